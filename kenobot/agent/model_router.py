@@ -1,4 +1,4 @@
-"""Asking a model: one whole reply or an error, within a deadline, behind a circuit breaker. And when to ask again."""
+"""Route requests to providers, each within a deadline and behind a circuit breaker."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,10 +24,7 @@ class ProviderRoute:
 
 
 class ModelRouter:
-    """The providers, the preferred one first, with everything around them that a turn should not have to know.
-
-    seconds: how long one whole reply may take.
-    """
+    """The providers, the preferred one first. seconds: how long one whole reply may take."""
 
     def __init__(self, routes: Sequence[ProviderRoute], seconds: float, clock: Clock) -> None:
         self._routes = routes
@@ -37,14 +34,14 @@ class ModelRouter:
 
     @property
     def provider_count(self) -> int:
-        """How many providers there are to ask."""
+        """The number of providers."""
         return len(self._routes)
 
     async def ask(self, request: Request, level: int = 0, *, insist: bool = False) -> Reply:
-        """The reply of provider number `level` to `request`. `insist`: ask it even while its breaker is open.
+        """Return the reply of provider number `level`. insist: call it even while its breaker is open.
 
-        Raises RateLimited, Unavailable (Resting when nobody was asked), Rejected, or TruncatedReply when the stream
-        ended without a stop reason. Nobody is asked before a pause is over that the provider itself asked for.
+        Raises RateLimited, Unavailable (CircuitOpen when no call was made), Rejected, or TruncatedReply when the stream
+        ended without a stop reason. No call is made before a pause that the provider asked for is over.
         """
         route = self._routes[level]
         if pause := route.breaker.retry_after:
@@ -71,10 +68,10 @@ class ModelRouter:
                 route.breaker.release_probe()
 
     async def probe(self) -> bool:
-        """Whether any of the providers answers a harmless question: then what fails is the message, not the model.
+        """Return whether any provider answers a harmless question: then the message fails, not the model.
 
-        The breaker is not asked: it may be the message that opened it, and an answer closes it again for everybody. But
-        a pause that a provider asked for is kept, and then it does not answer.
+        Breakers are ignored: the message may have opened them, and an answer closes them again. A pause that a provider
+        asked for is kept.
         """
         for level in range(len(self._routes)):
             try:
@@ -85,7 +82,7 @@ class ModelRouter:
         return False
 
     async def wait_until_available(self, longest: float) -> None:
-        """Return after `longest` seconds, or as soon as somebody gets an answer again."""
+        """Return after `longest` seconds, or as soon as any call succeeds."""
         self._answered.clear()
         waits = {asyncio.ensure_future(self._clock.sleep(longest)), asyncio.create_task(self._answered.wait())}
         try:

@@ -1,4 +1,4 @@
-"""Everything that runs, wired up: how it opens, what it does by the clock, and how it closes."""
+"""App: start the parts, run their scheduled jobs, and stop them."""
 
 import asyncio
 import contextlib
@@ -53,7 +53,7 @@ _CLOSE_SECONDS = 2.0
 
 @dataclass(slots=True)
 class App:
-    """Everything that runs, wired up. `start` before use, `stop` after."""
+    """All parts of a running bot. `start` before use, `stop` after."""
 
     clock: Clock
     database: Database
@@ -114,7 +114,7 @@ class App:
             self.memory_files.mark_dirty(())
 
     async def check_external_changes(self) -> None:
-        """Notice what the owner did with the command line meanwhile: with people, mail and memory."""
+        """Follow what the command line changed meanwhile: people, mail and memory."""
         if await self.database.changed_elsewhere() or self.admission.stale:
             await self.admission.refresh()
             self.memory_files.mark_dirty(())  # memory may have changed as well
@@ -122,12 +122,12 @@ class App:
             await self.sweep()
 
     async def sweep(self) -> None:
-        """Take up what nobody works on, so that every accepted message ends and every part leaves."""
+        """Queue what nothing works on, so that every accepted message ends and every part leaves."""
         await self.loop.sweep()
         await self.delivery.sweep()
 
     async def wait_drained(self) -> None:
-        """Return once every accepted message has been answered and every answer sent, memory mirrored included."""
+        """Return once every accepted message is answered, every answer sent and every file written."""
         while True:
             await self.loop.wait_idle()
             await self.admission.wait_refreshed()
@@ -139,7 +139,7 @@ class App:
         await self.memory_files.sync_out()
 
     async def stop(self) -> None:
-        """Finish or park what is under way, then close everything. Within ten seconds in all."""
+        """Finish or defer what is under way, then close everything, within ten seconds in all."""
         await self.bus.emit(STOPPING, "app", "")
         await self.scheduler.stop()
         await self.sleep_worker.stop()

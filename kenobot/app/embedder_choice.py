@@ -1,4 +1,4 @@
-"""Which embedder memory works with: the one that is set, the first that runs here, or none; and why none."""
+"""Choose the embedder: the one that is set, the first that runs here, or none with its reason."""
 
 import importlib.util
 import logging
@@ -32,7 +32,7 @@ class EmbedderChoice:
 
 
 def choose_embedder(loaded: ResolvedSettings, surroundings: PluginContext) -> EmbedderChoice:
-    """The embedder that the settings ask for. Raises ConfigError when one is named that cannot be used here."""
+    """Build the embedder that the settings ask for. Raises ConfigError when a named one cannot be used here."""
     name = loaded.settings.memory.embedder
     if name == "none":
         return EmbedderChoice(None, "it is switched off by memory.embedder")
@@ -58,7 +58,7 @@ def choose_embedder(loaded: ResolvedSettings, surroundings: PluginContext) -> Em
 def previous_embedders(
     loaded: ResolvedSettings, surroundings: PluginContext, models: Iterable[str]
 ) -> Sequence[Embedder]:
-    """Embedders for these models, as far as they can be had here; their vectors serve until they are made anew."""
+    """Build the embedders of these models, where possible; their vectors serve until they are computed anew."""
     found: list[Embedder] = []
     for model in models:
         name, _, rest = model.partition(":")

@@ -1,4 +1,4 @@
-"""The parts that come from plugins: found by entry point, built from their validated settings."""
+"""Build plugins from their validated settings."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -92,7 +92,7 @@ def load_providers(
 def _channels(
     loaded: ResolvedSettings, names: Iterable[str], surroundings: PluginContext
 ) -> tuple[dict[str, Channel], Mapping[str, Roster]]:
-    """The channels by name, and who may talk there. A broken plugin is left out, loudly."""
+    """Build the channels and their access lists. A broken plugin is left out and logged."""
     channels: dict[str, Channel] = {}
     rosters: dict[str, Roster] = {}
     for name in names:
@@ -110,7 +110,7 @@ def _channels(
 
 
 def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginContext, without: str) -> list[Any]:
-    """The plugins of a group that are switched on. A broken one is left out, loudly."""
+    """Build the enabled plugins of a group. A broken one is left out and logged."""
     built = []
     for name in loaded.settings.enabled_plugins(group):
         try:
@@ -121,7 +121,7 @@ def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginC
 
 
 def _fallback(loaded: ResolvedSettings, key: str, written: str, surroundings: PluginContext) -> Provider:
-    """The provider that is written under a key: a name, or a name, a colon and the model to ask there."""
+    """Build the provider of a key: a name, or a name, a colon and a model."""
     name, _, model = written.partition(":")
     plugin = plugins.load("kenobot.providers", name)
     settings = loaded.plugin_settings("kenobot.providers", name, plugin.settings)

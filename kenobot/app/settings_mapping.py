@@ -1,4 +1,4 @@
-"""What the settings wish, in the terms of the parts that do it."""
+"""Map settings to the limits and policies of the parts."""
 
 from datetime import timedelta
 
@@ -10,19 +10,19 @@ from kenobot.core.settings.load import Settings
 
 
 def reply_language(settings: Settings) -> Language | None:
-    """The language of the bot's own sentences; None goes by what a person writes."""
+    """Return the language of the bot's own sentences; None follows the message."""
     return None if settings.bot.language == "auto" else settings.bot.language
 
 
 def turn_policy(settings: Settings, providers: int) -> TurnPolicy:
-    """How often and for how long a turn is tried. providers: how many there are to turn to."""
+    """Return the retries and deadlines of a turn. providers: how many there are to ask."""
     retry = RetryPolicy(attempts=settings.provider.attempts, budget=settings.provider.retry_seconds)
     expire = timedelta(hours=settings.messages.expire_hours).total_seconds()
     return TurnPolicy(settings.loop.attempts, retry, expires_after=expire, provider_count=providers)
 
 
 def prompt_limits(settings: Settings) -> PromptLimits:
-    """How much of what a prompt may hold."""
+    """Return the sizes of a prompt's sections."""
     return PromptLimits(
         budget_tokens=settings.context.budget_tokens,
         memory_tokens=settings.context.memory_tokens,

@@ -1,6 +1,6 @@
-"""A circuit breaker: after a row of failures nobody knocks for a while, then one tries the door.
+"""Circuit breaker: after failures in a row, refuse calls for a while, then let one probe through.
 
-And nobody knocks before the server itself said that one may, however few the failures.
+No call goes through before the server's own pause is over, however few the failures.
 """
 
 from enum import StrEnum
@@ -19,12 +19,10 @@ class CircuitState(StrEnum):
 
 
 class CircuitBreaker:
-    """Opens after `threshold` failures in a row; after `cooldown` seconds it lets exactly one probe through.
+    """Open after `threshold` failures in a row; after `cooldown` seconds let exactly one probe through.
 
-    Every call that `allows_request` let through must end in `record_success`, `record_failure` or `release_probe`, or
-    the probe is never given
-    back. A refusal of one request (a bad key, a prompt too long) says nothing about the server's health:
-    `release_probe`.
+    Every call that `allows_request` let through must end in `record_success`, `record_failure` or `release_probe`. A
+    refusal of one request (a bad key, a prompt too long) says nothing about the server's health: `release_probe`.
     """
 
     def __init__(self, clock: Clock, threshold: int = 5, cooldown: float = 30.0) -> None:
@@ -54,7 +52,7 @@ class CircuitBreaker:
 
     @property
     def retry_after(self) -> float:
-        """Seconds for which the server still wants to be left alone, by its own word; 0 when it said nothing."""
+        """Seconds left of the pause that the server asked for."""
         return max(0.0, self._silent_until - self._clock.monotonic())
 
     def allows_request(self) -> bool:
@@ -67,16 +65,13 @@ class CircuitBreaker:
         return self._state is CircuitState.CLOSED
 
     def record_success(self) -> None:
-        """A call got through: all is well."""
+        """Close after a call that got through."""
         self._state = CircuitState.CLOSED
         self._failures = 0
         self._silent_until = 0.0
 
     def record_failure(self, retry_after: float | None = None) -> None:
-        """A call failed in a way that speaks against the server, which may have asked for a `pause` of so many seconds.
-
-        It counts as an hour at most.
-        """
+        """Count a failure of the server. retry_after: the pause that it asked for, in seconds; an hour counts."""
         if retry_after is not None:
             self._silent_until = max(self._silent_until, self._clock.monotonic() + min(retry_after, MAX_RETRY_AFTER))
         if self._state is CircuitState.OPEN:
@@ -87,6 +82,6 @@ class CircuitBreaker:
             self._opened_at = self._clock.monotonic()
 
     def release_probe(self) -> None:
-        """A call ended without a verdict, cancelled or refused on its own account: the next one may probe."""
+        """Let the next call probe: this one was cancelled, or refused on its own account."""
         if self._state is CircuitState.HALF_OPEN:
             self._state = CircuitState.OPEN

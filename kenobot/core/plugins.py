@@ -1,4 +1,4 @@
-"""Parts by entry point: ours and anybody's come in by the same door, and only when asked for."""
+"""Load plugins by entry point, the shipped ones included, and only those that are asked for."""
 
 import difflib
 from collections.abc import Iterable
@@ -24,12 +24,12 @@ _KINDS: dict[PluginGroup, str] = {
 
 @lru_cache(maxsize=len(_KINDS))
 def installed(group: PluginGroup) -> EntryPoints:
-    """What is installed in `group`. It is looked up once: that takes milliseconds, and a start asks a dozen times."""
+    """Return the entry points of a group, cached: a look-up takes milliseconds, and a start asks a dozen times."""
     return entry_points(group=group)
 
 
 def names(group: PluginGroup) -> tuple[str, ...]:
-    """What is installed in `group`, sorted; imports none of it."""
+    """List the installed plugins of a group, sorted; imports none."""
     return tuple(sorted({entry.name for entry in installed(group)}))
 
 
@@ -60,7 +60,7 @@ def load(group: PluginGroup, name: str) -> Plugin[Any, Any]:
 
 
 def unknown_plugin(group: PluginGroup, name: str) -> str:
-    """The sentence for a name that nothing installed has."""
+    """Say that no plugin of that name is installed."""
     known = names(group)
     listed = ", ".join(known) or "none"
     return f'There is no {_KINDS[group]} called "{name}"{did_you_mean(name, known)} (installed: {listed})'
@@ -73,7 +73,7 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
 
 
 async def close(parts: Iterable[object]) -> None:
-    """Let go of what was built, each part that has an `aclose`."""
+    """Close each part that has an `aclose`."""
     for part in parts:
         let_go = getattr(part, "aclose", None)
         if let_go is not None:

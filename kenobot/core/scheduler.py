@@ -1,4 +1,4 @@
-"""What has to happen every so often. APScheduler lives here."""
+"""Scheduler: run jobs at intervals, by APScheduler."""
 
 import asyncio
 import importlib
@@ -15,7 +15,7 @@ Job = Callable[[], Awaitable[None]]
 
 
 class Scheduler:
-    """Runs jobs while started. A late job is run once, however late; a failing one is logged and comes again.
+    """Run jobs while started: a late one once, however late; a failing one is logged and runs again.
 
     A full disk is logged once a job until the job succeeds again: the log may lie on the same disk.
     """
@@ -27,11 +27,11 @@ class Scheduler:
         self._scheduler: Any = None
 
     def every(self, seconds: float, name: str, job: Job) -> None:
-        """Have `job` run every `seconds`, from then on after `start`."""
+        """Run `job` every `seconds` after `start`."""
         self._jobs.append((name, seconds, job))
 
     async def start(self) -> None:
-        """Begin. Comes after start-up: what it needs is imported only now, and in another thread."""
+        """Begin. The import comes only now, and in another thread, so that start-up is short."""
         module = await asyncio.to_thread(importlib.import_module, "apscheduler.schedulers.asyncio")
         self._scheduler = module.AsyncIOScheduler(
             timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
@@ -41,7 +41,7 @@ class Scheduler:
         self._scheduler.start()
 
     async def run_all_now(self) -> None:
-        """Run every job now, one after the other: for a clock that somebody moves by hand."""
+        """Run every job now, one after the other: for a clock that is moved by hand."""
         for name, _, job in self._jobs:
             await self._run(name, job)
 

@@ -1,4 +1,4 @@
-"""Work in the background: one piece at a time, to be waited for or broken off; and tasks that are let finish."""
+"""Background tasks: run one at a time, wait for them, cancel them."""
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine

@@ -1,4 +1,4 @@
-"""Who is speaking, and what of memory they may read and write. Deny by default.
+"""Access: map a sender to a principal and its memory scopes. Deny by default.
 
 The owner's memory is shown only to the owner, and only where nobody else reads along. In a group everybody reads
 and writes the group's own memory; a guest has a memory of their own; a stranger gets nowhere.
@@ -16,7 +16,7 @@ AccessLevel = Literal["owner", "guest", "stranger"]
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Who may talk on one channel by its configuration. chats: ids of chats in which everybody may."""
+    """The accounts that one channel's configuration lets in. chats: ids of chats in which everybody may talk."""
 
     owners: frozenset[str] = frozenset()
     users: frozenset[str] = frozenset()
@@ -28,11 +28,11 @@ class Roster:
 
     @classmethod
     def from_settings(cls, settings: object) -> "Roster":
-        """The roster in a channel plugin's settings; a list that these do not have is empty."""
+        """Read the roster from a channel plugin's settings; a list that these do not have is empty."""
         return cls.of(*(getattr(settings, name, ()) for name in ("owners", "allowed_users", "allowed_chats")))
 
     def allows(self, user: str, chat: str) -> bool:
-        """Whether `user` may talk to the bot in `chat`."""
+        """Return whether `user` may talk to the bot in `chat`."""
         return user in self.owners or user in self.users or chat in self.chats
 
 
@@ -40,10 +40,7 @@ _NOBODY = Roster()
 
 
 class Access:
-    """`rosters`: by channel, whom the configuration lets in.
-
-    `set_approved` adds the people whom the owner approved since.
-    """
+    """Decide rights from the rosters of the channels and the people whom the owner approved."""
 
     def __init__(self, rosters: Mapping[str, Roster]) -> None:
         self._rosters = dict(rosters)
@@ -51,18 +48,18 @@ class Access:
 
     @property
     def approved(self) -> frozenset[Account]:
-        """Whom the owner approved, as last told by `know`."""
+        """The approved people."""
         return self._people
 
     def set_approved(self, people: Iterable[Account]) -> None:
-        """From now on these are the approved people, and nobody else is."""
+        """Replace the approved people."""
         self._people = frozenset(people)
 
     def is_owner(self, channel: str, user: str) -> bool:
         return user in self._rosters.get(channel, _NOBODY).owners
 
     def access_level(self, inbound: Inbound) -> AccessLevel:
-        """Whether the sender of `inbound` may talk to the bot there, and as whom."""
+        """Classify the sender of `inbound` in its chat."""
         if self.is_owner(inbound.channel, inbound.user):
             return "owner"
         if self._rosters.get(inbound.channel, _NOBODY).allows(inbound.user, inbound.chat):
@@ -70,7 +67,7 @@ class Access:
         return "guest" if (inbound.channel, inbound.user) in self._people else "stranger"
 
     def principal(self, inbound: Inbound) -> Principal:
-        """The rights of the sender of `inbound` in the chat it came from, given that they may talk there."""
+        """Return the rights of an admitted sender in the chat of `inbound`."""
         owner = self.is_owner(inbound.channel, inbound.user)
         here = chat_scope(inbound.session)
         trust: Trust = "forward" if inbound.forwarded else "owner" if owner else "guest"

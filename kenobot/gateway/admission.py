@@ -1,4 +1,4 @@
-"""The door: who does not belong goes no further. A stranger costs no model call, no memory and hardly any disk.
+"""Admission control: turn strangers away before they cost a model call, memory or much disk.
 
 In a group a stranger gets silence. In private, with pairing on, they get a code for the owner, at most one an hour.
 """
@@ -63,7 +63,7 @@ class AdmissionControl:
         """Whether the latest `refresh` failed, so that another one is due."""
 
     async def admits(self, inbound: Inbound) -> bool:
-        """Whether `inbound` may come in. Never raises."""
+        """Return whether `inbound` may come in. Never raises."""
         await self.wait_refreshed()
         if self._access.access_level(inbound) != "stranger":
             return True
@@ -99,7 +99,7 @@ class AdmissionControl:
     # ── who is let in ────────────────────────────────────────────────────────────────────────────────────────────
 
     async def refresh(self) -> None:
-        """Learn who is let in by now, and send what people were told about it. Raises StoreError."""
+        """Load the approved people, and send what they were told about it. Raises StoreError."""
         self.stale = True
         at = self._clock.now()
         # A write comes after the transaction that is under way; a read might see what was before it.
@@ -148,7 +148,7 @@ class AdmissionControl:
 def _ask(
     connection: Connection, stranger: pairing.Stranger, fresh: pairing.PairingCode, at: datetime
 ) -> list[Outbound]:
-    """Open a code and put the notice of it into the outbox; nothing when there is no code to be had now."""
+    """Open a code and put its message into the outbox; an empty list when no code may be opened now."""
     if not pairing.request_pairing(connection, stranger, fresh, at):
         return []
     letter = outbox.Destination(stranger.channel, stranger.chat)

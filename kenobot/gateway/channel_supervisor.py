@@ -1,4 +1,4 @@
-"""Keeps channels running, tells systemd how things stand, and turns SIGTERM into an orderly end."""
+"""Supervise channels, notify systemd, and turn SIGTERM into an orderly end."""
 
 import asyncio
 import contextlib
@@ -28,15 +28,14 @@ _CLOSE_SECONDS = 5.0
 
 
 class ChannelStalled(Unavailable):
-    """The platform has said nothing for so long that the connection must be dead."""
+    """The platform was silent for so long that the connection must be dead."""
 
 
 async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> None:
-    """Run a channel; start it again with growing pauses when it fails or stalls. Returns when the channel returns.
+    """Run a channel until it returns; restart it with growing pauses when it fails or stalls. Raises ConfigError.
 
-    Five failures within a minute are announced as `health:degraded`, and it is tried once a minute from then on: one
-    channel that is down never stops another. When it has run for longer than a minute, all is forgotten. A stall is
-    announced when it follows another one within an hour. ConfigError is raised at once: only a person can mend that.
+    Five failures within a minute are announced as `health:degraded`, and it is restarted once a minute from then on.
+    A run of more than a minute resets the count. A stall is announced when it follows another one within an hour.
     """
     failures: deque[float] = deque(maxlen=_INTENSITY)
     stalled: float | None = None
@@ -68,7 +67,7 @@ async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> 
 
 
 async def _run(channel: Channel, sink: Sink) -> None:
-    """Run a channel once. Raises what it raises, and Stalled when it shows life and then none for too long."""
+    """Run a channel once. Raises what it raises, and ChannelStalled when it reports liveness and falls silent."""
     if not (hasattr(channel, "last_answer_at") and hasattr(channel, "stall_seconds")):
         return await channel.run(sink)
     intake = asyncio.create_task(channel.run(sink), name=f"intake {channel.name}")
@@ -94,8 +93,8 @@ async def _run(channel: Channel, sink: Sink) -> None:
 async def _until_silent(intake: asyncio.Task[None], channel: ReportsLiveness) -> None:
     """Return when `intake` is done, or when nothing was heard for the channel's patience.
 
-    What counts is how often we looked, not what a clock says: a process that was frozen for an hour has looked once in
-    that hour, and gives its channel the time to notice for itself.
+    Checks count, not the clock: a process that was frozen for an hour has checked once in that hour, and gives its
+    channel the time to notice.
     """
     last, silences = channel.last_answer_at, 0
     while silences < _CHECKS:
@@ -107,7 +106,7 @@ async def _until_silent(intake: asyncio.Task[None], channel: ReportsLiveness) ->
 
 
 def notify_systemd(state: str) -> None:
-    """Tell systemd "READY=1", "STOPPING=1" and the like; does nothing when it did not ask (sd_notify(3))."""
+    """Send "READY=1", "STOPPING=1" and the like to systemd, where it asks for them (sd_notify(3))."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return

@@ -1,7 +1,7 @@
-"""Tells the owner what needs their eye, in their private chat and language; and a chat that its message waits outside.
+"""Alert the owner in their private chat and language, and a chat whose message cannot be stored.
 
-At most one notice a subject and hour, also across restarts. It leaves by the outbox; when that cannot be written, which
-may be the very thing to tell, it goes straight to the channel. No notice holds people's words.
+At most one alert a subject and hour, also across restarts. It leaves by the outbox; when that cannot be written, which
+may be the very problem, it goes straight to the channel. No alert holds people's words.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ class OwnerChat:
 
 @dataclass(frozen=True, slots=True)
 class _Notice:
-    """subject: of one subject there is one notice an hour. about: a chat that knows, or that is out of reach."""
+    """An alert, at most one a subject and hour. about: the chat that it is about, which is not told."""
 
     subject: str
     sentence: Text
@@ -193,7 +193,7 @@ class OwnerAlerts:
     # ── where the owner is ───────────────────────────────────────────────────────────────────────────────────────
 
     async def save_owner_chat(self) -> None:
-        """Keep where the owner is to be found, for when their messages have left the inbox. A failure can wait."""
+        """Store the owner's chat, for when their messages have left the inbox. A failure can wait."""
         home = self._home = await self._home_or_last()
         if home is None or home == self._kept:
             return
@@ -211,7 +211,7 @@ class OwnerAlerts:
             return self._home
 
     def _find_home(self, connection: Connection) -> OwnerChat | None:
-        """The private chat in which the owner wrote last, as far as this run has the channel for it."""
+        """Return the private chat in which the owner wrote last, among the channels of this run."""
         homes = {}
         for channel, kept in _load(connection, _HOMES).items():
             if (home := _home(channel, kept)) is not None:
@@ -226,7 +226,7 @@ class OwnerAlerts:
         return max(mine, key=lambda home: home.at, default=None)
 
     def _newest_home(self, connection: Connection, kept: Mapping[str, OwnerChat]) -> OwnerChat | None:
-        """Where the owner's newest private message in the inbox came from."""
+        """Return the chat of the owner's newest private message in the inbox."""
         newest, texts = None, []
         for channel, chat, user, text, at in connection.execute(
             "SELECT channel, chat, sender, substr(text, 1, 400), received_at FROM inbox "
@@ -248,7 +248,7 @@ class OwnerAlerts:
 
 
 def _notice(signal: Signal, payload: Mapping[str, str]) -> _Notice | None:
-    """The alert that a signal calls for, if any."""
+    """Build the alert that a signal calls for, if any."""
     channel = payload.get("channel", "")
     match signal.name:
         case HEALTH_DEGRADED.name:
@@ -280,7 +280,7 @@ def _notice(signal: Signal, payload: Mapping[str, str]) -> _Notice | None:
 
 
 def _within_the_hour(told: Mapping[str, object], at: datetime) -> dict[str, str]:
-    """What was told lately. What is dated in the future was told before the clock was set right."""
+    """Keep the subjects of the last hour; one dated in the future is from before the clock was set right."""
     horizon = (at - timedelta(seconds=HOUR)).isoformat()
     return {
         subject: then for subject, then in told.items() if isinstance(then, str) and horizon < then <= at.isoformat()
@@ -288,7 +288,7 @@ def _within_the_hour(told: Mapping[str, object], at: datetime) -> dict[str, str]
 
 
 def _home(channel: str, kept: object) -> OwnerChat | None:
-    """A home as it was kept; None when somebody has written something else in its place."""
+    """Read a stored chat; None when it is damaged."""
     if not isinstance(kept, dict) or not all(isinstance(kept.get(name), str) for name in _FIELDS):
         return None
     language: Language = "es" if kept["language"] == "es" else "en"
@@ -302,7 +302,7 @@ def _keep(connection: Connection, home: OwnerChat) -> None:
 
 
 def _load(connection: Connection, key: str) -> dict[str, Any]:
-    """A JSON object of the table `state`; empty when there is none that can be read."""
+    """Read a stored JSON object; empty when it is damaged."""
     try:
         found = json.loads(read_state(connection, key) or "{}")
     except ValueError:

@@ -1,10 +1,8 @@
-"""Pairing: a stranger is given a code, and whoever brings that code to the owner's side is let in.
+"""Pairing: give a stranger a code, and approve the stranger whose code the owner enters.
 
 A code lives for an hour. At most three of a channel are open at a time. Five wrong ones in a row, none more than an
-hour after the one before, void all that are open and shut pairing for an hour. The table holds salted digests; the
-code itself stands only in the notice to the stranger, in the outbox.
-
-Everything here runs inside a transaction that somebody else commits.
+hour after the one before, void all open codes and lock pairing for an hour. The table holds salted digests; the code
+itself stands only in the message to the stranger, in the outbox. Everything here runs inside the caller's transaction.
 """
 
 import hashlib
@@ -34,12 +32,12 @@ _STATE = "pairing:wrong"
 _SLACK = timedelta(hours=1)  # by which a clock may be set back without voiding what is open
 
 RandomBelow = Callable[[int], int]
-"""A number from 0 up to, not including, its argument, that nobody can foretell: `secrets.randbelow`."""
+"""Draws a number from 0 up to, not including, its argument, as unpredictably as `secrets.randbelow`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stranger:
-    """Somebody who wrote in private and is not known. name: cleaned."""
+    """A sender of a private message who may not talk. name: sanitized."""
 
     channel: str
     user: str
@@ -50,7 +48,7 @@ class Stranger:
 
 @dataclass(frozen=True, slots=True)
 class OpenPairing:
-    """A code that waits for the owner. The code itself is not known."""
+    """A code that waits for the owner, without the code itself."""
 
     channel: str
     user: str
@@ -61,7 +59,7 @@ class OpenPairing:
 
 @dataclass(frozen=True, slots=True)
 class PairingResult:
-    """What came of a code. person: who was let in. tries_left: how many more wrong ones there may be."""
+    """The result of a code. person: who was approved. tries_left: wrong codes until pairing is locked."""
 
     kind: Literal["approved", "wrong", "locked", "nothing"]
     person: ApprovedPerson | None = None
@@ -70,7 +68,7 @@ class PairingResult:
 
 @dataclass(frozen=True, slots=True)
 class PairingCode:
-    """A fresh code, and what is kept of it."""
+    """A new code, and its salted digest."""
 
     code: str
     salt: bytes
@@ -78,19 +76,19 @@ class PairingCode:
 
     @property
     def formatted(self) -> str:
-        """The code as people pass it on: in two groups of four."""
+        """The code in two groups of four."""
         return f"{self.code[:4]}-{self.code[4:]}"
 
 
 def new_code(below: RandomBelow) -> PairingCode:
-    """A new code out of `below`."""
+    """Draw a new code."""
     code = "".join(ALPHABET[below(len(ALPHABET))] for _ in range(CODE_LENGTH))
     salt = bytes(below(256) for _ in range(16))
     return PairingCode(code, salt, _digest(code, salt))
 
 
 def code_message(shown: str, language: Language) -> MessagePart:
-    """What a stranger is told; the code is set apart, so that one touch copies it."""
+    """Render the message to a stranger; the code is set apart, so that one touch copies it."""
     text = texts.PAIRING_CODE(language, code=shown)
     before = text[: text.index(shown)]
     return MessagePart(text, (TextEntity("code", len(before.encode("utf-16-le")) // 2, len(shown)),))
@@ -123,7 +121,7 @@ def request_pairing(connection: Connection, stranger: Stranger, fresh: PairingCo
 
 
 def open_pairings(connection: Connection, at: datetime) -> list[OpenPairing]:
-    """The codes that may still be approved, oldest first."""
+    """List the codes that may still be approved, oldest first."""
     rows = connection.execute(
         "SELECT channel, user, name, created, expires FROM pairing WHERE expires > ? AND expires <= ? "
         "ORDER BY created, channel, user",
@@ -133,9 +131,9 @@ def open_pairings(connection: Connection, at: datetime) -> list[OpenPairing]:
 
 
 def approve(connection: Connection, code: str, at: datetime, is_owner: Callable[[str, str], bool]) -> PairingResult:
-    """Let in whoever was given `code`, and tell them so through the outbox. An owner's account is never a guest's.
+    """Approve the stranger who was given `code`, and tell them through the outbox. An owner never becomes a guest.
 
-    Case, blanks and hyphens do not matter. Every open code is compared, in a time that does not tell which one fits.
+    Case, blanks and hyphens do not matter. Every open code is compared, in a time that does not depend on which fits.
     """
     if locked_until(connection, at) is not None:
         return PairingResult("locked")
@@ -158,7 +156,7 @@ def approve(connection: Connection, code: str, at: datetime, is_owner: Callable[
 
 
 def locked_until(connection: Connection, at: datetime) -> datetime | None:
-    """Until when nothing can be asked for or approved, after too many wrong codes; None when it can."""
+    """Return until when pairing is locked after too many wrong codes; None when it is not."""
     wrong, until = _wrong(connection, at)
     return until if wrong >= MAX_WRONG_CODES else None
 
@@ -173,14 +171,14 @@ def _count_wrong(connection: Connection, at: datetime) -> PairingResult:
 
 
 def _wrong(connection: Connection, at: datetime) -> tuple[int, datetime]:
-    """How many wrong codes count still, and until when."""
+    """Return how many wrong codes still count, and until when."""
     count, until = json.loads(read_state(connection, _STATE) or f'[0, "{at.isoformat()}"]')
     moment = datetime.fromisoformat(until)
     return (count, moment) if at < moment <= at + LOCK_DURATION + _SLACK else (0, at)
 
 
 def _lifetime(at: datetime) -> tuple[str, str]:
-    """Between these a code that is good now expires. Later than it could be means that the clock was set back."""
+    """Return the bounds of a valid code's expiry; a later one means that the clock was set back."""
     return at.isoformat(), (at + CODE_LIFETIME + _SLACK).isoformat()
 
 
@@ -189,5 +187,5 @@ def _drop_expired(connection: Connection, at: datetime) -> None:
 
 
 def _digest(code: str, salt: bytes) -> bytes:
-    """Fast on purpose: a guess has an hour and five tries, and who can read the table could write it as well."""
+    """Hash fast on purpose: a guess has an hour and five tries, and a reader of the table could write it as well."""
     return hashlib.blake2b(code.encode("utf-8", "replace"), salt=salt, digest_size=32).digest()
