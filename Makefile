@@ -22,9 +22,11 @@ chat: $(VENV)/.ready ## talk to the bot here, offline, no key needed
 	@$(BIN)/kenobot chat
 
 # A file stays with one worker, for what its tests share. In their own order: the slow folders come first by name, while
-# xdist would put files with few tests last, which are the slowest.
+# xdist would put files with few tests last, which are the slowest. Their files are in memory where it has room.
 test: $(VENV)/.ready ## run the tests
-	@$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	@folder=$$($(BIN)/python -c 'import tempfile; from tests.scratch import scratch_root; print(tempfile.mkdtemp(dir=scratch_root()))'); \
+	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --basetemp="$$folder/pytest"; \
+	code=$$?; rm -rf "$$folder"; exit $$code
 
 check: $(VENV)/.ready ## formatting, lint, types, import rules
 	@$(BIN)/ruff format --check .

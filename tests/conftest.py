@@ -1,5 +1,6 @@
 """What all tests share: no network but this machine's own, a clock that stands still, a database of one's own."""
 
+import contextlib
 import ipaddress
 import os
 import socket
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from kenobot.storage.database import Database
+from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import ManualClock
 
 settings.register_profile("house", deadline=None, print_blob=True)
@@ -44,6 +46,24 @@ def _stays_here(host: str) -> bool:
         return ipaddress.ip_address(host.partition("%")[0]).is_loopback
     except ValueError:
         return False
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_schema(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Begin each new database of `Database.open` with a copy of a migrated one, made once a worker."""
+    template = tmp_path_factory.mktemp("schema") / "kenobot.db"
+    migrate(template, template.parent)
+    content = template.read_bytes()
+
+    def from_template(path: Path, backups: Path) -> None:
+        if not os.path.lexists(path) and not os.path.lexists(f"{path}-wal"):
+            with contextlib.suppress(OSError):  # what the real one then tells in its own words
+                path.write_bytes(content)
+        migrate(path, backups)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kenobot.storage.database.migrate", from_template)
+        yield
 
 
 @pytest.fixture

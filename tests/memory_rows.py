@@ -4,6 +4,7 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
+from functools import cache
 from itertools import count
 from zoneinfo import ZoneInfo
 
@@ -21,14 +22,28 @@ _KEYS = count(1)
 @contextlib.contextmanager
 def open_memory() -> Iterator[Connection]:
     """An empty memory that is gone afterwards."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection = new_memory()
     try:
-        connection.execute("PRAGMA foreign_keys = ON")
-        for _, script in migrations():
-            connection.executescript(script)
         yield connection
     finally:
         connection.close()
+
+
+def new_memory() -> Connection:
+    """An empty memory, for the caller to close."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.deserialize(_schema())
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+@cache
+def _schema() -> bytes:
+    """A migrated database without rows: the scripts run once a worker, as they take longer than most tests."""
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for _, script in migrations():
+            connection.executescript(script)
+        return connection.serialize()
 
 
 def put_record(

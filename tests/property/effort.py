@@ -1,8 +1,6 @@
 """How long a state machine plays: some seconds as a rule, as long as the profile says when it is the long one."""
 
 import os
-import tempfile
-from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
@@ -13,10 +11,3 @@ def effort(examples: int, steps: int) -> settings:
     if os.environ.get("HYPOTHESIS_PROFILE") == "long":
         return settings(suppress_health_check=unhurried)
     return settings(max_examples=examples, stateful_step_count=steps, suppress_health_check=unhurried)
-
-
-def scratch() -> "tempfile.TemporaryDirectory[str]":
-    """A folder for one story, in memory where there is such a place: the copies are made of what was written, not of
-    what a real disk has kept, so waiting for one would prove nothing."""
-    memory = Path("/dev/shm")
-    return tempfile.TemporaryDirectory(dir=memory if memory.is_dir() and os.access(memory, os.W_OK) else None)

@@ -9,8 +9,8 @@ from hypothesis.stateful import RuleBasedStateMachine
 
 from kenobot.ports.errors import StoreError
 from kenobot.storage.database import Database
-from tests.property.effort import scratch
 from tests.property.power import AT_ONCE, Crash, Power
+from tests.scratch import scratch
 
 
 class Lives(RuleBasedStateMachine):

@@ -25,6 +25,7 @@ from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.samples import inbound
+from tests.scratch import scratch_root
 
 T = TypeVar("T")
 
@@ -54,7 +55,7 @@ class AccessMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp())
+        self.folder = Path(tempfile.mkdtemp(dir=scratch_root()))
         self.runner = asyncio.Runner()
         self.clock = ManualClock()
         self.random = Random(1)

@@ -27,7 +27,8 @@ from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.connection import Connection
 from tests.nights import play
-from tests.property.effort import effort, scratch
+from tests.property.effort import effort
+from tests.scratch import scratch
 from tests.unit.cognitive.mirror.house import House, open_house
 
 DAYS = 60

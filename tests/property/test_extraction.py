@@ -28,7 +28,8 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START, EagerClock
 from kenobot.testing.provider import ScriptedProvider
-from tests.property.effort import effort, scratch
+from tests.property.effort import effort
+from tests.scratch import scratch
 
 T = TypeVar("T")
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.storage.connection import Connection
-from tests.property.effort import scratch
 from tests.scene import Scene
+from tests.scratch import scratch
 from tests.unit.cognitive.recall.house import insert
 
 _SMALL = {"KENOBOT_CONTEXT__MEMORY_TOKENS": "300"}  # a frame shows some twenty of the memories

@@ -20,7 +20,8 @@ from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection, connect
 from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import START
-from tests.property.effort import effort, scratch
+from tests.property.effort import effort
+from tests.scratch import scratch
 
 SCOPES = ("owner", "chat:telegram-1", "user:telegram-2")
 WORDS = ("tea", "cake", "Lyon", "París", "C++", "绿茶")

@@ -1,8 +1,5 @@
 """What memory promises whatever is said to it, in whatever order and script."""
 
-import contextlib
-import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from zoneinfo import ZoneInfo
@@ -21,9 +18,8 @@ from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
-from kenobot.storage.migrate import migrations
 from kenobot.testing.clock import START
-from tests.memory_rows import full_load_query
+from tests.memory_rows import full_load_query, open_memory
 
 _ZONE = ZoneInfo("Europe/Madrid")
 _WORDS = st.sampled_from(
@@ -60,23 +56,6 @@ _CANDIDATES = _FACTS | st.builds(
     trust=st.sampled_from(["owner", "forward"]),
     slot=st.sampled_from(["context", "working"]),
 )
-
-
-@contextlib.contextmanager
-def _memory() -> Iterator[Connection]:
-    connection = _open()
-    try:
-        yield connection
-    finally:
-        connection.close()
-
-
-def _open() -> Connection:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    connection.execute("PRAGMA foreign_keys = ON")
-    for _, script in migrations():
-        connection.executescript(script)
-    return connection
 
 
 def _occasion(days: int = 0) -> AdmitContext:
@@ -130,7 +109,7 @@ def test_cleaning_twice_is_cleaning_once(text: str, longest: int) -> None:
 @given(st.lists(_FACTS, max_size=12))
 def test_admitting_everything_again_adds_nothing(candidates: list[Candidate]) -> None:
     """The same input twice gives the same store once, and beliefs that are no less sure."""
-    with _memory() as connection:
+    with open_memory() as connection:
         first = [admit(connection, candidate, _occasion()) for candidate in candidates]
         before = _live(connection)
         surely = dict(connection.execute("SELECT id, confidence FROM record").fetchall())
@@ -149,7 +128,7 @@ def test_the_order_of_what_is_said_does_not_matter(candidates: list[Candidate], 
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     stores = []
     for row in (candidates, shuffled):
-        with _memory() as connection:
+        with open_memory() as connection:
             for candidate in row:
                 admit(connection, candidate, _occasion())
             stores.append([live[:3] for live in _live(connection)])
@@ -159,7 +138,7 @@ def test_the_order_of_what_is_said_does_not_matter(candidates: list[Candidate], 
 @given(_CANDIDATES, _SECRETS, st.text(max_size=30), st.text(max_size=30))
 def test_a_secret_is_refused_wherever_it_stands(candidate: Candidate, secret: str, before: str, after: str) -> None:
     """And leaves no trace in any table."""
-    with _memory() as connection:
+    with open_memory() as connection:
         decision = admit(connection, replace(candidate, text=f"{before}\n{secret}\n{after}"), _occasion())
         assert (decision.action, decision.record) == ("refused", None)
         assert secret not in "\n".join(connection.iterdump())
@@ -171,7 +150,7 @@ def test_a_secret_is_refused_wherever_it_stands(candidate: Candidate, secret: st
 @given(st.lists(_CANDIDATES, max_size=12), st.sampled_from([60, 400, 6000]))
 def test_a_pack_keeps_its_budget_whatever_is_in_it(candidates: list[Candidate], budget: int) -> None:
     """It shows only what is alive and of the scopes it was asked for."""
-    with _memory() as connection:
+    with open_memory() as connection:
         for candidate in candidates:
             admit(connection, candidate, _occasion())
         for scopes, chat in ((("owner", "chat:fake-1"), "chat:fake-1"), (("chat:fake-2",), "chat:fake-2")):
@@ -192,7 +171,7 @@ def test_a_pack_keeps_its_budget_whatever_is_in_it(candidates: list[Candidate], 
 def test_nothing_of_another_scope_or_forgotten_is_ever_shown(kept: list[tuple[str, str, bool]], chat: str) -> None:
     """Each memory has a mark of its own, so that any trace of it in a pack is seen."""
     assume(chat.startswith("chat:"))
-    with _memory() as connection:
+    with open_memory() as connection:
         marks = {}
         for number, (scope, tier, away) in enumerate(kept):
             mark = f"⟦mark {number:03}⟧"

@@ -13,7 +13,7 @@ from kenobot.cognitive.recall.recall import recall
 from kenobot.cognitive.store import records
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.connection import Connection
-from tests.property.effort import scratch
+from tests.scratch import scratch
 from tests.unit.cognitive.recall.house import REACH, ZONE, Memory, open_memory
 
 _WORDS = "gato perro casa tren lluvia coffee bridge winter river 茶 猫が好き кофе C++ 🚀 no never 42".split()

@@ -16,7 +16,8 @@ from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
-from tests.property.effort import effort, scratch
+from tests.property.effort import effort
+from tests.scratch import scratch
 from tests.unit.cognitive.sleep.small_night import Oracle, cycle, dump, fill, play
 
 POLICY = replace(DEFAULT, sleep=replace(DEFAULT.sleep, batch=2))

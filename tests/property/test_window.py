@@ -11,8 +11,9 @@ from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.conversation import StoredMessage
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
-from tests.property.effort import effort, scratch
+from tests.property.effort import effort
 from tests.scene import Scene
+from tests.scratch import scratch
 
 WORDS = st.sampled_from(
     [

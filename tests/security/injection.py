@@ -18,7 +18,6 @@ import asyncio
 import json
 import re
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
@@ -36,6 +35,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.provider import Delta, Request
 from kenobot.storage.connection import Connection
 from tests.scene import Scene
+from tests.scratch import scratch
 
 CORPUS = Path(__file__).with_name("corpus")
 REPORT = Path(__file__).parents[2] / "docs" / "figures" / "injection.md"
@@ -236,7 +236,7 @@ class Stage:
 async def measure(cases: Sequence[Case]) -> list[Outcome]:
     """Play all `cases`."""
     model = Gullible()
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         async with Scene(Path(folder), provider=model) as scene:
             stage = Stage(scene, model)
             return [await stage.play(case) for case in cases]

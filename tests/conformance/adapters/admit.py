@@ -1,8 +1,6 @@
 """Taking something into memory: the rules of actions, kinds and names, and what takes the place of what."""
 
-import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any, get_args
@@ -20,9 +18,9 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.text import entity_names
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.storage.connection import Connection
-from kenobot.storage.migrate import migrations
 from kenobot.testing.clock import START
 from tests.conformance.cases import NO_BETTER, Adapter, Case, Compared, NotApplicable, Outcome, compare
+from tests.memory_rows import open_memory
 
 SCOPE = ("owner",)
 NOW = AdmitContext(START, START.date().isoformat(), "conformance")
@@ -34,19 +32,6 @@ _LEVELS = {
     "low": 0.2,
     "trivial": 0.0,
 }
-
-
-@contextmanager
-def memory() -> Iterator[Connection]:
-    """An empty memory."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    connection.execute("PRAGMA foreign_keys = ON")
-    try:
-        for _, script in migrations():
-            connection.executescript(script)
-        yield connection
-    finally:
-        connection.close()
 
 
 # ── the rules by themselves ──────────────────────────────────────────────────────────────────────────────────────
@@ -83,7 +68,7 @@ def action_policy(case: Case) -> Outcome:
 def valid_as_of(case: Case) -> Outcome:
     """Whether a record held at a moment: also what is known of it only by when it was written."""
     given = case.input["record"]
-    with memory() as connection:
+    with open_memory() as connection:
         began = datetime.fromisoformat(given.get("valid_at", given["created"]))
         told = admit(connection, Candidate("note", "owner", "a fact"), replace(NOW, at=began))
         if "invalid_at" in given:
@@ -167,7 +152,7 @@ def supersede_by_attribute(case: Case) -> Outcome:
     """Which record a newer one of the same attributes takes the place of."""
     given = case.input
     old = given["existing"]
-    with memory() as connection:
+    with open_memory() as connection:
         first = _told(
             connection, "what was said first", old["entity_ref"], old["structured_attributes"], old["created"]
         )
@@ -180,7 +165,7 @@ def supersede_by_attribute(case: Case) -> Outcome:
 
 def superseded(case: Case) -> Outcome:
     """Moving away supersedes one live record by another, and moving back can be learned."""
-    with memory() as connection:
+    with open_memory() as connection:
         old = _say(connection, case.input["old"])
         new = _say(connection, "User lives in Dallas", days=1)
         known = records.get(connection, number_of(old), SCOPE)
@@ -198,7 +183,7 @@ def superseded(case: Case) -> Outcome:
 
 
 def update_note(case: Case) -> Outcome:
-    with memory() as connection:
+    with open_memory() as connection:
         first = _say(connection, case.input["before"])
         _say(connection, case.input["after"], days=1)
         again = _say(connection, case.input["after"], days=2)
@@ -212,7 +197,7 @@ def update_note(case: Case) -> Outcome:
 
 def consolidation_invalidate(case: Case) -> Outcome:
     """A model that says that something else is so now: the record makes way and stays."""
-    with memory() as connection:
+    with open_memory() as connection:
         old = _say(connection, case.input["content"], confidence=case.input["confidence"])
         verdicts = (RelationVerdict(number_of(old), "contradiction"),)
         _say(connection, "User tolerates penicillin", days=1, verdicts=verdicts, source="extraction", confidence=0.95)
@@ -224,7 +209,7 @@ def consolidation_invalidate(case: Case) -> Outcome:
 
 def sanitize(case: Case) -> Outcome:
     """The words of what somebody else wrote are kept, and shown as a quotation."""
-    with memory() as connection:
+    with open_memory() as connection:
         told = _say(connection, case.input["content"], trust="tool")
         known = records.get(connection, number_of(told), SCOPE)
         assert known is not None

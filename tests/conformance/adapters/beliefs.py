@@ -16,8 +16,9 @@ from kenobot.cognitive.text.similarity import band_of
 from kenobot.ports.memory import Candidate, Decision, Relation, RelationVerdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
-from tests.conformance.adapters.admit import NOW, SCOPE, memory, number_of
+from tests.conformance.adapters.admit import NOW, SCOPE, number_of
 from tests.conformance.cases import Adapter, Case, Checked, Compared, NotApplicable, Outcome
+from tests.memory_rows import open_memory
 
 _RELATIONS: Mapping[str, Relation] = {
     "REINFORCEMENT": "repeat",
@@ -107,7 +108,7 @@ class Beliefs:
 
 def created(case: Case) -> Outcome:
     args = case.input["args"]
-    with memory() as connection:
+    with open_memory() as connection:
         beliefs = Beliefs(connection, [])
         given = {"id": "b", **args, **({"type": args["type"]} if "type" in args else {})}
         beliefs.add(given)
@@ -126,7 +127,7 @@ def created(case: Case) -> Outcome:
 
 
 def reinforced(case: Case) -> Outcome:
-    with memory() as connection:
+    with open_memory() as connection:
         beliefs = Beliefs(connection, [*case.input["store"]["beliefs"]])
         before = beliefs.get("b")
         candidate = Candidate("note", "owner", before.text, source="extraction", confidence=0.7, evidence=(7,))
@@ -150,7 +151,7 @@ def identical(case: Case) -> Outcome:
     wanted = case.expected
     llm = case.input["llm"]
     statement = json.loads(llm["extract"])["fact"]
-    with memory() as connection:
+    with open_memory() as connection:
         beliefs = Beliefs(connection, [{"statement": statement.lower(), **b} for b in case.input["store"]["beliefs"]])
         decision = beliefs.remember({"statement": f"{statement}!"}, llm)
         after = beliefs.get("b")
@@ -166,7 +167,7 @@ def identical(case: Case) -> Outcome:
 
 def embedding_fails(case: Case) -> Outcome:
     """Without an embedding a fact is admitted all the same; nothing is embedded for it."""
-    with memory() as connection:
+    with open_memory() as connection:
         beliefs = Beliefs(connection, [])
         beliefs.remember({"statement": json.loads(case.input["llm"]["extract"])["fact"]}, {})
         vectors = connection.execute("SELECT count(*) FROM vector").fetchone()[0]
@@ -179,7 +180,7 @@ def embedding_fails(case: Case) -> Outcome:
 def grey_zone(case: Case) -> Outcome:
     """What a statement does to the one it is compared with, given how somebody who read both relates them."""
     wanted = dict(case.expected)
-    with memory() as connection:
+    with open_memory() as connection:
         beliefs = Beliefs(connection, case.input["store"]["beliefs"])
         decision = beliefs.remember(case.input["args"], case.input["llm"])
         if case.area == "grey-zone/top3-in-order":
@@ -219,7 +220,7 @@ def grey_zone(case: Case) -> Outcome:
 
 def weakens_no_clock(case: Case) -> Outcome:
     """pai-bug/weaken-raises-effective: being contradicted never makes surer."""
-    with memory() as connection:
+    with open_memory() as connection:
         beliefs = Beliefs(connection, case.input["store"]["beliefs"])
         before = value.strength(beliefs.get("old"), START, DEFAULT.value)
         beliefs.remember(case.input["args"], case.input["llm"])
@@ -233,7 +234,7 @@ def negation(case: Case) -> Outcome:
     statements: dict[str, bool] = {}
     relations: list[str]
     for relations in ([], case.input["llm"]["relationship"]):
-        with memory() as connection:
+        with open_memory() as connection:
             beliefs = Beliefs(connection, case.input["store"]["beliefs"])
             decision = beliefs.remember(case.input["args"], {**case.input["llm"], "relationship": relations})
             by = "read" if relations else "by its words"
@@ -246,7 +247,7 @@ def negation(case: Case) -> Outcome:
 
 def cross_subject(case: Case) -> Outcome:
     """pai-bug/cross-subject-merge."""
-    with memory() as connection:
+    with open_memory() as connection:
         beliefs = Beliefs(connection, case.input["store"]["beliefs"])
         decision = beliefs.remember(case.input["args"], case.input["llm"])
         new = beliefs.record(decision.record)
@@ -261,7 +262,7 @@ def cross_subject(case: Case) -> Outcome:
 def opposites(case: Case) -> Outcome:
     """pai-bug/merge-opposites: what comes second decides by its meaning, not by its nearness."""
     one, other = case.input["store"]["beliefs"]
-    with memory() as connection:
+    with open_memory() as connection:
         beliefs = Beliefs(connection, [one])
         decision = beliefs.remember({"statement": other["statement"]}, {"embed": other["embedding"]})
         statements = {
@@ -276,7 +277,7 @@ def opposites(case: Case) -> Outcome:
 def corrected(case: Case) -> Outcome:
     """A person says what is so instead."""
     given, wanted = case.input, case.expected
-    with memory() as connection:
+    with open_memory() as connection:
         beliefs = Beliefs(connection, given["store"]["beliefs"])
         old = beliefs.get("old")
         if given["store"]["beliefs"][0].get("status") == "invalidated":
@@ -304,7 +305,7 @@ def corrected(case: Case) -> Outcome:
 
 def no_candidates(case: Case) -> Outcome:
     """With nothing to compare with there is nothing to contradict, and nobody is asked."""
-    with memory() as connection:
+    with open_memory() as connection:
         decision = Beliefs(connection, []).remember({"statement": "the first"}, {})
         return Checked(decision.reason, {"nothing is contradicted": decision.reason == "it is new"})
 

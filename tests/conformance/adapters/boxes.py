@@ -13,8 +13,8 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
-from kenobot.storage.migrate import migrations
 from tests.conformance.cases import Case, Outcome, compare
+from tests.memory_rows import new_memory
 
 _START = datetime(2026, 2, 14, 10, tzinfo=UTC)
 
@@ -47,10 +47,8 @@ def trace_weave(case: Case) -> Outcome:
 def _replay(case: Case, *, traces: bool) -> dict[str, Any]:
     """The boxes that come of the case's memories, laid into a real database one event after the other."""
     policy = _policy(case.input["config"])
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection = new_memory()
     try:
-        for _, script in migrations():
-            connection.executescript(script)
         named: dict[int, str] = {}
         at = _START
         for event in case.input["events"]:

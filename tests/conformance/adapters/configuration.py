@@ -1,7 +1,6 @@
 """Settings from the environment, and their defaults."""
 
 import re
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings
 from kenobot.ports.errors import ConfigError
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
+from tests.scratch import scratch
 
 _STOPS = "a value that cannot be used stops the start with a plain sentence; it never becomes the default in silence"
 
@@ -36,7 +36,7 @@ def parse(case: Case) -> Outcome:
     if len(case.input) != 1 or name not in OURS:
         return NotApplicable(f"not built yet (nothing is set by {', '.join(case.input)})")
     variable, key, value_of = OURS[name]
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         try:
             value = value_of(load_settings(Home(Path(folder)), {variable: written}))
         except ConfigError as error:

@@ -1,7 +1,6 @@
 """When turns are read for memories, and what is made of a model's answer."""
 
 import asyncio
-import tempfile
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import timedelta
@@ -30,6 +29,7 @@ from kenobot.testing.provider import ScriptedProvider
 from tests.conformance.cases import NO_BETTER, Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.memory_rows import open_memory
 from tests.scene import Scene
+from tests.scratch import scratch
 
 T = TypeVar("T")
 
@@ -179,7 +179,7 @@ async def _gather(database: Database, messages: int, batch: int) -> list[int]:
 async def _failing_run() -> bool:
     """Whether the cursor moved although the model could not be asked."""
     provider = ScriptedProvider(["All right.", Unavailable("down")], repeat_last=True, rule_based=False)
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         async with Scene(Path(folder), provider=provider, extraction=True) as scene:
             await scene.say("I prefer tabs")
             asked = len(provider.requests)
@@ -225,7 +225,7 @@ async def _remember(database: Database, candidate: Candidate) -> tuple[Decision,
 
 def _in_a_home(work: Callable[[Database], Coroutine[None, None, T]]) -> T:
     async def run() -> T:
-        with tempfile.TemporaryDirectory() as folder:
+        with scratch() as folder:
             database = Database.open(Path(folder) / "kenobot.db", Path(folder) / "backups")
             try:
                 return await work(database)

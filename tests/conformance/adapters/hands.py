@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -34,6 +33,7 @@ from kenobot.storage.connection import connect
 from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import START
 from tests.conformance.cases import Adapter, Case, Checked, Compared, NotApplicable, Outcome, compare
+from tests.scratch import scratch
 
 _NOW = AdmitContext(START, "2026-02-14", "owner", "telegram-1")
 _OWNER = (OWNER_SCOPE,)
@@ -43,7 +43,7 @@ _CATEGORY = {"factual": "fact", "procedural": "principle", "architectural": "dec
 @contextmanager
 def _memory() -> Iterator[sqlite3.Connection]:
     """An empty memory."""
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         path = Path(folder) / "kenobot.db"
         migrate(path, Path(folder) / "backups")
         connection = connect(path)
@@ -168,7 +168,7 @@ def listed(case: Case) -> Outcome:
 
 def recollected(case: Case) -> Outcome:
     """What a prompt would hold for the query."""
-    with _filled(case) as (connection, _), tempfile.TemporaryDirectory() as folder:
+    with _filled(case) as (connection, _), scratch() as folder:
         index = SideIndex(Path(folder) / "index.db")
         try:
             index.catch_up(connection)
@@ -328,7 +328,7 @@ def _rows(connection: sqlite3.Connection, table: str) -> list[tuple[object, ...]
 def told_turn(case: Case) -> Outcome:
     """A forgotten fact surfaces from the turn that told it no more, is not learned from that, and can be erased."""
     text = case.input["steps"][0].removeprefix("remember ").strip("'")
-    with _memory() as connection, tempfile.TemporaryDirectory() as folder:
+    with _memory() as connection, scratch() as folder:
         _say(connection, 1, text)
         candidate = Candidate("note", OWNER_SCOPE, text, evidence=(1,))
         record = admit(connection, candidate, _NOW).record

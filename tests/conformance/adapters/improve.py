@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from kenobot.ports.provider import Request
 from kenobot.testing.provider import ScriptedProvider
 from tests.conformance.cases import Case, Checked, Outcome, compare
 from tests.scene import Scene
+from tests.scratch import scratch
 
 
 def proposals(case: Case) -> Outcome:
@@ -67,7 +67,7 @@ async def _talk(given: Mapping[str, Any]) -> tuple[int, str | None]:
     replies: list[str] = [turn["content"] for turn in given["turns"] if turn["role"] == "assistant"]
     environ = {"KENOBOT_CONTEXT__HISTORY_MIN": "0", "KENOBOT_CONTEXT__HISTORY_MAX": "8"}
     provider = ScriptedProvider([answer], repeat_last=True, rule_based=False)
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         async with Scene(Path(folder), provider=provider, environ=environ) as scene:
             for text in people:
                 await scene.say(text)

@@ -1,7 +1,6 @@
 """Memory files: what is learned is written to them, and what stands in them is read back."""
 
 import asyncio
-import tempfile
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -12,6 +11,7 @@ from kenobot.cognitive.recall.full_load import FullLoader
 from kenobot.cognitive.recall.memory import MemoryQuery
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from tests.conformance.cases import Case, Checked, NotApplicable, Outcome, compare
+from tests.scratch import scratch
 from tests.unit.cognitive.mirror.house import House, open_house
 
 T = TypeVar("T")
@@ -78,7 +78,7 @@ def entries(case: Case) -> Outcome:
 
 def _in_a_house(work: Callable[[House], Awaitable[T]], start: datetime | None = None) -> T:
     async def run() -> T:
-        with tempfile.TemporaryDirectory() as folder:
+        with scratch() as folder:
             async with open_house(Path(folder), start=start) as house:
                 return await work(house)
 

@@ -26,9 +26,9 @@ from kenobot.cognitive.store import records, term_index
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
-from tests.conformance.adapters.admit import NOW, SCOPE, memory, number_of
+from tests.conformance.adapters.admit import NOW, SCOPE, number_of
 from tests.conformance.cases import NO_BETTER, Adapter, Case, Checked, Compared, NotApplicable, Outcome
-from tests.memory_rows import get, put_record
+from tests.memory_rows import get, open_memory, put_record
 from tests.unit.cognitive.sleep.nights import UTC
 
 # Two ways to say one thing, and other things: what a case calls only "b1" and "b2" has to say something here.
@@ -131,7 +131,7 @@ def groups(case: Case) -> Outcome:
 def compact(case: Case) -> Outcome:
     """MEMORY.md before and after a night: the lines of what is no longer remembered are gone."""
     lines = case.input.split("\n")
-    with memory() as connection:
+    with open_memory() as connection:
         numbers: dict[int, int] = {}
         for at, line in enumerate(lines):
             if line.startswith("- "):
@@ -157,7 +157,7 @@ def fuzzy(case: Case) -> Outcome:
 
 def reflected(case: Case) -> Outcome:
     """Which beliefs are one, and which have faded."""
-    with memory() as connection:
+    with open_memory() as connection:
         held = Asleep(connection, case.input["store"]["beliefs"])
         view = held.view(least=case.input.get("args", {}).get("similarity_threshold"))
         review = duplicates.review_of(view)
@@ -172,7 +172,7 @@ def reflected(case: Case) -> Outcome:
 
 def window(case: Case) -> Outcome:
     """pai-bug/reflect-window: the twin of the newest is found wherever it is."""
-    with memory() as connection:
+    with open_memory() as connection:
         beliefs = [{"id": str(n), "statement": f"The user knows subject{n} and matter{n}"} for n in range(206)]
         held = Asleep(connection, [*beliefs, {"id": "twin", "statement": beliefs[1]["statement"] + "."}])
         changes, _ = held.sleep(duplicates.PASS)
@@ -181,7 +181,7 @@ def window(case: Case) -> Outcome:
 
 
 def too_small(case: Case) -> Outcome:
-    with memory() as connection:
+    with open_memory() as connection:
         held = Asleep(connection, [{"id": "only"}])
         change = merging.merge_records(held.view(), [get(connection, held.ids["only"])])
     return Compared({"merged": int(change is not None), "kept": [] if change is None else ["only"]}, case.expected)
@@ -189,7 +189,7 @@ def too_small(case: Case) -> Outcome:
 
 def inactive(case: Case) -> Outcome:
     """pai-bug/merge-inactive-winner."""
-    with memory() as connection:
+    with open_memory() as connection:
         held = Asleep(connection, [{**b, "statement": "The user likes tea"} for b in case.input["store"]["beliefs"]])
         forget(connection, held.ids["dead"], SCOPE, NOW)
         connection.execute("UPDATE record SET status = 'active' WHERE id = ?", (held.ids["alive"],))
@@ -201,7 +201,7 @@ def inactive(case: Case) -> Outcome:
 
 def keeps_the_best(case: Case) -> Outcome:
     """pai-bug/merge-drops-importance-and-links."""
-    with memory() as connection:
+    with open_memory() as connection:
         held = Asleep(connection, [{**b, "access_count": 3} for b in case.input["store"]["beliefs"]])
         loser, neighbour = held.ids["l"], held.ids["nb"]
         strengthen_link(connection, loser, neighbour, "related", START)
@@ -227,7 +227,7 @@ def keeps_the_best(case: Case) -> Outcome:
 def found_contradictions(case: Case) -> Outcome:
     """What a model says of two beliefs; what is too near or too far is not asked about."""
     given = case.input
-    with memory() as connection:
+    with open_memory() as connection:
         held = Asleep(connection, given["store"]["beliefs"])
         changes, asked = held.sleep(contradictions.PASS, given.get("llm", {}).get("chat"))
         settled = [change for change in changes if change.kind != "compared"]
@@ -253,7 +253,7 @@ def parsed(case: Case) -> Outcome:
 
 
 def profiled(case: Case) -> Outcome:
-    with memory() as connection:
+    with open_memory() as connection:
         held = Asleep(connection, case.input["store"].get("beliefs", []))
         changes, asked = held.sleep(profile.PASS)
         found = {"themes": len(changes), "chat_calls": asked, "consolidated": 0, "created": len(changes)}
@@ -263,7 +263,7 @@ def profiled(case: Case) -> Outcome:
 def themed(case: Case) -> Outcome:
     """profile/theme-merge, pai-bug/profile-consolidation-loss: fragments become one line of the profile, and stay."""
     line = case.input["llm"]["chat"]
-    with memory() as connection:
+    with open_memory() as connection:
         held = Asleep(connection, case.input["store"]["beliefs"])
         answer = json.dumps({"lines": [{"text": line, "from": [1, 2, 3]}]})
         changes, asked = held.sleep(profile.PASS, answer)
@@ -288,7 +288,7 @@ def concluded(case: Case) -> Outcome:
     beliefs = [
         {"id": kind, "statement": f"The user prefers concise {kind} reports"} for kind in ("weekly", "daily", "team")
     ]
-    with memory() as connection:
+    with open_memory() as connection:
         held = Asleep(connection, beliefs)
         asked = [held.sleep(synthesize.PASS, json.dumps({"principle": said}))[1] for _ in range(3)]
         metas = connection.execute("SELECT text, confidence, stability FROM record WHERE category = 'meta'").fetchall()

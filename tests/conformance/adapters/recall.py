@@ -1,7 +1,6 @@
 """Recall: what the originals found, in which order and why, asked of a whole memory with its index."""
 
 import asyncio
-import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,6 +20,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.cognitive.text.words import words
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
+from tests.scratch import scratch
 from tests.unit.cognitive.recall.house import REACH, Memory, open_memory, shown
 
 T = TypeVar("T")
@@ -297,7 +297,7 @@ def _in_a_memory(case: Case, work: Callable[[_Store], Awaitable[Outcome]]) -> Ou
 
 def _run(work: Callable[[Memory], Awaitable[T]]) -> T:
     async def run() -> T:
-        with tempfile.TemporaryDirectory() as folder:
+        with scratch() as folder:
             async with open_memory(Path(folder)) as memory:
                 memory.now += timedelta(seconds=1)
                 return await work(memory)

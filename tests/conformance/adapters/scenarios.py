@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import tempfile
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -27,6 +26,7 @@ from kenobot.testing.clock import START, ManualClock
 from kenobot.testing.provider import ScriptedProvider
 from tests.conformance.adapters.tags import processors
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome
+from tests.scratch import scratch
 
 Said = list[list[str]]
 
@@ -101,7 +101,7 @@ def _answered(played: _Played, turns: Sequence[Mapping[str, str]]) -> Outcome:
 
 
 async def _play(turns: Sequence[Mapping[str, str]], setup: Mapping[str, str]) -> _Played:
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         home = _seeded(Home(Path(folder)), setup)
         before = _files(home)
         channel = FakeChannel(_CHANNEL)

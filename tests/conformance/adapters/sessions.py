@@ -1,7 +1,6 @@
 """Names of sessions, and how much of a conversation is read back."""
 
 import asyncio
-import tempfile
 from pathlib import Path
 
 from kenobot.cli.importers import kenobot_js
@@ -13,6 +12,7 @@ from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.conformance.adapters.telegram import repeated
 from tests.conformance.cases import Case, NotApplicable, Outcome, compare
+from tests.scratch import scratch
 
 _LONGEST = 128
 _LINES = 30  # "same": the messages that the original's own test stores
@@ -56,7 +56,7 @@ async def _latest(texts: list[str], limit: int) -> list[str]:
             conversation.append(connection, "telegram-1", "user", text, START, number, "owner")
         return [line.text for line in conversation.latest(connection, "telegram-1", limit)]
 
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         database = Database.open(Path(folder) / "kenobot.db", Path(folder) / "backups")
         try:
             return await database.write(work)

@@ -1,7 +1,6 @@
 """The database's own upgrades: each once, with one copy before it, or not at all."""
 
 import sqlite3
-import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from kenobot.ports.errors import KenobotError
 from kenobot.storage import migrate
 from tests.conformance.cases import Adapter, Case, NotApplicable, Outcome, compare
+from tests.scratch import scratch
 
 
 def migrated(case: Case) -> Outcome:
@@ -18,7 +18,7 @@ def migrated(case: Case) -> Outcome:
     times = {"migrate": 1, "migrate_twice": 2}.get(case.input["op"])
     if times is None:
         return NotApplicable(f"unknown operation: {case.input['op']}")
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+    with scratch() as folder, pytest.MonkeyPatch.context() as patch:
         path, backups = Path(folder) / "kenobot.db", Path(folder) / "backups"
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("CREATE TABLE before (id TEXT)")
