@@ -1,1 +1,1 @@
-"""What a memory is worth: lifecycle, value, salience, links."""
+"""Value, lifecycle and links of memories."""

@@ -1,4 +1,4 @@
-"""When a commitment counts as resolved."""
+"""Tell when a commitment was resolved."""
 
 import json
 from datetime import date

@@ -1,8 +1,7 @@
-"""The life of a record: where it stands, and what moves it there.
+"""Move records through their lifecycle by events, as the tables below say.
 
-Events move records, and the tables below say from where to where; nothing else does. A person's word weighs most:
-saying it again or saying yes lifts a record, saying no makes it doubtful, pinning protects it. Use warms, silence
-cools. What leaves does so reversibly, as everything goes through `kenobot.cognitive.store.change`.
+A person's word weighs most: repeating or approving lifts a record, objecting disputes it, pinning protects it. Use
+warms, silence cools.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -92,7 +91,7 @@ _BY_A_PERSON = frozenset({"confirmed", "disputed", "pinned", "unpinned"})
 
 @dataclass(frozen=True, slots=True)
 class LifecycleState:
-    """How a record is regarded."""
+    """Lifecycle stage, verification and policy class of a record."""
 
     state: LifecycleStage
     verification: Verification
@@ -133,10 +132,9 @@ def apply_event(
     act: ChangeContext,
     policy: ValuePolicy = DEFAULT,
 ) -> int | None:
-    """Let something happen to a record, inside a transaction; returns the event, None when it changes nothing.
+    """Apply a lifecycle event to a record, inside a transaction; returns the event's id, None when nothing changes.
 
-    A record that is no longer remembered (superseded, forgotten, expired) stays as it is; one that was only archived
-    comes back when its owner speaks of it, unless the same words were learned anew since.
+    Only live and archived records change; an archived one is restored by its owner's word, unless it was learned anew.
     """
     if record.status not in ("active", "archived"):
         return None
@@ -157,7 +155,7 @@ def apply_event(
 def event_changes(
     record: Record, happening: LifecycleEvent, at: datetime, policy: ValuePolicy = DEFAULT
 ) -> dict[str, ColumnValue]:
-    """What a happening changes of a record, by column; nothing when it stays as it is. Pure."""
+    """Compute the columns that an event changes of a record. Pure."""
     before = state_of(record)
     then = next_state(before, happening)
     values: dict[str, ColumnValue] = {
@@ -194,10 +192,9 @@ def apply_use(
 def due_event(
     record: Record, known: ValueFeatures, now: datetime, policy: ValuePolicy = DEFAULT
 ) -> LifecycleEvent | None:
-    """What its own value makes happen to a record; None when it may stay where it is. Pure.
+    """Decide which event a record's own value calls for. Pure.
 
-    Nobody lifts what is disputed but its owner. What is protected, or was said by its owner in so many words, does not
-    go: an episode may cool, a fact does not even that.
+    Only its owner lifts a disputed record. Protected and explicit records stay; an explicit episode may cool.
     """
     state, worn = state_of(record).state, decay(known, policy)
     if state == "archived":
@@ -218,7 +215,7 @@ def due_event(
 
 @dataclass(frozen=True, slots=True)
 class DueEvent:
-    """That something is due to happen to a record, and why."""
+    """An event that is due for a record, and its reason."""
 
     record: Record
     event: LifecycleEvent
@@ -228,7 +225,7 @@ class DueEvent:
 def plan_due_events(
     connection: Connection, now: datetime, reach: Scopes, policy: ValuePolicy = DEFAULT
 ) -> Iterator[DueEvent]:
-    """What silence has made due, record by record, oldest first. Reads in pages; changes nothing."""
+    """Iterate over the events that silence has made due, by record id, in pages."""
     after_id, quiet_since = 0, store.stamp(now - timedelta(days=policy.quiet_days))
     while page := feedback.quiet_page(connection, reach, after_id, quiet_since):
         opinions = feedback.feedback_counts(connection, [record.id for record in page])

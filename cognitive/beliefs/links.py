@@ -50,10 +50,9 @@ def strengthen_link(
     weight: float = 1.0,
     policy: GraphPolicy = DEFAULT,
 ) -> Link:
-    """Link two records, or make their link surer, inside a transaction; returns the link as it is now.
+    """Create a link, or raise the confidence of a known one, inside a transaction; returns it.
 
-    weight: how closely they belong together, from 0 to 1; the closest counts. A link that means the same both ways is
-    kept once. Raises ValueError when both ends are the same record.
+    weight: 0 to 1; the highest counts. Symmetric links are kept once. Raises ValueError for a link to itself.
     """
     if src == dst:
         raise ValueError(f"record {src} cannot be linked to itself")
@@ -74,10 +73,7 @@ def strengthen_link(
 def link_new_record(
     connection: Connection, record: Record, act: ChangeContext, policy: GraphPolicy = DEFAULT
 ) -> list[Link]:
-    """Link a new record to what it belongs with, inside a transaction; returns the links that were made.
-
-    At most `nearby` links of each type. Reads a bounded number of rows, however much is remembered.
-    """
+    """Link a new record to at most `links_per_type` others of each type, in a transaction; returns the links."""
     made = [
         strengthen_link(connection, record.id, other, "entity", act.at, f"both are about {subject}", policy=policy)
         for other, subject in links.ids_about_subjects(
@@ -111,10 +107,7 @@ def _subjects(record: Record) -> list[str]:
 
 
 def _causes(text: str, before: list[tuple[int, str]]) -> list[int]:
-    """Which of the records told just before, newest first, `text` names as its cause: those it shares a word with.
-
-    A text that begins with "That's why" means the last one, whatever its words are.
-    """
+    """Ids of earlier records, newest first, that share a word with `text`; "That's why …" names the last one."""
     words = set(terms(text))
     found = [other for other, told in before if words & set(terms(told))]
     if names_previous_as_cause(text) and before and before[0][0] not in found:
@@ -141,10 +134,7 @@ def raised_confidence(confidence: float | None, growth: float) -> float:
 
 
 def decayed_confidence(confidence: float | None, days: float, policy: GraphPolicy = DEFAULT) -> DecayedConfidence:
-    """Confidence after `days` of silence: nothing happens for a grace period, then it sinks by steps down to a floor.
-
-    A link that is already below the floor stays where it is.
-    """
+    """Compute confidence after `days` of silence: after a grace period it sinks by steps to a floor, never below it."""
     sure, window = stored_confidence(confidence), policy.grace_days
     steps = max(0, math.ceil(days / window) - 1) if window > 0 and math.isfinite(days) else 0
     lowest = min(sure, clamp(policy.min_confidence))
@@ -152,7 +142,7 @@ def decayed_confidence(confidence: float | None, days: float, policy: GraphPolic
 
 
 def decay_function(type_: str, policy: GraphPolicy = DEFAULT) -> Callable[[float, float], float]:
-    """How links of a type fade, as a function of confidence and days: what is not observed but decided does not."""
+    """Return how links of a type fade, as a function of confidence and days; only observed types do."""
     if type_ not in policy.first_confidence:
         return lambda confidence, _: stored_confidence(confidence)
     return lambda confidence, days: decayed_confidence(confidence, days, policy).confidence

@@ -1,8 +1,6 @@
-"""What a record is worth: one vector of features, and rows of weights over it.
+"""Compute a record's value from one vector of features and rows of weights.
 
-Heat, decay, the value that decides about a record's tier, and the strength of a belief are all read off the same
-features, so they cannot tell different stories. Each is between 0 and 1, whatever the record's times look like. Value
-falls as a record lies idle and rises with every use and confirmation.
+Heat, decay, tier value and strength are read off the same features, each between 0 and 1.
 """
 
 import math
@@ -26,13 +24,11 @@ DEFAULT = ValuePolicy()
 
 @dataclass(frozen=True, slots=True)
 class ValueFeatures:
-    """A record as the rows of weights see it, each from 0 to 1.
+    """Features of a record, each from 0 to 1.
 
-    access: how often used, on a logarithmic scale. recency: how lately used, seen or confirmed; touched: the same on
-    the scale of decay. said: how lately somebody said so. feedback: .5 until somebody says yes or no to it.
-    heat: what the row of that name makes of the others.
-    protected: it does not sink by itself. explicit: its owner said it in so many words. idle_days, age_days: since
-    anything happened to it, and since it came.
+    access: uses on a logarithmic scale. recency, touched: time without use, on the scales of heat and of decay.
+    said: days since a person said it. feedback: .5 without any. heat: the row of that name over the others.
+    protected: exempt from decay. explicit: said by its owner outright. idle_days: since its last use.
     """
 
     confidence: float
@@ -103,7 +99,7 @@ def tier_value(known: ValueFeatures, policy: ValuePolicy = DEFAULT) -> float:
 
 @dataclass(frozen=True, slots=True)
 class TierRouting:
-    """Whether a record belongs among what is at hand. reason: in the words of the rule that decided."""
+    """Whether a record belongs to the hot tier. reason: a word that programs can count."""
 
     value: float
     hot: bool
@@ -111,7 +107,7 @@ class TierRouting:
 
 
 def route_tier(known: ValueFeatures, hot: bool, policy: ValuePolicy = DEFAULT) -> TierRouting:
-    """Where a record belongs that is at hand now, or not: what is new stays, and between the limits nothing moves."""
+    """Decide the tier of a record: new ones stay, and between the limits nothing moves."""
     value = tier_value(known, policy)
     if not hot:
         rises = value >= policy.promote_tier_from
@@ -123,11 +119,7 @@ def route_tier(known: ValueFeatures, hot: bool, policy: ValuePolicy = DEFAULT) -
 
 
 def strength(record: Record, now: datetime, policy: ValuePolicy = DEFAULT) -> float:
-    """How surely a belief is held today: it fades by halves unless it is used, seen or confirmed, or protected.
-
-    What its owner said in so many words does not fade, and neither does what is protected, or was consolidated. Notes
-    and episodes fade; a pattern stands or falls with practice, and a summary with what it sums up.
-    """
+    """Compute today's confidence: an unused fact fades by halves unless explicit, protected or consolidated."""
     if never_fades(record, policy):
         return clamp(record.confidence)
     idle = days_since(now, record.created, record.last_used, record.last_seen, record.confirmed)

@@ -1,9 +1,7 @@
-"""The summary of the earlier part of a conversation: lines, each with whose words it is made of, and what it lost.
+"""The summary of a conversation's earlier part: its lines with their trust, and what it lacks.
 
-As a record it is a list in Markdown. Whose word each line is stands beside it in the record's attributes, so that what
-a stranger said stays a quotation in every prompt; a text that somebody has edited meanwhile is as little trusted as the
-least of it. How far it reaches is the number and the time of a message: where both do not fit, because memory was
-imported or made again from its files, the time alone decides.
+As a record it is a Markdown list with the trust of each line in its attributes; an edited text is trusted as the least
+of it. A message's number and time say how far it reaches; where they do not fit, the time decides.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,9 +35,9 @@ class SummaryLine:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """lines: the summary, oldest first. missing: names, numbers and the like that came up and stand nowhere, newest
-    last. last_message, last_message_at: the last message that is summed up, and when it was written; 0 and "" before
-    the first.
+    """A summary. lines: oldest first. missing: items that it lacks, newest last.
+
+    last_message, last_message_at: the last message it covers; 0 and "" for none.
     """
 
     lines: tuple[SummaryLine, ...] = ()

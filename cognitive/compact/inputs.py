@@ -1,4 +1,4 @@
-"""What stands behind a compaction: the turns it sums up, and what memory keeps of them already."""
+"""Read the inputs of a compaction: turns, and memories of what they say."""
 
 from collections.abc import Sequence
 

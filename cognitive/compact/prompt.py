@@ -1,4 +1,4 @@
-"""What a model is asked to sum up, and its answer read strictly: what cannot be read is no summary."""
+"""Build the request for a summary, and parse its answer strictly."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
-"""A summary without a model: the sentences that say most, as they were said. Spanish and English, other scripts too.
+"""Summarise without a model by selecting the sentences with the highest value.
 
-A sentence counts by what it holds: a decision, something open, names, numbers, days, the signs of what people want
-remembered. Older lines weigh less than newer ones, so that a summary never grows, and gives up small things first.
+Decisions, open items, names, numbers, dates and signals add value; older lines lose it, so that a summary never grows.
 """
 
 from collections.abc import Iterator, Sequence

@@ -25,7 +25,7 @@ _BLOT = Redactor()
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something that is kept nowhere, and the turn that said it."""
+    """An item that is kept nowhere, and its turn."""
 
     kind: GapKind
     text: str
@@ -56,10 +56,7 @@ def find_gaps(
 
 
 def with_missing(digest: Digest, found: Sequence[Gap], room: int, policy: CompactPolicy) -> tuple[Digest, int]:
-    """A summary with its list of what is missing, the newest within `room` tokens; and how many of `found` it lacks.
-
-    What the summary says by now leaves the list.
-    """
+    """Add gaps to a summary's missing items, the newest within `room` tokens; returns also how many do not fit."""
     lines = [line.text.casefold() for line in digest.lines]
     items = [item for item in digest.missing if not any(item.text.casefold() in line for line in lines)]
     known = {item.text.casefold() for item in items}

@@ -1,7 +1,6 @@
-"""What in a sentence must not get lost: decisions, what is open, names, numbers, dates. Spanish and English, pure.
+"""Find what a sentence must not lose: decisions, open items, names, numbers, dates.
 
-Names are told by their capital letters, so scripts without any have none; numbers, dates in figures and questions are
-found in every script.
+Names are told by capital letters; numbers, dates in figures and questions work in every script.
 """
 
 import re

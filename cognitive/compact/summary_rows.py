@@ -37,7 +37,7 @@ MessageRow = tuple[int, str, str, str, int | None, Trust, str, str | None, str |
 
 @dataclass(frozen=True, slots=True)
 class GapStats:
-    """What self-checks found since a moment: how many summaries lacked something, how much, and of what kind."""
+    """Counts of self-checks with gaps, of their gaps, and of gaps by kind."""
 
     checks: int
     found: int
@@ -55,11 +55,7 @@ def session_summary(connection: Connection, session: str) -> Record | None:
 
 
 def load_digest(connection: Connection, record: Record) -> Digest:
-    """The summary that a record holds.
-
-    When a person has rewritten it, what stood beside the text before tells how far it reaches, and whose word each line
-    is that they left as it was.
-    """
+    """Parse a record's summary; of an edited one, coverage and trust of unchanged lines come from the text before."""
     digest = parse_digest(record)
     if digest.last_message_at:
         return digest
@@ -136,10 +132,9 @@ def summaries_telling(connection: Connection, turns: Sequence[int], texts: Itera
 
 
 def withdraw_summaries(connection: Connection, turns: Sequence[int], text: str, at: datetime) -> list[int]:
-    """Take back, inside a transaction, each summary that may tell what is to be forgotten; returns their numbers.
+    """Withdraw, inside a transaction, the summaries that may tell what is to be forgotten; returns their ids.
 
-    The conversation then has none until it is made anew, of what may still be told. It is no part of the forgetting: to
-    undo that brings back the memory and its turns, not the words of a summary.
+    No part of the forgetting: its undo brings back the memory, not the summary, which is made anew.
     """
     now = records.stamp(at)
     told = live_summaries_telling(connection, turns, text)

@@ -1,8 +1,7 @@
-"""`admit`: the only way into memory.
+"""Admit candidates into memory, inside the transaction of the caller.
 
-It runs inside a transaction that somebody else commits, so what a turn remembers stands or falls with the turn.
-Every decision is an event with its reason; whatever else it changes is part of that event, and undone with it. The same
-candidate twice gives the same store once: what a turn said counts once, however often it is read.
+Every decision is an event with its reason, and further changes are part of it, so that one undo takes back all.
+The same candidate twice leaves one record.
 """
 
 import json
@@ -102,10 +101,9 @@ def supersede(connection: Connection, old: int, candidate: Candidate, occasion: 
 
 
 def correct(connection: Connection, old: int, text: str, reach: Scopes, occasion: AdmitContext) -> Decision:
-    """Let the owner say what is so instead of record `old`: it keeps whom it is about, its kind and its weight.
+    """Replace live record `old` by the owner's new words, with its subject, category and importance kept.
 
-    Raises LookupError when there is no such live record within `reach`, ValueError when `text` is blank or says nothing
-    else.
+    Raises LookupError when there is no such record within `reach`, ValueError when `text` is blank or says the same.
     """
     known = records.get(connection, old, reach)
     if known is None or known.status != "active":
@@ -133,10 +131,7 @@ def correct(connection: Connection, old: int, text: str, reach: Scopes, occasion
 
 
 def _unwanted(made: RecordDraft, occasion: AdmitContext) -> str | None:
-    """Why a candidate that somebody wants done something else with is not kept; None when it is kept.
-
-    What matters is kept even if somebody wants it thrown away.
-    """
+    """The reason why a candidate's own action keeps it out; None to admit it. What is important is admitted anyway."""
     wish = made.candidate.action
     if not wish:
         return None
@@ -189,10 +184,9 @@ def _heard(connection: Connection, made: RecordDraft) -> str:
 
 
 def _by_key(connection: Connection, made: RecordDraft) -> tuple[Record | None, str]:
-    """The live record with these words about the same subject, and the key that a new one would have.
+    """The live record with these words about the same subject, and the key for a new one.
 
-    What was read out of a conversation may have been filed as the other kind. The same words said of two people are
-    two facts: then the second one's key tells of whom.
+    An extracted fact may be stored as the other kind; the same words about a second subject get their own key.
     """
     kinds = [made.form]
     if made.form in FACT_FORMS and made.candidate.source == "extraction":

@@ -1,4 +1,4 @@
-"""When, where and by whom something asks to be remembered, and its words made fit to be stored."""
+"""Context of an admission, and sanitising of texts."""
 
 import re
 from dataclasses import dataclass
@@ -14,13 +14,10 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")  # th
 
 @dataclass(frozen=True, slots=True)
 class AdmitContext:
-    """When, where and by whom something asks to be remembered. `day` is the owner's calendar day, YYYY-MM-DD.
+    """Time, actor and session of an admission. day: the owner's calendar day, YYYY-MM-DD.
 
-    evidence: the inbox row of the turn it belongs to; a candidate that names its own turns has those besides. told:
-    when it was said, where that is not `at`: a line that a person put into an older log. speaker_name: what a guest
-    who speaks is
-    called, as a plain name. nearness: tells nearness by meaning, where there is somebody who can. part_of: the event
-    of the decision that this is part of, so that all of it is undone together.
+    evidence: inbox row of the turn. said_at: time of the words, where not `at`. speaker_name: name of a guest.
+    nearness: similarity search. part_of: event of the decision that this belongs to.
     """
 
     at: datetime

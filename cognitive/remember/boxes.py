@@ -1,10 +1,7 @@
-"""Memory boxes: what was remembered in one stretch of talk about one thing, and the traces that run through them.
+"""Collect the memories of one stretch of talk in boxes, and join boxes about the same thing to traces.
 
-Each scope has one stretch under way, and a box as soon as there are two memories in it. It ends when the talk turns to
-something else, when it rests, or when the box is full. That it turned can be told from what is named, tags and
-subjects, not from words: two sentences about one thing may share none. What is told in words alone goes on with the
-talk it is told in. A box that was closed is compared with those of the last days: those that tell of the same thing
-share a trace.
+Each scope has one topic under way, and a box from its second memory on. A box is closed when the named topics change,
+after a pause, or when full. Words alone do not change the topic. A closed box is compared with those of the last days.
 """
 
 import json
@@ -79,11 +76,9 @@ def starts_new_thread(before: datetime, session: str, now: datetime, in_session:
 def close_reason(
     contents: BoxContents, topics: Sequence[str], at: datetime, session: str, policy: BoxPolicy
 ) -> CloseReason | None:
-    """Why a box that holds `contents` takes nothing more, given what comes next; None when it does take it.
+    """The reason to close a box before a memory about `topics`; None to add the memory to it.
 
-    topics: those that are named. What is said in one breath stays together. Beyond that it is enough to go on from what
-    came last in the same thread: a box grows, and measured against all of it every next memory would be a turn to
-    something else.
+    Memories of one turn stay together. Within a thread, overlap with the topics named last is enough.
     """
     if at - contents.last_at >= policy.close_after:
         return "time_gap"
@@ -101,10 +96,7 @@ def close_reason(
 def best_trace(
     topics: Sequence[str], earlier: Sequence[tuple[BoxT, Sequence[str]]], policy: BoxPolicy
 ) -> tuple[BoxT, float] | None:
-    """The earlier box that tells of the same thing as `topics`, the likest, of equal ones the first; and how like.
-
-    Topics are folded.
-    """
+    """The earlier box whose folded topics overlap most with `topics`, and the overlap; None below the threshold."""
     likest: tuple[BoxT, float] | None = None
     mine = frozenset(topics)
     for box, of_box in earlier:
@@ -140,9 +132,9 @@ def add_together(
     act: ChangeContext,
     policy: BoxPolicy = DEFAULT,
 ) -> int | None:
-    """Add records of one scope, which came together and are named to be about `topics`, to the talk under way.
+    """Add records of one turn and scope about `topics` to the topic under way; returns their box, None without one.
 
-    Returns the box they lie in; None while one memory is all there is. Costs the same however much lies in the box.
+    The cost does not grow with the box.
     """
     topics = tuple(dict.fromkeys(map(fold, topics)))
     begun = BoxContents(topics, topics, 1, act.at, act.session)

@@ -1,8 +1,7 @@
-"""Is it an episode, which happened once and stays as it was told, or a note, which is so until something else is so?
+"""Classify facts as episodes or notes, and confidences as tiers.
 
-Engram's order of evidence: time, kind, tags, verbs of doing, words of lasting, and else an episode. Where its reading
-of time was too eager it is not followed: what recurs is no single event, what somebody prefers stays a preference even
-"as of today", and "mentioned that they always" is about always. And how sure a statement is, in four tiers.
+An episode happened once; a note holds until something else does. Evidence counts in this order: time, category, tags,
+verbs of doing, words of lasting.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""What memory already holds that says the same as a draft, or something against it.
-
-Looked up and read again inside the transaction that decides: what somebody saw before may have changed since.
-"""
+"""Compare a draft with memory: what it repeats, contradicts, or relates to. Runs inside the deciding transaction."""
 
 from dataclasses import dataclass
 
@@ -26,7 +23,7 @@ EVENT_CATEGORIES = frozenset({"commitment", "moment", "event", "action"})
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What was found. repeated: the record that the draft repeats; later: one that already says what came after it."""
+    """Result of a comparison. repeated: a record that says the same. later: one about what came after."""
 
     repeated: Record | None = None
     conflicts: tuple[Conflict, ...] = ()
@@ -37,9 +34,9 @@ class Comparison:
 def compare(
     connection: Connection, made: RecordDraft, policy: AdmitPolicy, near: Nearness | None, but: int | None = None
 ) -> Comparison:
-    """Hold a draft against its neighbours, `but` left out.
+    """Compare a draft with its neighbours, except record `but`.
 
-    Only notes can be repeated in other words, or speak against each other. What a person typed stands as they typed it.
+    Only notes repeat or contradict each other; a person's edit is never a repeat.
     """
     neighbours = _neighbours(connection, made, policy, near)
     if made.form != "note":

@@ -1,9 +1,7 @@
-"""What becomes of a record when something newer speaks against it: it makes way, or stays with less belief.
+"""Resolve conflicts between a draft and older records.
 
-Who may say so is decided first: a guess, a guest or a web page takes nothing away that the owner said, and what the
-owner confirmed yields to the owner alone. Then the evidence: what fewer than three turns support makes way for the new
-one; what more support stays beside it, less believed, and its clock runs on, so that being contradicted never makes
-anything surer.
+The weight of a word is decided first: a guess, a guest or a web page ends nothing that the owner said or confirmed.
+Then the evidence: a record with fewer than three supporting turns ends; one with more stays with less confidence.
 """
 
 from collections.abc import Sequence
@@ -34,10 +32,10 @@ _GUESSED = ("extraction", "sleep", "import")
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """An older record, and what a draft does to it.
+    """An older record and its resolution.
 
-    outdated_attributes: names of the attributes that the draft speaks of instead. remaining_text: what the older
-    record says without them, "" when it goes on saying what it says.
+    outdated_attributes: names of attributes that the draft replaces.
+    remaining_text: the record's text without them, "" to keep its text.
     """
 
     record: Record
@@ -52,10 +50,7 @@ class Conflict:
 
 
 def word_weight(trust: str, source: str, confidence: float, scope: str, policy: AdmitPolicy) -> int:
-    """How much a word counts against another: 3 what the owner said, 2 what others did, 1 a guess, 0 a quotation.
-
-    In a scope of their own a guest is its owner.
-    """
+    """Weigh a word: 3 the owner's, 2 others', 1 a guess, 0 a quotation. A guest owns their own scope."""
     if trust in QUOTED_TRUST:
         return 0
     if source in _GUESSED and confidence < policy.stated_from:

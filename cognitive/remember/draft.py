@@ -1,4 +1,4 @@
-"""A candidate made ready: everything that a record of it would say, decided before memory is compared with it."""
+"""Draft the record of a candidate, before memory is compared with it."""
 
 import json
 from dataclasses import dataclass
@@ -37,10 +37,7 @@ _MOST_TAGS = 24
 
 @dataclass(frozen=True, slots=True)
 class RecordDraft:
-    """What would be written.
-
-    said_at: when it was said, as the database keeps times; evidence: the turns that said it.
-    """
+    """The columns of a record to be. said_at: a database time. evidence: inbox rows of its turns."""
 
     candidate: Candidate
     text: str
@@ -214,10 +211,7 @@ def _read(text: str, subject: str) -> tuple[str, dict[str, str]]:
 
 
 def _form(candidate: Candidate, text: str, category: str, attributes: dict[str, str]) -> Form:
-    """Who tags or types a fact says what kind it is; of what was read out of a conversation the words tell.
-
-    What gives an attribute a value, or speaks for or against a note, is a note itself.
-    """
+    """The form of a candidate: as tagged or typed; of an extracted one, as its words tell. Attributes make a note."""
     if candidate.form in ("note", "episode"):
         default: FactKind = candidate.form
     else:

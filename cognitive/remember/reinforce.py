@@ -1,7 +1,4 @@
-"""What is said again: a repeat makes surer, and the fuller wording becomes the text.
-
-A turn counts once, however often it is read, and who is to be believed less makes nothing surer that others said.
-"""
+"""Reinforce a record by a repeat: a turn counts once, and a less trusted speaker raises nothing."""
 
 import json
 from collections.abc import Sequence
@@ -26,10 +23,9 @@ _MOST_TAGS = 24
 def reinforce_record(
     connection: Connection, known: Record, made: RecordDraft, disputes: Sequence[Conflict], occasion: AdmitContext
 ) -> Decision:
-    """A repeat is news: surer, seen once more, no longer about to expire. The owner's word lifts the trust.
+    """Reinforce a record by a draft that repeats it; the owner's word raises its trust.
 
-    What was read out of a turn that counts already is none. The newer wording becomes the text if it says as much, and
-    the old one stays in the event.
+    A turn that counts already changes nothing. A richer wording replaces the text.
     """
     policy = occasion.policy
     same_words = made.key == known.key or made.candidate.source == "extraction"
@@ -66,10 +62,7 @@ def reinforce_record(
 def _read_again(
     connection: Connection, known: Record, made: RecordDraft, disputes: Sequence[Conflict], occasion: AdmitContext
 ) -> Decision:
-    """The words of a turn that counts already are no news; what they say of their subject, or against a memory, is.
-
-    Once: what somebody read in them before is not told again.
-    """
+    """Merge what a turn that counts already tells of its subject, or against a memory, once."""
     decision = Decision("reinforced", "it was known already, from this very turn", known.id)
     counts = may_displace(made, known, occasion.policy.admit)
     news = counts and made.attributes.keys() - known.attributes.keys()

@@ -1,9 +1,7 @@
-"""Do two statements say the same, the opposite, or two different things? Told by their words, without a model.
+"""Classify the relation of two statements by their words: repeat, contradiction or independent.
 
-Nearness says that two texts are about the same; this says whether they say the same of it. It errs on the side of two
-records: they are one only when their words are the same but for such as carry nothing, or when one goes on where the
-other ends; they contradict each other only when nothing but the answer differs. A word of negation, another number,
-name or date is never a repeat, however near the texts are.
+Errs on the side of two records: a repeat has the same words but for empty ones, or goes on where the other ends; a
+contradiction differs in nothing but the answer. Another negation, number, name or date is never a repeat.
 """
 
 import re
@@ -40,10 +38,9 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?。！？\n]\s*)[\"“«(¡¿*_-]*\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a text says, taken apart. content: its words in order, without negations and what carries nothing.
+    """A parsed statement. content: its words in order, without negations and empty words.
 
-    negative: it has a word of negation. denied: the words right after one. personal: it began with the owner.
-    sides: of each topic that it takes a side on, which.
+    denied: words right after a negation. personal: it began with the owner. sides: the side taken on each topic.
     """
 
     content: tuple[str, ...]
@@ -159,10 +156,10 @@ def is_contrary(one: Statement, other: Statement) -> bool:
 
 
 def repeat_veto(old: str, new: str, *, read: bool) -> str:
-    """Why `new` cannot be a repeat of `old`, whoever says that it is; "" when nothing speaks against it.
+    """The reason why `new` cannot repeat `old`; "" for none.
 
-    read: somebody has read both and says that they are the same. Then another name may be a better name for it, and
-    what is added is welcome; without, any difference in names, numbers, dates or conditions is one too many.
+    read: a reader of both calls them the same. Then additions pass; else any difference in names, numbers, dates or
+    conditions is a veto.
     """
     one, other = parse_statement(old), parse_statement(new)
     if one.negative != other.negative or {*map(_stemmed, one.denied)} != {*map(_stemmed, other.denied)}:

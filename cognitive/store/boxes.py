@@ -1,7 +1,7 @@
-"""Rows of memory boxes: which is open, what lies in it, which were closed lately. SQL only; the rules stand elsewhere.
+"""Rows of memory boxes, their members, and the topic under way.
 
-A box is a record of form `box`. What lies in it is linked to it as its `member`, with the topics that put it there: a
-box has no words of its own, so what is erased for good leaves none in it.
+A box is a record of form `box`; its members are linked to it with the topics that put them there. A box has no words
+of its own, so a purge leaves none in it.
 """
 
 import json
@@ -22,7 +22,7 @@ OPEN_KEY = "slot:open"  # the key of the one box of a scope that still takes mem
 
 @dataclass(frozen=True, slots=True)
 class BoxMember:
-    """A record in a box: since when, and the topics it brought; not `named` when they are but words of its text."""
+    """A record in a box: since when, and its topics; not `named` where they are only words of its text."""
 
     record: int
     at: datetime
@@ -32,7 +32,7 @@ class BoxMember:
 
 @dataclass(frozen=True, slots=True)
 class BoxContents:
-    """What lies in a box: the topics named in it, those named last, how much; when and where the last was told."""
+    """Contents of a box: its named topics, those named last, its size, and the time and session of its last member."""
 
     topics: tuple[str, ...]
     latest: tuple[str, ...]
@@ -43,10 +43,7 @@ class BoxContents:
 
 @dataclass(frozen=True, slots=True)
 class OpenTopic:
-    """The talk under way in a scope, as far as it is remembered.
-
-    box: None while `first_record` is all that lies in it.
-    """
+    """The topic under way in a scope. box: None while `first_record` is its only record."""
 
     scope: str
     first_record: int

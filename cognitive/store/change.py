@@ -1,7 +1,4 @@
-"""The only way a record changes once it is there: with an event that holds what stood there before.
-
-Because every change goes through here, any of them can be explained, and undone.
-"""
+"""Change a record's columns, with an event that holds their previous values; no other module changes them."""
 
 import json
 from collections.abc import Mapping
@@ -23,10 +20,9 @@ _FILED_UNDER = frozenset({"text", "subject", "attrs", "status", "trust"})
 
 @dataclass(frozen=True, slots=True)
 class ChangeContext:
-    """Who does something to memory, when, why, and in which conversation.
+    """Time, actor, reason and session of a change.
 
-    part_of: the event of the decision that this belongs to, so that both are undone together; None when it stands
-    alone.
+    part_of: the event of the decision that the change belongs to, so that both are undone together.
     """
 
     at: datetime

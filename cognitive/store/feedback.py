@@ -16,7 +16,7 @@ _TAIL = 300  # events from the end that are looked at for what a turn did
 
 @dataclass(frozen=True, slots=True)
 class FeedbackCounts:
-    """How often the person it belongs to said yes to a record, and no."""
+    """Approvals and objections of a record by the person it belongs to."""
 
     approvals: int = 0
     objections: int = 0
@@ -27,9 +27,9 @@ NO_FEEDBACK = FeedbackCounts()
 
 @dataclass(frozen=True, slots=True)
 class LastExchange:
-    """The last message of a conversation and the bot's reply to it. since, at: when the turn before ended, and it.
+    """The last message of a conversation and the bot's reply.
 
-    inbox: the turn's own number; 0 for one that came from elsewhere.
+    since: end of the turn before. inbox: 0 for a turn that was imported.
     """
 
     question: str
@@ -53,10 +53,7 @@ def last_exchange(connection: Connection, session: str) -> LastExchange | None:
 
 
 def recently_learned(connection: Connection, session: str) -> list[tuple[int, str]]:
-    """The records that a conversation brought in or up again of late, newest first, with the time of each.
-
-    They have stood before the model since, as what is new. Looks at no more than the last few hundred events.
-    """
+    """Query records that a conversation's last few hundred events created or repeated, newest first, with times."""
     rows = connection.execute(
         "SELECT record_id, max(at) FROM event WHERE id > (SELECT max(id) FROM event) - ? AND session = ? "
         "AND type IN ('created', 'reinforced', 'replaced') AND record_id IS NOT NULL "

@@ -1,7 +1,4 @@
-"""Rows for the hands on memory: finding a record by what a person calls it, its past, its veil, and its erasure.
-
-As in `kenobot.cognitive.store.records`, whatever reads people's words says within which scopes.
-"""
+"""Rows of a conversation's turns as memory quotes them, and of hidden turns."""
 
 from collections.abc import Iterable, Sequence
 

@@ -31,9 +31,9 @@ AMONG: Final = "IN (SELECT value FROM json_each(?))"  # with `json.dumps(list(va
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """Which changes matter to somebody who sees these records: theirs, new ones past `newest_known`, and profiles.
+    """Filter of changed records: those shown, new ones past `newest_known`, and profiles.
 
-    include_ended: also that any record is no longer live.
+    include_ended: also records that are no longer live.
     """
 
     newest_known: int

@@ -1,4 +1,4 @@
-"""Whose memory a query may see. Every query of records takes a reach, so that none sees everybody's by mistake."""
+"""Scopes that a query may see. Every query of records takes them."""
 
 from enum import Enum
 from typing import Final, Literal

@@ -20,7 +20,7 @@ _ROOTS = (
 
 @dataclass(frozen=True, slots=True)
 class PassProgress:
-    """How far a plan is carried out. live: live records when it was made. trouble: why some of it failed, or ""."""
+    """Progress of a pass's plan. live: live records when it was made. trouble: why a part failed."""
 
     live: int
     done: int = 0

@@ -1,10 +1,8 @@
-"""Which records may say the same as a text, or something against it: found by a few of its words, never by a scan.
+"""Index live facts by their words, attributes and names, and look up those that a text may repeat or contradict.
 
-Each live note and episode is filed under its words, under all of its words together, under the attributes it gives its
-subject, and under the names it tells of: as numbers made of scope, subject and word, so that a lookup stays among
-records of one scope and subject, and no word of what was erased is left. A lookup asks the rarest words of a text for
-their newest records: its cost has a bound, whatever is remembered. As records that share all words are filed together,
-a statement and its denial always meet.
+Terms are numbers made of scope, subject and word, so that a lookup stays among records of one scope and subject, and a
+purge leaves no word. A lookup follows the rarest words of a text to their newest records: its cost is bounded.
+Records that share all words share a term, so that a statement and its denial always meet.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Tokens that may be used beside the conversation, by the owner's calendar day: reserved before, settled after.
+"""Reserve and settle tokens of a daily budget, by the owner's calendar day.
 
-A reservation that a crash leaves behind counts as used: the day then holds less, never more.
+A reservation that a crash leaves behind counts as used.
 """
 
 from kenobot.storage.connection import Connection

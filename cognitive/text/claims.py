@@ -1,8 +1,7 @@
-"""The claims of a statement: what in it can stand alone, so that one may be outdated while the others are still so.
+"""Split a statement into claims that can stand alone, so that one may be outdated while the others still hold.
 
-"Me llamo Ana y vivo en Lyon" makes two. Spanish and English, by what a claim begins with: a subject of its own, or a
-verb that goes on with the subject of the sentence. Of what cannot be told apart that way nothing is cut: then the text
-is one claim, and what it is no longer right about can be noted beside it.
+Works on Spanish and English by what a claim begins with: a subject of its own, or a verb that goes on with the subject
+of the sentence. A text that cannot be split that way is one claim.
 """
 
 import re
@@ -62,10 +61,10 @@ _BACK = frozenset("it that this there them alli ahi alla eso esto ello".split())
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One claim. text: as it stands in its sentence, after `lead`; standalone_text: as a sentence of its own, without
-    its end.
+    """One claim of a sentence.
 
-    sentence: the number of its sentence. depends_on_previous: it means little without the claim before it.
+    text: as it stands there, after `lead`. standalone_text: as a sentence of its own, without its end mark.
+    sentence: its number. depends_on_previous: it means little without the claim before it.
     """
 
     text: str

@@ -1,7 +1,7 @@
-"""Who and what is spoken of: names in the form that is compared.
+"""Normalise and compare names of entities and values of attributes.
 
-Two names are one only when they are spelled the same, but for case, width and what joins their words, or when somebody
-has said that they are. Names that are merely near are not: Jane Roe is not Jade Roe, and app-v2 is not app-v3.
+Two names are one only when they are spelled alike but for case, width and hyphens: Jane Roe is not Jade Roe, and
+app-v2 is not app-v3.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""When are two texts the same words? The key that says so."""
+"""Compute the key of a text: texts with the same words have the same key."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""The JSON in what a model answers, wherever it stands: before it, after it and around it models like to talk."""
+"""Find the JSON values in a model's answer."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Which language a text is in, as far as its letters and function words tell."""
+"""Detect the language of a text by its letters and function words."""
 
 import unicodedata
 from collections import Counter

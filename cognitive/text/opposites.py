@@ -1,7 +1,6 @@
-"""Words that turn a statement round, and words that mean the opposite of each other, in Spanish and English.
+"""Look up negations and opposites, in Spanish and English.
 
-The two sides of a row are one topic with two answers: a text that says the one is never a repeat of a text that says
-the other. Every form of a word is on its side, because its stem is.
+The two sides of a pair of opposites are one topic with two answers, in every form of their words.
 """
 
 from dataclasses import dataclass

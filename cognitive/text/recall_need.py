@@ -1,4 +1,4 @@
-"""Does a message call for memory at all? Only a pure acknowledgement does not; an order to a machine needs little."""
+"""Classify how much memory a message needs: an acknowledgement none, an order to a machine little."""
 
 import re
 

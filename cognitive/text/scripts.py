@@ -1,7 +1,4 @@
-"""What differs from script to script: marks that belong to letters, scripts without blanks, and word stems.
-
-English and Spanish, which people mix, are `words`' own business; here a word's script says its language, or nearly so.
-"""
+"""Handle differences between scripts: combining marks, scripts without blanks, and word stems."""
 
 import unicodedata
 from collections.abc import Callable

@@ -1,10 +1,8 @@
-"""How near two texts are, and what that calls for.
+"""Measure the similarity of two texts by their words, and classify it.
 
-Nearness is the cosine of their embeddings where there are any. Without, it is told by the words: the larger of Dice's
-coefficient (1945), twice the shared weight over the sum of both weights, and nine tenths of the share of the shorter
-text that stands in the longer one, because a statement and the same with more detail are about the same. A word weighs
-one, spread over its stems; function words, negations and the owner's own names weigh nothing, and the two sides of an
-opposite are one word: nearness says what a text is about, `meaning` says what it claims.
+Similarity is the larger of Dice's coefficient over word weights and nine tenths of the share of the shorter text that
+the longer one holds. A word weighs one, spread over its stems; function words, negations and names of the owner weigh
+nothing, and the two sides of an opposite are one word.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,7 +27,7 @@ _LEAST = 2  # words of a text that can be said to stand in another
 
 
 class Nearness(Protocol):
-    """Who can tell how near texts are in meaning, such as an embedder with its vectors."""
+    """Search for similar texts, such as by the vectors of an embedder."""
 
     def __call__(self, connection: Connection, scope: str, subject: str, text: str, limit: int) -> Mapping[int, float]:
         """The records of this scope and subject nearest to `text`, by id, each with its cosine; at most `limit`."""

@@ -1,8 +1,4 @@
-"""When: whether a text names a time, whether a question asks for one, and which days a question speaks of.
-
-In Spanish and English, for the names of months and days and what people say instead of them; the words that ask for a
-time in other languages too. Texts are folded; see `kenobot.cognitive.text.words.fold`.
-"""
+"""Recognise times in folded texts: whether one is named or asked for, and which days a question means."""
 
 import re
 from dataclasses import dataclass

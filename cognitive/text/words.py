@@ -1,7 +1,7 @@
-"""The words of a text, for finding and comparing: folded and stemmed, in every script.
+"""Split a text into words, folded and stemmed, in every script.
 
-Scripts that put no blanks between words give their letters in pairs, and so does Korean. Signs that carry meaning
-stay: C++ is not C, C# neither, and an emoji is a word.
+Letters of scripts without blanks, and of Korean, are split into pairs. Signs that carry meaning stay: C++ is not C,
+and an emoji is a word.
 """
 
 import re

@@ -1,7 +1,6 @@
-"""Turns that wait to be read for memories: rows of the conversation behind a cursor, a cursor a session.
+"""Rows of turns waiting for extraction, behind one cursor a session.
 
-The cursor moves in the transaction that writes what a reading gave, and nowhere else. So a crash, an outage or an empty
-answer leaves every turn either read or waiting.
+The cursor moves only in the transaction that writes the result, so that each turn is either extracted or waiting.
 """
 
 import re
@@ -41,12 +40,10 @@ _ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """What a person said and what was answered. `last_message` is the newest message row of it, where a cursor can
-    stand.
+    """A message of a person and the bot's answer.
 
-    inbox_id: the row of the inbox, None where there was none. trust: of the speaker. scope: where memory may write what
-    was said. speaker: what they are called, "" where nobody else could be meant. hidden: it is not to be read, because
-    the owner wants what it told forgotten, or because it was erased.
+    last_message: its newest message row, for the cursor. inbox_id: None for an imported turn. scope: of its memories.
+    speaker: name in a group. hidden: forgotten or erased, so not to be extracted.
     """
 
     last_message: int
@@ -62,7 +59,7 @@ class ConversationTurn:
 
 @dataclass(frozen=True, slots=True)
 class PendingTurns:
-    """What waits in a session: how many turns, since when the oldest does, and the highest signal among them."""
+    """Waiting turns of a session: their number, the time of the oldest, and the highest signal level."""
 
     count: int
     oldest: datetime

@@ -1,7 +1,6 @@
-"""Extraction without a model: what people plainly say of themselves, as they said it. Pure and local.
+"""Extract facts without a model: plain statements of people about themselves.
 
-It keeps the speaker's own words, so that a memory that the same turn's `<memory>` tag made is recognised; what it adds
-are attributes, by which a later statement can take an earlier one's place.
+A fact keeps the speaker's words, so that one stored by the same turn's `<memory>` tag is recognised.
 """
 
 import re
@@ -25,10 +24,7 @@ _QUOTE = re.compile(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
 
 
 def extract_facts(text: str, said: date, *, evidence: int = 1) -> list[ExtractedFact]:
-    """What a person's own words say of them, each once, in order.
-
-    said: the day on which they said it. evidence: the number of the turn, which the facts will bear.
-    """
+    """Extract the facts that a person's own words state, each once. said: their day. evidence: turn number."""
     found: dict[str, ExtractedFact] = {}
     if _QUOTE.search(text[:_LONGEST]):
         return []

@@ -1,4 +1,4 @@
-"""What is remembered already of what some turns are about, to compare with: so that a repeat is not noted as new."""
+"""Select the memories to compare with a batch of turns."""
 
 from collections.abc import Callable, Sequence
 
@@ -30,10 +30,7 @@ def near_by_subject(connection: Connection, text: str, reach: Scopes, limit: int
 def known_memories(
     connection: Connection, *, session: str, turns: Sequence[ConversationTurn], policy: ExtractPolicy, near: NearSearch
 ) -> list[Record]:
-    """The memories that `turns` may repeat or contradict: what they stored themselves, what is near, what is newest.
-
-    Only of the scope that they are written to, and of their own chat.
-    """
+    """Select the memories that `turns` may repeat or contradict, of their scope and chat: own, similar, newest."""
     told = [turn for turn in turns if not turn.hidden]
     if not told:
         return []

@@ -1,4 +1,4 @@
-"""What a model is asked about a batch of turns: one request, everything that anybody said in it as a quotation."""
+"""Build the extraction request for a batch of turns, with everything said in it quoted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +20,7 @@ _OUTSIDE = "said by others, not the user's word"
 
 @dataclass(frozen=True, slots=True)
 class ExtractionBatch:
-    """Turns of one session and one scope, in order, and the memories to compare with. `day`: the owner's today.
-
-    guidelines: what experience says about what to note, in our own words.
-    """
+    """Turns of one session and scope, in order, with memories to compare. day: the owner's today."""
 
     turns: tuple[ConversationTurn, ...]
     known: tuple[Record, ...]

@@ -1,7 +1,6 @@
-"""What the extractor without a model understands, as data: Spanish and English, each pattern for the start of a clause.
+"""Patterns of extraction without a model, for the start of a folded clause, in Spanish and English.
 
-Patterns are meant for `match` on folded text; what the groups `value` and `also` find is cut from the text as written.
-Conservative on purpose: what is not understood stays in the conversation, what is misunderstood stands in memory.
+The groups `value` and `also` are cut from the text as written.
 """
 
 import re
@@ -15,9 +14,10 @@ Needs = Literal["", "day", "birthday"]
 
 @dataclass(frozen=True, slots=True)
 class ExtractionRule:
-    """attribute: what the value is of the speaker; "favourite" and "relation" go on with what `what` or `que` holds.
+    """A pattern and the fact it makes.
 
-    needs: a day must be named, which is then due, or the speaker's birthday.
+    attribute: name of the value; "favourite" and "relation" go on with the group `what` or `que`.
+    needs: a day that is due, or the speaker's birthday.
     """
 
     pattern: re.Pattern[str]

@@ -1,7 +1,6 @@
-"""How urgently does what somebody said want to be read for memories? It decides when, never whether.
+"""Classify how urgently a message needs extraction: when, never whether.
 
-Local and bounded: of a long text its beginning and its end are looked at, by lists of fixed beginnings without nested
-repeats; the owner's own patterns run in an automaton of their own. See `kenobot.core.pattern_set`.
+Bounded: of a long text its beginning and end are scanned; see `kenobot.core.pattern_set` for the owner's patterns.
 """
 
 import unicodedata

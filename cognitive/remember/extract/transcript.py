@@ -1,4 +1,4 @@
-"""How a model is shown what was said: turn by turn, everything that anybody said as a quotation."""
+"""Format turns for a model, with everything said quoted."""
 
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo
