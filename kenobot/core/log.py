@@ -1,4 +1,4 @@
-"""The log: one line an event on stderr, plain or JSON, with the trace id of the message at work and no secrets."""
+"""Log to stderr, one line an event, plain or JSON, with the current trace id and without secrets."""
 
 import json
 import logging
@@ -29,9 +29,9 @@ def configure(
     secrets: Iterable[str] = (),
     stream: TextIO | None = None,
 ) -> None:
-    """Send everything logged from now on to `stream` (stderr), in place of what was set up before.
+    """Log to `stream` (stderr) from now on, in place of an earlier configuration.
 
-    secrets: values that must never appear; what only looks like a secret is blotted out as well.
+    secrets: values that must never appear; what looks like a secret is redacted as well.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter((_Json if log_format == "json" else _Plain)(Redactor(secrets)))
@@ -45,10 +45,7 @@ def configure(
 
 
 def install_exception_hooks() -> None:
-    """Log what nobody caught, where Python would print it as it is: a traceback can quote a secret.
-
-    Somebody else's hooks for threads and finalizers stay.
-    """
+    """Log uncaught errors redacted: a traceback can quote a secret. Foreign hooks for threads and finalizers stay."""
     sys.excepthook = _uncaught
     if threading.excepthook is threading.__excepthook__:
         threading.excepthook = _uncaught_in_thread
@@ -72,31 +69,22 @@ def _unraisable(told: "UnraisableHookArgs") -> None:
 
 
 class _Redacting(logging.Formatter):
-    """Blots out secrets in the finished text, where arguments and tracebacks are in it already.
-
-    Not a logging.Filter: that would have to rewrite the record, which other handlers share.
-    """
+    """Redacts the finished text, with arguments and traceback; a Filter would have to rewrite the shared record."""
 
     def __init__(self, redact: Redactor) -> None:
         super().__init__()
         self._redact = redact
 
     def parts(self, record: logging.LogRecord) -> tuple[str, str, str]:
-        """Time, message and traceback of `record`, clean."""
+        """Return the time, message and traceback of a record, redacted."""
         try:
             message = record.getMessage()
         except Exception as error:  # a bad format string must not cost the line, nor print its arguments unblotted
             message = f"{record.msg} (could not be formatted: {type(error).__name__})"
-        details = "\n".join(
-            text
-            for text in (
-                self.formatException(record.exc_info) if record.exc_info and record.exc_info[0] else "",
-                self.formatStack(record.stack_info) if record.stack_info else "",
-            )
-            if text
-        )
+        details = [self.formatException(record.exc_info)] if record.exc_info and record.exc_info[0] else []
+        details += [self.formatStack(record.stack_info)] if record.stack_info else []
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        return at, self._redact(message), self._redact(details)
+        return at, self._redact(message), self._redact("\n".join(details))
 
 
 class _Plain(_Redacting):

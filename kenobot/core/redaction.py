@@ -1,4 +1,4 @@
-"""Things that must never be written down: how to recognise them, and how to blot them out."""
+"""Recognise secrets in a text and redact them."""
 
 import re
 from collections.abc import Iterable
@@ -41,12 +41,12 @@ REDACTED = "[secret]"
 
 
 def find_secret(text: str) -> str | None:
-    """The kind of secret that stands in `text`, in words; None when there is none."""
+    """Return the kind of secret in `text`, in words; None when there is none."""
     return next((kind for kind, pattern in _KINDS if pattern.search(text)), None)
 
 
 class Redactor:
-    """Blots out known secrets and whatever looks like one."""
+    """Redacts known secrets and whatever looks like one."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         values = {value for value in known if len(value) >= 6}
@@ -60,7 +60,7 @@ class Redactor:
         return text
 
     def redact_known(self, text: str) -> str:
-        """Only the secrets that this process was given; cheap enough for every reply."""
+        """Redact only the secrets of this process; cheap enough for every reply."""
         for value in self._known:
             if value in text:
                 text = text.replace(value, REDACTED)

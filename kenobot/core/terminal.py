@@ -1,4 +1,4 @@
-"""Text that came from elsewhere, made safe to print: it must not move the cursor, recolour or reorder the screen."""
+"""Escape foreign text for a terminal: it must not move the cursor, recolour or reorder the screen."""
 
 import re
 
@@ -7,12 +7,12 @@ _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud8
 
 
 def escape_controls(text: str) -> str:
-    """`text` with whatever a terminal would obey shown as an escape like `\\x1b`; tabs and newlines stay."""
+    """Show control characters as escapes like `\\x1b`; tabs and newlines stay."""
     return _UNSAFE.sub(_shown, text)
 
 
 def one_line(text: str) -> str:
-    """`safe`, with line breaks shown as `\\n` and tabs as `\\t`."""
+    """Escape controls, line breaks and tabs."""
     return escape_controls(text).replace("\n", "\\n").replace("\t", "\\t")
 
 

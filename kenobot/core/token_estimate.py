@@ -1,11 +1,11 @@
-"""How long a text is for a language model, without asking one."""
+"""Estimate the tokens of a text without a model."""
 
 BYTES_A_TOKEN = 3.5
 _LONGEST_CHARACTER = 4
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens `text` has, rounded up.
+    """Estimate the tokens of `text`, rounded up.
 
     Byte-level tokenizers come to 3.5–4.5 bytes a token over English, Spanish and code, and to about 3 over Chinese;
     3.5 errs on the side of too many.
@@ -15,7 +15,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def clip_to_tokens(text: str, tokens: int) -> str:
-    """The beginning of `text` that fits into `tokens`, cut between characters."""
+    """Clip `text` to `tokens`, between characters."""
     room = max(0, int((tokens - 1) * BYTES_A_TOKEN))
     if len(text) * _LONGEST_CHARACTER <= room:
         return text

@@ -1,7 +1,7 @@
-"""What people order of memory in plain words, in Spanish and English: to forget something, and to say what is known.
+"""Match wishes about memory in plain Spanish and English: to forget something, or to tell what is known.
 
-Rather deaf than wrong: only a message that is nothing but such a wish counts. Whatever is not certain goes to the
-model like any other message. And a wish to forget only leads to a question: see `kenobot.agent.commands.memory`.
+Precision before recall: only a message that is nothing but such a wish matches; all others go to the model. A wish to
+forget leads to a question first: see `kenobot.agent.commands.forget`.
 """
 
 import re
@@ -17,7 +17,7 @@ _LONGEST_ANSWER = 40
 
 @dataclass(frozen=True, slots=True)
 class MemoryRequest:
-    """What somebody wants: "forget" what `topic` says, "forget_all", or "tell" what is known of them."""
+    """A wish: "forget" what `topic` says, "forget_all", or "tell" what is known of the person."""
 
     kind: Literal["forget", "forget_all", "tell"]
     topic: str
@@ -25,7 +25,7 @@ class MemoryRequest:
 
 
 Answer = Literal["yes", "no", "all"] | frozenset[int]
-"""What somebody says to a question: yes, no, all of it, or the numbers that they choose."""
+"""An answer to a question: yes, no, all of it, or the chosen numbers."""
 
 # ── English ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -168,7 +168,7 @@ _LANGUAGES: tuple[Language, ...] = ("en", "es")
 
 
 def match_command(text: str) -> MemoryRequest | None:
-    """What a message orders of memory, when it does nothing else; None for any other message."""
+    """Return the wish that a message is; None for any other message."""
     whole = text.strip()
     if _I_FORGOT.match(whole) or not whole or len(whole) > _LONGEST or whole.startswith(("/", ">", '"', "“", "«")):
         return None
@@ -220,7 +220,7 @@ _DIGITS = re.compile(r"[0-9]+")
 
 
 def parse_answer(text: str) -> Answer | None:
-    """What a short message says to a question of the bot's; None when it is no such answer."""
+    """Return the answer that a short message gives to a question of the bot's; None for any other message."""
     if len(text) > _LONGEST_ANSWER:
         return None
     plain = " ".join(fold(text).replace("’", "'").replace(",", " , ").strip(" .!¡¿?").split()).replace(" , ", ", ")

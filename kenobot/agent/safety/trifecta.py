@@ -1,8 +1,8 @@
-"""Private memory, untrusted text and a way out: never all three in one turn.
+"""The lethal trifecta: private memory, untrusted text and a way out never meet in one turn.
 
-Who has all three can be robbed: a text from outside tells the model to put what it remembers into an address, and the
-person, or a client that fetches previews, carries it out. Of the three the way out is cut: what the person knows and
-what the person was sent stay readable. Tools that reach the network are a way out like an address.
+With all three, a text from outside could tell the model to put memories into an address, which the person, or a client
+that fetches previews, would open. The way out is cut: memory and the text stay readable. Tools that reach the network
+are a way out as well.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,10 +14,10 @@ from kenobot.ports.memory import Candidate
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """What meets in a turn.
+    """The ingredients of a turn.
 
-    private: the prompt shows memory, preferences or history. untrusted: it shows words of somebody else than the
-    speaker. way_out: the reply could carry data to somebody who is not in the chat.
+    private: the prompt shows memory, preferences or history. untrusted: it shows others' words than the speaker's.
+    way_out: the reply could carry data out of the chat.
     """
 
     private: bool
@@ -26,13 +26,13 @@ class Exposure:
 
 
 def allowed(exposure: Exposure) -> Exposure:
-    """As much of `exposure` as a turn may have."""
+    """Reduce `exposure` to what a turn may have."""
     return replace(exposure, way_out=exposure.way_out and not (exposure.private and exposure.untrusted))
 
 
 @dataclass(frozen=True, slots=True)
 class GuardResult:
-    """A reply and its memories as they may leave the turn, and how many addresses were cut out of them."""
+    """A reply and its memories as they may leave the turn, and the number of addresses removed."""
 
     reply: str
     candidates: tuple[Candidate, ...]
@@ -42,11 +42,10 @@ class GuardResult:
 def guard_reply(
     reply: str, candidates: Sequence[Candidate], exposure: Exposure, shown: Callable[[], Iterable[str]], mark: str
 ) -> GuardResult:
-    """Cut the ways out of a turn that must not have one: addresses that the model put together itself.
+    """Remove the addresses that the model put together itself, from the reply and from its memories.
 
-    exposure: `way_out` says whether there is one apart from addresses. shown: the texts of the prompt; an address that
-    stands there says nothing new to whoever owns it, and stays. mark: what a cut address is replaced by. Memories are
-    looked at too: an address kept now would be one that stands there tomorrow.
+    exposure: `way_out` says whether there is one apart from addresses. shown: the texts of the prompt, whose addresses
+    stay, because they carry nothing new. mark: the replacement.
     """
     texts = [reply, *(candidate.text for candidate in candidates)]
     untouched = GuardResult(reply, tuple(candidates), 0)

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, one plain line a mistake: where it stands, what it says, what it may say."""
+"""Explain configuration mistakes, one plain line each: the place, the value and the accepted values."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,12 +22,12 @@ _MANY: Mapping[Any, str] = {int: "whole numbers", float: "numbers", str: "texts"
 def explain(
     error: ValidationError, model: type[BaseModel], origins: Mapping[str, str], known: Iterable[str], at: KeyPath = ()
 ) -> list[str]:
-    """One line for each mistake in `error`, which came from validating the table `at` as a `model`."""
+    """Explain each mistake in `error`, raised by validating the table `at` as a `model`."""
     return [_line(detail, model, origins, known, at) for detail in error.errors(include_url=False)]
 
 
 def unknown_key(key: KeyPath, value: object, origins: Mapping[str, str], known: Iterable[str]) -> str:
-    """The line for a key that nobody reads, with the nearest one that somebody does."""
+    """Explain an unknown key, with the nearest known one."""
     dotted = ".".join(key)
     what = f"unknown section [{dotted}]" if isinstance(value, dict) else f'unknown key "{dotted}"'
     alike = [other for other in known if other.count(".") == len(key) - 1]
@@ -35,7 +35,7 @@ def unknown_key(key: KeyPath, value: object, origins: Mapping[str, str], known: 
 
 
 def dotted_keys(model: type[BaseModel], at: KeyPath = ()) -> Iterator[str]:
-    """Every dotted key of `model`, sections included."""
+    """Yield every dotted key of `model`, sections included."""
     for name, field in model.model_fields.items():
         yield ".".join((*at, name))
         if inner := _model(field):
@@ -65,7 +65,7 @@ def _line(
 
 
 def origin_prefix(key: KeyPath, origins: Mapping[str, str]) -> str:
-    """The file or the variable that `key` stands in, as `PATH: `; a section stands where its first key does."""
+    """Return the file or variable that sets `key`, as `PATH: `; a section stands where its first key does."""
     dotted = ".".join(key)
     for name, origin in origins.items():
         if name == dotted or name.startswith(f"{dotted}.") or dotted.startswith(f"{name}."):

@@ -1,4 +1,4 @@
-"""The folder that holds everything one KenoBot owns: its settings, secrets, database and memory."""
+"""The home: the folder of one KenoBot's settings, secrets, database and memory."""
 
 import fcntl
 import os
@@ -18,18 +18,18 @@ _DRAFT = ".identity-"
 
 
 class AlreadyLocked(ConfigError):
-    """Another process holds what only one may hold at a time."""
+    """Another process holds the lock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where things are. Making one touches nothing on disk."""
+    """The paths of a home. Making one touches nothing on disk."""
 
     path: Path
 
     @classmethod
     def find(cls, environ: Mapping[str, str], argument: str | Path | None = None) -> "Home":
-        """The home named by `argument`, else by KENOBOT_HOME, else `~/.kenobot`; always absolute."""
+        """Return the home named by `argument`, else by KENOBOT_HOME, else `~/.kenobot`; always absolute."""
         chosen = str(argument or environ.get("KENOBOT_HOME") or Path("~", ".kenobot"))
         if chosen == "~" or chosen.startswith("~/"):
             chosen = (environ.get("HOME") or str(Path.home())) + chosen[1:]
@@ -49,7 +49,7 @@ class Home:
 
     @property
     def index(self) -> Path:
-        """What finds words in memory fast; it can be deleted at any time, and is made anew."""
+        """The search index; it can be deleted at any time and is made anew."""
         return self.path / "index.db"
 
     @property
@@ -64,18 +64,10 @@ class Home:
     def identity(self) -> Path:
         return self.memory / "identity"
 
-    @property
-    def lock_file(self) -> Path:
-        return self.path / "kenobot.lock"
-
-    @property
-    def sleep_lock_file(self) -> Path:
-        return self.path / "sleep.lock"
-
     def prepare(self) -> None:
-        """Create the folders, for the owner's eyes only. Raises ConfigError when the place is unfit.
+        """Create the folders, readable by the owner only. Raises ConfigError when the place is unfit.
 
-        An open home is closed, but only when it is plainly ours: `--home /tmp` must not lock others out of /tmp.
+        An open home is closed only when it is plainly ours: `--home /tmp` must not lock others out of /tmp.
         """
         try:
             self._close()
@@ -99,28 +91,24 @@ class Home:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the home for this process. Raises Held, a ConfigError, when another one has it.
-
-        The lock dies with the process, so a crash leaves nothing to clean up; the pid inside is only for the message.
-        """
-        said = (
+        """Hold the home for this process. Raises AlreadyLocked. A crash releases the lock."""
+        message = (
             "KenoBot is already running in this home (process {holder}): stop it first, "
             "or use another home with --home."
         )
-        with _hold(self.lock_file, said):
+        with _hold(self.path / "kenobot.lock", message):
             yield
 
     @contextmanager
     def sleep_lock(self) -> Iterator[None]:
-        """Hold what only one may do at a time beside a conversation: sleep. As `lock`; raises Held."""
-        with _hold(self.sleep_lock_file, "KenoBot is asleep in this home already (process {holder}): wait for it."):
+        """Hold the right to sleep, which may run beside a conversation. Raises AlreadyLocked."""
+        with _hold(self.path / "sleep.lock", "KenoBot is asleep in this home already (process {holder}): wait for it."):
             yield
 
     def seed_identity(self) -> bool:
-        """Give a new home its identity: copy the templates unless there is something in `memory/identity` already.
+        """Copy the identity templates into a home without any; returns whether it did. Raises ConfigError.
 
-        All or nothing: a file that the owner took away, or a finished BOOTSTRAP.md, must not come back.
-        Returns whether anything was copied. Raises ConfigError when the place is unfit.
+        All or nothing: a file that the owner removed, or a finished BOOTSTRAP.md, must not come back.
         """
         try:
             return self._seed_identity()
@@ -149,8 +137,8 @@ class Home:
 
 
 @contextmanager
-def _hold(path: Path, said: str) -> Iterator[None]:
-    """Hold a lock file. said: what Held says when another process has it, `{holder}` being that one's pid."""
+def _hold(path: Path, message: str) -> Iterator[None]:
+    """Hold a lock file. message: of AlreadyLocked; `{holder}` is the pid of the other process."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -160,10 +148,10 @@ def _hold(path: Path, said: str) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.read(descriptor, 32).decode("ascii", "replace").strip() or "unknown"
-            raise AlreadyLocked(said.format(holder=holder)) from None
+            raise AlreadyLocked(message.format(holder=holder)) from None
         except OSError as error:
             raise ConfigError(f"{path} cannot be locked: {_reason(error)}.") from error
-        # Who holds it is a courtesy: a disk that cannot take it down is no reason to refuse.
+        # The pid is a courtesy: a disk that cannot store it is no reason to refuse.
         with suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"{os.getpid()}\n".encode())
@@ -175,7 +163,7 @@ def _hold(path: Path, said: str) -> Iterator[None]:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Put `text` into `path` whole or not at all, readable by the owner only."""
+    """Replace a file atomically, readable by the owner only."""
     path = path.resolve()  # a link to a file kept elsewhere stays a link
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     draft = Path(name)
@@ -191,7 +179,7 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Have the disk hold what a file, or a folder, says now."""
+    """Flush a file or folder to disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -1,7 +1,4 @@
-"""The tables of kenobot.toml that KenoBot itself reads: which keys there are, their kinds, ranges and defaults.
-
-The file that ships says the same, with what each key means.
-"""
+"""The settings: keys, types, ranges and defaults. `config/kenobot.toml` explains each."""
 
 import difflib
 import zoneinfo
@@ -45,7 +42,7 @@ def _no_repeats(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def split_lists(model: type[BaseModel], table: Mapping[str, Any]) -> dict[str, Any]:
-    """`table` with `a, b` from an environment variable made a list where `model` wants one; blanks fall away."""
+    """Split `a, b` from an environment variable where `model` wants a list; blanks fall away."""
     split = dict(table)
     for name, field in model.model_fields.items():
         value = split.get(name)

@@ -1,4 +1,4 @@
-"""Where settings are written: a file, the environment, credential files. Each layer remembers where it found what."""
+"""The sources of settings: a file, the environment, credential files. Each remembers the origin of its values."""
 
 import re
 import stat
@@ -64,9 +64,9 @@ class EnvValue(str):
 
 @dataclass(frozen=True, slots=True)
 class SettingsSource:
-    """Values as nested tables; `origins` says of each dotted key where it stands, as "file PATH" and the like.
+    """Values as nested tables. origins: of each dotted key, as "file PATH" and the like. renamed: older keys used.
 
-    An empty table has an origin too, under its name with a dot at the end: it may be one that nobody knows.
+    An empty table has an origin too, under its name with a dot at the end: it may be unknown.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -93,12 +93,12 @@ class SettingsSource:
 
 
 def is_secret(name: str) -> bool:
-    """Whether a key of this name holds something that must not be shown."""
+    """Return whether a key of this name holds a secret."""
     return name.endswith(_SECRET_ENDINGS)
 
 
 def from_file(path: Path, text: str | None = None) -> SettingsSource:
-    """What `path` says, or `text` in its place; nothing when there is no such file. Raises ConfigError."""
+    """Read settings from `path`, or from `text` in its place; none when there is no such file. Raises ConfigError."""
     if text is None:
         text = _read(path) if path.exists() else ""
     try:
@@ -114,7 +114,7 @@ def from_file(path: Path, text: str | None = None) -> SettingsSource:
 
 
 def from_environment(environ: Mapping[str, str]) -> SettingsSource:
-    """What KENOBOT_SECTION__KEY variables and the short names say. An empty variable counts as not set."""
+    """Read KENOBOT_SECTION__KEY variables and the short names. An empty variable counts as not set."""
     layer = SettingsSource()
     for name, key in ENV_ALIASES.items():
         if environ.get(name):
@@ -126,7 +126,7 @@ def from_environment(environ: Mapping[str, str]) -> SettingsSource:
 
 
 def from_credentials(own: Path, given: Mapping[str, str], systemd: Path | None) -> SettingsSource:
-    """One secret a file: those in the home's own folder, those about to be written there, then systemd's.
+    """Read credential files, one secret each: of the home, about to be written there, then of systemd.
 
     A file is named as in CREDENTIAL_FILES, or by a dotted key: `channels.chat.token`. Raises ConfigError for one that
     others can read; the service manager answers for the permissions of its own folder.

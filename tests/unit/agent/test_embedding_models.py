@@ -72,7 +72,7 @@ async def test_a_model_that_breaks_its_contract_is_left_alone_for_a_while(
         for _ in range(3):
             await home.embedding.wait_idle()
             home.embedding.wake()
-        assert caplog.text.count("placing memory by meaning failed") == 1
+        assert caplog.text.count("embedding memory failed") == 1
         assert await home.memory.texts("cat") == ["the cat sleeps"]
         home.model.failure = None
         clock.advance(61)

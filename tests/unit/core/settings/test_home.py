@@ -88,8 +88,8 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
     """A second start in the same home is refused with the pid of the first."""
     home = Home(tmp_path)
     with home.lock():
-        assert home.lock_file.read_text() == f"{os.getpid()}\n"
-        assert mode(home.lock_file) == 0o600
+        assert (home.path / "kenobot.lock").read_text() == f"{os.getpid()}\n"
+        assert mode(home.path / "kenobot.lock") == 0o600
         with pytest.raises(ConfigError, match=rf"already running in this home \(process {os.getpid()}\)"), home.lock():
             pass
     with home.lock():
