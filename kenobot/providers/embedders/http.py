@@ -5,7 +5,7 @@ import json
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, field_validator
 
@@ -47,7 +47,7 @@ class HttpEmbedderSettings(BaseModel, extra="forbid", frozen=True):
 class HttpEmbedder:
     """An embedder behind HTTP. server_name: what its server is called.
 
-    rows: reads an answer, in the order of the texts.
+    rows: the list of rows in an answer, in the order of the texts. Raises KeyError, TypeError or ValueError.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class HttpEmbedder:
         path: str,
         headers: Mapping[str, str],
         ask: Callable[[Sequence[str]], Mapping[str, object]],
-        rows: Callable[[object], Sequence[object]],
+        rows: Callable[[Mapping[str, Any]], object],
     ) -> None:
         self._model_id = model_id
         self._whose = server_name
@@ -109,7 +109,10 @@ class HttpEmbedder:
         if status != 200:
             raise self._refused(status, headers)
         try:
-            rows = [_unit(row) for row in self._rows(json.loads(body))]
+            items = self._rows(json.loads(body))
+            if not isinstance(items, list):
+                raise TypeError("no list")
+            rows = [_unit(row) for row in items]
         except (ValueError, TypeError, KeyError, AttributeError):
             raise Unavailable(f"{self._whose} answered with something that is no embedding.") from None
         if len(rows) != len(texts) or len({len(row) for row in rows}) > 1:

