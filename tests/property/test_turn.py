@@ -10,9 +10,9 @@ from kenobot.agent.turn.state_machine import (
     BuildContext,
     ClaimMessage,
     CommitTurn,
-    ContextBuilt,
     Defer,
     Effect,
+    EffectDone,
     EffectFailed,
     MessageClaimed,
     ModelReplied,
@@ -20,11 +20,9 @@ from kenobot.agent.turn.state_machine import (
     ProbeFinished,
     ProbeModel,
     ProcessReply,
-    ReplyProcessed,
     ReportFailure,
     RunCommand,
     Stop,
-    TurnCommitted,
     TurnEvent,
     TurnPolicy,
     TurnState,
@@ -115,7 +113,7 @@ class _World:
                 return MessageClaimed(self.attempts, self.saved)
             case BuildContext():
                 self._fail("context")
-                return ContextBuilt()
+                return EffectDone()
             case AskModel(level):
                 assert level < self.providers
                 self.calls += 1
@@ -125,16 +123,16 @@ class _World:
             case ProcessReply(reply, fresh):
                 self.fresh = reply if fresh else None
                 self._fail("process")
-                return ReplyProcessed()
+                return EffectDone()
             case CommitTurn():
                 self._checkpoint()
                 self._fail("commit")
                 self._finish("answered", attempt)
-                return TurnCommitted()
+                return EffectDone()
             case ReportFailure() | MoveToDeadLetters() | Defer():
                 self._fail("tell")
                 self._end(effect, attempt)
-                return TurnCommitted()
+                return EffectDone()
             case ProbeModel():
                 try:
                     self._fail("model")

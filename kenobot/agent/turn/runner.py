@@ -140,12 +140,6 @@ class TurnRunner:
         match effect:
             case machine.ClaimMessage():
                 return await self._claim(data)
-            case machine.RunCommand():
-                await self._run_command(data)
-                return machine.TurnCommitted()
-            case machine.BuildContext(reduced):
-                data.context = await self._s.prompt_service.build(data.pending, data.principal, reduced=reduced)
-                return machine.ContextBuilt()
             case machine.AskModel(level):
                 assert data.context is not None
                 if data.first_call_at is None:
@@ -153,17 +147,20 @@ class TurnRunner:
                 return machine.ModelReplied(await self._s.model.ask(data.context.request, level))
             case machine.ProbeModel():
                 return machine.ProbeFinished(await self._s.model.probe())
-            case machine.ProcessReply(reply, fresh):
-                self._process(data, reply, fresh)
-                return machine.ReplyProcessed()
             case machine.Wait(seconds):
                 await self._s.clock.sleep(seconds)
                 return machine.WaitElapsed()
             case machine.Stop():
                 raise AssertionError("nothing follows a stop")
+            case machine.RunCommand():
+                await self._run_command(data)
+            case machine.BuildContext(reduced):
+                data.context = await self._s.prompt_service.build(data.pending, data.principal, reduced=reduced)
+            case machine.ProcessReply(reply, fresh):
+                self._process(data, reply, fresh)
             case _:
                 await self._end(effect, data)
-                return machine.TurnCommitted()
+        return machine.EffectDone()
 
     async def _end(self, effect: machine.CommitTurn | machine.Ending, data: TurnData) -> None:
         match effect:

@@ -1,15 +1,15 @@
-"""One turn as a step function over data: what happened → what to do next. No I/O, no clock, no tasks.
+"""One turn as a step function over data: an event gives the next state and effect. No I/O, no clock, no tasks.
 
-    Begun ─▶ BuildContext ─▶ AskModel ─▶ Process ─▶ Commit ─▶ done
-      │            ▲           │  ▲         │          │ ▲
-      │ a command  │ too long  ▼  │         ▼          ▼ │
-      ├▶ Obey      └────────  Wait         Wait       Wait
-      │ too old                │ nobody answers
-      ├▶ Apologise             ├▶ Park: asked again when the model is back
-      │ too many attempts      └▶ Probe: is it the model, or this message?
-      └▶ Bury
-Whatever goes wrong ends in exactly one of: committed, the person told, buried with a reason and the person told; or
-parked, and then it goes on from the beginning.
+    MessageClaimed ─▶ BuildContext ─▶ AskModel ─▶ ProcessReply ─▶ CommitTurn ─▶ done
+      │                    ▲            │  ▲           │             │ ▲
+      │ a command          │ too long   ▼  │           ▼             ▼ │
+      ├▶ RunCommand        └─────────  Wait          Wait           Wait
+      │ too old                         │ no provider answers
+      ├▶ ReportFailure                  ├▶ Defer: asked again when the model is back
+      │ too many attempts               └▶ ProbeModel: is it the model, or this message?
+      └▶ MoveToDeadLetters
+Every turn ends in exactly one of: committed, the person told of a failure, moved to the dead letters with a reason and
+the person told; or deferred, and then it goes on from the beginning.
 """
 
 from dataclasses import dataclass, field, replace
@@ -29,15 +29,14 @@ _PARKS_BEFORE_PROBE = 3
 Stage = Literal["claim", "order", "context", "model", "probe", "process", "commit", "ending", "done"]
 
 
-# ── what happened ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── events ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
 class MessageClaimed:
     """The message was claimed for the `attempt`-th time.
 
-    saved_reply: a reply already paid for. age: seconds since it was sent. is_command: it is a command for the core
-    itself.
+    saved_reply: a reply already paid for. age: seconds since the message was sent.
     """
 
     attempt: int
@@ -47,23 +46,13 @@ class MessageClaimed:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextBuilt:
-    pass
+class EffectDone:
+    """An effect that brings nothing back: the prompt is built, the reply processed, or an ending on disk."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReplied:
     reply: Reply
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyProcessed:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class TurnCommitted:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +69,16 @@ class ProbeFinished:
 
 @dataclass(frozen=True, slots=True)
 class EffectFailed:
-    """The last thing to do raised. `elapsed`: seconds since this turn first asked a model."""
+    """The last effect raised. elapsed: seconds since this turn first asked a model."""
 
     error: Exception
     elapsed: float = 0.0
 
 
-TurnEvent = (
-    MessageClaimed
-    | ContextBuilt
-    | ModelReplied
-    | ReplyProcessed
-    | TurnCommitted
-    | WaitElapsed
-    | ProbeFinished
-    | EffectFailed
-)
+TurnEvent = MessageClaimed | EffectDone | ModelReplied | WaitElapsed | ProbeFinished | EffectFailed
 
 
-# ── what to do ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── effects ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +164,16 @@ Effect = (
 
 @dataclass(frozen=True, slots=True)
 class TurnState:
-    """Where a turn stands. `provider_calls`: calls of the present provider so far. `stage_failures`: failures in a
-    row of this stage.
+    """The state of a turn.
 
-    deferrals: how often this message was parked before. level: the provider that is asked. may_recover: one of them
-    failed in a
-    way that may pass. message_suspected: the model answers other questions, so it may be this message. reduced: the
-    prompt had to be cut. dead_letter_failures: how many endings failed for another reason than our disk.
+    deferrals: how often this message was deferred before.
+    level: the number of the provider that is asked.
+    provider_calls: calls of that provider so far.
+    may_recover: a provider failed in a way that may pass.
+    message_suspected: the model answers other questions, so this message may be the reason.
+    reduced: the prompt had to be cut.
+    stage_failures: failures in a row of this stage.
+    dead_letter_failures: failures of this ending for another reason than the disk.
     """
 
     deferrals: int = 0
@@ -209,15 +192,17 @@ class TurnState:
 
     @property
     def deferred(self) -> bool:
-        """Whether it ended for now, and the message has to be taken up again."""
+        """Whether the turn ended for now, and the message has to be taken up again."""
         return self.stage == "done" and isinstance(self.ending, Defer)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnPolicy:
-    """attempts: claims of one message before it is buried. longest_pause: seconds between tries of our own disk.
+    """The limits of a turn.
 
-    expires_after: seconds after which a message is too old to be answered. provider_count: how many there are to ask.
+    attempts: claims of one message before it is a dead letter.
+    longest_pause: between retries of the own disk, in seconds.
+    expires_after: seconds after which a message is too old to be answered.
     """
 
     attempts: int = 5
@@ -228,22 +213,16 @@ class TurnPolicy:
 
 
 def step(
-    turn: TurnState, happening: TurnEvent, policy: TurnPolicy, jitter: Random | None = None
+    turn: TurnState, event: TurnEvent, policy: TurnPolicy, jitter: Random | None = None
 ) -> tuple[TurnState, Effect]:
-    """The next state of `turn` and the one thing to do now. `jitter` spreads the pauses between calls of the model."""
-    match happening:
+    """Return the next state of `turn` and the effect to perform. jitter: spreads the pauses between model calls."""
+    match event:
         case MessageClaimed():
-            return _begun(replace(turn, attempt=happening.attempt, stage_failures=0), happening, policy)
-        case ContextBuilt() if turn.reply is not None:
-            return replace(turn, stage="process"), ProcessReply(turn.reply, turn.fresh)
-        case ContextBuilt():
-            return _ask(turn)
+            return _begun(replace(turn, attempt=event.attempt, stage_failures=0), event, policy)
+        case EffectDone():
+            return _advance(turn)
         case ModelReplied(reply):
             return replace(turn, stage="process", reply=reply), ProcessReply(reply, True)
-        case ReplyProcessed():
-            return replace(turn, stage="commit", stage_failures=0), CommitTurn()
-        case TurnCommitted():
-            return replace(turn, stage="done"), Stop()
         case WaitElapsed():
             return _again(turn)
         case ProbeFinished(True):
@@ -251,7 +230,7 @@ def step(
         case ProbeFinished():
             return _end(turn, turn.ending or Defer(""))
         case EffectFailed():
-            return _failed(turn, happening, policy, jitter)
+            return _failed(turn, event, policy, jitter)
 
 
 def _begun(turn: TurnState, begun: MessageClaimed, policy: TurnPolicy) -> tuple[TurnState, Effect]:
@@ -266,12 +245,23 @@ def _begun(turn: TurnState, begun: MessageClaimed, policy: TurnPolicy) -> tuple[
     return replace(turn, stage="context"), BuildContext(turn.reduced)
 
 
+def _advance(turn: TurnState) -> tuple[TurnState, Effect]:
+    """Go on from a stage whose effect is done."""
+    if turn.stage == "context" and turn.reply is not None:
+        return replace(turn, stage="process"), ProcessReply(turn.reply, turn.fresh)
+    if turn.stage == "context":
+        return _ask(turn)
+    if turn.stage == "process":
+        return replace(turn, stage="commit", stage_failures=0), CommitTurn()
+    return replace(turn, stage="done"), Stop()
+
+
 def _ask(turn: TurnState) -> tuple[TurnState, Effect]:
     return replace(turn, stage="model", provider_calls=turn.provider_calls + 1), AskModel(turn.level)
 
 
 def _again(turn: TurnState) -> tuple[TurnState, Effect]:
-    """After a pause: the same stage once more."""
+    """Repeat a stage after a pause."""
     if turn.ending is not None:
         return turn, turn.ending
     if turn.stage == "model":
@@ -296,7 +286,7 @@ def _failed(
     stuck = replace(turn, stage_failures=turn.stage_failures + 1)
     pause = Backoff(1.0, policy.longest_pause).pause(turn.stage_failures)
     if isinstance(error, StoreError) or (isinstance(error, MemoryError) and turn.stage_failures < _SHORTAGE):
-        return stuck, Wait(pause)  # our own machine's trouble, not this message's
+        return stuck, Wait(pause)  # the machine's trouble, not this message's
     if isinstance(turn.ending, MoveToDeadLetters):
         stuck = replace(stuck, dead_letter_failures=turn.dead_letter_failures + 1)
         return (
@@ -310,7 +300,7 @@ def _failed(
 def _unanswered(
     turn: TurnState, error: RemoteError, elapsed: float, policy: TurnPolicy, jitter: Random | None
 ) -> tuple[TurnState, Effect]:
-    """A model did not answer: the same again, with less to read, somebody else, or later."""
+    """Retry a model that did not answer, shorten the prompt, ask the next provider, or end."""
     if isinstance(error, PromptTooLong) and not turn.reduced:
         return replace(turn, stage="context", reduced=True), BuildContext(reduced=True)
     turn = replace(turn, may_recover=turn.may_recover or not isinstance(error, Rejected))

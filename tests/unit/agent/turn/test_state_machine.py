@@ -10,9 +10,9 @@ from kenobot.agent.turn.state_machine import (
     BuildContext,
     ClaimMessage,
     CommitTurn,
-    ContextBuilt,
     Defer,
     Effect,
+    EffectDone,
     EffectFailed,
     MessageClaimed,
     ModelReplied,
@@ -20,11 +20,9 @@ from kenobot.agent.turn.state_machine import (
     ProbeFinished,
     ProbeModel,
     ProcessReply,
-    ReplyProcessed,
     ReportFailure,
     RunCommand,
     Stop,
-    TurnCommitted,
     TurnEvent,
     TurnPolicy,
     TurnState,
@@ -64,20 +62,20 @@ def _play(*happenings: TurnEvent, policy: TurnPolicy = _POLICY) -> tuple[TurnSta
 
 def test_a_turn_without_trouble() -> None:
     """Context, model, processing, commit, done."""
-    turn, effects = _play(MessageClaimed(1), ContextBuilt(), ModelReplied(_REPLY), ReplyProcessed(), TurnCommitted())
+    turn, effects = _play(MessageClaimed(1), EffectDone(), ModelReplied(_REPLY), EffectDone(), EffectDone())
     assert effects == [BuildContext(), AskModel(), ProcessReply(_REPLY, True), CommitTurn(), Stop()]
     assert (turn.stage, turn.provider_calls) == ("done", 1)
 
 
 def test_a_saved_reply_is_not_asked_for_again() -> None:
     """It was paid for; it is not checkpointed a second time either."""
-    _, effects = _play(MessageClaimed(2, _REPLY), ContextBuilt(), ReplyProcessed())
+    _, effects = _play(MessageClaimed(2, _REPLY), EffectDone(), EffectDone())
     assert effects == [BuildContext(), ProcessReply(_REPLY, False), CommitTurn()]
 
 
 def test_a_message_that_failed_too_often_is_buried() -> None:
     """Without another call of the model."""
-    turn, effects = _play(MessageClaimed(4), TurnCommitted())
+    turn, effects = _play(MessageClaimed(4), EffectDone())
     assert isinstance(effects[0], MoveToDeadLetters)
     assert "3 attempts" in effects[0].reason
     assert (effects[1], turn.stage) == (Stop(), "done")
@@ -88,13 +86,13 @@ def test_a_model_that_is_down_is_asked_again_a_few_times(error: RemoteError) -> 
     """Then the message is parked until it is back."""
     _, effects = _play(
         MessageClaimed(1),
-        ContextBuilt(),
+        EffectDone(),
         EffectFailed(error),
         WaitElapsed(),
         EffectFailed(error),
         WaitElapsed(),
         EffectFailed(error),
-        TurnCommitted(),
+        EffectDone(),
     )
     assert effects[:6] == [BuildContext(), AskModel(), Wait(1), AskModel(), Wait(2), AskModel()]
     assert effects[6] == Defer(f"{type(error).__name__}: {error}")
@@ -103,15 +101,15 @@ def test_a_model_that_is_down_is_asked_again_a_few_times(error: RemoteError) -> 
 
 def test_a_parked_turn_says_that_it_has_to_be_taken_up_again() -> None:
     """Any other end is the last word on a message."""
-    down = (MessageClaimed(1), ContextBuilt(), EffectFailed(CircuitOpen("leave it")))
-    assert _play(*down, TurnCommitted())[0].deferred
-    assert not _play(MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no")), TurnCommitted())[0].deferred
+    down = (MessageClaimed(1), EffectDone(), EffectFailed(CircuitOpen("leave it")))
+    assert _play(*down, EffectDone())[0].deferred
+    assert not _play(MessageClaimed(1), EffectDone(), EffectFailed(Rejected("no")), EffectDone())[0].deferred
     assert not _play(*down, EffectFailed(Fenced("overtaken")))[0].deferred
 
 
 def test_a_provider_that_rests_is_not_waited_for() -> None:
     """Nobody was asked, so asking again in a second would only keep the person waiting."""
-    assert _play(MessageClaimed(1), ContextBuilt(), EffectFailed(CircuitOpen("leave it")))[1][-1] == Defer(
+    assert _play(MessageClaimed(1), EffectDone(), EffectFailed(CircuitOpen("leave it")))[1][-1] == Defer(
         "CircuitOpen: leave it"
     )
 
@@ -120,17 +118,17 @@ def test_the_fallback_is_asked_when_the_first_model_cannot_answer() -> None:
     """Also when it refused: another one may take what it would not. Each has tries of its own."""
     two = replace(_POLICY, provider_count=2)
     for error in (CircuitOpen("leave it"), Rejected("no"), RateLimited("slow", 900)):
-        assert _play(MessageClaimed(1), ContextBuilt(), EffectFailed(error), policy=two)[1][-1] == AskModel(1)
-    fallen = (MessageClaimed(1), ContextBuilt(), EffectFailed(CircuitOpen("leave it")))
+        assert _play(MessageClaimed(1), EffectDone(), EffectFailed(error), policy=two)[1][-1] == AskModel(1)
+    fallen = (MessageClaimed(1), EffectDone(), EffectFailed(CircuitOpen("leave it")))
     assert _play(*fallen, EffectFailed(Unavailable("down")), policy=two)[1][-1] == Wait(1)
     assert isinstance(_play(*fallen, EffectFailed(Rejected("no")), policy=two)[1][-1], Defer), "the first may come back"
-    refused = (MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no")), EffectFailed(Rejected("no")))
+    refused = (MessageClaimed(1), EffectDone(), EffectFailed(Rejected("no")), EffectFailed(Rejected("no")))
     assert _play(*refused, policy=two)[1][-1] == ReportFailure(texts.REJECTED, "Rejected: no")
 
 
 def test_tries_end_with_their_budget() -> None:
     """A pause that would end beyond it is not begun."""
-    turn, _ = _play(MessageClaimed(1), ContextBuilt())
+    turn, _ = _play(MessageClaimed(1), EffectDone())
     assert step(turn, EffectFailed(Unavailable("down"), 88), _POLICY)[1] == Wait(1)
     assert isinstance(step(turn, EffectFailed(Unavailable("down"), 89.5), _POLICY)[1], Defer)
 
@@ -138,7 +136,7 @@ def test_tries_end_with_their_budget() -> None:
 def test_a_prompt_that_is_too_long_is_cut_once() -> None:
     """Then the model is told less; if that is too much as well, there is nothing more to be done."""
     too_long = EffectFailed(PromptTooLong("too long"))
-    _, effects = _play(MessageClaimed(1), ContextBuilt(), too_long, ContextBuilt(), too_long)
+    _, effects = _play(MessageClaimed(1), EffectDone(), too_long, EffectDone(), too_long)
     assert effects == [BuildContext(), AskModel(), BuildContext(reduced=True), AskModel(), effects[-1]]
     assert isinstance(effects[-1], ReportFailure)
 
@@ -146,7 +144,7 @@ def test_a_prompt_that_is_too_long_is_cut_once() -> None:
 def test_a_message_that_was_parked_often_is_told_from_an_outage() -> None:
     """If the model answers something harmless, it is this message that it cannot stand: that one is buried."""
     turn, effect = TurnState(deferrals=3), BuildContext()  # type: tuple[TurnState, Effect]
-    for happening in (MessageClaimed(1), ContextBuilt(), EffectFailed(CircuitOpen("leave it"))):
+    for happening in (MessageClaimed(1), EffectDone(), EffectFailed(CircuitOpen("leave it"))):
         turn, effect = step(turn, happening, _POLICY)
     assert effect == ProbeModel()
     assert step(turn, ProbeFinished(alive=False), _POLICY)[1] == Defer("CircuitOpen: leave it")
@@ -169,25 +167,25 @@ def test_a_message_that_is_too_old_is_not_answered() -> None:
 
 def test_a_command_is_obeyed_without_a_model() -> None:
     """One step, and the turn is over."""
-    _, effects = _play(MessageClaimed(1, None, 0.0, is_command=True), TurnCommitted())
+    _, effects = _play(MessageClaimed(1, None, 0.0, is_command=True), EffectDone())
     assert effects == [RunCommand(), Stop()]
 
 
 def test_a_refusal_is_told_at_once() -> None:
     """Asking again would not mend it."""
-    _, effects = _play(MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no")))
+    _, effects = _play(MessageClaimed(1), EffectDone(), EffectFailed(Rejected("no")))
     assert effects[-1] == ReportFailure(texts.REJECTED, "Rejected: no")
 
 
 def test_the_servers_wish_is_obeyed() -> None:
     """A short one is waited for, one beyond patience is not."""
-    assert _play(MessageClaimed(1), ContextBuilt(), EffectFailed(RateLimited("slow", 20)))[1][-1] == Wait(20)
-    assert isinstance(_play(MessageClaimed(1), ContextBuilt(), EffectFailed(RateLimited("slow", 900)))[1][-1], Defer)
+    assert _play(MessageClaimed(1), EffectDone(), EffectFailed(RateLimited("slow", 20)))[1][-1] == Wait(20)
+    assert isinstance(_play(MessageClaimed(1), EffectDone(), EffectFailed(RateLimited("slow", 900)))[1][-1], Defer)
 
 
 def test_the_pause_is_spread() -> None:
     """With a source of chance the pauses of many turns do not coincide."""
-    turn = _play(MessageClaimed(1), ContextBuilt())[0]
+    turn = _play(MessageClaimed(1), EffectDone())[0]
     pauses = {step(turn, EffectFailed(Unavailable("down")), _POLICY, Random(seed))[1] for seed in range(20)}
     assert len(pauses) == 20
 
@@ -197,9 +195,9 @@ def test_the_pause_is_spread() -> None:
     [
         ((), ClaimMessage()),
         ((MessageClaimed(1),), BuildContext()),
-        ((MessageClaimed(1), ContextBuilt(), ModelReplied(_REPLY), ReplyProcessed()), CommitTurn()),
+        ((MessageClaimed(1), EffectDone(), ModelReplied(_REPLY), EffectDone()), CommitTurn()),
         (
-            (MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no"))),
+            (MessageClaimed(1), EffectDone(), EffectFailed(Rejected("no"))),
             ReportFailure(texts.REJECTED, "Rejected: no"),
         ),
         ((MessageClaimed(9),), MoveToDeadLetters("3 attempts failed")),
@@ -222,7 +220,7 @@ def test_a_failing_disk_is_waited_for(before: tuple[TurnEvent, ...], effect: Eff
 
 def test_a_bug_costs_an_attempt() -> None:
     """The message is claimed anew, so that a restart in between counts as well, and the last attempt buries it."""
-    begin = (ContextBuilt(), ModelReplied(_REPLY), ReplyProcessed(), EffectFailed(_BUG))
+    begin = (EffectDone(), ModelReplied(_REPLY), EffectDone(), EffectFailed(_BUG))
     _, effects = _play(
         MessageClaimed(1),
         *begin,
@@ -232,7 +230,7 @@ def test_a_bug_costs_an_attempt() -> None:
         WaitElapsed(),
         MessageClaimed(3),
         *begin,
-        TurnCommitted(),
+        EffectDone(),
     )
     assert [type(effect) for effect in effects[4:6]] == [Wait, ClaimMessage]
     assert [type(effect) for effect in effects[10:12]] == [Wait, ClaimMessage]
@@ -243,12 +241,12 @@ def test_a_bug_after_a_checkpoint_does_not_pay_again() -> None:
     """The next attempt is given the saved reply."""
     _, effects = _play(
         MessageClaimed(1),
-        ContextBuilt(),
+        EffectDone(),
         ModelReplied(_REPLY),
         EffectFailed(_BUG),
         WaitElapsed(),
         MessageClaimed(2, _REPLY),
-        ContextBuilt(),
+        EffectDone(),
     )
     assert effects[-1] == ProcessReply(_REPLY, False)
     assert effects.count(AskModel()) == 1
@@ -258,12 +256,12 @@ def test_a_bug_without_a_checkpoint_asks_again() -> None:
     """A reply that was never stored is gone, and the context is built anew."""
     _, effects = _play(
         MessageClaimed(1),
-        ContextBuilt(),
+        EffectDone(),
         ModelReplied(_REPLY),
         EffectFailed(_BUG),
         WaitElapsed(),
         MessageClaimed(2),
-        ContextBuilt(),
+        EffectDone(),
         ModelReplied(_REPLY),
     )
     assert effects[-2:] == [AskModel(), ProcessReply(_REPLY, True)]
@@ -271,9 +269,7 @@ def test_a_bug_without_a_checkpoint_asks_again() -> None:
 
 def test_an_apology_that_breaks_becomes_a_burial() -> None:
     """Somebody has to be told."""
-    _, effects = _play(
-        MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no")), EffectFailed(_BUG), TurnCommitted()
-    )
+    _, effects = _play(MessageClaimed(1), EffectDone(), EffectFailed(Rejected("no")), EffectFailed(_BUG), EffectDone())
     assert effects[-2:] == [MoveToDeadLetters("ValueError: a bug"), Stop()]
 
 
@@ -297,7 +293,7 @@ def test_a_burial_that_breaks_is_tried_a_few_times() -> None:
 def test_a_failing_disk_does_not_use_up_the_burials() -> None:
     """Only tries that failed for another reason count, or a full disk would leave a message without a word."""
     full: list[TurnEvent] = [EffectFailed(_DISK), WaitElapsed()]
-    _, effects = _play(MessageClaimed(9), *full * 5, EffectFailed(_BUG), WaitElapsed(), TurnCommitted())
+    _, effects = _play(MessageClaimed(9), *full * 5, EffectFailed(_BUG), WaitElapsed(), EffectDone())
     assert [type(effect) for effect in effects[-3:]] == [Wait, MoveToDeadLetters, Stop]
 
 
@@ -306,8 +302,8 @@ def test_a_failing_disk_does_not_use_up_the_burials() -> None:
     [
         (),
         (MessageClaimed(1),),
-        (MessageClaimed(1), ContextBuilt(), ModelReplied(_REPLY), ReplyProcessed()),
-        (MessageClaimed(1), ContextBuilt(), EffectFailed(Rejected("no"))),
+        (MessageClaimed(1), EffectDone(), ModelReplied(_REPLY), EffectDone()),
+        (MessageClaimed(1), EffectDone(), EffectFailed(Rejected("no"))),
         (MessageClaimed(9),),
     ],
 )
@@ -319,9 +315,7 @@ def test_an_attempt_that_was_overtaken_stops(before: tuple[TurnEvent, ...]) -> N
 
 def test_a_shortage_of_memory_is_waited_out_before_it_is_held_against_the_message() -> None:
     """The same step is tried again after longer and longer pauses; only when that goes on does it cost an attempt."""
-    turn, effect = step(
-        _play(MessageClaimed(1), ContextBuilt(), EffectFailed(MemoryError()))[0], WaitElapsed(), _POLICY
-    )
+    turn, effect = step(_play(MessageClaimed(1), EffectDone(), EffectFailed(MemoryError()))[0], WaitElapsed(), _POLICY)
     assert (effect, turn.attempt) == (AskModel(0), 1)
     for _ in range(40):
         turn, effect = step(turn, EffectFailed(MemoryError()), _POLICY)
@@ -333,7 +327,7 @@ def test_a_shortage_of_memory_is_waited_out_before_it_is_held_against_the_messag
 
 def test_a_step_changes_nothing_but_what_it_returns() -> None:
     """The same turn and happening give the same answer, and the turn given stays as it was."""
-    turn = _play(MessageClaimed(1), ContextBuilt())[0]
+    turn = _play(MessageClaimed(1), EffectDone())[0]
     kept = repr(turn)
     first = step(turn, EffectFailed(StoreError("disk")), _POLICY)
     assert step(turn, EffectFailed(StoreError("disk")), _POLICY) == first
