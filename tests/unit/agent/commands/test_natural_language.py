@@ -1,10 +1,9 @@
 """Plain words about memory: heard when they are nothing else, and never where they are not meant."""
 
-import time
-
 import pytest
 
 from kenobot.agent.commands.natural_language import match_command, parse_answer
+from tests.cost import assert_bounded
 from tests.unit.agent.commands import natural_language_corpus as corpus
 
 _LEAST_RECALL = 0.95
@@ -51,10 +50,8 @@ def test_what_is_to_be_forgotten(text: str, about: str, language: str) -> None:
 
 def test_a_long_message_is_no_wish() -> None:
     """And costs nothing to look at, however it is made."""
-    began = time.perf_counter()
-    for text in ("forget that I " + "live " * 50_000, "hey, " * 40 + "forget my x", "forget that i " + "and, " * 40):
-        match_command(text)
-    assert time.perf_counter() - began < 0.2
+    for text in ("forget that I " + "live " * 50_000, "hey, " * 400 + "forget my x", "forget that i " + "and, " * 400):
+        assert_bounded(match_command, text)
     assert match_command("forget that I live " + "x" * 300) is None
 
 
