@@ -1,6 +1,6 @@
 """Summarize the part of a conversation that is no longer shown: by one call of a model, or by rules."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -24,10 +24,7 @@ class SummaryRejected(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class SummaryBatch:
-    """What is to be summed up: the summary so far, and the turns after it.
-
-    token_limit: tokens that the new one may take.
-    """
+    """The previous summary and the turns after it. token_limit: tokens of the new summary."""
 
     previous: Digest
     turns: tuple[ConversationTurn, ...]
@@ -73,7 +70,7 @@ class Summarizer:
         return Summary(tuple(line if line in known else _lowered(line, batch) for line in found), "rules")
 
     def _read(self, reply: Reply, batch: SummaryBatch) -> list[SummaryLine] | None:
-        """The lines of an answer, within the room; None when it is not worth the place of what it stands for."""
+        """Parse the lines of an answer, within the token limit; None when it cannot stand for the batch."""
         policy = self._policy.compact
         if reply.truncated:
             return None
@@ -94,22 +91,21 @@ class Summarizer:
 
 
 def _told(answered: prompt.ParsedLine, batch: SummaryBatch) -> SummaryLine:
-    """A model's line as a line of the summary: as little trusted as the least of what it says it is made of."""
+    """Turn a model's line into one of the summary, with the least trust of its sources."""
     turns = [batch.turns[at] for at in answered.turns]
     earlier = [batch.previous.lines[at] for at in answered.summary]
-    if not turns and not earlier:  # it does not say: then it may be made of anything
+    if not turns and not earlier:  # without sources it may be made of anything
         turns, earlier = list(batch.turns), list(batch.previous.lines)
-    inboxes = [turn.inbox_id for turn in turns if turn.inbox_id is not None] + [
-        n for line in earlier for n in line.turns
-    ]
-    line = SummaryLine(answered.text, _least(line.trust for line in earlier), tuple(dict.fromkeys(inboxes)))
-    return replace(line, trust=_least([line.trust, _trust(answered.text, turns or batch.turns, batch)]))
+    inboxes = [turn.inbox_id for turn in turns if turn.inbox_id is not None]
+    inboxes += [number for line in earlier for number in line.turns]
+    trusts = [*(line.trust for line in earlier), _trust(answered.text, turns or batch.turns, batch)]
+    return SummaryLine(answered.text, least_trusted(trusts, "owner"), tuple(dict.fromkeys(inboxes)))
 
 
 def _lowered(line: SummaryLine, batch: SummaryBatch) -> SummaryLine:
-    """A line that the rules took from a turn, as far trusted as those whose words it repeats."""
+    """Lower the trust of a line that the rules took from a turn to that of those whose words it repeats."""
     told = [turn for turn in batch.turns if turn.inbox_id in line.turns and turn.inbox_id is not None] or batch.turns
-    return replace(line, trust=_least([line.trust, _trust(line.text, told, batch)]))
+    return replace(line, trust=least_trusted([line.trust, _trust(line.text, told, batch)], "owner"))
 
 
 def _trust(text: str, told: Sequence[ConversationTurn], batch: SummaryBatch) -> Trust:
@@ -117,7 +113,3 @@ def _trust(text: str, told: Sequence[ConversationTurn], batch: SummaryBatch) -> 
         AttributedText(line.trust, line.text) for line in batch.previous.lines if line.trust not in ("owner", "model")
     ]
     return trust_of(text, told, batch.turns, voices)
-
-
-def _least(trusts: Iterable[Trust]) -> Trust:
-    return least_trusted(trusts, "owner")
