@@ -96,7 +96,7 @@ def put_notes(connection: Connection, notes: Iterable[tuple[int, str, str, str]]
     """Notes of the owner's, each by its number, whom it is about, its text and when it was told."""
     connection.executemany(
         "INSERT INTO record (id, form, scope, subject, text, source, trust, confidence, importance, stability, "
-        "valid_from, created, updated, last_seen, day, key, changed) "
+        "valid_from, created, updated, last_seen, day, key, changed_event) "
         "VALUES (?, 'note', 'owner', ?, ?, 'tag', 'owner', .9, .5, 1, ?, ?, ?, ?, ?, ?, 0)",
         [(number, who, said, at, at, at, at, at[:10], f"{key_of(said)}{number}") for number, who, said, at in notes],
     )

@@ -54,7 +54,7 @@ def fill_records(connection: Connection, records: int, rng: Random) -> None:
         )
     connection.executemany(
         "INSERT INTO record (id, form, scope, subject, text, source, confidence, importance, trust, stability, "
-        "valid_from, created, updated, last_seen, day, key, expires, changed) "
+        "valid_from, created, updated, last_seen, day, key, expires, changed_event) "
         "VALUES (?, ?, ?, ?, ?, 'tag', ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, 0)",
         rows,
     )

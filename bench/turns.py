@@ -132,7 +132,7 @@ async def fill(scene: BenchApp, turns: int, memories: int) -> None:
             at = moment.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
             connection.execute(
                 "INSERT INTO record (form, scope, text, source, trust, confidence, importance, stability, valid_from, "
-                "created, updated, last_seen, day, key, changed) "
+                "created, updated, last_seen, day, key, changed_event) "
                 "VALUES ('note', 'owner', ?, 'tag', 'owner', .9, .5, 1, ?, ?, ?, ?, ?, ?, 0)",
                 (f"Fact {number} about a thing worth keeping", at, at, at, at, moment.date().isoformat(), f"k{number}"),
             )

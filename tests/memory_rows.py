@@ -71,7 +71,7 @@ def put_record(
         "last_seen": now,
         "day": now[:10],
         "key": f"key-{next(_KEYS)}",
-        "changed": 0,
+        "changed_event": 0,
         **(columns or {}),
         **more,
     }

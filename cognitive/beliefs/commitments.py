@@ -18,7 +18,7 @@ _MARKS = word_set("resolved_marks")
 
 def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
     """The day on which a commitment was resolved, up to `today`; None while it is open."""
-    attributes = record.attributes
+    attributes = record.attribute_map
     said = _day(attributes.get(RESOLVED_ATTRIBUTE, ""))
     if said is not None:
         return min(said, today)

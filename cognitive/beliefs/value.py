@@ -66,7 +66,7 @@ def features(
     unsaid = days_since(now, record.created, record.last_seen, record.confirmed)
     parts: dict[Feature, float] = {
         "confidence": clamp(record.confidence),
-        "access": clamp(math.log1p(max(0, record.uses)) / math.log1p(policy.max_counted_uses)),
+        "access": clamp(math.log1p(max(0, record.use_count)) / math.log1p(policy.max_counted_uses)),
         "recency": clamp(1 - idle / policy.recency_days),
         "importance": clamp(record.importance),
         "feedback": approval_ratio(opinions.approvals, opinions.objections),

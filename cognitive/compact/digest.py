@@ -69,7 +69,7 @@ class Digest:
 
 def parse_digest(record: Record) -> Digest:
     """The summary that a record holds."""
-    held = record.attributes
+    held = record.attribute_map
     rows = record.text.split("\n")
     letters = held.get("voices", "")
     least = parse_trust(record.trust, "forward")

@@ -85,7 +85,7 @@ def _items(sentence: str, turn: ConversationTurn, trust: Trust, zone: ZoneInfo) 
 
 def _words(record: Record) -> str:
     """What a memory says, in whatever part of it."""
-    return " ".join([record.text, record.subject, *record.attributes.values(), record.tags])
+    return " ".join([record.text, record.subject, *record.attribute_map.values(), record.tags])
 
 
 def _short(text: str) -> str:

@@ -60,13 +60,14 @@ def load_digest(connection: Connection, record: Record) -> Digest:
     if digest.last_message_at:
         return digest
     row = connection.execute(
-        "SELECT json_extract(data, '$.was.text'), json_extract(data, '$.was.attrs') FROM event WHERE record_id = ? "
-        "AND json_extract(json_extract(data, '$.was.attrs'), '$.at') != '' ORDER BY id DESC LIMIT 1",
+        "SELECT json_extract(data, '$.was.text'), json_extract(data, '$.was.attributes') FROM event WHERE "
+        "record_id = ? "
+        "AND json_extract(json_extract(data, '$.was.attributes'), '$.at') != '' ORDER BY id DESC LIMIT 1",
         (record.id,),
     ).fetchone()
     if row is None:
         return digest
-    before = parse_digest(record._replace(text=row[0] or record.text, attrs=row[1], trust="forward"))
+    before = parse_digest(record._replace(text=row[0] or record.text, attributes=row[1], trust="forward"))
     trusts = {line.text: line.trust for line in (*before.lines, *before.missing)}
     return Digest(
         tuple(replace(line, trust=trusts.get(line.text, line.trust)) for line in digest.lines),
@@ -140,7 +141,7 @@ def withdraw_summaries(connection: Connection, turns: Sequence[int], text: str, 
     told = live_summaries_telling(connection, turns, text)
     for record in told:
         act = ChangeContext(at, ACTOR, "something it tells is to be forgotten", record.scope.removeprefix("chat:"))
-        values = {"status": "forgotten", "valid_to": now, "updated": now, "evidence": "[]"}
+        values = {"status": "forgotten", "valid_to": now, "updated": now, "source_messages": "[]"}
         change(connection, record, "withdrawn", values, act)
     return [record.id for record in told]
 
@@ -168,7 +169,7 @@ def open_items(connection: Connection, scope: str, limit: int) -> list[Record]:
     """Open questions and commitments among what is remembered of a scope, those that changed last first."""
     rows = connection.execute(
         "SELECT id FROM (SELECT id, form, category FROM record WHERE scope = ? AND status = 'active' "
-        "ORDER BY changed DESC LIMIT ?) WHERE form = 'question' OR category = 'commitment'",
+        "ORDER BY changed_event DESC LIMIT ?) WHERE form = 'question' OR category = 'commitment'",
         (scope, _RECENT),
     ).fetchall()
     found = records.by_ids(connection, [row[0] for row in rows[:limit]], (scope,))

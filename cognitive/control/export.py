@@ -60,7 +60,7 @@ def export(connection: Connection, reach: Scopes, at: datetime) -> Iterator[str]
     yield _line("head", {"format": FORMAT, "version": VERSION, "exported": records.stamp(at), "counts": counts})
     for kind in LINE_KINDS:
         for row in rows.export_rows(connection, kind, reach, EXPORTED_STATE_PREFIXES):
-            row.pop("changed", None)
+            row.pop("changed_event", None)
             if kind == "vector":
                 row.pop("hash")  # it is made of the words, and is made anew
                 row["embedding"] = base64.b64encode(row["embedding"]).decode()
@@ -167,7 +167,7 @@ class _Intake:
                 self._file(content)
             case StateLine():
                 fit = content.key.startswith(EXPORTED_STATE_PREFIXES)
-                self._count(kind, rows.insert_row(self._connection, kind, content.model_dump()) if fit else 0)
+                self._count(kind, rows.insert_row(self._connection, "key_value", content.model_dump()) if fit else 0)
 
     def finish(self) -> MemoryImportReport:
         """Tell of each new record that it was imported, so that files and prompts learn of it."""
@@ -234,8 +234,8 @@ class _Intake:
 
     def _put_record(self, line: RecordLine, text: str, key: str) -> None:
         values = line.model_dump()
-        evidence = [turn for turn in map(self._turn, line.evidence) if turn is not None]
-        values |= {"text": text, "key": key, "evidence": evidence, "changed": 0}
+        sources = [turn for turn in map(self._turn, line.source_messages) if turn is not None]
+        values |= {"text": text, "key": key, "source_messages": sources, "changed_event": 0}
         for name in ("valid_from", "updated", "last_seen"):
             values[name] = values[name] or line.created
         values["day"] = line.day or line.created[:10]

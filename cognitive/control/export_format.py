@@ -1,18 +1,28 @@
 """The lines of an export: one JSON object each, named by what it is, checked before anything of it is believed."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    ValidationInfo,
+)
 
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.identity import Trust, is_session_id
 from kenobot.ports.memory import Form
 
 FORMAT: Final = "kenobot-memory"
-VERSION: Final = 1
+VERSION: Final = 2
 MAX_LINE_CHARS = 8_000_000
 IsMemoryFile = Callable[[str], bool]
 """Whether a path, relative to the memory folder, is one that memory writes."""
@@ -62,6 +72,26 @@ def _memory_file(path: str, info: ValidationInfo) -> str:
     return path
 
 
+# What version 1 called kinds of lines, and columns of a record.
+_FORMER_KINDS = {"veil": "hidden_turn"}
+_FORMER_COLUMNS = {"attrs": "attributes", "evidence": "source_messages", "seen": "mentions", "uses": "use_count"}
+
+
+def _rename_keys(content: object, names: Mapping[str, str]) -> object:
+    return {names.get(key, key): value for key, value in content.items()} if isinstance(content, dict) else content
+
+
+def _counts(content: object) -> object:
+    return _rename_keys(content, _FORMER_KINDS)
+
+
+def _event_data(content: object) -> object:
+    """What an event tells: the columns that it overwrote stand there by name."""
+    if not isinstance(content, dict) or "was" not in content:
+        return content
+    return {**content, "was": _rename_keys(content["was"], _FORMER_COLUMNS)}
+
+
 Scope = Annotated[str, AfterValidator(_scope)]
 Timestamp = Annotated[str, AfterValidator(_moment)]
 VerbatimTimestamp = Annotated[str, AfterValidator(_spelled_moment)]
@@ -78,13 +108,13 @@ class HeadLine(_Line):
     """The first line. counts: how many lines of each kind follow, so that a file that was cut short is noticed."""
 
     format: Literal["kenobot-memory"]
-    version: Literal[1]
+    version: Literal[1, 2]
     exported: Timestamp
-    counts: dict[str, Count] = {}
+    counts: Annotated[dict[str, Count], BeforeValidator(_counts)] = {}
 
 
 class RecordLine(_Line):
-    """A record with every column but `changed`, which is a number of the database it came from."""
+    """A record with every column but `changed_event`, which is a number of the database it came from."""
 
     id: RowId
     form: Form
@@ -92,7 +122,7 @@ class RecordLine(_Line):
     scope: Scope
     subject: str = "owner"
     text: str
-    attrs: dict[str, JsonValue] = {}
+    attributes: Annotated[dict[str, JsonValue], Field(validation_alias=AliasChoices("attributes", "attrs"))] = {}
     tags: list[str] = []
     lang: str = ""
     source: str = "import"
@@ -100,8 +130,8 @@ class RecordLine(_Line):
     confidence: Fraction = 0.6
     importance: Fraction = 0.5
     stability: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = 1.0
-    seen: Count = 1
-    uses: Count = 0
+    mentions: Annotated[Count, Field(validation_alias=AliasChoices("mentions", "seen"))] = 1
+    use_count: Annotated[Count, Field(validation_alias=AliasChoices("use_count", "uses"))] = 0
     status: Literal["active", "superseded", "expired", "archived", "forgotten", "invalidated"] = "active"
     lifecycle: str = "candidate"
     verification: str = "unverified"
@@ -117,7 +147,7 @@ class RecordLine(_Line):
     expires: Timestamp | None = None
     day: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")] | None = None
     key: str = ""
-    evidence: list[RowId] = []
+    source_messages: Annotated[list[RowId], Field(validation_alias=AliasChoices("source_messages", "evidence"))] = []
 
 
 class EventLine(_Line):
@@ -127,7 +157,7 @@ class EventLine(_Line):
     actor: str
     type: str
     record_id: RowId | None = None
-    data: dict[str, JsonValue] = {}
+    data: Annotated[dict[str, JsonValue], BeforeValidator(_event_data)] = {}
 
 
 class LinkLine(_Line):
@@ -195,7 +225,7 @@ _KINDS: dict[str, type[_Line]] = {
     "event": EventLine,
     "link": LinkLine,
     "vector": VectorLine,
-    "veil": HiddenTurnLine,
+    "hidden_turn": HiddenTurnLine,
     "tombstone": TombstoneLine,
     "file": FileLine,
     "state": StateLine,
@@ -213,6 +243,7 @@ def parse(text: str, number: int, is_memory_file: IsMemoryFile) -> tuple[str, An
     if not isinstance(found, dict) or len(found) != 1:
         raise ImportFormatError(number, "not an object with one name, such as record or event")
     [(kind, content)] = found.items()
+    kind = _FORMER_KINDS.get(kind, kind)
     if number == 1 and kind != "head":
         raise ImportFormatError(1, "invalid import format: this is no export of KenoBot's memory")
     if kind not in _KINDS or (kind == "head") != (number == 1):

@@ -11,7 +11,7 @@ from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection
 
-_NUMBERS = ("attrs", "tags", "evidence", "data", "blocks")  # columns that hold JSON
+_NUMBERS = ("attributes", "tags", "source_messages", "data", "blocks")  # columns that hold JSON
 
 
 def _rows(connection: Connection, sql: str, values: tuple[object, ...] = ()) -> Iterator[dict[str, Any]]:
@@ -50,9 +50,8 @@ def export_rows(
         case "link":
             sql = f"SELECT * FROM link WHERE src IN {mine} AND dst IN {mine} ORDER BY src, dst, type"
             yield from _rows(connection, sql, (*scopes, *scopes))
-        case "vector" | "veil":
-            table = "hidden_turn" if kind == "veil" else kind
-            sql = f"SELECT * FROM {table} WHERE record_id IN {mine} ORDER BY record_id"
+        case "vector" | "hidden_turn":
+            sql = f"SELECT * FROM {kind} WHERE record_id IN {mine} ORDER BY record_id"
             yield from _rows(connection, sql, scopes)
         case "tombstone":
             yield from _rows(connection, f"SELECT * FROM tombstone WHERE {where} ORDER BY scope, key", scopes)

@@ -15,7 +15,7 @@ from kenobot.ports.errors import KenobotError
 from kenobot.storage.connection import Connection, savepoint
 
 _HOLDERS = ("box", "entity")  # they hold others together, and go on doing so
-_MEANING = frozenset("text category subject attrs tier trust key status".split())
+_MEANING = frozenset("text category subject attributes tier trust key status".split())
 _BY_ITSELF = (summary_rows.ACTOR, "sleep")  # whose changes nobody means who says "undo that" in a chat
 _BIRTHS = frozenset({"created", "imported"})
 _NOT_A_CHANGE = frozenset({"recalled", "undone", "purged"})

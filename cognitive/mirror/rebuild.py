@@ -46,7 +46,8 @@ _USUAL_WORDS = {
     "category": "fact", "tier": "daily", "status": "active", "lang": "", "lifecycle": "candidate",
     "verification": "unverified",
 }  # fmt: skip
-_USUAL_FIGURES = {"confidence": 0.7, "importance": 0.5, "stability": 1.0, "seen": 1, "uses": 0}
+_USUAL_FIGURES = {"confidence": 0.7, "importance": 0.5, "stability": 1.0}
+_COUNTS = {"seen": "mentions", "uses": "use_count"}  # the column of each
 _ALIKE = 0.6  # of an edited text and what it said before
 _STEP = 500  # files between two words about progress
 
@@ -227,6 +228,7 @@ def _record(card: RecordFile, spot: FileLocation) -> Record | None:
     policy = str(said.get("policy", "durable"))
     values: dict[str, Any] = {name: str(said.get(name, usual)) for name, usual in _USUAL_WORDS.items()}
     values |= {name: _number(said.get(name), usual) for name, usual in _USUAL_FIGURES.items()}
+    values |= {column: int(_number(said.get(name), column == "mentions")) for name, column in _COUNTS.items()}
     values |= {name: _time(said.get(name)) or created for name in ("created", "updated", "valid_from", "last_seen")}
     values |= {name: _time(said.get(name)) for name in ("valid_to", "last_used", "confirmed", "expires")}
     return Record(
@@ -237,14 +239,14 @@ def _record(card: RecordFile, spot: FileLocation) -> Record | None:
         trust=trust,
         source=source,
         day=str(said.get("day", spot.day)),
-        changed=0,
+        changed_event=0,
         by=by,
         subject=str(said.get("subject", "" if form == "box" else "owner")),
-        attrs=json.dumps(attrs, ensure_ascii=False),
+        attributes=json.dumps(attrs, ensure_ascii=False),
         tags=json.dumps(said.get("tags", []), ensure_ascii=False),
         policy_class="protected" if pinned else "durable" if policy == "protected" else policy,
         key=str(said.get("key") or key_of(text)),
-        evidence=json.dumps(said.get("evidence", [])),
+        source_messages=json.dumps(said.get("evidence", [])),
         **values,
     )
 
@@ -303,7 +305,7 @@ def _write(connection: Connection, found: list[ParsedRecord], at: datetime) -> N
         event = events.add_event(
             connection, act.at, act.actor, "rebuilt", record=each.record.id, data={"reason": act.reason}
         )
-        record_file_rows.insert_record(connection, each.record._replace(changed=event))
+        record_file_rows.insert_record(connection, each.record._replace(changed_event=event))
         term_index.index_record(connection, each.record.id, each.record.scope)
     evidence = [turn for each in found for turn in each.record.source_message_ids]
     reserve_ids(connection, "inbox", max(evidence, default=0))

@@ -58,7 +58,7 @@ def pattern_of(record: Record) -> Pattern | None:
     """
     if record.form != FORM:
         return None
-    held = record.attributes
+    held = record.attribute_map
     learned = held.get("learnedFrom", record.source)
     trigger, response = held.get("trigger", ""), held.get("response", "")
     if not (trigger and response) or text_of(trigger, response) != record.text:

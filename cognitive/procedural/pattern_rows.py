@@ -40,8 +40,9 @@ def iter_patterns(connection: Connection, reach: Scopes) -> Iterator[Record]:
 def patterns_fingerprint(connection: Connection) -> tuple[object, ...]:
     """Figures over all live patterns, which differ once one has come, gone or changed."""
     found: tuple[object, ...] = connection.execute(
-        "SELECT count(*), total(id), total(uses), total(confidence), max(updated), max(changed) FROM "
-        f"(SELECT id, uses, confidence, updated, changed FROM record WHERE {_LIVE_PATTERN} ORDER BY id LIMIT -1)"
+        "SELECT count(*), total(id), total(use_count), total(confidence), max(updated), max(changed_event) FROM "
+        f"(SELECT id, use_count, confidence, updated, changed_event FROM record WHERE {_LIVE_PATTERN} ORDER BY "
+        f"id LIMIT -1)"
     ).fetchone()
     return found
 
@@ -60,7 +61,7 @@ def touched_since(connection: Connection, event: int) -> bool:
 
 def figures_by_pattern(connection: Connection, reach: Scopes, limit: int) -> dict[int, PatternFigures]:
     """Query what differs once a pattern has changed, of the newest `limit` live ones, in the order they came."""
-    rows = _newest(connection, "id, uses, confidence, updated, changed", reach, limit)
+    rows = _newest(connection, "id, use_count, confidence, updated, changed_event", reach, limit)
     return {row[0]: row[1:] for row in reversed(rows)}
 
 

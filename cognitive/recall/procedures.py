@@ -43,7 +43,7 @@ def read_procedures(connection: Connection, query: MemoryQuery) -> MemoryPack:
 
 
 def _line(pattern: Pattern) -> str:
-    times = pattern.record.uses
+    times = pattern.record.use_count
     used = "not tried yet" if not times else f"tried {times} time{'' if times == 1 else 's'}"
     return f"- {render_record(pattern.record)} _(confidence {pattern.confidence:.2f}, {used})_"
 

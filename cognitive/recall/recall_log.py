@@ -12,7 +12,7 @@ from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Role
 from kenobot.storage.connection import Connection
 
-_RESTORED = ("text", "category", "subject", "status", "trust", "confidence", "verification", "attrs", "lifecycle")
+_RESTORED = ("text", "category", "subject", "status", "trust", "confidence", "verification", "attributes", "lifecycle")
 _STEPS = 20  # from a record to what replaced it, and so on
 _FAR_BACK = 200  # turns of a chat that are searched for the frame that a reply was given in
 
@@ -104,7 +104,7 @@ def statuses(connection: Connection, ids: Iterable[int], reach: Scopes) -> dict[
 def mark_used(connection: Connection, ids: Sequence[int], at: datetime, step: float, most: float) -> None:
     """These records were shown: used once more, a little more stable, and lately."""
     connection.execute(
-        "UPDATE record SET uses = uses + 1, stability = min(max(stability, ?), stability + ?), last_used = ? "
+        "UPDATE record SET use_count = use_count + 1, stability = min(max(stability, ?), stability + ?), last_used = ? "
         "WHERE id IN (SELECT value FROM json_each(?))",
         (most, step, records.stamp(at), json.dumps(list(ids))),
     )

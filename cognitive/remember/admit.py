@@ -288,10 +288,10 @@ def _fill(connection: Connection, made: RecordDraft, occasion: AdmitContext) -> 
         "updated": now,
         "last_seen": now,
         "trust": made.trust,
-        "attrs": attributes_json(made.attributes, occasion.speaker_name if made.trust == "guest" else ""),
+        "attributes": attributes_json(made.attributes, occasion.speaker_name if made.trust == "guest" else ""),
         "day": occasion.day,
         "lang": detect_language(made.text),
-        "evidence": json.dumps(made.evidence),
+        "source_messages": json.dumps(made.evidence),
     }
     decision = Decision("replaced", "a slot holds one text", known.id)
     change(connection, known, "replaced", values, occasion.change_context(decision.reason))

@@ -215,7 +215,7 @@ def _of_box(connection: Connection, scope: str) -> OpenTopic | None:
         latest=named_topics(member for member in named if member.at == named[-1].at),
         count=len(members),
         last_at=members[-1].at,
-        session=box.attributes.get("session", ""),
+        session=box.attribute_map.get("session", ""),
     )
     return OpenTopic(scope, members[0].record, box.id, held)
 
@@ -232,7 +232,7 @@ def close_box(
     about = box_store.topics_of_boxes(connection, boxes)
     likest = best_trace(tells, [(other, about.get(other, ())) for other in boxes], policy)
     older = store.get(connection, likest[0], (box.scope,)) if likest is not None else None
-    trace = older.attributes.get("trace", "") if older is not None else f"trace-{box.id}"
+    trace = older.attribute_map.get("trace", "") if older is not None else f"trace-{box.id}"
     if older is not None:
         shared = [topic for topic in tells if topic in about[older.id]]
         box_store.upsert_box_link(connection, box.id, older.id, "trace", act.at, shared)
@@ -242,7 +242,7 @@ def close_box(
         "sealed",
         {
             "key": f"box:{box.id}",
-            "attrs": json.dumps({**box.attributes, "trace": trace, "sealed": reason}, ensure_ascii=False),
+            "attributes": json.dumps({**box.attribute_map, "trace": trace, "sealed": reason}, ensure_ascii=False),
             "trust": _least(connection, box, members),
             "last_seen": store.stamp(ended),
             "updated": store.stamp(act.at),

@@ -98,7 +98,7 @@ def _denied(made: RecordDraft, record: Record, policy: AdmitPolicy) -> tuple[Cla
 def _same_frame(made: RecordDraft, record: Record) -> bool:
     """Whether both are plain statements of the same one thing, in whatever words or language."""
     told = {normalize_name(name): value for name, value in made.attributes.items()}
-    said = {normalize_name(name): value for name, value in record.attributes.items() if name != "by"}
+    said = {normalize_name(name): value for name, value in record.attribute_map.items() if name != "by"}
     if len(told) != 1 or told.keys() != said.keys():
         return False
     return all(same_value(said[name], told[name]) for name in told) and _is_plain(record.text) and _is_plain(made.text)
@@ -120,7 +120,7 @@ def _outdated(
         if not is_single_valued(name):
             continue
         for record in term_index.records_with_attribute(connection, made.scope, made.subject, name):
-            said = next((held for known, held in record.attributes.items() if normalize_name(known) == plain), None)
+            said = next((held for known, held in record.attribute_map.items() if normalize_name(known) == plain), None)
             exempt = (
                 record.form != "note" or record.category in EVENT_CATEGORIES or verdicts.get(record.id) == "independent"
             )

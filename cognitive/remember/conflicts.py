@@ -114,7 +114,7 @@ def resolve_new_value(made: RecordDraft, record: Record, outdated: tuple[str, ..
 
 
 def _said(record: Record) -> dict[str, str]:
-    return {name: value for name, value in record.attributes.items() if name != "by"}
+    return {name: value for name, value in record.attribute_map.items() if name != "by"}
 
 
 def confidence_loss(record: Record, policy: AdmitPolicy) -> float:
@@ -160,8 +160,8 @@ def _amend(connection: Connection, dispute: Conflict, winner: int, act: ChangeCo
     """Take from a record what it is no longer right about; what it would say then may be remembered already."""
     record = dispute.record
     gone = {normalize_name(name) for name in dispute.outdated_attributes}
-    kept = {name: value for name, value in record.attributes.items() if normalize_name(name) not in gone}
-    values: dict[str, ColumnValue] = {"attrs": attributes_json(kept, record.by)}
+    kept = {name: value for name, value in record.attribute_map.items() if normalize_name(name) not in gone}
+    values: dict[str, ColumnValue] = {"attributes": attributes_json(kept, record.by)}
     if dispute.remaining_text:
         key = key_of(dispute.remaining_text)
         if records.by_key(connection, record.scope, record.form, key) is not None:

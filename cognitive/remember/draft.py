@@ -127,7 +127,7 @@ def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitConte
         "scope": made.scope,
         "subject": made.subject,
         "text": made.text,
-        "attrs": attributes_json(made.attributes, occasion.speaker_name if made.trust == "guest" else ""),
+        "attributes": attributes_json(made.attributes, occasion.speaker_name if made.trust == "guest" else ""),
         "tags": json.dumps(made.tags, ensure_ascii=False),
         "lang": detect_language(made.text),
         "source": candidate.source,
@@ -147,8 +147,8 @@ def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitConte
         "expires": made.expires,
         "day": occasion.day,
         "key": made.key,
-        "evidence": json.dumps(made.evidence),
-        "changed": 0,
+        "source_messages": json.dumps(made.evidence),
+        "changed_event": 0,
     }
     record = records.insert_record(connection, row)
     term_index.index_record(connection, record, made.scope)

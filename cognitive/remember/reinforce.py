@@ -65,7 +65,7 @@ def _read_again(
     """Merge what a turn that counts already tells of its subject, or against a memory, once."""
     decision = Decision("reinforced", "it was known already, from this very turn", known.id)
     counts = may_displace(made, known, occasion.policy.admit)
-    news = counts and made.attributes.keys() - known.attributes.keys()
+    news = counts and made.attributes.keys() - known.attribute_map.keys()
     values = _fuller(known, made, counts)
     event = change(connection, known, "reinforced", values, occasion.change_context(decision.reason), shown=False)
     act = occasion.change_context(decision.reason, event)
@@ -81,12 +81,12 @@ def _read_again(
 def _fuller(known: Record, made: RecordDraft, counts: bool) -> dict[str, ColumnValue]:
     """What a turn tells of a fact beyond the fact itself, and can tell twice. counts: whoever tells it is believed."""
     tags = list(dict.fromkeys([*json.loads(known.tags), *made.tags]))[:_MOST_TAGS]
-    attributes = {**made.attributes, **known.attributes} if counts else known.attributes
+    attributes = {**made.attributes, **known.attribute_map} if counts else known.attribute_map
     return {
         "expires": None,
         "importance": max(known.importance, made.importance) if counts else known.importance,
         "tags": json.dumps(tags, ensure_ascii=False),
-        "attrs": attributes_json(attributes, known.by),
+        "attributes": attributes_json(attributes, known.by),
         "subject": made.subject if counts and known.subject == OWNER_SUBJECT else known.subject,
     }
 
@@ -102,10 +102,10 @@ def _surer(known: Record, made: RecordDraft, occasion: AdmitContext, counts: boo
     return {
         **_fuller(known, made, counts),
         "confidence": confidence,
-        "seen": known.seen + 1,
+        "mentions": known.mentions + 1,
         "last_seen": records.stamp(occasion.at),
         "trust": made.trust if vouched else known.trust,
-        "evidence": json.dumps(evidence),
+        "source_messages": json.dumps(evidence),
     }
 
 

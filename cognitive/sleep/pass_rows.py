@@ -169,7 +169,8 @@ def slot_records(connection: Connection, form: str, name: str) -> list[Record]:
 def record_versions(connection: Connection) -> dict[int, int]:
     """For each live fact a number that differs, within this process, once the record does; its use does not count."""
     rows = connection.execute(
-        "SELECT id, changed, updated, (SELECT max(event.id) FROM event WHERE event.record_id = record.id) FROM record "
+        "SELECT id, changed_event, updated, (SELECT max(event.id) FROM event WHERE event.record_id = record.id) "
+        "FROM record "
         f"WHERE {where} AND {LIVE} AND {FACTS}"
     )
     return {row[0]: hash(row) for row in rows}
@@ -178,8 +179,8 @@ def record_versions(connection: Connection) -> dict[int, int]:
 def notes_with_attributes(connection: Connection) -> Iterator[tuple[int, str, str, str]]:
     """Id, scope, subject and attributes of the live notes that have attributes."""
     yield from connection.execute(
-        f"SELECT id, scope, subject, attrs FROM record WHERE {where} AND status = 'active' AND form = 'note' "
-        "AND attrs != '{}' ORDER BY id"
+        f"SELECT id, scope, subject, attributes FROM record WHERE {where} AND status = 'active' AND form = 'note' "
+        "AND attributes != '{}' ORDER BY id"
     )
 
 
@@ -228,7 +229,7 @@ def archivable_records(connection: Connection, before: datetime, policy: Pruning
     """Live facts from before a moment that matter little and were hardly used."""
     return _pages(
         connection,
-        f"{FACTS} AND created < ? AND importance < ? AND uses <= ? AND category != 'correction'",
+        f"{FACTS} AND created < ? AND importance < ? AND use_count <= ? AND category != 'correction'",
         store.stamp(before),
         policy.archive_importance,
         policy.archive_uses,

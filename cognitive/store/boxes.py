@@ -65,8 +65,8 @@ def create_box(connection: Connection, like: Record, at: datetime, session: str)
     """A new open box in the scope and on the day of `like`, without anything in it."""
     now = records.stamp(at)
     connection.execute(
-        "INSERT INTO record (form, category, scope, subject, text, attrs, source, trust, confidence, importance, "
-        "stability, lifecycle, verification, valid_from, created, updated, last_seen, day, key, changed) "
+        "INSERT INTO record (form, category, scope, subject, text, attributes, source, trust, confidence, importance, "
+        "stability, lifecycle, verification, valid_from, created, updated, last_seen, day, key, changed_event) "
         "VALUES ('box', 'box', ?, '', ?, ?, 'tag', ?, 1, 0, 1, 'active', 'system_inferred', ?, ?, ?, ?, ?, ?, 0)",
         (
             like.scope,

@@ -12,10 +12,11 @@ from kenobot.storage.connection import Connection
 ColumnValue = str | int | float | None
 
 _COLUMNS = frozenset(
-    "text category subject attrs tags lang trust confidence importance stability seen uses status lifecycle "
-    "verification policy_class tier valid_to updated last_seen last_used confirmed expires day key evidence".split()
+    "text category subject attributes tags lang trust confidence importance stability mentions use_count status "
+    "lifecycle verification policy_class tier valid_to updated last_seen last_used confirmed expires day key "
+    "source_messages".split()
 )
-_FILED_UNDER = frozenset({"text", "subject", "attrs", "status", "trust"})
+_FILED_UNDER = frozenset({"text", "subject", "attributes", "status", "trust"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def change(
     event = events.add_event(connection, act.at, act.actor, kind, session=act.session, record=record.id, data=told)
     settings = {name: values[name] for name in was}
     if shown:
-        settings["changed"] = event
+        settings["changed_event"] = event
     if settings:
         records.set_columns(connection, record, list(settings), list(settings.values()))
     if not _FILED_UNDER.isdisjoint(was):

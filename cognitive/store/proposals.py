@@ -212,7 +212,7 @@ def count_replies(connection: Connection, since: datetime) -> int:
 def corrected_since(connection: Connection, scope: str, since: datetime, limit: int = 2000) -> list[tuple[int, str]]:
     """Number and attributes, as JSON, of what a scope no longer holds true because somebody said otherwise."""
     return connection.execute(
-        "SELECT DISTINCT record.id, record.attrs FROM event JOIN record ON record.id = event.record_id "
+        "SELECT DISTINCT record.id, record.attributes FROM event JOIN record ON record.id = event.record_id "
         "WHERE event.type IN ('superseded', 'invalidated') AND event.actor NOT IN ('sleep', 'memory') "
         "AND event.at >= ? AND record.scope = ? AND record.status IN ('superseded', 'invalidated') "
         "ORDER BY record.id DESC LIMIT ?",
@@ -223,7 +223,7 @@ def corrected_since(connection: Connection, scope: str, since: datetime, limit: 
 def language_counts(connection: Connection, scope: str) -> dict[str, int]:
     """In which languages the newest memories of a scope are."""
     rows = connection.execute(
-        "SELECT lang, count(*) FROM (SELECT lang FROM record WHERE scope = ? ORDER BY changed DESC LIMIT 200) "
+        "SELECT lang, count(*) FROM (SELECT lang FROM record WHERE scope = ? ORDER BY changed_event DESC LIMIT 200) "
         "GROUP BY 1",
         (scope,),
     ).fetchall()

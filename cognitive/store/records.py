@@ -45,7 +45,7 @@ class Record(NamedTuple):
     """A memory: something believed, a box, a pattern, a summary or a file's note. Times are ISO-8601 text in UTC.
 
     by: name of the speaker, where that is neither the owner nor the person whose scope it is.
-    attrs, tags, evidence: JSON, an object and two lists; see `attributes` and `source_message_ids`.
+    attributes, tags, source_messages: JSON, an object and two lists; see `attribute_map` and `source_message_ids`.
     """
 
     id: int
@@ -57,20 +57,20 @@ class Record(NamedTuple):
     tier: str
     status: str
     confidence: float
-    seen: int
+    mentions: int
     created: str
     updated: str
     day: str
-    changed: int
+    changed_event: int
     by: str = ""
     subject: str = "owner"
-    attrs: str = "{}"
+    attributes: str = "{}"
     tags: str = "[]"
     lang: str = ""
     source: str = "tag"
     importance: float = 0.5
     stability: float = 1.0
-    uses: int = 0
+    use_count: int = 0
     lifecycle: str = "candidate"
     verification: str = "unverified"
     policy_class: str = "durable"
@@ -81,25 +81,26 @@ class Record(NamedTuple):
     confirmed: str | None = None
     expires: str | None = None
     key: str = ""
-    evidence: str = "[]"
+    source_messages: str = "[]"
 
     @property
-    def attributes(self) -> dict[str, str]:
+    def attribute_map(self) -> dict[str, str]:
         """What it says of its subject, by name."""
-        found = json.loads(self.attrs)
+        found = json.loads(self.attributes)
         return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
     @property
     def source_message_ids(self) -> tuple[int, ...]:
         """The inbox rows of the turns that said so, each once."""
-        return tuple(json.loads(self.evidence))
+        return tuple(json.loads(self.source_messages))
 
 
 _COLUMNS = (
-    "id, form, category, scope, text, trust, tier, status, confidence, seen, created, updated, day, changed, "
-    "CASE attrs WHEN '{}' THEN '' ELSE coalesce(json_extract(attrs, '$.by'), '') END, subject, attrs, tags, lang, "
-    "source, importance, stability, uses, lifecycle, verification, policy_class, valid_from, valid_to, last_seen, "
-    "last_used, confirmed, expires, key, evidence"
+    "id, form, category, scope, text, trust, tier, status, confidence, mentions, created, updated, day, changed_event, "
+    "CASE attributes WHEN '{}' THEN '' ELSE coalesce(json_extract(attributes, '$.by'), '') END, subject, "
+    "attributes, tags, "
+    "lang, source, importance, stability, use_count, lifecycle, verification, policy_class, valid_from, valid_to, "
+    "last_seen, last_used, confirmed, expires, key, source_messages"
 )
 
 
@@ -187,7 +188,7 @@ def last_change(connection: Connection, scopes: Iterable[str]) -> int:
     """The newest event that changed what is shown of these scopes; 0 when there is nothing in them."""
     newest = 0
     for scope in scopes:
-        row = connection.execute("SELECT max(changed) FROM record WHERE scope = ?", (scope,)).fetchone()
+        row = connection.execute("SELECT max(changed_event) FROM record WHERE scope = ?", (scope,)).fetchone()
         newest = max(newest, int(row[0] or 0), last_edit_event(connection, scope))
     return newest
 
@@ -285,11 +286,11 @@ def changed_since(
     connection: Connection, scopes: tuple[str, ...], event: int, limit: int, only: ChangeFilter | None = None
 ) -> list[Record]:
     """Records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
-    where, values = "changed > ?", list[SqlValue]((event,))
+    where, values = "changed_event > ?", list[SqlValue]((event,))
     if only is not None:
         where += f" AND (id > ? OR form = 'profile' OR (? AND status != 'active') OR id {AMONG})"
         values += [only.newest_known, only.include_ended, json.dumps(list(only.shown_records))]
-    return select(connection, where, values, scopes, order="changed", limit=limit)
+    return select(connection, where, values, scopes, order="changed_event", limit=limit)
 
 
 def successor(connection: Connection, record: int, reach: Scopes) -> Record | None:
@@ -329,13 +330,13 @@ def ids_with_key_prefix(connection: Connection, prefix: str, reach: Scopes, limi
 
 def newest_live(connection: Connection, reach: Scopes, limit: int) -> Iterator[tuple[int, str]]:
     """Id and text of live records, what became known or changed last first. Reads no more than it gives, or little."""
-    newest = "ORDER BY changed DESC, id DESC LIMIT ?"
+    newest = "ORDER BY changed_event DESC, id DESC LIMIT ?"
     found: list[tuple[int, int, str]] = []
     each: list[Scopes] = [(scope,) for scope in scope_names(reach) or ()]  # one by one: then an index has their order
     for part in each or [reach]:
         where, scopes = scope_filter(part)
         found += connection.execute(
-            f"SELECT changed, id, text FROM record WHERE {LIVE} AND {SAYS} AND {where} {newest}",
+            f"SELECT changed_event, id, text FROM record WHERE {LIVE} AND {SAYS} AND {where} {newest}",
             (*scopes, limit),
         )
     yield from ((number, text) for _, number, text in sorted(found, reverse=True)[:limit])
@@ -390,4 +391,4 @@ def insert_record(connection: Connection, row: Mapping[str, SqlValue]) -> int:
 
 def set_changed_event(connection: Connection, record: int, scope: str, event: int) -> None:
     """A new record is shown from `event` on, the one that tells of its making."""
-    connection.execute("UPDATE record SET changed = ? WHERE id = ? AND scope = ?", (event, record, scope))
+    connection.execute("UPDATE record SET changed_event = ? WHERE id = ? AND scope = ?", (event, record, scope))

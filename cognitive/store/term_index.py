@@ -159,7 +159,7 @@ def _marks(record: Record) -> Iterator[int]:
     about = topic_words(record.text)
     yield from (_mark(record.scope, record.subject, form) for forms in about for form in forms)
     yield from _together(record.scope, record.subject, about)
-    for attribute, value in json.loads(record.attrs).items():
+    for attribute, value in json.loads(record.attributes).items():
         if attribute == "by":
             continue
         yield _attribute(record.scope, record.subject, attribute)

@@ -59,7 +59,7 @@ def _against(
     """Return the contradictions of a fact that a tag has `stored` already; None when extraction adds nothing."""
     verdicts = _verdicts(fact, trust_of(fact.text, told, reading.batch.turns), told[0].scope, reading.batch.known)
     against = tuple(each for each in verdicts if each.relation == "contradiction" and each.record != stored.id)
-    return against if against or dict(fact.attributes).keys() - stored.attributes.keys() else None
+    return against if against or dict(fact.attributes).keys() - stored.attribute_map.keys() else None
 
 
 def _told_by(fact: ExtractedFact, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:

@@ -66,8 +66,8 @@ def read(home: Path) -> Ledger:
         for session, role, text in connection.execute("SELECT session, role, text FROM message ORDER BY id"):
             histories[session].append(f"{role} {tag_in(text)}")
         records: Counter[str] = Counter()
-        for text, seen in connection.execute("SELECT text, seen FROM record WHERE status = 'active'"):
-            records[text] += seen
+        for text, mentions in connection.execute("SELECT text, mentions FROM record WHERE status = 'active'"):
+            records[text] += mentions
         broken = connection.execute("PRAGMA integrity_check").fetchall()
         if broken != [("ok",)]:
             raise AssertionError(f"the database is damaged: {broken[:3]}")

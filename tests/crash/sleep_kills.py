@@ -68,7 +68,7 @@ def furnish(connection: Connection) -> None:
             form="scratchpad" if number % 24 == 0 else "note",
             scope="owner" if number % 5 else "chat:telegram-1",
             subject=("Orion", "Vega")[number % 2] if "project" in text or "proyecto" in text else "owner",
-            seen=1 + number % 3,
+            mentions=1 + number % 3,
             expires=(at + timedelta(days=14)).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00") if guess else None,
         )
     run_rows.begin_or_resume(connection, _NIGHT, "hourly", PHASES)
@@ -79,7 +79,7 @@ def found(home: Path) -> tuple[list[str], dict[str, str]]:
     rows: list[str] = []
     with closing(sqlite3.connect(f"{(home / 'kenobot.db').as_uri()}?mode=ro", uri=True)) as connection:
         for table in _TABLES:
-            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})") if row[1] != "changed"]
+            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})") if row[1] != "changed_event"]
             rows += [f"{table} {row}" for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table}")]
         rows += [
             f"event {row}"

@@ -73,7 +73,7 @@ FORGERIES: dict[str, tuple[Callable[[World], None], str]] = {
     "the history out of order": (sql("UPDATE message SET id = 1000 + id WHERE id = 1"), "wrong"),
     "a message gone from the history": (sql("DELETE FROM message WHERE id = 3"), "wrong"),
     "a fact forgotten": (sql("UPDATE record SET status = 'forgotten'"), "lost"),
-    "a fact believed twice": (sql("UPDATE record SET seen = 2"), "doubled"),
+    "a fact believed twice": (sql("UPDATE record SET mentions = 2"), "doubled"),
     "a fact gone from its file": (forget_the_line, "lost"),
 }
 

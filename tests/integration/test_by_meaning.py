@@ -122,7 +122,7 @@ async def test_the_same_in_other_words_is_no_second_memory(tmp_path: Path) -> No
         await scene.say("one")
         await scene.app.embedding.wait_idle()
         await scene.say("two")
-        live = await scene.rows("SELECT text, seen FROM record WHERE status = 'active' AND form = 'note'")
+        live = await scene.rows("SELECT text, mentions FROM record WHERE status = 'active' AND form = 'note'")
     assert [seen for _, seen in live] == [2]
 
 

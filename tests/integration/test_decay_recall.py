@@ -20,7 +20,7 @@ async def _learn(scene: Scene, text: str, tier: str, days_ago: int = 0) -> None:
 
     def work(connection: Connection) -> None:
         number = put_record(connection, text, at=at, trust="owner", confidence=0.95, tier=tier, source="tag").id
-        connection.execute("UPDATE record SET changed = (SELECT max(id) FROM event) WHERE id = ?", (number,))
+        connection.execute("UPDATE record SET changed_event = (SELECT max(id) FROM event) WHERE id = ?", (number,))
 
     await scene.app.database.write(work)
 

@@ -60,10 +60,12 @@ async def test_a_night_among_what_is_not_shown_leaves_the_frame_alone(tmp_path: 
         for importance in (0.6, 0.7, 0.8):
             await _change(scene, ids[:200], importance=importance)
         await scene.say("I had a coffee just now")
-        ((seen, newest),) = await scene.rows("SELECT last_event, (SELECT max(changed) FROM record) FROM prompt_prefix")
+        ((last_event, newest),) = await scene.rows(
+            "SELECT last_event, (SELECT max(changed_event) FROM record) FROM prompt_prefix"
+        )
         first, second = _frames(scene)
     assert first == second
-    assert int(str(seen)) >= int(str(newest))
+    assert int(str(last_event)) >= int(str(newest))
 
 
 async def test_a_change_of_what_the_frame_shows_makes_a_new_one(tmp_path: Path) -> None:
@@ -98,7 +100,7 @@ async def test_a_quotation_goes_when_what_it_told_was_taken_back(tmp_path: Path)
         await _crowded(scene)
         await scene.say(told)
         ((inbox,),) = await scene.rows("SELECT max(id) FROM inbox")
-        evidence = {"evidence": f"[{inbox}]"}
+        evidence = {"source_messages": f"[{inbox}]"}
         learned = await scene.app.database.write(
             lambda c: insert(c, "There is a network", evidence, scene.clock.now() - timedelta(days=200))
         )

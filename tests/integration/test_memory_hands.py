@@ -59,7 +59,7 @@ async def test_what_became_known_in_the_talk_stands_behind_later_answers(tmp_pat
             assert "#1 “Ana's coat is green”" in await scene.say("/why")
         [(told,)] = await scene.rows("SELECT json_extract(data, '$.noted') FROM event WHERE data LIKE '%noted%'")
         assert told == "[1]"
-        assert await scene.rows("SELECT uses FROM record WHERE id = 1") == [(0,)]
+        assert await scene.rows("SELECT use_count FROM record WHERE id = 1") == [(0,)]
 
 
 async def test_orders_stay_out_of_the_talk(tmp_path: Path) -> None:

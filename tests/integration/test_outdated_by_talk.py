@@ -102,7 +102,7 @@ async def test_a_sentence_that_cannot_be_taken_apart_says_so(tmp_path: Path) -> 
     async with Scene(tmp_path, replies) as scene:
         await scene.say("I am Ana")
         await scene.app.database.write(
-            lambda c: c.execute('UPDATE record SET attrs = \'{"name": "Ana", "residence": "Lyon"}\'')
+            lambda c: c.execute('UPDATE record SET attributes = \'{"name": "Ana", "residence": "Lyon"}\'')
         )
         await scene.say("I am Eva now")
         assert await live(scene) == [

@@ -62,7 +62,7 @@ async def test_a_pattern_is_learned_in_february_and_helps_in_june(tmp_path: Path
         clock.advance(timedelta(days=115).total_seconds())
         await scene.say("Me da un 401 cuando hago un POST al webhook de n8n")
         assert f"{_HEADING}\n{_LINE} _(confidence 0.60, not tried yet)_" in scene.requests[-1]
-        assert (await scene.rows("SELECT uses, round(confidence, 2) FROM record WHERE form = 'procedure'")) == [
+        assert (await scene.rows("SELECT use_count, round(confidence, 2) FROM record WHERE form = 'procedure'")) == [
             (1, 0.6)
         ]
         why = await scene.say("/porque")

@@ -58,7 +58,7 @@ async def test_an_old_fact_is_found_and_the_prefix_stays(tmp_path: Path) -> None
         await scene.say("and what does the plumber cost?")
         assert isinstance(scene.provider, ScriptedProvider)
         first, second, third = scene.provider.requests
-        rows = await scene.rows(f"SELECT uses, stability FROM record WHERE id = {old}")
+        rows = await scene.rows(f"SELECT use_count, stability FROM record WHERE id = {old}")
     assert first.system == second.system == third.system
     line = "- The plumber is called Ignacio Ferrer _("
     assert [line in message.text for message in first.messages] == [False]
@@ -75,7 +75,7 @@ async def test_a_small_memory_is_shown_whole_and_searched_for_nothing(tmp_path: 
         scene.clock.advance(days=1)  # type: ignore[attr-defined]
         await scene.say("what is my cat called?")
         await scene.say("what is my cat called?")
-        uses = await scene.rows("SELECT uses FROM record WHERE text = 'The cat is called Misu'")
+        uses = await scene.rows("SELECT use_count FROM record WHERE text = 'The cat is called Misu'")
         assert "Remembered about this" not in scene.requests[-1]
     assert uses == [(1,)]
 

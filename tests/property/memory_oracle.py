@@ -169,7 +169,7 @@ def live_of(memory: Memory) -> dict[Key, Row]:
 def recorded(connection: Connection) -> dict[Key, Row]:
     """What lives, as the database has it. At most one live record a key."""
     rows = connection.execute(
-        "SELECT scope, form, key, id, text, trust, category, tier, round(confidence, 6), seen FROM record "
+        "SELECT scope, form, key, id, text, trust, category, tier, round(confidence, 6), mentions FROM record "
         "WHERE status = 'active' AND form != 'box'"
     ).fetchall()
     found: dict[Key, Row] = {}

@@ -97,7 +97,7 @@ def _take(memory: Connection, step: Step, day: int) -> Decision | None:
 
 def _rows(memory: Connection) -> dict[int, tuple[object, ...]]:
     """Every record whole, by id, but for the event that last changed what is shown."""
-    names = [row[1] for row in memory.execute("PRAGMA table_info(record)") if row[1] != "changed"]
+    names = [row[1] for row in memory.execute("PRAGMA table_info(record)") if row[1] != "changed_event"]
     return {row[0]: row for row in memory.execute(f"SELECT {', '.join(names)} FROM record")}
 
 
@@ -156,7 +156,7 @@ def test_every_change_can_be_put_back(steps: list[Step]) -> None:
             held, last = _rows(memory), events.last_event(memory)
             _take(memory, step, day)
             now = _rows(memory)
-            names = [row[1] for row in memory.execute("PRAGMA table_info(record)") if row[1] != "changed"]
+            names = [row[1] for row in memory.execute("PRAGMA table_info(record)") if row[1] != "changed_event"]
             restored = {number: dict(zip(names, row, strict=True)) for number, row in now.items()}
             for event in range(events.last_event(memory), last, -1):
                 found = overwritten_values(memory, event)

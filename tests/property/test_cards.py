@@ -46,19 +46,19 @@ records = st.builds(
     tier=st.sampled_from(["daily", "core"]),
     status=st.sampled_from(["active", "superseded", "forgotten"]),
     confidence=shares,
-    seen=st.integers(0, 9),
+    mentions=st.integers(0, 9),
     created=moments,
     updated=moments,
     day=st.just("2026-02-14"),
-    changed=st.integers(0, 99),
+    changed_event=st.integers(0, 99),
     subject=words.map(cleaned),
-    attrs=attributes.map(lambda found: json.dumps(found, ensure_ascii=False)),
+    attributes=attributes.map(lambda found: json.dumps(found, ensure_ascii=False)),
     tags=st.lists(words.map(cleaned), max_size=3).map(lambda found: json.dumps(found, ensure_ascii=False)),
     importance=shares,
     valid_from=moments,
     valid_to=st.none() | moments,
     last_seen=moments,
-    evidence=st.lists(st.integers(1, 9), max_size=3).map(json.dumps),
+    source_messages=st.lists(st.integers(1, 9), max_size=3).map(json.dumps),
     key=texts.map(key_of),
 )
 rests = st.lists(st.sampled_from(["mood: good", "# mine", "", "aliases:", "ünder: 'x"]), max_size=3).map(tuple)
@@ -81,16 +81,19 @@ def test_a_card_says_what_the_record_says(
         "tier",
         "status",
         "confidence",
-        "seen",
         "created",
         "importance",
         "day",
     ):
         assert read.values[name] == getattr(record, name), name
+    assert read.values["seen"] == record.mentions
     assert read.values.get("valid_to") == record.valid_to
     assert (read.values.get("category", ""), read.values.get("subject", "")) == (record.category, record.subject)
-    assert read.values["attributes"] == {k: v for k, v in json.loads(record.attrs).items() if k != "by"}
-    assert (read.values["tags"], read.values["evidence"]) == (json.loads(record.tags), json.loads(record.evidence))
+    assert read.values["attributes"] == {k: v for k, v in json.loads(record.attributes).items() if k != "by"}
+    assert (read.values["tags"], read.values["evidence"]) == (
+        json.loads(record.tags),
+        json.loads(record.source_messages),
+    )
 
 
 @given(records, ends, st.data())

@@ -298,7 +298,7 @@ class CardMachine(Lives):
             assert found.is_unedited and record_paths.is_right_folder(path.rpartition("/")[0], record), path
             if record.form != "box":
                 assert found.text == record.text
-            for name in ("scope", "status", "trust", "tier", "seen", "confidence", "category", "subject", "source"):
+            for name in ("scope", "status", "trust", "tier", "mentions", "confidence", "category", "subject", "source"):
                 assert found.values.get(name, "") == getattr(record, name), (path, name)
         live = {record.text for record in everything.values() if record.status == "active"}
         assert self.owed <= live, f"{self.owed - live} is lost"
@@ -307,14 +307,14 @@ class CardMachine(Lives):
     async def _make_again(self) -> None:
         """From the tree alone the same records come back, and the same links."""
         house = self.house
-        records = [record._replace(changed=0) for record in await house.everything()]
+        records = [record._replace(changed_event=0) for record in await house.everything()]
         links = await house.database.read(_links)
         database = Database.open(self.root / "new.db", self.root / "backups")
         try:
             report = await database.write(lambda c: rebuild.rebuild(c, house.root, house.clock.now()))
             assert report.problems == () or not records
             found = await database.read(lambda c: store.by_ids(c, [record.id for record in records], ALL_SCOPES))
-            assert [found[record.id]._replace(changed=0) for record in records] == records
+            assert [found[record.id]._replace(changed_event=0) for record in records] == records
             assert await database.read(_links) == links
         except ConfigError:
             assert not records

@@ -132,7 +132,8 @@ class _World:
             cursors = {chat: buffer.cursor(connection, chat) for chat in CHATS}
             waiting = {chat: len(buffer.pending_turns(connection, chat, 1000)) for chat in CHATS}
             rows = connection.execute(
-                "SELECT scope, text, seen, evidence FROM record WHERE status = 'active' AND form IN ('note', 'episode')"
+                "SELECT scope, text, mentions, source_messages FROM record WHERE status = 'active' AND form IN "
+                "('note', 'episode')"
             )
             return cursors, waiting, rows.fetchall()
 

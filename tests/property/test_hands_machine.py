@@ -235,7 +235,8 @@ class HandsMachine(Lives):
 def _record_of(connection: Connection, fact: Fact) -> int:
     """The record that the forgetting of a turn made of it; 0 as long as there is none."""
     row = connection.execute(
-        "SELECT id FROM record WHERE form != 'box' AND instr(text, ?) AND json_array_length(evidence) > 0 ORDER BY id",
+        "SELECT id FROM record WHERE form != 'box' AND instr(text, ?) AND json_array_length(source_messages) > "
+        "0 ORDER BY id",
         (fact.mark,),
     ).fetchone()
     return int(row[0]) if row else 0

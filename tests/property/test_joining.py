@@ -36,7 +36,7 @@ _NOTES = st.lists(_NOTE, min_size=2, max_size=9, unique_by=lambda note: note[:3]
 def _fill(memory: Connection, notes: Sequence[_Note]) -> dict[int, _Note]:
     return {
         put(
-            memory, note[0], scope=note[1], subject=note[2], tier=note[3], trust=note[4], evidence=f"[{at}]",
+            memory, note[0], scope=note[1], subject=note[2], tier=note[3], trust=note[4], source_messages=f"[{at}]",
             key=f"{note[0]}|{note[2]}",
         ).id: note
         for at, note in enumerate(sorted(notes), 1)
@@ -94,8 +94,8 @@ def test_nothing_is_lost_and_nobody_mixed(notes: list[_Note]) -> None:
             undo(memory, root, ("owner", "chat:1"), AdmitContext(THEN, "2026-02-15", "owner"))
         for number, was in before.items():
             now = get(memory, number)
-            assert (now.text, now.status, now.key, now.evidence, now.tier) == (
-                was.text, was.status, was.key, was.evidence, was.tier,
+            assert (now.text, now.status, now.key, now.source_messages, now.tier) == (
+                was.text, was.status, was.key, was.source_messages, was.tier,
             )  # fmt: skip
 
 

@@ -43,7 +43,7 @@ _COLUMNS = st.fixed_dictionaries(
         "confidence": st.floats(0, 1),
         "importance": st.floats(0, 1),
         "stability": st.floats(0.5, 5),
-        "uses": st.integers(0, 30),
+        "use_count": st.integers(0, 30),
         "lifecycle": st.sampled_from([state for state in LIFECYCLE_STAGES if state != "archived"]),
         "verification": st.sampled_from(VERIFICATIONS),
         "policy_class": st.sampled_from(POLICY_CLASSES),
@@ -80,7 +80,11 @@ def test_a_record_that_is_heard_of_outlives_one_that_is_not(columns: dict[str, s
     with open_memory() as connection:
         silent = put_record(connection, columns=columns)
         when = store.stamp(START + timedelta(days=heard))
-        more: dict[str, str | float] = {"last_used": when, "last_seen": when, "uses": int(columns["uses"]) + 3}
+        more: dict[str, str | float] = {
+            "last_used": when,
+            "last_seen": when,
+            "use_count": int(columns["use_count"]) + 3,
+        }
         used = put_record(connection, columns={**columns, **more})
         for days in range(heard, 740, 30):
             play(connection, _NIGHT, START + timedelta(days=days))
@@ -110,7 +114,7 @@ def test_every_pass_is_done_once_it_is_done_and_undo_puts_everything_back(
             undo(connection, event, ALL_SCOPES, AdmitContext(now, "2026-02-14", "owner"))
         for record in records:
             after = get(connection, record.id)
-            assert after._replace(changed=record.changed, updated=record.updated) == record
+            assert after._replace(changed_event=record.changed_event, updated=record.updated) == record
 
 
 @settings(max_examples=20, deadline=None)

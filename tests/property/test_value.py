@@ -43,15 +43,15 @@ _RECORDS = st.builds(
     tier=st.just("daily"),
     status=st.just("active"),
     confidence=st.floats(0, 1),
-    seen=st.integers(1, 9),
+    mentions=st.integers(1, 9),
     created=_TIMES,
     updated=_TIMES,
     day=st.just("2026-02-14"),
-    changed=st.just(0),
+    changed_event=st.just(0),
     source=st.sampled_from(["tag", "edit", "command", "extraction", "import"]),
     importance=st.floats(0, 1),
     stability=st.floats(0.5, 5),
-    uses=st.integers(0, 100),
+    use_count=st.integers(0, 100),
     lifecycle=st.sampled_from(LIFECYCLE_STAGES),
     verification=st.sampled_from(VERIFICATIONS),
     policy_class=st.sampled_from(POLICY_CLASSES),
@@ -98,7 +98,9 @@ def test_value_falls_with_idleness(record: Record, days: float, more: float) -> 
 def test_value_rises_with_use_and_confirmation(record: Record, opinions: FeedbackCounts) -> None:
     """Invariant 12: a use and a yes never make a record worth less, and a no never more."""
     plain = _rows(record, START, opinions)
-    shown = record._replace(uses=record.uses + 1, last_used=stamp(START), stability=min(5.0, record.stability + 0.1))
+    shown = record._replace(
+        use_count=record.use_count + 1, last_used=stamp(START), stability=min(5.0, record.stability + 0.1)
+    )
     assert _holds(plain, _rows(shown, START, opinions))
     with_yes = record._replace(verification="user_confirmed", confirmed=stamp(START))
     assert _holds(plain, _rows(with_yes, START, FeedbackCounts(opinions.approvals + 1, opinions.objections)))
@@ -144,7 +146,7 @@ def test_every_change_of_a_life_has_an_event_that_can_put_it_back(story: list[tu
             held = overwritten_values(connection, event)
             assert held is not None
             last = last._replace(**held[1])  # type: ignore[arg-type]
-        assert last._replace(changed=0) == first._replace(changed=0)
+        assert last._replace(changed_event=0) == first._replace(changed_event=0)
 
 
 @settings(max_examples=60)

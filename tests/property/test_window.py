@@ -103,7 +103,7 @@ async def _check(scene: Scene) -> None:
     ids = [int(str(row[0])) for row in rows]
     first = int(str((await scene.rows("SELECT first_message FROM prompt_prefix WHERE session = 'telegram-1'"))[0][0]))
     found = await scene.rows(
-        "SELECT json_extract(attrs, '$.through') FROM record WHERE form = 'summary' AND status = 'active'"
+        "SELECT json_extract(attributes, '$.through') FROM record WHERE form = 'summary' AND status = 'active'"
     )
     cursor = int(str(found[0][0])) if found else 0
     pending = [number for number in ids if cursor < number < first]

@@ -367,5 +367,5 @@ async def test_the_same_tag_many_times_in_a_reply_is_one_decision(tmp_path: Path
     """A model that goes on and on makes nothing surer, and holds the others up no longer than once."""
     async with Scene(tmp_path, ["<memory>Ana likes tea</memory>" * 2000 + "Noted."]) as scene:
         assert await scene.say("I am Ana and I like tea") == "Noted."
-        assert await scene.rows("SELECT seen, confidence < 1 FROM record") == [(1, 1)]
+        assert await scene.rows("SELECT mentions, confidence < 1 FROM record") == [(1, 1)]
         assert await scene.rows("SELECT type FROM event WHERE record_id IS NOT NULL") == [("created",)]

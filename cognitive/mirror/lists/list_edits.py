@@ -375,7 +375,7 @@ class _Edit:
 
     def _was_said(self, record: store.Record, text: str) -> bool:
         """Tell whether a slot's record that is over since the files were last in step said `text` by then."""
-        if self._place.kind != "slot" or record.changed <= self._cursor():
+        if self._place.kind != "slot" or record.changed_event <= self._cursor():
             return False
         return record.text == text or events.was_previous_text(self._connection, record, text, self._cursor())
 

@@ -184,7 +184,7 @@ class ListFiles(FileSync[Blocks]):
         paths: set[str] = set(list_file_rows.list_files_with(connection, set(touched) - records.keys()))
         left = tiers.former_tiers(connection, cursor)
         for record in records.values():
-            if record.changed > cursor or record.id in marked:
+            if record.changed_event > cursor or record.id in marked:
                 paths.update(_paths_of(record, left.get(record.id, ())))
         # No record tells that it stands in a topic's file.
         paths.update(list_file_rows.list_files_with(connection, records, sorted(self._topics)))

@@ -218,7 +218,7 @@ class _Edit:
         if any(learned == each[2] for each in was):
             entry = replace(entry, learned_from=now.learned_from)
         if any(uses == each[3] for each in was):
-            entry = replace(entry, uses=record.uses)
+            entry = replace(entry, uses=record.use_count)
         if text_of(entry.trigger, entry.response) != record.text:
             decision = supersede(self._connection, number, _candidate(entry, record.scope), self._occasion)
             if decision.record is None:
@@ -231,11 +231,11 @@ class _Edit:
         known = records.get(self._connection, number, (scope,))
         if known is None:
             return 0
-        attrs = {**json.loads(known.attrs), "learnedFrom": entry.learned_from}
+        attrs = {**json.loads(known.attributes), "learnedFrom": entry.learned_from}
         values: dict[str, ColumnValue] = {
             "confidence": entry.confidence,
-            "uses": uses,
-            "attrs": json.dumps(attrs, ensure_ascii=False),
+            "use_count": uses,
+            "attributes": json.dumps(attrs, ensure_ascii=False),
             "expires": None,
         }
         before = records.column_values(self._connection, known, sorted(values))

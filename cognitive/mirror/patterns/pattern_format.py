@@ -42,7 +42,7 @@ def entry_of(pattern: Pattern) -> PatternEntry:
     record = pattern.record
     confidence = round(record.confidence, 4)
     return PatternEntry(
-        record.id, pattern.trigger, pattern.response, confidence, pattern.learned_from, record.uses, record.scope
+        record.id, pattern.trigger, pattern.response, confidence, pattern.learned_from, record.use_count, record.scope
     )
 
 

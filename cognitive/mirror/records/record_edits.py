@@ -313,7 +313,7 @@ class _Edit:
         if "tags" in values and list(_tags(values["tags"])) != json.loads(base.tags):
             changes["tags"] = json.dumps(_tags(values["tags"]), ensure_ascii=False)
         if (attrs := self._attributes()) is not None:
-            changes["attrs"] = attrs
+            changes["attributes"] = attrs
         if "pinned" in values and values["pinned"] != (base.policy_class == "protected"):
             changes["policy_class"] = "protected" if values["pinned"] else "durable"
         for name in ("confidence", "importance"):
@@ -329,7 +329,7 @@ class _Edit:
         attributes = self._card.values.get("attributes")
         if not isinstance(attributes, dict):
             return None
-        base = json.loads(self._base.attrs)
+        base = json.loads(self._base.attributes)
         by = base.pop("by", None)
         if attributes == base:
             return None
@@ -355,7 +355,7 @@ class _Edit:
             slot=slot,
             tier="core" if record.tier == "core" else "daily",
             subject=_subject(front.get("subject", record.subject)),
-            attributes=_pairs(self._card.values.get("attributes")) if "attrs" in front else (),
+            attributes=_pairs(self._card.values.get("attributes")) if "attributes" in front else (),
             tags=_tags(json.loads(str(front.get("tags", record.tags)))),
             importance=_share(front.get("importance")),
         )
@@ -400,7 +400,7 @@ class _Edit:
 
 
 _COLUMNS = frozenset(
-    "text category subject attrs tags trust confidence importance status policy_class tier day key".split()
+    "text category subject attributes tags trust confidence importance status policy_class tier day key".split()
 )
 
 

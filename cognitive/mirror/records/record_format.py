@@ -73,11 +73,11 @@ class RecordFile:
 def render(
     record: Record, links: Sequence[FileLink], rest: Sequence[str], ends: LineEnding, body: str | None = None
 ) -> str:
-    """Render the file of `record`, whose `changed` is taken for the last event that it knows of.
+    """Render the file of `record`, whose `changed_event` is taken for the last event that it knows of.
 
     rest: what a person added to the front matter. body: instead of the record's own text.
     """
-    attributes = json.loads(record.attrs)
+    attributes = json.loads(record.attributes)
     by = attributes.pop("by", "")
     told: dict[str, Json] = {
         "attributes": attributes,
@@ -85,13 +85,15 @@ def render(
         "pinned": record.policy_class == "protected",
         "policy": record.policy_class,
         "by": by,
+        "seen": record.mentions,
+        "uses": record.use_count,
         "evidence": list(record.source_message_ids),
         "links": [_shown(link) for link in links],
         "key": record.key if record.key != key_of(record.text) else "",
     }
     values: dict[str, Json] = {name: told[name] if name in told else getattr(record, name) for name in _IN_ORDER}
     kept = {name: value for name, value in values.items() if value or name not in _LEFT_OUT_WHEN_BLANK}
-    kept["revision"] = record.changed
+    kept["revision"] = record.changed_event
     text = with_checksum(kept, record.text if body is None else body, rest)
     return text if ends == "\n" else text.replace("\n", ends)
 

@@ -110,7 +110,9 @@ def render_record(connection: Connection, record: Record, row: RecordFileRow | N
     """Render the file of `record` as it should be now."""
     links = record_file_rows.links_from(connection, record.id)
     body = _box_body(connection, record, zone) if record.form == "box" else None
-    known = record._replace(changed=max(record.changed, record_file_rows.last_event_of(connection, record.id)))
+    known = record._replace(
+        changed_event=max(record.changed_event, record_file_rows.last_event_of(connection, record.id))
+    )
     return record_format.render(known, links, row.extra_lines if row else (), row.line_ending if row else "\n", body)
 
 

@@ -82,10 +82,10 @@ class _Row:
     scope: str
     subject: str
     text: str
-    attrs: str
+    attributes: str
     tags: str
     status: str
-    evidence: str
+    source_messages: str
     category: str
 
 
@@ -94,7 +94,7 @@ def record_documents(truth: Connection, ids: Sequence[int]) -> list[RecordDocume
     wanted = sorted(set(ids))
     where, _ = scope_filter(ALL_SCOPES)  # it shows nothing to anybody: each word is kept as one of its scope
     rows = truth.execute(
-        "SELECT id, form, scope, subject, text, attrs, tags, status, evidence, category FROM record "
+        "SELECT id, form, scope, subject, text, attributes, tags, status, source_messages, category FROM record "
         f"WHERE id IN (SELECT value FROM json_each(?)) AND +{where}",
         (json.dumps(wanted),),
     )
@@ -105,10 +105,10 @@ def record_documents(truth: Connection, ids: Sequence[int]) -> list[RecordDocume
 def _entry(truth: Connection, row: _Row) -> RecordDocuments:
     if (row.form, row.category) == _SESSION:
         return RecordDocuments(row.id)
-    witnesses = tuple(item for item in _list(row.evidence) if isinstance(item, int))
+    witnesses = tuple(item for item in _list(row.source_messages) if isinstance(item, int))
     if row.form in _ELSEWHERE or row.status == "forgotten":
         return RecordDocuments(row.id, witnesses=witnesses)
-    attributes = _object(row.attrs)
+    attributes = _object(row.attributes)
     about = [row.subject if row.subject != OWNER_SUBJECT else "", *map(str, _list(row.tags))]
     about += [f"{name} {value}" for name, value in attributes.items() if name != "by"]
     wordings = [row.text, *_wordings(truth, row.id, row.text)]

@@ -75,8 +75,8 @@ def _resolved(view: NightView, draft: RecordDraft, conflict: Conflict, newer: Re
         return Change(status, f"#{newer.id}, which was said later, says otherwise", parts, older.id)
     if conflict.resolution == "amend":
         outdated = {normalize_name(name) for name in conflict.outdated_attributes}
-        kept = {name: value for name, value in older.attributes.items() if normalize_name(name) not in outdated}
-        amended = UpdateRecord(older.id, {"attrs": attributes_json(kept, older.by)}, expects, shown=False)
+        kept = {name: value for name, value in older.attribute_map.items() if normalize_name(name) not in outdated}
+        amended = UpdateRecord(older.id, {"attributes": attributes_json(kept, older.by)}, expects, shown=False)
         return Change("amended", f"#{newer.id} tells what is so now", (amended, contradicts), older.id)
     weaker = [UpdateRecord(older.id, _weaker(older, view.policy), expects, shown=False)]
     confidence = contested_confidence(draft, (conflict,), view.policy.admit)
@@ -131,7 +131,7 @@ def _draft(record: Record) -> RecordDraft:
         form="note",
         category=record.category,
         subject=record.subject,
-        attributes={name: value for name, value in record.attributes.items() if name != "by"},
+        attributes={name: value for name, value in record.attribute_map.items() if name != "by"},
         tags=tuple(json.loads(record.tags)),
         confidence=record.confidence,
         importance=record.importance,

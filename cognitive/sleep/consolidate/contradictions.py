@@ -103,7 +103,7 @@ def _differ(one: Record, other: Record, name: str) -> bool:
 
 
 def _value(record: Record, name: str) -> str:
-    return next(value for key, value in record.attributes.items() if normalize_name(key) == name)
+    return next(value for key, value in record.attribute_map.items() if normalize_name(key) == name)
 
 
 def _answered_questions(view: NightView) -> Iterator[Change]:

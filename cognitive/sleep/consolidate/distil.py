@@ -72,14 +72,14 @@ def _by_rules(facts: Sequence[Record], view: NightView) -> list[Record]:
     """The facts that recur or were learned the hard way, the weightiest first, as many as a week may hand on."""
     policy = view.policy.decay
     lasting = [record for record in facts if _lasts(record, policy.lasting_from_mentions)]
-    lasting.sort(key=lambda record: (-record.seen, -record.importance, record.id))
+    lasting.sort(key=lambda record: (-record.mentions, -record.importance, record.id))
     return lasting[: policy.max_lessons]
 
 
 def _lasts(record: Record, recurring: int) -> bool:
     signs = set(salience_signs(record.text))
     hard_won = "lesson" in signs or {"error", "success"} <= signs
-    return record.seen >= recurring or record.category in _LASTING_CATEGORIES or hard_won
+    return record.mentions >= recurring or record.category in _LASTING_CATEGORIES or hard_won
 
 
 def _question(facts: Sequence[Record], view: NightView) -> ModelQuestion:

@@ -81,7 +81,7 @@ def plan(view: NightView) -> Iterator[Change]:
     current = records.slot_record(view.connection, OWNER_SCOPE, "profile", GUIDELINES)
     if not text or (current is not None and current.text == text):
         return
-    version = int(current.attributes.get("version", "0")) + 1 if current is not None else 1
+    version = int(current.attribute_map.get("version", "0")) + 1 if current is not None else 1
     candidate = Candidate(
         "profile",
         OWNER_SCOPE,

@@ -55,7 +55,7 @@ def survivor_rank(record: Record, policy: Policy) -> tuple[bool, int, bool, floa
         credibility(record, policy),
         record.tier == "core",
         record.confidence,
-        record.seen,
+        record.mentions,
         record.importance,
         "".join(chr(0x10FFFF - ord(char)) for char in record.valid_from),  # the greatest is the earliest
         -len(record.text),
@@ -84,8 +84,8 @@ def _best_values(winner: Record, losers: Sequence[Record], view: NightView) -> d
         "confidence": confidence,
         "importance": max(record.importance for record in peers),
         "stability": max(record.stability for record in members),
-        "seen": sum(record.seen for record in members),
-        "uses": sum(record.uses for record in members),
+        "mentions": sum(record.mentions for record in members),
+        "use_count": sum(record.use_count for record in members),
         "last_seen": max(record.last_seen for record in members),
         "last_used": max((record.last_used for record in members if record.last_used), default=None),
         "confirmed": max((record.confirmed for record in members if record.confirmed), default=None),
@@ -97,8 +97,8 @@ def _best_values(winner: Record, losers: Sequence[Record], view: NightView) -> d
         "verification": min((record.verification for record in peers), key=_place_in(_BEST_VERIFICATION)),
         "policy_class": min((record.policy_class for record in peers), key=_place_in(_BEST_CLASS)),
         "tags": json.dumps(_tags(peers), ensure_ascii=False),
-        "attrs": _attributes(winner, peers),
-        "evidence": json.dumps(sorted(turns)[-_MOST_EVIDENCE:]),
+        "attributes": _attributes(winner, peers),
+        "source_messages": json.dumps(sorted(turns)[-_MOST_EVIDENCE:]),
     }
 
 
@@ -141,7 +141,7 @@ def _tags(peers: Sequence[Record]) -> list[str]:
 def _attributes(winner: Record, peers: Sequence[Record]) -> str:
     merged: dict[str, str] = {}
     for record in (winner, *sorted(peers, key=lambda record: record.key)):
-        merged |= {name: value for name, value in record.attributes.items() if name not in merged}
+        merged |= {name: value for name, value in record.attribute_map.items() if name not in merged}
     return attributes_json(merged, winner.by)
 
 

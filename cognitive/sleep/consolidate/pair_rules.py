@@ -67,7 +67,7 @@ def may_be_duplicates(one: Record, other: Record, policy: Policy) -> bool:
     """
     if (one.verification == "disputed") != (other.verification == "disputed"):
         return False
-    first, second = one.attributes, other.attributes
+    first, second = one.attribute_map, other.attribute_map
     for name in (first.keys() & second.keys()) - {"by"}:
         if not same_value(first[name], second[name]) and is_single_valued(name):
             return False
@@ -115,7 +115,7 @@ def _with_a_word_more(one: str, other: str, least: float) -> bool:
 
 def _same_frame(one: Record, other: Record) -> bool:
     """Whether both are plain statements of the same one thing, in whatever words or language."""
-    values = [{normalize_name(n): v for n, v in record.attributes.items() if n != "by"} for record in (one, other)]
+    values = [{normalize_name(n): v for n, v in record.attribute_map.items() if n != "by"} for record in (one, other)]
     if len(values[0]) != 1 or values[0].keys() != values[1].keys():
         return False
     same = all(same_value(value, values[1][name]) for name, value in values[0].items())

@@ -34,7 +34,7 @@ class UnjudgedRecords:
         for record in watermark_rows.changed_since(self._view.connection, self.watermark):
             if self._tiers and record.tier not in self._tiers:
                 continue
-            self._reached = replace(self._reached, event=record.changed, record=record.id)
+            self._reached = replace(self._reached, event=record.changed_event, record=record.id)
             if is_own_word(record):
                 yield record
 

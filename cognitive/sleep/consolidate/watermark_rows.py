@@ -43,8 +43,8 @@ def changed_since(connection: Connection, mark: PassWatermark) -> Iterator[Recor
     after = (mark.event, mark.record)
     while True:
         rows = connection.execute(
-            f"SELECT changed, id FROM record WHERE (changed, id) > (?, ?) AND {LIVE} AND +{where} "
-            f"AND {FACTS} ORDER BY changed, id LIMIT ?",
+            f"SELECT changed_event, id FROM record WHERE (changed_event, id) > (?, ?) AND {LIVE} AND +{where} "
+            f"AND {FACTS} ORDER BY changed_event, id LIMIT ?",
             (*after, _PAGE),
         ).fetchall()
         if not rows:

@@ -94,7 +94,7 @@ def _text(week: CalendarWeek, facts: Sequence[Record], longest: int, most: int |
 
 
 def _weightiest(records: Sequence[Record], most: int) -> list[Record]:
-    ranked = sorted(records, key=lambda record: (-record.importance, -record.seen, record.id))[:most]
+    ranked = sorted(records, key=lambda record: (-record.importance, -record.mentions, record.id))[:most]
     return sorted(ranked, key=lambda record: record.id)
 
 

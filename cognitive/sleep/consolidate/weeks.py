@@ -44,7 +44,7 @@ class _Week:
     @property
     def is_by_model(self) -> bool:
         """Whether a model has summed up just these facts."""
-        attributes = self.summary.attributes if self.summary is not None else {}
+        attributes = self.summary.attribute_map if self.summary is not None else {}
         digest = week_summary.facts_digest(self.facts)
         return attributes.get(_WRITER) == "model" and attributes.get(_DIGEST) == digest
 

@@ -35,7 +35,7 @@ def plan(view: NightView) -> Iterator[Change]:
         is_over = (view.now - _end_of(day, view.zone)) >= timedelta(days=view.policy.pruning.keep_resolved_days)
         if is_over and not pass_rows.was_reverted(view.connection, record.id, "status", "expired"):
             reason, end = f"it was resolved on {day.isoformat()}", record.valid_to or stamp(view.now)
-            yield expire(record, reason, end, unchanged(record, "attrs", "tags", "updated"))
+            yield expire(record, reason, end, unchanged(record, "attributes", "tags", "updated"))
 
 
 def _newly_resolved(view: NightView, records: Sequence[Record]) -> Iterator[Change]:
@@ -62,9 +62,9 @@ def _may_end(utterance: RecentUtterance, record: Record) -> bool:
 
 
 def _resolve(record: Record, day: str) -> Change:
-    attrs = json.dumps({**json.loads(record.attrs), RESOLVED_ATTRIBUTE: day}, ensure_ascii=False)
+    attrs = json.dumps({**json.loads(record.attributes), RESOLVED_ATTRIBUTE: day}, ensure_ascii=False)
     reason = f"on {day} it was said to be done, or called off"
-    return update(record, "resolved", reason, {"attrs": attrs}, unchanged(record, "attrs"))
+    return update(record, "resolved", reason, {"attributes": attrs}, unchanged(record, "attributes"))
 
 
 def _end_of(day: date, zone: ZoneInfo) -> datetime:

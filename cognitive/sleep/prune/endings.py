@@ -43,11 +43,11 @@ def _quiet_scratchpads(view: NightView) -> Iterator[Change]:
 def _unused_patterns(view: NightView) -> Iterator[Change]:
     """Expire patterns that are unsure and were never used, but for pinned and restored ones."""
     for record in pattern_rows.iter_patterns(view.connection, ALL_SCOPES):
-        if record.policy_class == "protected" or is_kept(record.confidence, record.uses, view.policy.procedural):
+        if record.policy_class == "protected" or is_kept(record.confidence, record.use_count, view.policy.procedural):
             continue
         if not pass_rows.moved_by_sleep(view.connection, [record.id], "expired"):
             reason = f"its confidence is {record.confidence:.2f}, and it was never used"
-            yield expire(record, reason, stamp(view.now), unchanged(record, "confidence", "uses", "policy_class"))
+            yield expire(record, reason, stamp(view.now), unchanged(record, "confidence", "use_count", "policy_class"))
 
 
 def is_kept(confidence: float, uses: int, policy: ProceduralPolicy = DEFAULT) -> bool:

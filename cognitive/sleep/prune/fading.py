@@ -14,7 +14,7 @@ from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 
-_JUDGED = ("category", "importance", "tier", "uses", "verification", "policy_class")
+_JUDGED = ("category", "importance", "tier", "use_count", "verification", "policy_class")
 _CYCLE = ("last_seen", "last_used", "confirmed", "verification", "policy_class", "lifecycle")
 _BELIEF = ("last_seen", "last_used", "confirmed", "confidence", "stability", "verification", "policy_class")
 _ARCHIVED: dict[str, ColumnValue] = {"status": "archived", "lifecycle": "archived"}
@@ -26,7 +26,7 @@ def _old_facts(view: NightView) -> Iterator[Change]:
     before = view.now - timedelta(days=policy.archive_days)
     for record in pass_rows.archivable_records(view.connection, before, policy):
         if _may_be_archived(record, view.policy.value) and not _was_reverted(view, record, _ARCHIVED):
-            used = f"{record.uses} use{'' if record.uses == 1 else 's'}"
+            used = f"{record.use_count} use{'' if record.use_count == 1 else 's'}"
             age = f"older than {policy.archive_days:.0f} days"
             reason = f"{age}, of little importance ({record.importance:.2f}), {used}"
             yield update(record, "archived", reason, _ARCHIVED, unchanged(record, *_JUDGED))

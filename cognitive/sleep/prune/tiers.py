@@ -19,7 +19,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 
-_JUDGED = ("tier", "uses", "last_used", "confirmed", "verification", "policy_class")
+_JUDGED = ("tier", "use_count", "last_used", "confirmed", "verification", "policy_class")
 _OWN_HAND = frozenset({"edit", "command"})  # who wrote it into MEMORY.md takes it out of there
 _AT_ONCE = 100  # facts of one change
 
@@ -50,7 +50,7 @@ def _balance(view: NightView, core: Sequence[Record], archived: Sequence[Record]
         reason = f"MEMORY.md is fuller than it should be, and this is worth {routing.value:.2f}"
         yield update(record, "demoted", reason, {"tier": "archive"}, unchanged(record, *_JUDGED))
     for record, routing in rising:
-        reason = f"used {record.uses} times, and worth {routing.value:.2f}: it belongs at hand"
+        reason = f"used {record.use_count} times, and worth {routing.value:.2f}: it belongs at hand"
         yield update(record, "raised", reason, {"tier": "core"}, unchanged(record, *_JUDGED))
 
 

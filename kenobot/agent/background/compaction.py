@@ -232,9 +232,9 @@ class CompactionWorker(PerChatWorker):
         now = records.stamp(act.at)
         values: Mapping[str, ColumnValue] = {
             "text": digest.text,
-            "attrs": json.dumps(digest.attributes, ensure_ascii=False),
+            "attributes": json.dumps(digest.attributes, ensure_ascii=False),
             "trust": digest.trust,
-            "evidence": json.dumps(evidence),
+            "source_messages": json.dumps(evidence),
             "lang": detect_language(digest.text),
             "updated": now,
             "last_seen": now,

@@ -30,7 +30,7 @@ _SHORTEST = 4  # characters: what is shorter stands in other texts by chance
 
 _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("record", "text", "memory #{}"),
-    ("record", "attrs", "memory #{}"),
+    ("record", "attributes", "memory #{}"),
     ("event", "data", "event {}"),
     ("message", "text", "a message of the conversation (row {})"),
     ("message", "context", "what a prompt carried (row {})"),
@@ -45,7 +45,7 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("proposal", "payload", "proposal {}"),
     ("proposal", "undo", "what proposal {} overwrote"),
 )
-_SPELLED = ("data", "attrs", "value", "payload", "undo")  # JSON
+_SPELLED = ("data", "attributes", "value", "payload", "undo")  # JSON
 _MOST = 20
 
 

@@ -33,3 +33,24 @@ UPDATE signal SET name = CASE name
 WHERE name IN ('message:aside', 'message:dead', 'message:unstored', 'message:parked', 'tag:inert', 'link:cut',
                'memory:lost', 'memory:waiting', 'memory:compacted', 'memory:extracted', 'receiver:failed',
                'pairing:asked', 'pairing:ended');
+
+ALTER TABLE record RENAME COLUMN seen TO mentions;
+ALTER TABLE record RENAME COLUMN uses TO use_count;
+ALTER TABLE record RENAME COLUMN changed TO changed_event;
+ALTER TABLE record RENAME COLUMN evidence TO source_messages;
+ALTER TABLE record RENAME COLUMN attrs TO attributes;
+
+-- What a change overwrote stands in its event by column: undo puts it back under the new names.
+UPDATE event SET data = json_remove(json_set(data, '$.was.mentions', json_extract(data, '$.was.seen')), '$.was.seen')
+WHERE json_type(data, '$.was.seen') IS NOT NULL;
+UPDATE event SET data = json_remove(json_set(data, '$.was.use_count', json_extract(data, '$.was.uses')), '$.was.uses')
+WHERE json_type(data, '$.was.uses') IS NOT NULL;
+UPDATE event SET data = json_remove(
+  json_set(data, '$.was.source_messages', json_extract(data, '$.was.evidence')), '$.was.evidence')
+WHERE json_type(data, '$.was.evidence') IS NOT NULL;
+UPDATE event SET data = json_remove(json_set(data, '$.was.attributes', json_extract(data, '$.was.attrs')), '$.was.attrs')
+WHERE json_type(data, '$.was.attrs') IS NOT NULL;
+
+-- So does the plan of a night that was cut short. Inside a text every quotation mark is escaped: only keys fit.
+UPDATE sleep_plan SET plan = replace(replace(replace(replace(plan, '"seen":', '"mentions":'), '"uses":', '"use_count":'),
+                                     '"evidence": "[', '"source_messages": "['), '"attrs":', '"attributes":');

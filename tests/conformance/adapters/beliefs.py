@@ -119,7 +119,7 @@ def created(case: Case) -> Outcome:
         "importance": round(made.importance * 10),
         "subject": made.subject,
         "stability": made.stability,
-        "access_count": made.uses,
+        "access_count": made.use_count,
         "last_accessed": made.last_used,
         "status": made.status,
     }

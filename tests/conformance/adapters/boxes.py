@@ -98,7 +98,7 @@ def _shown(connection: sqlite3.Connection, named: dict[int, str], *, traces: boo
         if box.key == box_store.OPEN_KEY:
             still = shown
             continue
-        shown["reason"] = box.attributes["sealed"]
-        trace = names.setdefault(box.attributes["trace"], f"T{len(names) + 1}")
+        shown["reason"] = box.attribute_map["sealed"]
+        trace = names.setdefault(box.attribute_map["trace"], f"T{len(names) + 1}")
         sealed.append(shown | ({"trace": trace} if traces else {}))
     return {"sealed": sealed, "open": still}

@@ -83,7 +83,7 @@ def _put(connection: sqlite3.Connection, belief: Mapping[str, Any]) -> int:
         "subject": belief.get("subject", "owner"),
         "day": "2026-02-14",
         "key": belief["id"],
-        "changed": 1,
+        "changed_event": 1,
         **dict.fromkeys(("valid_from", "created", "updated", "last_seen"), at),
     }
     sql = f"INSERT INTO record ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})"
@@ -240,7 +240,7 @@ def taken_out(case: Case) -> Outcome:
         lines = [json.loads(line) for line in export.export(connection, ALL_SCOPES, START)]
     head = lines[0]["head"]
     counts = head["counts"]
-    wanted = {"record", "event", "link", "vector", "message", "veil", "tombstone"}
+    wanted = {"record", "event", "link", "vector", "message", "hidden_turn", "tombstone"}
     return Checked(
         head,
         {
@@ -297,7 +297,8 @@ def round_trip(case: Case) -> Outcome:
     """Out of one memory into another: every column but the number of the last change."""
     with _filled(case) as (one, numbers):
         one.execute(
-            "UPDATE record SET verification = 'user_confirmed', tags = '[\"private\"]', attrs = '{\"by\": \"Ana\"}'"
+            "UPDATE record SET verification = 'user_confirmed', tags = '[\"private\"]', attributes = '{\"by\": "
+            '"Ana"}\''
         )
         one.execute("UPDATE record SET key = 'k' || id")
         if len(numbers) == 2:
@@ -321,7 +322,7 @@ def round_trip(case: Case) -> Outcome:
 def _rows(connection: sqlite3.Connection, table: str) -> list[tuple[object, ...]]:
     """A table without the numbers that belong to one database."""
     names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-    kept = [name for name in names if name not in ("changed", "context") and (table, name) != ("message", "id")]
+    kept = [name for name in names if name not in ("changed_event", "context") and (table, name) != ("message", "id")]
     return connection.execute(f"SELECT {', '.join(kept)} FROM {table} ORDER BY 1, 2").fetchall()
 
 

@@ -53,7 +53,7 @@ class Asleep:
                 importance=belief.get("importance", 5) / 10,
                 category=belief.get("type", "fact"),
                 subject=belief.get("subject", "owner"),
-                uses=belief.get("access_count", 0),
+                use_count=belief.get("access_count", 0),
             )
             term_index.index_record(connection, record.id, record.scope)
             self.ids[belief["id"]] = record.id
@@ -211,10 +211,10 @@ def keeps_the_best(case: Case) -> Outcome:
         kept, gone = get(connection, held.ids["w"]), get(connection, loser)
         links = set(connection.execute("SELECT src, dst, type FROM link").fetchall())
     return Checked(
-        {"importance": kept.importance, "uses": kept.uses},
+        {"importance": kept.importance, "uses": kept.use_count},
         {
             "the highest importance": kept.importance == 1.0,
-            "all uses": kept.uses == 6,
+            "all uses": kept.use_count == 6,
             "the link to its neighbour": (max(kept.id, neighbour), min(kept.id, neighbour), "related") in links,
             "the other is history": gone.status == "superseded" and (kept.id, loser, "supersedes") in links,
         },

@@ -92,7 +92,7 @@ def _pattern(number: int, raw: Mapping[str, Any]) -> Pattern:
             text_of(attrs["trigger"], attrs["response"]),
             id=number,
             form="procedure",
-            attrs=json.dumps(attrs),
+            attributes=json.dumps(attrs),
             confidence=raw["confidence"],
         )
     found = pattern_of(record)

@@ -116,7 +116,7 @@ def formula(case: Case) -> Outcome:
             )
         )
         rows = await store.memory.database.read(
-            lambda c: {row[0]: row[1:] for row in c.execute("SELECT id, uses, stability FROM record")}
+            lambda c: {row[0]: row[1:] for row in c.execute("SELECT id, use_count, stability FROM record")}
         )
         expected = case.expected["scores"]
         scores = {name: each.score.value for name, each in found.items()}
@@ -193,7 +193,7 @@ def accessed(case: Case) -> Outcome:
             store.memory.now += timedelta(hours=2)
             await store.memory.database.write(lambda c: usage.log_usage(c, pack, 1, "s", store.memory.now, REACH))
         ((uses, stability, used),) = await store.memory.database.read(
-            lambda c: c.execute("SELECT uses, stability, last_used FROM record").fetchall()
+            lambda c: c.execute("SELECT use_count, stability, last_used FROM record").fetchall()
         )
         actual = {"access_count": uses, "stability": round(stability, 6)}
         wanted = {name: case.expected[name] for name in actual}
@@ -239,7 +239,7 @@ def forget_leaves_episode(case: Case) -> Outcome:
 
     async def run(memory: Memory) -> Outcome:
         await memory.say("my salary is 90k", 1)
-        record = await memory.learn("my salary is 90k", evidence="[1]")
+        record = await memory.learn("my salary is 90k", source_messages="[1]")
         before = render(await memory.recall("what is my salary?"))
         await memory.change(record, "forgotten", status="forgotten")
         after = render(await memory.recall("what is my salary?"))
@@ -288,7 +288,7 @@ def _in_a_memory(case: Case, work: Callable[[_Store], Awaitable[Outcome]]) -> Ou
         for src, dst in held.get("links", []):
             await memory.link(ids[src], ids[dst])
         for name, subject in held.get("aliases", {}).items():
-            known = await memory.learn("xxx", subject=subject, attrs=f'{{"alias": "{name}"}}', days_ago=3000)
+            known = await memory.learn("xxx", subject=subject, attributes=f'{{"alias": "{name}"}}', days_ago=3000)
             ids[f"alias {name}"] = known
         return await work(_Store(memory, ids))
 

@@ -66,7 +66,7 @@ def fact_archival(case: Case) -> Outcome:
         archive_days=rule["age_days"], archive_importance=rule["max_importance"], archive_uses=rule["max_access"]
     )
     value = ValuePolicy(protected_categories=frozenset(rule["protected"]))
-    told = {"importance": given["importance"], "uses": given["access_count"]}
+    told = {"importance": given["importance"], "use_count": given["access_count"]}
     with open_memory() as connection:
         record = put_record(
             connection,

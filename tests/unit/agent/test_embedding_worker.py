@@ -123,7 +123,7 @@ async def test_what_is_forgotten_is_not_found_and_comes_back_when_undone(tmp_pat
 async def test_what_is_erased_leaves_no_vector_anywhere(tmp_path: Path) -> None:
     """Neither of the record, nor of the turns that told it, nor of their words at hand."""
     async with house(tmp_path) as home:
-        one = await home.memory.learn("the cat sleeps", evidence="[1]")
+        one = await home.memory.learn("the cat sleeps", source_messages="[1]")
         await home.memory.say("did I say that the cat sleeps?", 1)
         await home.memory.say("my dog barks", 2)
         await home.embedding.wait_idle()

@@ -33,7 +33,7 @@ def record(
         "confidence": 0.9,
         "importance": 0.5,
         "stability": 1.0,
-        "seen": seen,
+        "mentions": seen,
         "status": status,
         "valid_from": at,
         "created": at,
@@ -41,7 +41,7 @@ def record(
         "last_seen": at,
         "day": "2026-02-14",
         "key": text,
-        "changed": 1,
+        "changed_event": 1,
     }
     database.execute(
         f"insert into record ({', '.join(values)}) values ({', '.join('?' * len(values))})", tuple(values.values())

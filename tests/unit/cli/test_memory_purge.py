@@ -23,7 +23,7 @@ def test_purge_leaves_no_byte(cli: Cli, made: Home) -> None:
     connection.close()
     [old, kept] = remember(cli, "salary is quetzalcoatl 90k", "likes tea")
     connection = connect(made.database)
-    connection.execute("UPDATE record SET evidence = '[1]' WHERE id = ?", (old,))
+    connection.execute("UPDATE record SET source_messages = '[1]' WHERE id = ?", (old,))
     connection.execute(
         "INSERT INTO prompt_prefix (session, scopes, text, day, last_event, last_record, first_message, last_message) "
         "VALUES ('telegram-1', 'owner chat:telegram-1', 'quetzalcoatl', '2026-02-14', 1, 1, 1, 1)"
@@ -90,7 +90,7 @@ def test_export_and_import_are_complete(cli: Cli, made: Home, tmp_path: Path, mo
     connection.close()
     paris, tea, gone = remember(cli, "I live in Paris", "likes tea", "has lapsang souchong")
     connection = connect(made.database)
-    connection.execute("UPDATE record SET evidence = '[7]' WHERE id = ?", (paris,))
+    connection.execute("UPDATE record SET source_messages = '[7]' WHERE id = ?", (paris,))
     connection.execute("INSERT INTO vector (record_id, model, embedding) VALUES (?, 'toy', ?)", (tea, b"\0\0\x80?"))
     connection.close()
     rows(cli, "correct", str(paris), "I live in Lyon")
@@ -110,7 +110,7 @@ def test_export_and_import_are_complete(cli: Cli, made: Home, tmp_path: Path, mo
     second = tmp_path / "second.jsonl"
     cli("memory", "export", str(second))
     back = [json.loads(line) for line in second.read_text("utf-8").splitlines()]
-    for kind in ("record", "link", "veil", "tombstone", "vector", "message"):
+    for kind in ("record", "link", "hidden_turn", "tombstone", "vector", "message"):
         assert [line for line in held if kind in line] == [line for line in back if kind in line], kind
     events = [line for line in back if "event" in line and line["event"]["type"] != "imported"]
     assert events == [line for line in held if "event" in line]
@@ -126,7 +126,7 @@ def test_export_and_import_are_complete(cli: Cli, made: Home, tmp_path: Path, mo
         (1, "{}", "line 1: not an object"),
         (1, "null", "line 1: not an object"),
         (1, '{"record": {}}', "line 1: invalid import format"),
-        (1, '{"head": {"format": "kenobot-memory", "version": 2, "exported": "2026-01-01"}}', "version 2"),
+        (1, '{"head": {"format": "kenobot-memory", "version": 3, "exported": "2026-01-01"}}', "version 3"),
         (2, "not json", "line 2: not valid JSON"),
         (2, '{"record": {"id": 1}}', "line 2: record.form"),
         (2, '{"wish": {}}', "line 2: unknown kind"),

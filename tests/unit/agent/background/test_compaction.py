@@ -64,7 +64,7 @@ async def talk(scene: Scene, *texts: str, chat: str = "1", **more: object) -> No
 async def summary(scene: Scene, session: str = "telegram-1") -> tuple[str, int, str] | None:
     """Text, last message and trust of the live summary of a chat."""
     rows = await scene.rows(
-        f"SELECT text, json_extract(attrs, '$.through'), trust FROM record WHERE form = 'summary' "
+        f"SELECT text, json_extract(attributes, '$.through'), trust FROM record WHERE form = 'summary' "
         f"AND key = 'slot:session' AND status = 'active' AND scope = 'chat:{session}'"
     )
     assert len(rows) <= 1
@@ -87,7 +87,7 @@ async def test_what_is_no_longer_shown_is_summed_up_without_a_model(tmp_path: Pa
         for kept in ("Postgres", "Andrómeda", "Lucía", "14 de junio", "4500 euros", "Álvaro"):
             assert kept in shown
         assert "jaja" not in shown
-        held = await scene.rows("SELECT evidence, source, category FROM record WHERE form = 'summary'")
+        held = await scene.rows("SELECT source_messages, source, category FROM record WHERE form = 'summary'")
     evidence, source, category = held[0]
     assert set(json.loads(str(evidence))) >= {1, 2, 4, 5}
     assert (source, category) == ("sleep", "session")
@@ -376,7 +376,9 @@ async def test_an_edit_of_the_summary_keeps_its_cursor_and_whose_words_they_are(
         await scene.app.memory_files.sync_in()
         await talk(scene, *["nada"] * 8)
         shown = part(scene.requests[-1])
-        before = await scene.rows("SELECT max(json_extract(attrs, '$.through')) FROM record WHERE form = 'summary'")
+        before = await scene.rows(
+            "SELECT max(json_extract(attributes, '$.through')) FROM record WHERE form = 'summary'"
+        )
     assert "- a line of my own" in shown
     assert "(quoted from a forwarded message; not an instruction) “" in shown
     assert before[0][0] is not None

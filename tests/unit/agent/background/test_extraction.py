@@ -20,7 +20,9 @@ async def test_a_conversation_without_a_model_is_remembered(tmp_path: Path) -> N
         await scene.say("El mes pasado me mudé. Trabajo en Acme")
         await scene.say("Mañana tengo dentista; por cierto, mi jefa se llama Eva")
         await tick(scene)
-        found = await scene.rows("SELECT text, attrs FROM record WHERE status = 'active' AND form != 'box' ORDER BY id")
+        found = await scene.rows(
+            "SELECT text, attributes FROM record WHERE status = 'active' AND form != 'box' ORDER BY id"
+        )
     said = {str(text): json.loads(str(attrs)) for text, attrs in found}
     assert said["me llamo Ana"] == {"name": "Ana"}
     assert said["Trabajo en Acme"] == {"employer": "Acme"}
@@ -55,7 +57,7 @@ async def test_a_repeat_that_the_model_saw_is_no_news(tmp_path: Path) -> None:
         await scene.say("Me encanta nadar")
         assert "[1] > The user is a swimmer" in provider.asked[0]
         assert await live(scene) == [("owner", "The user is a swimmer", "owner")]
-        assert await scene.rows("SELECT seen FROM record WHERE form = 'note'") == [(1,)]
+        assert await scene.rows("SELECT mentions FROM record WHERE form = 'note'") == [(1,)]
 
 
 async def test_older_memories_are_shown_for_comparison(tmp_path: Path) -> None:
@@ -97,7 +99,8 @@ async def test_a_memory_carries_its_evidence(tmp_path: Path) -> None:
     async with Scene(tmp_path, provider=Minds(lambda _: facts(item)), extraction=True) as scene:
         await scene.say("We decided that Orion uses Rust")
         found = await scene.rows(
-            "SELECT subject, attrs, confidence, importance, category, tags, evidence, source, day FROM record "
+            "SELECT subject, attributes, confidence, importance, category, tags, source_messages, source, day "
+            "FROM record "
             "WHERE form = 'note'"
         )
     assert found == [

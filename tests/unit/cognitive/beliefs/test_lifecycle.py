@@ -198,7 +198,9 @@ def test_use_lifts_a_record_once_it_is_warm() -> None:
     with open_memory() as connection:
         record = put_record(connection, confidence=0.8, verification="unverified")
         assert apply_use(connection, [record.id], ALL_SCOPES, _ACT) == []
-        connection.execute("UPDATE record SET uses = 15, last_used = ? WHERE id = ?", (records.stamp(START), record.id))
+        connection.execute(
+            "UPDATE record SET use_count = 15, last_used = ? WHERE id = ?", (records.stamp(START), record.id)
+        )
         assert apply_use(connection, [record.id], ALL_SCOPES, _ACT) == [record.id]
         assert get(connection, record.id).lifecycle == "validated"
         apply_use(connection, [record.id], ALL_SCOPES, _ACT)
@@ -209,7 +211,7 @@ def test_use_lifts_a_record_once_it_is_warm() -> None:
 def test_use_does_not_lift_what_is_disputed() -> None:
     """However often it is shown, only its owner makes it good again."""
     with open_memory() as connection:
-        record = put_record(connection, confidence=0.9, uses=50, lifecycle="stale", verification="disputed")
+        record = put_record(connection, confidence=0.9, use_count=50, lifecycle="stale", verification="disputed")
         assert apply_use(connection, [record.id], ALL_SCOPES, _ACT) == []
 
 

@@ -146,7 +146,7 @@ def test_a_record_moves_between_tiers_only_past_the_limits() -> None:
     middling = features(_GUESS, START + timedelta(days=20))
     assert route_tier(middling, hot=True).hot
     assert not route_tier(middling, hot=False).hot
-    prized = _SAID._replace(uses=40, importance=0.9, verification="user_confirmed")
+    prized = _SAID._replace(use_count=40, importance=0.9, verification="user_confirmed")
     assert route_tier(features(prized, START), hot=False).hot
 
 

@@ -160,7 +160,7 @@ def test_a_summary_comes_back_from_its_record(lines: list[SummaryLine], missing:
     """Lines, whose word each is, what is missing and how far it reaches."""
     digest = Digest(tuple(lines), tuple(missing), 12, "2026-02-14T12:00:00+00:00")
     with open_memory() as connection:
-        record = put_record(connection, digest.text or "x", attrs=json.dumps(digest.attributes), trust="forward")
+        record = put_record(connection, digest.text or "x", attributes=json.dumps(digest.attributes), trust="forward")
     back = parse_digest(record)
     if lines or missing:
         assert back.lines == digest.lines

@@ -36,7 +36,7 @@ def row(connection: Connection, record: int) -> tuple[object, ...]:
     """A record without what only tells when it was touched."""
     found = records.get(connection, record, ("owner", "user:b"))
     assert found is not None
-    return (found.text, found.status, found.valid_to, found.key, found.tier, found.category, found.attrs)
+    return (found.text, found.status, found.valid_to, found.key, found.tier, found.category, found.attributes)
 
 
 async def test_a_correction_comes_back_whole(database: Database) -> None:

@@ -93,7 +93,7 @@ async def test_use_and_confidence_are_written_along(tmp_path: Path) -> None:
     async with _house(tmp_path) as house:
         number = await _learn(house, "n8n webhook 401 error")
         await house.database.write(
-            lambda c: c.execute("UPDATE record SET uses = 3, confidence = 0.75 WHERE id = ?", (number,)).rowcount
+            lambda c: c.execute("UPDATE record SET use_count = 3, confidence = 0.75 WHERE id = ?", (number,)).rowcount
         )
         await house.tree.sync_out()
         assert (_shown(house)[0]["usageCount"], _shown(house)[0]["confidence"]) == (3, 0.75)
@@ -112,7 +112,7 @@ async def test_only_what_changed_is_read_anew(tmp_path: Path, monkeypatch: pytes
         numbers = [await _learn(house, f"error {number} of printer {number}") for number in range(8)]
         monkeypatch.setattr(store, "by_ids", counted)
         await house.database.write(
-            lambda c: c.execute("UPDATE record SET uses = 3 WHERE id = ?", (numbers[2],)).rowcount
+            lambda c: c.execute("UPDATE record SET use_count = 3 WHERE id = ?", (numbers[2],)).rowcount
         )
         await house.tell(Candidate("note", "owner", "something else"))
         await house.tree.pattern_file.sync_out()
@@ -145,12 +145,14 @@ async def test_what_a_person_changes_is_the_owners_word(tmp_path: Path) -> None:
     async with _house(tmp_path) as house:
         number = await _learn(house, "n8n webhook 401 error")
         [pattern] = _shown(house)
-        await house.database.write(lambda c: c.execute("UPDATE record SET uses = 5 WHERE id = ?", (number,)).rowcount)
+        await house.database.write(
+            lambda c: c.execute("UPDATE record SET use_count = 5 WHERE id = ?", (number,)).rowcount
+        )
         _save(house, [{**pattern, "response": "usa query params", "confidence": 0.9}])
         assert await house.sync() == 1
         [now] = await _records(house)
         assert (now.text, now.trust, now.source) == ("n8n webhook 401 error → usa query params", "owner", "edit")
-        assert (now.confidence, now.uses, now.attributes["learnedFrom"]) == (0.9, 5, "consolidation")
+        assert (now.confidence, now.use_count, now.attribute_map["learnedFrom"]) == (0.9, 5, "consolidation")
         assert (await house.record(number)).status == "superseded"
         assert _shown(house)[0] == {**pattern, "id": f"pattern-{now.id}", "response": "usa query params",
                                     "confidence": 0.9, "usageCount": 5}  # fmt: skip
@@ -178,7 +180,7 @@ async def test_a_pattern_that_a_person_adds_is_learned(tmp_path: Path) -> None:
         )
         assert await house.sync() == 2
         records = await _records(house)
-        assert [(r.id == first, r.scope, r.confidence, r.uses) for r in records] == [
+        assert [(r.id == first, r.scope, r.confidence, r.use_count) for r in records] == [
             (True, "owner", 0.6, 0),
             (False, "owner", 0.95, 0),
             (False, "chat:telegram-1", 0.95, 2),
@@ -255,9 +257,11 @@ async def test_a_crash_around_the_write_is_no_edit(
             await _learn(house, "printer 0x6")
         monkeypatch.setattr(disk, "replace", replace)
         assert len(_shown(house)) == 1 + written
-        await house.database.write(lambda c: c.execute("UPDATE record SET uses = 4 WHERE form = 'procedure'").rowcount)
+        await house.database.write(
+            lambda c: c.execute("UPDATE record SET use_count = 4 WHERE form = 'procedure'").rowcount
+        )
         await house.again().start()
-        assert [record.uses for record in await _records(house)] == [4, 4]
+        assert [record.use_count for record in await _records(house)] == [4, 4]
         assert [each["usageCount"] for each in _shown(house)] == [4, 4]
 
 
@@ -290,7 +294,7 @@ async def test_a_lost_database_gets_its_figures_back_from_the_file(tmp_path: Pat
         await house.database.write(lambda c: write_state(c, "mirror:patterns", "[]"))
         _save(house, kept)
         await house.again().start()
-        assert [(r.id, r.uses) for r in await _records(house)] == [(one, 9), (two, 0)]
+        assert [(r.id, r.use_count) for r in await _records(house)] == [(one, 9), (two, 0)]
 
 
 async def test_what_is_forgotten_elsewhere_leaves_the_file(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ async def made_again(house: CardHouse, **more: bool) -> RebuildReport:
 
 def bare(records: list[store.Record]) -> list[store.Record]:
     """Records without the number of the last event, which is a new one's."""
-    return [record._replace(changed=0) for record in records]
+    return [record._replace(changed_event=0) for record in records]
 
 
 async def links(house: CardHouse) -> list[tuple[object, ...]]:

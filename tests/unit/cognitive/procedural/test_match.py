@@ -17,7 +17,7 @@ def _pattern(trigger: str, confidence: float = 0.6, response: str = "resolved wi
     with open_memory() as connection:
         attrs = json.dumps({"trigger": trigger, "response": response, "learnedFrom": "consolidation"})
         text = text_of(trigger, response)
-        found = pattern_of(put_record(connection, text, form="procedure", attrs=attrs, confidence=confidence))
+        found = pattern_of(put_record(connection, text, form="procedure", attributes=attrs, confidence=confidence))
         assert found is not None
         return found
 
@@ -84,7 +84,7 @@ def test_a_pattern_is_what_its_text_says() -> None:
     """A person who rewrote the card did not see the attributes."""
     with open_memory() as connection:
         attrs = json.dumps({"trigger": "old", "response": "old"})
-        found = pattern_of(put_record(connection, "new trigger → new answer", form="procedure", attrs=attrs))
+        found = pattern_of(put_record(connection, "new trigger → new answer", form="procedure", attributes=attrs))
         assert found is not None
         assert (found.trigger, found.response) == ("new trigger", "new answer")
         assert pattern_of(put_record(connection, "prose of a person's own", form="procedure")) is None

@@ -68,7 +68,7 @@ def test_a_good_outcome_lifts_confidence_and_a_bad_one_lowers_it() -> None:
         assert apply_outcome(connection, "fake-1", "¡funcionó!", _OWNER, _NOW) == [record.id]
         now = get(connection, record.id)
         assert now.confidence == pytest.approx(0.7)
-        assert now.changed == record.changed
+        assert now.changed_event == record.changed_event
         _turn(connection, "Use query params again.", record, inbox=2)
         apply_outcome(connection, "fake-1", "it didn't work", _OWNER, _NOW)
         assert get(connection, record.id).confidence == pytest.approx(0.5)

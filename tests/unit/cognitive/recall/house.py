@@ -54,7 +54,7 @@ def insert(
         "last_seen": moment,
         "day": moment[:10],
         "key": uuid4().hex,
-        "changed": 0,
+        "changed_event": 0,
         **values,
     }
     marks = ", ".join("?" * len(columns))
@@ -63,7 +63,7 @@ def insert(
     if quietly:
         return cursor.lastrowid
     event = events.add_event(connection, at, "test", "created", record=cursor.lastrowid)
-    connection.execute("UPDATE record SET changed = ? WHERE id = ?", (event, cursor.lastrowid))
+    connection.execute("UPDATE record SET changed_event = ? WHERE id = ?", (event, cursor.lastrowid))
     return cursor.lastrowid
 
 

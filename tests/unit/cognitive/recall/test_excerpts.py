@@ -45,7 +45,7 @@ async def test_a_veiled_turn_is_not_quoted(memory: Memory) -> None:
 async def test_a_turn_whose_memory_was_taken_back_is_not_quoted(memory: Memory, status: str) -> None:
     """What it told is not true any more, or shall not be known."""
     await memory.say("I moved to Cuenca, calle Mayor", 1)
-    record = await memory.learn("Lives in Cuenca", evidence="[1]")
+    record = await memory.learn("Lives in Cuenca", source_messages="[1]")
     assert await _quoted(memory, "which calle Mayor did I say?") != []
     await memory.change(record, status, status=status)
     assert await _quoted(memory, "which calle Mayor did I say?") == []

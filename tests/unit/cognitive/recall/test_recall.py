@@ -37,7 +37,7 @@ async def test_one_known_name_in_a_long_message_is_enough(memory: Memory) -> Non
 )
 async def test_a_subject_counts_by_whole_words_its_alias_and_in_the_genitive(memory: Memory, query: str) -> None:
     """Not as a part of another word: "al" is not in "personal"."""
-    await memory.learn("Collects stamps", subject="Alex", attrs='{"nickname": "Lex"}')
+    await memory.learn("Collects stamps", subject="Alex", attributes='{"nickname": "Lex"}')
     await memory.learn("Collects nothing", subject="al")
     found = (await memory.recall(query)).memories
     assert [memory.record.text for memory in found] == ["Collects stamps"]
@@ -48,7 +48,7 @@ async def test_a_subject_counts_by_whole_words_its_alias_and_in_the_genitive(mem
 @pytest.mark.parametrize("query", ["where do I live?", "¿dónde está mi casa?", "where does Suraj live?"])
 async def test_the_speaker_is_a_subject_too(memory: Memory, query: str) -> None:
     """By "I" and "my", in both languages, and by name: memories about them are boosted."""
-    await memory.learn("Goes by Suraj", attrs='{"name": "Suraj"}')
+    await memory.learn("Goes by Suraj", attributes='{"name": "Suraj"}')
     await memory.learn("Home, casa: lives in Lyon")
     best = (await memory.recall(query)).memories
     assert best

@@ -78,7 +78,7 @@ async def test_what_was_shown_counts_as_used_once(memory: Memory) -> None:
     pack = await memory.recall("the trip to Oslo")
     await _note(memory, shown(None, pack), 1)
     rows = await memory.database.read(
-        lambda c: c.execute("SELECT id, uses, stability, last_used IS NOT NULL FROM record ORDER BY id").fetchall()
+        lambda c: c.execute("SELECT id, use_count, stability, last_used IS NOT NULL FROM record ORDER BY id").fetchall()
     )
     assert rows == [(seen, 1, 1.1, 1), (stable, 1, 5.0, 1), (hidden, 0, 1.0, 0)]
     events = await memory.database.read(
@@ -93,7 +93,7 @@ async def test_a_frame_made_anew_counts_nothing_twice(memory: Memory) -> None:
     await _note(memory, shown((kept,)), 1)
     await _note(memory, shown((kept, fresh)), 2)
     await _note(memory, shown((kept, fresh), await memory.recall("the trip to Oslo")), 3)
-    uses = "SELECT uses FROM record ORDER BY id"
+    uses = "SELECT use_count FROM record ORDER BY id"
     assert await memory.database.read(lambda c: c.execute(uses).fetchall()) == [(1,), (2,)]
     memory.now += timedelta(minutes=61)
     await _note(memory, shown((kept, fresh)), 4)

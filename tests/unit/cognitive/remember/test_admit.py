@@ -48,8 +48,8 @@ async def test_something_new_is_kept_as_it_was_said(database: Database) -> None:
         "daily",
         "2026-02-14",
     )
-    assert (record.trust, record.confidence, record.seen, record.status) == ("owner", 0.95, 1, "active")
-    found = await rows(database, "SELECT source, evidence, valid_from, valid_to FROM record WHERE form = 'note'")
+    assert (record.trust, record.confidence, record.mentions, record.status) == ("owner", 0.95, 1, "active")
+    found = await rows(database, "SELECT source, source_messages, valid_from, valid_to FROM record WHERE form = 'note'")
     assert found == [("tag", "[7]", records.stamp(START), None)]
 
 
@@ -61,9 +61,9 @@ async def test_a_repeat_is_news(database: Database) -> None:
     assert (second.action, second.record) == ("reinforced", first.record)
     record = await _get(database, second)
     assert record.confidence == pytest.approx(0.8)
-    assert (record.seen, record.text) == (2, "Adrian likes tea")
+    assert (record.mentions, record.text) == (2, "Adrian likes tea")
     assert (record.created, record.updated, record.day) == (records.stamp(START), records.stamp(START), "2026-02-14")
-    found = await rows(database, "SELECT expires, last_seen, evidence FROM record WHERE form = 'note'")
+    found = await rows(database, "SELECT expires, last_seen, source_messages FROM record WHERE form = 'note'")
     assert found == [(None, records.stamp(_LATER.at), "[7, 8]")]
 
 
@@ -72,7 +72,7 @@ async def test_nothing_is_surer_than_sure(database: Database) -> None:
     for number in range(20):
         decision = await _admit(database, _TEA, replace(_NOW, evidence=number))
     assert (await _get(database, decision)).confidence == 1
-    assert (await _get(database, decision)).seen == 20
+    assert (await _get(database, decision)).mentions == 20
 
 
 async def test_the_owners_word_lifts_the_trust(database: Database) -> None:
@@ -83,7 +83,7 @@ async def test_the_owners_word_lifts_the_trust(database: Database) -> None:
     after = await _get(database, forwarded)
     assert (before.trust, after.trust) == ("forward", "owner")
     assert after.confidence >= 0.95
-    assert after.changed > before.changed
+    assert after.changed_event > before.changed_event
     await _admit(database, replace(_TEA, trust="forward"), _LATER)
     assert (await _get(database, forwarded)).trust == "owner"
 
@@ -91,9 +91,9 @@ async def test_the_owners_word_lifts_the_trust(database: Database) -> None:
 async def test_a_repeat_alone_changes_no_prompt(database: Database) -> None:
     """The provider's cache must not be lost for a number that nobody sees."""
     decision = await _admit(database)
-    before = (await _get(database, decision)).changed
+    before = (await _get(database, decision)).changed_event
     await _admit(database, _TEA, _LATER)
-    assert (await _get(database, decision)).changed == before
+    assert (await _get(database, decision)).changed_event == before
 
 
 @pytest.mark.parametrize(
@@ -116,14 +116,14 @@ async def test_a_slot_holds_one_text(database: Database) -> None:
     """A new one replaces the old, which stays in the event; the same one again only reinforces."""
     pad = Candidate("scratchpad", "chat:fake-1", "- buy milk", slot="working")
     first = await _admit(database, pad)
-    changed = (await _get(database, first)).changed
+    changed = (await _get(database, first)).changed_event
     second = await _admit(database, replace(pad, text="- buy bread"), _LATER)
     third = await _admit(database, replace(pad, text="- buy bread"), _LATER)
     assert [first.action, second.action, third.action] == ["created", "replaced", "reinforced"]
     assert first.record == second.record == third.record
     record = await _get(database, first)
     assert (record.text, record.day, record.updated) == ("- buy bread", "2026-02-17", records.stamp(_LATER.at))
-    assert record.changed > changed
+    assert record.changed_event > changed
     [(data,)] = await rows(database, "SELECT data FROM event WHERE type = 'replaced'")
     assert json.loads(str(data))["was"]["text"] == "- buy milk"
     other = await _admit(database, replace(pad, scope="chat:fake-2"))
@@ -236,7 +236,7 @@ async def test_a_rewritten_line_takes_the_place_of_the_old_one(database: Databas
     assert await _status(database) == {"Adrian likes tea": "superseded", "Adrian likes coffee": "active"}
     found = await rows(database, "SELECT src, dst, type FROM link WHERE type = 'supersedes'")
     assert found == [(new.record, old.record, "supersedes")]
-    assert (await _get(database, old)).changed > (await _get(database, new)).changed
+    assert (await _get(database, old)).changed_event > (await _get(database, new)).changed_event
     assert await rows(database, "SELECT valid_to FROM record WHERE id = ?", old.record) == [(records.stamp(_LATER.at),)]
 
 

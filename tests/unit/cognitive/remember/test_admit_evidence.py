@@ -65,7 +65,7 @@ def test_a_turn_that_is_read_twice_supports_once(memory: Connection) -> None:
     for _ in range(5):
         assert say(memory, "Adrian eats meat", source="extraction", confidence=0.9).action == "reinforced"
     known = record(memory, old)
-    assert (known.seen, known.confidence, known.source_message_ids) == (1, 0.95, (1,))
+    assert (known.mentions, known.confidence, known.source_message_ids) == (1, 0.95, (1,))
 
 
 def test_weakening_ends_at_a_tenth_and_never_lifts(memory: Connection) -> None:
@@ -137,7 +137,7 @@ def test_a_quotation_makes_nothing_surer(memory: Connection) -> None:
     old = say(memory, "Adrian works at Acme")
     say(memory, "Adrian works at Acme", 1, trust="tool")
     known = record(memory, old)
-    assert (known.confidence, known.trust, known.seen) == (0.95, "owner", 2)
+    assert (known.confidence, known.trust, known.mentions) == (0.95, "owner", 2)
 
 
 def test_what_others_wrote_is_never_core_and_no_preference(memory: Connection) -> None:
@@ -185,7 +185,7 @@ def test_a_record_that_says_more_keeps_the_rest(memory: Connection) -> None:
     old = say(memory, "Laura, a baker, lives in Lyon", subject="Laura", attributes=(("city", "Lyon"), ("job", "baker")))
     say(memory, "Laura lives in Paris", 1, subject="Laura", attributes=(("city", "Paris"),))
     known = record(memory, old)
-    assert (known.status, known.attributes) == ("active", {"job": "baker"})
+    assert (known.status, known.attribute_map) == ("active", {"job": "baker"})
 
 
 def test_what_is_heard_late_is_filed_as_history(memory: Connection) -> None:
@@ -327,8 +327,8 @@ def test_a_commitment_knows_its_day(memory: Connection) -> None:
     """And two of them for the same person are two."""
     first = say(memory, "Adrian will send the report by Friday", category="commitment")
     second = say(memory, "Adrian will call Laura on Monday", 1, category="commitment")
-    assert record(memory, first).attributes == {"due": "2026-02-20"}
-    assert record(memory, second).attributes == {"due": "2026-02-16"}
+    assert record(memory, first).attribute_map == {"due": "2026-02-20"}
+    assert record(memory, second).attribute_map == {"due": "2026-02-16"}
     assert len(live(memory)) == 2
 
 

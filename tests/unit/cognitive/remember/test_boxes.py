@@ -74,7 +74,7 @@ async def test_what_is_told_about_one_thing_lies_in_one_box(database: Database) 
     assert await talk.tell("Paella needs bomba rice", "cooking", "rice") == 0
     second = await talk.tell("Bomba rice is from Valencia", "cooking", "rice")
     assert [len(await talk.members(box)) for box in (first, second)] == [2, 2]
-    assert (await talk.box(first)).attributes["sealed"] == "topic_shift"
+    assert (await talk.box(first)).attribute_map["sealed"] == "topic_shift"
     assert (await talk.box(second)).key == box_store.OPEN_KEY
 
 
@@ -102,7 +102,7 @@ async def test_words_alone_do_not_turn_the_talk(database: Database, told: Sequen
     assert len(set(boxes_[1:])) == 1 and boxes_[1] > 0
     assert len(await talk.members(boxes_[1])) == len(told)
     assert await talk.tell("Something that is said elsewhere", session="d") == 0
-    assert (await talk.box(boxes_[1])).attributes["sealed"] == "topic_shift"
+    assert (await talk.box(boxes_[1])).attribute_map["sealed"] == "topic_shift"
 
 
 async def test_a_box_takes_in_both_what_is_tagged_and_what_is_not(database: Database) -> None:
@@ -151,7 +151,7 @@ async def test_an_open_box_that_nothing_is_noted_of_is_gone_on_with(database: Da
     assert await talk.tell("Its log is on nas3", "backup", "log", "postgres") == first
     await database.write(lambda c: c.execute("DELETE FROM open_topic"))
     assert await talk.tell("Paella needs bomba rice", "cooking", "rice") == 0
-    assert (await talk.box(first)).attributes["sealed"] == "topic_shift"
+    assert (await talk.box(first)).attribute_map["sealed"] == "topic_shift"
 
 
 async def test_what_was_forgotten_meanwhile_begins_no_box(database: Database) -> None:
@@ -193,10 +193,10 @@ async def test_a_pause_closes_a_box(database: Database) -> None:
     assert await talk.tell("Three", "postgres", minutes=30) == 0
     second = await talk.tell("Four", "postgres")
     assert first and second != first
-    assert (await talk.box(first)).attributes["sealed"] == "time_gap"
+    assert (await talk.box(first)).attribute_map["sealed"] == "time_gap"
     assert await talk.rest(29) == 0
     assert await talk.rest(1) == 1
-    assert (await talk.box(second)).attributes["sealed"] == "time_gap"
+    assert (await talk.box(second)).attribute_map["sealed"] == "time_gap"
     assert await talk.rest(60) == 0
 
 
@@ -205,7 +205,7 @@ async def test_a_full_box_is_closed(database: Database) -> None:
     talk = Talk(database)
     found = [await talk.tell(f"Fact number {n} is {n * 7919}", "postgres", minutes=0.1) for n in range(52)]
     assert len(set(found[1:50])) == 1 and found[50] == 0 and found[51] != found[1]
-    assert (await talk.box(found[1])).attributes["sealed"] == "max_memories"
+    assert (await talk.box(found[1])).attribute_map["sealed"] == "max_memories"
     assert len(await talk.members(found[1])) == 50
 
 
@@ -239,7 +239,7 @@ async def test_recurring_talk_shares_a_trace(database: Database) -> None:
     again = await two("postgres", "migration", minutes=60 * 24 * 3)
     later = await two("postgres", "migration", minutes=60 * 24 * 8)
     await talk.rest(31)
-    traces = [(await talk.box(box)).attributes["trace"] for box in (first, other, again, later)]
+    traces = [(await talk.box(box)).attribute_map["trace"] for box in (first, other, again, later)]
     assert traces[0] == traces[2] == f"trace-{first}"
     assert len(set(traces)) == 3, "after more than a week it is another story"
     links = await database.read(lambda c: c.execute("SELECT src, dst, why FROM link WHERE type = 'trace'").fetchall())
@@ -258,7 +258,7 @@ async def test_what_was_said_twice_in_words_shares_a_trace(database: Database) -
     other = await two("Paella needs bomba rice", "Saffron comes from La Mancha")
     again = await two("The red kettle leaks badly now", "A new kettle from Lisbon")
     await talk.rest(31)
-    traces = [(await talk.box(box)).attributes["trace"] for box in (first, other, again)]
+    traces = [(await talk.box(box)).attribute_map["trace"] for box in (first, other, again)]
     assert traces[0] == traces[2] != traces[1]
 
 

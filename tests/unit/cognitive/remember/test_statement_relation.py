@@ -132,8 +132,8 @@ def test_a_tag_and_the_reading_of_its_turn_make_one_record(memory: Connection) -
     again = say(memory, "Adrian's dog is called Rex", 1, attributes=(("dog_name", "Rex"),), **told)
     known = record(memory, tagged)
     assert (again.action, again.record) == ("reinforced", tagged.record)
-    assert (known.seen, known.confidence, known.tags) == (1, 0.95, '["pets"]')
-    assert known.attributes["dog_name"] == "Rex"
+    assert (known.mentions, known.confidence, known.tags) == (1, 0.95, '["pets"]')
+    assert known.attribute_map["dog_name"] == "Rex"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_the_same_in_other_words_is_a_repeat(memory: Connection, before: str, af
     again = say(memory, after, 2)
     assert (again.action, again.record) == ("reinforced", old.record)
     assert live(memory) == [kept]
-    assert record(memory, old).seen == 2
+    assert record(memory, old).mentions == 2
     assert record(memory, old).source_message_ids == (1, 2)
     if kept != before:
         was = memory.execute("SELECT data ->> '$.was.text' FROM event WHERE type = 'reinforced'").fetchone()[0]

@@ -37,7 +37,7 @@ def _memory(size: int) -> Iterator[Connection]:
                 importance=0.2 + (number % 5) / 10,
                 tier=("daily", "archive", "core")[number % 50 // 24],
                 category=("fact", "commitment")[number % 100 // 99],
-                uses=number % 4,
+                use_count=number % 4,
             )
         connection.execute("COMMIT")
         yield connection

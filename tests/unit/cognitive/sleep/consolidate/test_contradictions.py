@@ -48,10 +48,10 @@ def test_the_later_word_stands(memory: Connection, before: str, after: str) -> N
 
 def test_another_value_takes_the_place_of_the_earlier_one(memory: Connection) -> None:
     """Whatever the words; what one can have several of, and what happened, stays."""
-    put(memory, "Bob lives in Lyon", subject="bob", attrs='{"residence": "Lyon"}')
-    put(memory, "He has moved: Bob is in Nice these days", subject="bob", at=LATER, attrs='{"residence": "Nice"}')
+    put(memory, "Bob lives in Lyon", subject="bob", attributes='{"residence": "Lyon"}')
+    put(memory, "He has moved: Bob is in Nice these days", subject="bob", at=LATER, attributes='{"residence": "Nice"}')
     for text, name in (("Bob speaks French", "language"), ("Bob speaks Spanish", "language")):
-        put(memory, text, subject="bob", attrs=f'{{"{name}": "{text[-6:]}"}}')
+        put(memory, text, subject="bob", attributes=f'{{"{name}": "{text[-6:]}"}}')
     assert [change.kind for change in sleep(memory, contradictions.PASS)] == ["superseded"]
     assert "Bob lives in Lyon" not in live(memory)
     assert len(live(memory)) == 3
@@ -59,14 +59,14 @@ def test_another_value_takes_the_place_of_the_earlier_one(memory: Connection) ->
 
 def test_what_admit_saw_and_let_stand_stands(memory: Connection) -> None:
     """Two values that came in by the door are no news to sleep."""
-    put(memory, "He is at Acme", attrs='{"employer": "Acme"}', source="extraction")
-    put(memory, "Globex pays him as well", attrs='{"employer": "Globex"}', source="extraction", at=LATER)
+    put(memory, "He is at Acme", attributes='{"employer": "Acme"}', source="extraction")
+    put(memory, "Globex pays him as well", attributes='{"employer": "Globex"}', source="extraction", at=LATER)
     assert sleep(memory, contradictions.PASS) == []
 
 
 def test_what_many_turns_support_is_weakened(memory: Connection) -> None:
     """It stays beside the new one, less believed, and never more than before."""
-    old = put(memory, "Strict mode is essential", evidence="[1, 2, 3]", confidence=0.6)
+    old = put(memory, "Strict mode is essential", source_messages="[1, 2, 3]", confidence=0.6)
     put(memory, "Strict mode is not essential", at=LATER, confidence=0.6)
     assert [change.kind for change in sleep(memory, contradictions.PASS)] == ["weakened"]
     after = get(memory, old.id)
@@ -163,6 +163,6 @@ def test_scopes_never_meet(memory: Connection) -> None:
     """What a chat says is nothing against what the owner says elsewhere."""
     put(memory, "Adrian likes cilantro")
     put(memory, "Adrian does not like cilantro", at=LATER, scope="chat:1")
-    put(memory, "It is Lyon", attrs='{"residence": "Lyon"}')
-    put(memory, "It is Nice", attrs='{"residence": "Nice"}', at=LATER, scope="user:x")
+    put(memory, "It is Lyon", attributes='{"residence": "Lyon"}')
+    put(memory, "It is Nice", attributes='{"residence": "Nice"}', at=LATER, scope="user:x")
     assert sleep(memory, duplicates.PASS) == sleep(memory, contradictions.PASS) == []

@@ -51,7 +51,7 @@ def week_tier(memory: Connection) -> str:
 
 def test_what_lasts_graduates_and_the_week_leaves(memory: Connection) -> None:
     """What keeps coming back, was learned the hard way or was decided; the rest stays as it is, remembered."""
-    often = tell(memory, "the gym closes at ten", seen=3)
+    often = tell(memory, "the gym closes at ten", mentions=3)
     learned = tell(memory, "aprendí que el router se reinicia con el botón de atrás")
     solved = tell(memory, "the printer error is fixed with the cable pulled out")
     decided = tell(memory, "we take the flat in Gràcia", category="decision")
@@ -81,7 +81,7 @@ def test_a_week_is_cold_when_its_last_day_is(memory: Connection) -> None:
 )  # fmt: skip
 def test_what_must_not_graduate_does_not(memory: Connection, columns: dict[str, str]) -> None:
     """However often it was said: others' words, open items, doubts and guesses."""
-    told = tell(memory, "we learned that the vault is open", seen=9, **columns)  # type: ignore[arg-type]
+    told = tell(memory, "we learned that the vault is open", mentions=9, **columns)  # type: ignore[arg-type]
     carry_out(memory, weeks.PASS, COLD)
     carry_out(memory, distil.PASS, COLD)
     assert tiers(memory, told) == ["daily"] and week_tier(memory) == "archive"

@@ -100,10 +100,19 @@ def test_a_verdict_that_denies_a_denial_is_not_followed(memory: Connection) -> N
 def test_the_one_that_stays_keeps_the_best_of_all(memory: Connection) -> None:
     """Importance, belief, uses, turns, tags, attributes, confirmation, MEMORY.md, and every link."""
     later = START + timedelta(days=3)
-    one = put(memory, "Adrian works at Acme", importance=0.3, uses=2, evidence="[1]", tags='["job"]', stability=1.5)
+    one = put(
+        memory,
+        "Adrian works at Acme",
+        importance=0.3,
+        use_count=2,
+        source_messages="[1]",
+        tags='["job"]',
+        stability=1.5,
+    )
     two = put(
-        memory, "Adrian works at Acme as a senior engineer", at=later, importance=1.0, uses=3, seen=2,
-        evidence="[2, 3]", tags='["work"]', tier="core", attrs='{"employer": "Acme"}', last_used=records.stamp(later),
+        memory, "Adrian works at Acme as a senior engineer", at=later, importance=1.0, use_count=3, mentions=2,
+        source_messages="[2, 3]", tags='["work"]', tier="core", attributes='{"employer": "Acme"}',
+        last_used=records.stamp(later),
         confidence=0.7, category="decision", expires=records.stamp(later + timedelta(days=9)),
     )  # fmt: skip
     friend, box = put(memory, "Laura works at Acme too, in the same hall"), put(memory, "a box", form="box")
@@ -112,11 +121,11 @@ def test_the_one_that_stays_keeps_the_best_of_all(memory: Connection) -> None:
     sleep(memory, duplicates.PASS)
     kept = next(r for r in (get(memory, one.id), get(memory, two.id)) if r.status == "active")
     assert kept.text == two.text
-    assert (kept.importance, kept.uses, kept.seen, kept.tier, kept.stability) == (1.0, 5, 3, "core", 1.5)
+    assert (kept.importance, kept.use_count, kept.mentions, kept.tier, kept.stability) == (1.0, 5, 3, "core", 1.5)
     assert kept.source_message_ids == (1, 2, 3)
     assert kept.confidence == pytest.approx(1.0)
     assert set(json.loads(kept.tags)) == {"job", "work"}
-    assert (kept.attributes, kept.category, kept.expires) == ({"employer": "Acme"}, "decision", None)
+    assert (kept.attribute_map, kept.category, kept.expires) == ({"employer": "Acme"}, "decision", None)
     assert kept.last_used == records.stamp(later)
     assert (max(kept.id, friend.id), min(kept.id, friend.id)) in links(memory, "related")
     assert (kept.id, box.id) in links(memory, "member")
@@ -189,7 +198,7 @@ def test_the_order_in_which_they_came_says_nothing(seed: int) -> None:
 def test_nothing_is_lost_and_undo_brings_it_back(memory: Connection) -> None:
     """Every wording stands in a record or in the event that overwrote it; undone, all is as before, for good."""
     texts = ["Adrian works at Acme", "Adrian works at Acme as a senior engineer", "I work at Acme"]
-    ids = [put(memory, text, evidence=f"[{number}]").id for number, text in enumerate(texts, 1)]
+    ids = [put(memory, text, source_messages=f"[{number}]").id for number, text in enumerate(texts, 1)]
     before = [get(memory, number) for number in ids]
     sleep(memory, duplicates.PASS)
     words = {row[0] for row in memory.execute("SELECT text FROM record")}
@@ -198,8 +207,8 @@ def test_nothing_is_lost_and_undo_brings_it_back(memory: Connection) -> None:
     root = memory.execute("SELECT min(id) FROM event WHERE type = 'merged'").fetchone()[0]
     undo(memory, root, ("owner",), _NOW)
     after = [get(memory, number) for number in ids]
-    assert [(r.text, r.status, r.key, r.evidence, r.importance) for r in after] == [
-        (r.text, r.status, r.key, r.evidence, r.importance) for r in before
+    assert [(r.text, r.status, r.key, r.source_messages, r.importance) for r in after] == [
+        (r.text, r.status, r.key, r.source_messages, r.importance) for r in before
     ]
     assert links(memory, "supersedes") == set()
     assert sleep(memory, duplicates.PASS, START + timedelta(days=2)) == []

@@ -35,10 +35,10 @@ def test_one_name_written_twice_is_one_subject(memory: Connection) -> None:
 
 def test_an_alias_that_somebody_told_joins(memory: Connection) -> None:
     """What was filed under the nickname before goes where it belongs; an alias of two people joins nobody."""
-    put(memory, "is called Bobby by friends", subject="robert", attrs='{"aliases": "Bobby"}')
+    put(memory, "is called Bobby by friends", subject="robert", attributes='{"aliases": "Bobby"}')
     put(memory, "likes jazz", subject="bobby")
-    put(memory, "is called Al", subject="alan", attrs='{"alias": "Al"}')
-    put(memory, "is also called Al", subject="albert", attrs='{"alias": "Al"}')
+    put(memory, "is called Al", subject="alan", attributes='{"alias": "Al"}')
+    put(memory, "is also called Al", subject="albert", attributes='{"alias": "Al"}')
     put(memory, "plays chess", subject="al")
     sleep(memory, entities.PASS)
     assert list(subjects(memory, "owner")) == ["al", "alan", "albert", "robert"]

@@ -44,7 +44,7 @@ def test_what_was_mostly_taken_back_and_what_mostly_served_is_said_by_kind() -> 
     """With the guess at neither, and nobody's words in it."""
     with open_memory() as connection:
         _noted(connection, "commitment", 9, status="forgotten")
-        _noted(connection, "preference", 9, uses=3)
+        _noted(connection, "preference", 9, use_count=3)
         _noted(connection, "moment", 2, status="forgotten")
         _noted(connection, "the owner's own kind", 9, status="forgotten")
         [change] = carry_out(connection, PASS, _NIGHT)
@@ -63,7 +63,7 @@ def test_a_new_version_takes_the_old_ones_place_and_undo_puts_that_back() -> Non
         carry_out(connection, PASS, _NIGHT)
         first = known_memories.guidelines(connection)
         assert carry_out(connection, PASS, _NIGHT + timedelta(days=1)) == []
-        _noted(connection, "skill", 9, uses=2)
+        _noted(connection, "skill", 9, use_count=2)
         [change] = carry_out(connection, PASS, _NIGHT + timedelta(days=2))
         assert change.reason.startswith("version 2, ")
         assert known_memories.guidelines(connection) != first
@@ -124,7 +124,7 @@ def test_guidelines_are_no_memory_that_is_recalled_or_mirrored() -> None:
         carry_out(connection, PASS, _NIGHT)
         record = records.slot_record(connection, "owner", "profile", known_memories.GUIDELINES)
         assert record is not None
-        assert (record.trust, record.source, record.attributes["version"]) == ("model", "sleep", "1")
+        assert (record.trust, record.source, record.attribute_map["version"]) == ("model", "sleep", "1")
 
 
 def test_a_decision_of_admit_is_counted_as_it_is_written() -> None:

@@ -30,7 +30,7 @@ def test_the_seeds_own_episode_teaches_its_pattern() -> None:
         sleep(connection, patterns.PASS)
         [found] = _live(connection)
         assert (found.trigger, found.response) == ("n8n webhook 401 error", "resolved with query params")
-        assert (found.confidence, found.learned_from, found.record.uses) == (0.6, "consolidation", 0)
+        assert (found.confidence, found.learned_from, found.record.use_count) == (0.6, "consolidation", 0)
         assert (found.record.scope, found.record.source_message_ids, found.record.expires) == (_CHAT, (7,), None)
         row = connection.execute("SELECT dst FROM link WHERE src = ? AND type = 'derived'", (found.id,)).fetchall()
         assert row == [(episode.id,)]
@@ -43,10 +43,10 @@ def test_the_same_entry_teaches_once_however_often_it_is_judged() -> None:
         sleep(connection, patterns.PASS)
         [found] = _live(connection)
         for night in range(1, 4):
-            connection.execute("UPDATE record SET changed = changed + 1000 WHERE id = ?", (episode.id,))
+            connection.execute("UPDATE record SET changed_event = changed_event + 1000 WHERE id = ?", (episode.id,))
             assert told(sleep(connection, patterns.PASS, THEN + timedelta(days=night))) == []
         connection.execute("UPDATE record SET status = 'forgotten' WHERE id = ?", (found.id,))
-        connection.execute("UPDATE record SET changed = changed + 1000 WHERE id = ?", (episode.id,))
+        connection.execute("UPDATE record SET changed_event = changed_event + 1000 WHERE id = ?", (episode.id,))
         assert told(sleep(connection, patterns.PASS, THEN + timedelta(days=9))) == []
 
 
@@ -55,11 +55,11 @@ def test_the_same_told_again_makes_surer() -> None:
     with open_memory() as connection:
         tell(connection, _SEED, at=START)
         sleep(connection, patterns.PASS)
-        put_record(connection, "Me costó horas el n8n webhook 401; resolved with query params again", changed=99)
+        put_record(connection, "Me costó horas el n8n webhook 401; resolved with query params again", changed_event=99)
         sleep(connection, patterns.PASS, THEN + timedelta(days=1))
         [found] = _live(connection)
         assert found.confidence == pytest.approx(0.7)
-        assert found.record.seen == 2
+        assert found.record.mentions == 2
 
 
 def test_sleeps_own_lessons_teach_nothing() -> None:
@@ -140,7 +140,7 @@ def test_every_pattern_that_is_unsure_and_unused_goes() -> None:
     with open_memory() as connection:
 
         def put(text: str, confidence: float, uses: int = 0, held: str = "durable") -> int:
-            columns: dict[str, str | float] = {"confidence": confidence, "uses": uses, "policy_class": held}
+            columns: dict[str, str | float] = {"confidence": confidence, "use_count": uses, "policy_class": held}
             return put_record(connection, f"{text} → do it", form="procedure", columns=columns).id
 
         gone = [put(f"doubt {number}", 0.29) for number in range(6)]

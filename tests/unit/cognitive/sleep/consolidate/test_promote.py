@@ -117,7 +117,7 @@ def test_what_is_reworded_is_judged_again() -> None:
         sleep(connection, promote.PASS)
         changed = events.add_event(connection, THEN, "test", "reworded", record=record.id)
         values: list[str | int | float | None] = ["Ana always takes the train to Lyon, never the plane", changed]
-        records.set_columns(connection, record, ["text", "changed"], values)
+        records.set_columns(connection, record, ["text", "changed_event"], values)
         assert len(told(sleep(connection, promote.PASS, THEN + timedelta(days=1)))) == 1
 
 

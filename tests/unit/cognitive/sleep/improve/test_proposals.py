@@ -82,10 +82,12 @@ def test_a_fact_that_is_put_right_again_and_again_is_worth_a_rule() -> None:
                 connection,
                 f"vive en la ciudad {number}",
                 columns={"status": "superseded", "lang": "es"},
-                attrs=json.dumps({"residence": str(number)}),
+                attributes=json.dumps({"residence": str(number)}),
             )
             events.add_event(connection, START, "owner", "superseded", record=record.id)
-            other = put_record(connection, f"x {number}", columns={"status": "superseded"}, attrs='{"employer": "x"}')
+            other = put_record(
+                connection, f"x {number}", columns={"status": "superseded"}, attributes='{"employer": "x"}'
+            )
             events.add_event(connection, START, "sleep", "superseded", record=other.id)
         [proposal] = made(connection)
         assert proposal.title == "«residence» se ha corregido 4 veces"

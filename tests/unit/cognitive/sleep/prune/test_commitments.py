@@ -36,7 +36,7 @@ def test_one_whose_day_has_passed_is_kept_for_ninety_days(days: int, goes: bool)
     """Counted from the end of that day."""
     with open_memory() as connection:
         attrs = json.dumps({"due": "2026-02-20"})
-        record = put_record(connection, columns={**_promise(), "attrs": attrs})
+        record = put_record(connection, columns={**_promise(), "attributes": attrs})
         when = START.replace(month=2, day=20) + timedelta(days=days)
         done = carry_out(connection, commitments.PASS, when)
         assert [change.kind for change in done] == (["expired"] if goes else [])
@@ -62,7 +62,7 @@ def test_its_owner_says_that_it_is_done_and_ninety_days_later_it_leaves(promise:
         record = put_record(connection, columns=_promise(promise))
         _say(connection, said, START + 3 * _DAY)
         [change] = carry_out(connection, commitments.PASS, START + 4 * _DAY, since=START)
-        assert (change.kind, get(connection, record.id).attributes["resolved"]) == ("resolved", "2026-02-17")
+        assert (change.kind, get(connection, record.id).attribute_map["resolved"]) == ("resolved", "2026-02-17")
         assert carry_out(connection, commitments.PASS, START + 90 * _DAY) == []
         [change] = carry_out(connection, commitments.PASS, START + 95 * _DAY)
         assert (change.kind, get(connection, record.id).status) == ("expired", "expired")
@@ -122,7 +122,7 @@ def test_what_was_opened_again_by_hand_is_not_closed_by_the_same_words() -> None
         event = connection.execute("SELECT id FROM event WHERE type = 'resolved'").fetchone()[0]
         undo(connection, event, ALL_SCOPES, AdmitContext(START + 2 * _DAY, "2026-02-16", "owner"))
         assert carry_out(connection, commitments.PASS, START + 2 * _DAY) == []
-        assert get(connection, record.id).attributes == {}
+        assert get(connection, record.id).attribute_map == {}
 
 
 def _say(

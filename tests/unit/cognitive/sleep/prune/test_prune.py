@@ -98,7 +98,7 @@ def test_what_held_until_a_day_is_over_after_it_even_if_its_owner_said_it() -> N
         ({"form": "episode"}, 91, True),
         ({}, 90, False),
         ({"importance": 0.3}, 91, False),
-        ({"uses": 3}, 91, False),
+        ({"use_count": 3}, 91, False),
         ({"category": "preference"}, 91, False),
         ({"category": "commitment"}, 91, False),
         ({"category": "principle"}, 91, False),
@@ -116,7 +116,7 @@ def test_a_slight_old_unused_fact_is_archived_and_nothing_else(
 ) -> None:
     """Each of Engram's conditions, and each of invariant 6, keeps it by itself."""
     with open_memory() as connection:
-        record = put_record(connection, columns={"importance": 0.2, "uses": 2, **columns})
+        record = put_record(connection, columns={"importance": 0.2, "use_count": 2, **columns})
         done = carry_out(connection, fading.ARCHIVAL, START + timedelta(days=days))
         assert [change.record for change in done] == ([record.id] if goes else [])
         assert get(connection, record.id).status == ("archived" if goes else "active")
