@@ -13,7 +13,9 @@ from kenobot.storage.connection import Connection
 
 ColumnValue = str | int | float | None
 
-_BOOKKEEPING = frozenset("updated last_seen last_used use_count mentions stability confidence importance lifecycle".split())
+_BOOKKEEPING = frozenset(
+    "updated last_seen last_used use_count mentions stability confidence importance lifecycle".split()
+)
 
 
 @dataclass(frozen=True, slots=True)

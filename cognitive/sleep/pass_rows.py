@@ -146,7 +146,7 @@ def pondered_themes(connection: Connection, limit: int) -> list[list[int]]:
 def recently_changed_notes(connection: Connection, since: str, limit: int) -> list[Record]:
     """Live notes that were updated after `since`, the last changed first."""
     condition = f"{LIVE} AND form = 'note' AND updated > ?"
-    return store.select(connection, condition, (since,), order="changed DESC", limit=limit)
+    return store.select(connection, condition, (since,), order="changed_event DESC", limit=limit)
 
 
 def records_of_form(connection: Connection, form: str, category: str) -> list[Record]:
@@ -157,7 +157,7 @@ def records_of_form(connection: Connection, form: str, category: str) -> list[Re
 def notes_of_categories(connection: Connection, scope: str, categories: Sequence[str], limit: int) -> list[Record]:
     """The live notes of some categories that a scope has about its own person, the most important first."""
     condition = f"subject = 'owner' AND {LIVE} AND form = 'note' AND category {AMONG}"
-    order = "importance DESC, confidence DESC, seen DESC, key"
+    order = "importance DESC, confidence DESC, mentions DESC, key"
     return store.select(connection, condition, (json.dumps(categories),), (scope,), order=order, limit=limit)
 
 
@@ -298,7 +298,8 @@ def extraction_outcomes(connection: Connection, since: datetime, until: datetime
     """What became of the records that extraction made between two moments, by category."""
     rows = connection.execute(
         "SELECT record.category, count(*), "
-        "sum(record.status = 'active' AND record.verification != 'disputed' AND (record.uses > 0 OR record.seen > 1)), "
+        "sum(record.status = 'active' AND record.verification != 'disputed' AND (record.use_count > 0 OR "
+        "record.mentions > 1)), "
         "sum(record.status IN ('forgotten', 'invalidated') OR record.verification = 'disputed') "
         "FROM event CROSS JOIN record ON record.id = event.record_id WHERE event.type = 'created' "
         "AND event.actor = 'extraction' AND event.at > ? AND event.at <= ? AND record.source = 'extraction' "

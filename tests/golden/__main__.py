@@ -153,8 +153,11 @@ def compare(one: Path, other: Path, names: Mapping[str, Any]) -> int:
         files = sorted({path.relative_to(root) for root in (a / "files", b / "files") for path in _files(root)})
         texts |= {f"files/{path}": (_text(a / "files" / path), _text(b / "files" / path)) for path in files}
         for name, (before, after) in texts.items():
-            differing += _differ(f"{which}/{name}", _renamed_text(name, before, names), after)
-        differing += _compare_tables(which, _renamed(_read(a / "tables.sql"), names), _read(b / "tables.sql"))
+            differing += _differ(f"{which}/{name}", _renamed_text(name, before, names), _keyed(name, after, names))
+        tables = [_read(folder / "tables.sql") for folder in (a, b)]
+        differing += _compare_tables(
+            which, _renamed(tables[0], names), _renamed(tables[1], {"keys": names.get("keys", {})})
+        )
     print(f"{differing} differences in {', '.join(homes)}" if differing else f"nothing differs in {', '.join(homes)}")
     return 1 if differing else 0
 
@@ -213,6 +216,8 @@ def _renamed(tables: Mapping[str, Table], names: Mapping[str, Any]) -> dict[str,
             if rule.get("table", "signal") == name:
                 rows = [[_replaced(value, head, rule) for head, value in zip(table.columns, row, strict=True)]
                         for row in rows]  # fmt: skip
+        keys = names.get("keys", {})
+        rows = [[_rekeyed_text(value, keys) for value in row] for row in rows]
         found[called.get(name, name)] = Table(heads, rows)
     return found
 
@@ -220,6 +225,26 @@ def _renamed(tables: Mapping[str, Table], names: Mapping[str, Any]) -> dict[str,
 def _replaced(value: Any, column: str, rule: Mapping[str, Any]) -> Any:
     meant = isinstance(value, str) and rule.get("column", column) == column
     return value.replace(rule["old"], rule["new"]) if meant else value
+
+
+def _rekeyed(value: Any, keys: Mapping[str, str], within: bool = False) -> Any:
+    """JSON with today's names for the columns of a record, where it is one or what an event overwrote of one."""
+    if isinstance(value, list):
+        return [_rekeyed(each, keys, within) for each in value]
+    if not isinstance(value, dict):
+        return value
+    record = within or {"trust", "status"} <= value.keys()
+    return {keys.get(key, key) if record else key: _rekeyed(each, keys, key == "was") for key, each in value.items()}
+
+
+def _rekeyed_text(text: Any, keys: Mapping[str, str]) -> Any:
+    """A text, its keys in order when it is a JSON object, so that their order makes no difference."""
+    if not isinstance(text, str) or not text.startswith('{"') or not keys:
+        return text
+    try:
+        return json.dumps(_rekeyed(json.loads(text), keys), sort_keys=True)
+    except ValueError:
+        return text
 
 
 def _renamed_text(name: str, text: str, names: Mapping[str, Any]) -> str:
@@ -230,7 +255,15 @@ def _renamed_text(name: str, text: str, names: Mapping[str, Any]) -> str:
     for rule in names.get("texts", ()):
         if name.startswith(rule.get("file", "")):
             text = text.replace(rule["old"], rule["new"])
-    return text
+    return _keyed(name, text, names)
+
+
+def _keyed(name: str, text: str, names: Mapping[str, Any]) -> str:
+    """What commands print, with the keys of the JSON that a line ends with in order."""
+    if name != "commands.txt":
+        return text
+    lines = (line.partition('{"') for line in text.split("\n"))
+    return "\n".join(head + _rekeyed_text(start + rest, names.get("keys", {})) for head, start, rest in lines)
 
 
 def _text(path: Path) -> str:
