@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kenobot.cognitive.recall.usage import UsedMemory, explain_turn
-from kenobot.cognitive.store import history
+from kenobot.cognitive.store import turns
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection
 
@@ -22,7 +22,7 @@ class ReplyExplanation:
 
 def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> ReplyExplanation | None:
     """Explain the last reply of a conversation; None when nothing was answered there yet."""
-    turn = history.last_turn(connection, session)
+    turn = turns.last_turn(connection, session)
     if turn is None:
         return None
     number, question, answer, at = turn

@@ -17,8 +17,9 @@ from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.compact.digest import KEY as SUMMARY_KEY
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
-from kenobot.cognitive.store import events, history, links, proposals, redaction, sleep_plans
+from kenobot.cognitive.store import events, links, proposals, redaction, sleep_plans
 from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store import turns as turn_rows
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.redaction import ERASED_TEXT
@@ -109,9 +110,9 @@ def forget(
     part = ChangeContext(act.at, act.actor, f"it repeats {known.id}", act.session, part_of=whole)
     for copy in copies:
         _retire(connection, copy, part)
-    turns = history.hide_turns(connection, telling, known.id)
+    turns = turn_rows.hide_turns(connection, telling, known.id)
     for copy in copies:
-        turns += history.hide_turns(connection, copy.source_message_ids, copy.id)
+        turns += turn_rows.hide_turns(connection, copy.source_message_ids, copy.id)
     return ForgetResult(event, known, tuple(copies), tuple(dict.fromkeys(turns)))
 
 
@@ -122,11 +123,11 @@ def update_hidden_turns(connection: Connection, record: Record, at: datetime) ->
     """
     if record.status == "forgotten":
         turns = turns_telling(connection, record)
-        history.hide_turns(connection, turns, record.id)
+        turn_rows.hide_turns(connection, turns, record.id)
         summary_rows.withdraw_summaries(connection, turns, record.text, at)
     else:
-        turns = history.turns_hidden_for(connection, record.id)
-        history.unhide_turns(connection, record.id)
+        turns = turn_rows.turns_hidden_for(connection, record.id)
+        turn_rows.unhide_turns(connection, record.id)
         summary_rows.withdraw_summaries(connection, turns, "", at)
 
 
@@ -141,7 +142,7 @@ def turns_telling(
     if record.form in _OWN_NOTES:
         return []
     found = dict.fromkeys(record.source_message_ids)
-    wanted = _gist(record, [*names, *history.sender_names(connection, record.source_message_ids)])
+    wanted = _gist(record, [*names, *turn_rows.sender_names(connection, record.source_message_ids)])
     least = len(wanted) if len(wanted) < _FEW else policy.repeats_from_share * len(wanted)
     beginnings = [_beginning(word, its) for word, its in wanted]
     telling = {each for each in beginnings if len(each) >= _LEAST or (each and not each.isascii())}
@@ -149,7 +150,7 @@ def turns_telling(
     pieces = sorted(telling, key=lambda each: (-len(each), each))[: int(len(wanted) - least) + 1]
     session = record.scope.partition(":")[2]
     texts = (
-        history.messages_containing(connection, record.scope, session, pieces, policy.max_messages_searched)
+        turn_rows.messages_containing(connection, record.scope, session, pieces, policy.max_messages_searched)
         if pieces
         else []
     )
@@ -253,7 +254,7 @@ def purge(connection: Connection, plan: PurgePlan, actor: Actor, messages: Seque
         keys = {key_of(text) for text in texts if text.strip()}
         keys |= set() if record.key.startswith(_SLOT) else {record.key}
         redaction.add_tombstones(connection, record.scope, keys, now)
-        history.hide_turns(connection, plan.turns, record.id)
+        turn_rows.hide_turns(connection, plan.turns, record.id)
     redaction.delete_records(connection, [record.id for record in (*plan.records, *plan.resummarized)])
     proposals.redact_proposals(connection, [record.id for record in plan.records], plan.wordings)
     for text in plan.wordings:

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from kenobot.cognitive.beliefs.lifecycle import LifecycleStage
 from kenobot.cognitive.policy.admit import AdmitPolicy
 
 Action = Literal[
     "store_episode", "store_note", "update_note", "create_artifact", "summarize_node", "discard", "link_graph"
 ]
-LifecycleStage = Literal["active", "validated", "candidate", "stale", "archived"]
 Origin = Literal["extraction", "consolidation", "replay", "manual", "unknown"]
 ActionVerdict = Literal["allow", "deny", "defer"]
 

@@ -32,7 +32,7 @@ from kenobot.cognitive.remember.draft import (
     make_draft,
 )
 from kenobot.cognitive.remember.reinforce import reinforce_record
-from kenobot.cognitive.store import admission, events, records, redaction, term_index
+from kenobot.cognitive.store import events, records, redaction, term_index, turns
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
@@ -174,7 +174,7 @@ def _heard(connection: Connection, made: RecordDraft) -> str:
     """When the turns that say it came in; "" when they cannot be found. A tag without any is being said now."""
     if not made.evidence:
         return made.said_at if made.candidate.source == "tag" else ""
-    heard = admission.received_times(connection, made.evidence)
+    heard = turns.received_times(connection, made.evidence)
     if len(heard) < len(made.evidence):
         return made.said_at if made.candidate.source == "tag" and not heard else ""
     return max(heard.values())

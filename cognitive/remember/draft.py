@@ -10,7 +10,7 @@ from kenobot.cognitive.remember.actions import Action, Eligibility, Origin
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.classify import FactKind, kind_of, tier_of_confidence
 from kenobot.cognitive.remember.importance import importance
-from kenobot.cognitive.store import admission, records, term_index
+from kenobot.cognitive.store import records, term_index, turns
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.dates import day_named
 from kenobot.cognitive.text.entity_names import OWNER_SUBJECT, attribute_line, normalize_subject
@@ -171,7 +171,7 @@ def _told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...
     if occasion.said_at is not None:
         return records.stamp(occasion.said_at)
     if candidate.source in ("extraction", "import", "sleep"):
-        heard = admission.received_times(connection, evidence)
+        heard = turns.received_times(connection, evidence)
         if heard and len(heard) == len(evidence):
             return min(max(heard.values()), records.stamp(occasion.at))
     return records.stamp(occasion.at)

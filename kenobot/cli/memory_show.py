@@ -15,8 +15,8 @@ from kenobot.cognitive.control import history as past
 from kenobot.cognitive.control.explain_reply import explain_last_reply
 from kenobot.cognitive.control.find import resolve_reference
 from kenobot.cognitive.recall.usage import UsedMemory
-from kenobot.cognitive.store import history as record_history
 from kenobot.cognitive.store import links as record_links
+from kenobot.cognitive.store import turns
 from kenobot.cognitive.store.records import Record, list_records
 from kenobot.core.terminal import escape_controls, one_line
 from kenobot.storage.connection import Connection
@@ -142,7 +142,7 @@ def why(context: CommandContext) -> int:
         if args.ref is not None:
             rows = [_origin(connection, resolve_reference(connection, args.ref, context.scopes), context)]
         else:
-            session = args.session or record_history.last_answered_session(connection)
+            session = args.session or turns.last_answered_session(connection)
             reply = explain_last_reply(connection, session, context.scopes) if session else None
             if reply is None:
                 return options.print_failure("Nothing was answered there yet: `kenobot chat` begins a conversation.")
@@ -166,9 +166,7 @@ def log(context: CommandContext) -> int:
 
 def _origin(connection: Connection, record: Record, context: CommandContext) -> dict[str, Any]:
     """The provenance of a record: how, by whom, and the source messages, as far as they are kept and may be shown."""
-    messages = (
-        (turn, record_history.quotable_message(connection, turn, context.scopes)) for turn in record.source_message_ids
-    )
+    messages = ((turn, turns.quotable_message(connection, turn, context.scopes)) for turn in record.source_message_ids)
     said = [
         {"turn": turn, "trust": message[0], "at": message[1], "session": message[2], "text": message[3]}
         for turn, message in messages

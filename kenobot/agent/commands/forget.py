@@ -19,8 +19,8 @@ from kenobot.cognitive.control.find import certain_match, find_memories, parse_n
 from kenobot.cognitive.control.forget import ForgetResult, forget
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
-from kenobot.cognitive.store import history
 from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store import turns as turn_rows
 from kenobot.cognitive.store.records import Record
 from kenobot.core import texts
 from kenobot.core.i18n import Language
@@ -70,7 +70,7 @@ class _Forgetting(ChatCommand):
         record = store.get(connection, number, call.principal.read_scopes) if number is not None else None
         if record is None or record.status != "active":
             inbox = unread.turn.inbox_id
-            history.hide_turns(connection, [inbox] if inbox is not None else [], number or 0)
+            turn_rows.hide_turns(connection, [inbox] if inbox is not None else [], number or 0)
             return texts.FORGOTTEN_SAID(language)
         return self._forget(connection, [record], call, language)
 
@@ -127,7 +127,7 @@ class ForgetCommand(_Forgetting):
             call.inbound.user,
             [record.id for record in records],
             store.stamp(call.at + self._policy.answer_within),
-            history.last_message_id(connection, call.inbound.session),
+            turn_rows.last_message_id(connection, call.inbound.session),
             language,
             about,
         )
@@ -207,7 +207,7 @@ class MemoryPhraseMatcher:
 
 def _hidden_line(connection: Connection, hidden: ForgetResult, call: CommandCall, language: Language) -> str:
     line = texts.RECORD_LINE(language, number=hidden.record.id, what=one_line(hidden.record.text))
-    turns = history.count_turns(connection, call.inbound.session, hidden.turns)
+    turns = turn_rows.count_turns(connection, call.inbound.session, hidden.turns)
     along = [texts.ALSO_COPIES(language, count=len(hidden.copies))] if hidden.copies else []
     along += [texts.ALSO_MESSAGES(language, count=turns)] if turns else []
     return texts.RECORD_LINE_ALSO(language, line=line, along=", ".join(along)) if along else line
@@ -219,7 +219,7 @@ def _open_question(connection: Connection, inbound: Inbound, at: datetime) -> Op
     question = OpenQuestion(**stored) if stored else None
     if question is None or question.user != inbound.user or question.until <= store.stamp(at):
         return None
-    return question if question.after == history.last_message_id(connection, inbound.session) else None
+    return question if question.after == turn_rows.last_message_id(connection, inbound.session) else None
 
 
 def _key(session: str) -> str:

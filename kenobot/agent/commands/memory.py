@@ -13,7 +13,7 @@ from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.undo import UndoError, UndoResult, last_undoable_event, undo
 from kenobot.cognitive.recall.usage import UsedMemory
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.store import history, records
+from kenobot.cognitive.store import records, turns
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.words import terms
 from kenobot.core import texts
@@ -158,7 +158,7 @@ def _because(connection: Connection, record: Record, call: CommandCall, language
     """A memory, where it came from and when, and what was said then."""
     quote = ""
     for turn in record.source_message_ids:
-        said = history.quotable_message(connection, turn, call.principal.read_scopes)
+        said = turns.quotable_message(connection, turn, call.principal.read_scopes)
         if said is not None:
             mine = said[0] == call.principal.trust
             quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(language, said=one_line(said[3], _QUOTED))

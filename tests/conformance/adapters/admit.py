@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any, get_args
 
+from kenobot.cognitive.beliefs.lifecycle import LifecycleStage
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.filters import was_valid_at
 from kenobot.cognitive.recall.render import render_record
@@ -49,7 +50,7 @@ def _eligibility(value: object) -> actions.Eligibility:
     """The eligibility that `value` holds; the safe default when anything in it is missing, strange or out of range."""
     match value:
         case {"confidence": confidence, "lifecycle_state": state, "importance": importance_, "source": source, **rest}:
-            known = state in get_args(actions.LifecycleStage) and source in get_args(actions.Origin)
+            known = state in get_args(LifecycleStage) and source in get_args(actions.Origin)
             if not rest and known and _is_share(confidence) and _is_share(importance_):
                 return actions.Eligibility(float(confidence), state, float(importance_), source)
     return actions.Eligibility()

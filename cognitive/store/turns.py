@@ -1,5 +1,6 @@
 """Rows of a conversation's turns as memory quotes them, and of hidden turns."""
 
+import json
 from collections.abc import Iterable, Sequence
 
 from kenobot.cognitive.store.scopes import Scopes, scope_filter
@@ -99,3 +100,11 @@ def last_answered_session(connection: Connection) -> str | None:
     """The conversation in which something was answered last; for whoever may see all of them."""
     row = connection.execute("SELECT session FROM turn WHERE state = 'committed' ORDER BY id DESC LIMIT 1").fetchone()
     return str(row[0]) if row else None
+
+
+def received_times(connection: Connection, turns: Sequence[int]) -> dict[int, str]:
+    """When the messages of these inbox rows came in; rows that are gone are left out."""
+    rows = connection.execute(
+        "SELECT id, received_at FROM inbox WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(turns)),)
+    )
+    return {row[0]: row[1] for row in rows}
