@@ -1,7 +1,7 @@
-"""Every signal: its name, what it carries, and one line of meaning.
+"""The signals by name and meaning, and the bus as plugins see it.
 
-A signal is a doorbell: it wakes, announces and lets plugins watch. What must not be lost is in the database before
-the signal is sent. Names exist only here.
+A signal announces: workers wake on it and observers watch. What must not be lost is in the database before the signal
+is sent. Names exist only here.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
