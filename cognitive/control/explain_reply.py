@@ -1,4 +1,4 @@
-"""What of memory stood behind the last reply of a conversation."""
+"""Explain which memories the last reply of a conversation was given."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Memory taken out whole and brought back: every record whatever its status, with its past, its links and its evidence.
+"""Export memory and import it again: every record of any status, with its past, links and evidence.
 
 An export is a text of JSON lines, the first of which says what it is and how many lines of each kind follow. An import
 is one transaction: all of the file, or nothing of it.

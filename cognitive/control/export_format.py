@@ -1,4 +1,4 @@
-"""The lines of an export: one JSON object each, named by what it is, checked before anything of it is believed."""
+"""Parse and check the lines of an export: one JSON object each, named by its kind."""
 
 import json
 from collections.abc import Callable, Mapping

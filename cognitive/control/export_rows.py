@@ -1,7 +1,4 @@
-"""Rows as they are, for taking memory out and in whole.
-
-Everything else reads through `kenobot.cognitive.store.records`.
-"""
+"""Read and write rows as they are, for exports and imports."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""`forget`: the only way out of sight, and `purge`, the only erasure.
+"""Forget and purge memories.
 
 To forget hides a fact at once and everywhere, reversibly: the record, the copies that repeat it word for word, and the
 turns that told it. To purge erases it: the record and what it took the place of, with every wording, vector, link and

@@ -1,4 +1,4 @@
-"""The past of memory: what happened to a record, and what it said at any moment. Read from events, never guessed."""
+"""Read from events what happened to a record, and what it said at any moment."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The person's reaction to a memory that the last reply used: yes, no, or never forget that.
+"""Apply a person's reaction to the memories that the last reply used: yes, no, or never forget that.
 
 What counts as a reaction is a short clause that says nothing else. A bare "no" answers a question, a question asks, and
 a long text is about something else; when in doubt, it is no reaction. What is meant are records whose words the last

@@ -1,4 +1,4 @@
-"""`undo`: puts back what a decision changed, all of it or nothing, as an event that can be undone in its turn."""
+"""Undo a decision: all that it changed or nothing, as an event that can be undone in its turn."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

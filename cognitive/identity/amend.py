@@ -1,7 +1,4 @@
-"""A line more in rules.json or preferences.md, at the owner's word: the rest stays as they wrote it, to the letter.
-
-Text in, text out; and the files, replaced whole or not at all.
-"""
+"""Add a line to rules.json or preferences.md at the owner's word, and keep the rest to the letter."""
 
 import json
 from collections.abc import Iterator, Mapping

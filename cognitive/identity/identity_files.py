@@ -1,4 +1,4 @@
-"""The identity folder: core.md, rules.json, preferences.md and, until onboarding is over, BOOTSTRAP.md.
+"""Read the identity folder: core.md, rules.json, preferences.md and, until onboarding is over, BOOTSTRAP.md.
 
 These files belong to people: they are read afresh when they change, and never written over.
 """

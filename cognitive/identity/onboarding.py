@@ -1,4 +1,4 @@
-"""Onboarding as a conversation: watch for a few messages, check what was noticed, ask for red lines, done.
+"""Lead through onboarding: watch for a few messages, check what was noticed, ask for red lines, done.
 
 Each chat has a state of its own, in the state table. The model does the talking; this says when it is time for what.
 """

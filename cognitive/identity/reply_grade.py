@@ -1,4 +1,4 @@
-"""How good does a reply look, from outside? A rough grade, only observed: it changes nothing.
+"""Grade how good a reply looks from outside. The grade is only observed: it changes nothing.
 
 The signals are about the text alone: too short, hedging in English and Spanish, repeating itself, and memories that
 were shown to the model and left no word in its reply.

@@ -1,4 +1,4 @@
-"""rules.json: how the bot should behave, and what it should not say."""
+"""Parse, render and check rules.json: how the bot should behave, and what it should not say."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Names of files and folders, made of words of every script. Whatever the words, no name leads anywhere else."""
+"""Make names of files and folders of words of every script. Whatever the words, no name leads anywhere else."""
 
 import hashlib
 import re

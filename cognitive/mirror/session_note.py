@@ -1,9 +1,7 @@
-"""`memory/SESSION.md`: what is going on in the owner's own chats, for them to read, also while the bot is down.
+"""Write `memory/SESSION.md`: what is going on in the owner's own chats, for them to read, also while the bot is down.
 
-Working memory, what is open, the summary of what was said earlier, and when. What groups and guests are about stands in
-their own folders, below `chats/`. It is written whenever one of these
-changes, from what the database holds, and never read: what a person changes in it is put into the archive, and the
-file written anew.
+It shows working memory, what is open, and the summary of what was said earlier. It is never read: what a person changes
+in it is put into the archive, and the file written anew.
 """
 
 import asyncio

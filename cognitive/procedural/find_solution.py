@@ -1,5 +1,4 @@
-"""Reads out of what was told of a problem and its solution what happens, and what worked: by rules, in Spanish and
-English. Pure.
+"""Extract problems and their solutions from texts by rules, in Spanish and English. Pure.
 
 A problem is told by a sign of failure, a solution by a word that says it is over; what is only hoped for, asked or
 denied is none. Both are kept in the words of whoever told them, without the story around the problem.

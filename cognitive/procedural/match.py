@@ -1,4 +1,4 @@
-"""Which patterns fit a message: how much of a trigger it names, times how surely the pattern works. Pure."""
+"""Match patterns to a message: how much of a trigger it names, times how surely the pattern works. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

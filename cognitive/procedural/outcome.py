@@ -1,4 +1,4 @@
-"""How what worked before did this time: the person's next words say that it worked, or that it did not.
+"""Learn from the person's next words whether a pattern worked this time.
 
 Only a short message that says so plainly counts, and only for a pattern whose response the reply has used. What was
 judged once is not judged again for the same reply.

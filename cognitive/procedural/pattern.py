@@ -1,4 +1,4 @@
-"""A pattern: when this happens, that worked. How a record holds one, and what words name what happens. Pure."""
+"""Parse patterns, which say what worked when something happened, and the keywords of their triggers. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

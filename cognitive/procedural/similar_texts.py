@@ -1,4 +1,4 @@
-"""Texts that share most of their keywords, found without comparing all with all.
+"""Find texts that share most of their keywords without comparing all with all.
 
 Texts whose Jaccard coefficient is at least some share have one of their rarest words in common (prefix filtering:
 Chaudhuri, Ganti and Kaushik, 2006). Of a word that very many texts have, the newest texts are looked at.

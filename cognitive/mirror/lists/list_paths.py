@@ -1,6 +1,6 @@
-"""Where things stand: which record stands in which file of the mirror, and what a file holds. Pure.
+"""Map records to list files, and paths to what they hold. Pure.
 
-Whatever the words in a record, no name leads anywhere else: what cannot be a file's name stands in no such file.
+Whatever the words in a record, no name leads out of the memory folder.
 """
 
 import re

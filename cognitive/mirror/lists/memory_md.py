@@ -1,4 +1,4 @@
-"""The sections that the bot keeps in MEMORY.md: what sleep consolidated, by night, and the index of ref files. Pure.
+"""Arrange MEMORY.md with the bot's sections: what sleep consolidated, by night, and the index of ref files. Pure.
 
 All else in the file is its owner's and stays where it stands. A section of the bot's goes when nothing is left in it,
 and a pointer goes with the file that it points to.

@@ -1,4 +1,4 @@
-"""Keeps `procedural/patterns.json` and the database in step.
+"""Keep `procedural/patterns.json` and the database in step.
 
 What the file was last written as is noted, as digests, before it is written and again when it is: after a crash it is
 known as ours whichever of the two it holds. Any other file was edited by a person: then what differs of a pattern from

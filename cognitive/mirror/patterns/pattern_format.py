@@ -1,4 +1,4 @@
-"""`procedural/patterns.json`: how patterns are written there, and what a person's edit of it says. Pure.
+"""Render and parse `procedural/patterns.json`. Pure.
 
 One list for the whole home, each pattern an object {id, trigger, response, confidence, learnedFrom, usageCount}; one
 that is not the owner's own says whose it is by its `scope`.
@@ -32,10 +32,6 @@ class PatternEntry:
     learned_from: str
     uses: int
     scope: str
-
-    @property
-    def editable(self) -> tuple[str, str, float, str, int]:
-        return self.trigger, self.response, self.confidence, self.learned_from, self.uses
 
 
 def entry_of(pattern: Pattern) -> PatternEntry:

@@ -1,4 +1,4 @@
-"""Front matter: the lines between `---` and `---` at the head of a Markdown file. Pure: text in, values out.
+"""Render and parse front matter, the lines between `---` and `---` at the head of a Markdown file. Pure.
 
 What is written is JSON where a plain word will not do, and so YAML as well. What is read is what people and their
 editors make of that: quotes of both kinds, lists and maps on one line or below each other, comments, any line ends.

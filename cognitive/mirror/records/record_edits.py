@@ -1,8 +1,8 @@
-"""What a person's edit of a card does to memory, and what a card should say. Runs inside a transaction.
+"""Let memory follow a person's edits and deletions of record files. Runs inside a transaction.
 
-What a person changed is what differs from what the card said when it was written: the events since then tell that, so a
-change of memory's own that came meanwhile is never taken for the person's. Another text takes the old one's place;
-another subject, kind, tag or pin is set as the owner's word; a card that is gone is forgotten, reversibly.
+An edit is what differs from what the file said when it was written: the events since then tell that, so a change of
+memory's own is never taken for the person's. Another text supersedes the old one; another subject, category, tag or pin
+is set as the owner's word; a file that is gone is forgotten, reversibly.
 """
 
 import json

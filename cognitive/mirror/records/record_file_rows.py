@@ -1,4 +1,4 @@
-"""Rows of cards: which file shows which record, and what a card needs to know. SQL only; the rules stand elsewhere."""
+"""Rows of record files: which file shows which record, and what a file needs to know."""
 
 import json
 from collections.abc import Iterable, Sequence

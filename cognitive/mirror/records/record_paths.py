@@ -1,7 +1,7 @@
-"""Where cards stand, what their files are called, and how they are looked at and written. Disk work is for threads.
+"""Name record files and find them on the disk. Disk work is for threads.
 
-The folder says whose a card is: the owner's cards stand below the memory folder itself, a chat's and a guest's below
-their own. What is no longer believed stands in the archive of the same folder.
+The folder says whose a record is: the owner's stand below the memory folder itself, a chat's and a guest's below their
+own. What is no longer believed stands in the archive of the same folder.
 """
 
 import contextlib
