@@ -1,7 +1,7 @@
 """Say what a list file should show, and let memory follow a person's edit of it. Runs inside a transaction.
 
 The table of list files says what a file held when it was last written or read. A file that holds something else, and
-not what it would be written as now either, was edited: a new line is the owner's word, a changed one takes the old one's
+not what it would be written as now, was edited: a new line is the owner's word, a changed one takes the old one's
 place, a missing one is forgotten. What memory refuses stays in the file, as the person's own text.
 """
 
