@@ -1,14 +1,12 @@
-"""Spreading activation: what recall finds through links, from records that it found by their words.
+"""Spread activation over links, from records that a search found to their neighbours.
 
-Activation runs from the seeds over sure enough links, weaker with each step, and never leaves the reach of who asks.
-Then it settles along the same links, and stronger records quieten weaker ones. Each record keeps the path on which it
-was reached first, so that the X-ray can show it.
+Activation runs over sure enough links, weaker with each step, within the reader's scopes. Then it settles along the
+same links, and stronger records quieten weaker ones. Each record keeps the path on which it was reached first.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Self
 
 from kenobot.cognitive.beliefs.links import DEFAULT, decay_function, stored_confidence
 from kenobot.cognitive.beliefs.value import clamp, days_since
@@ -38,38 +36,9 @@ class Activation:
     path: tuple[PathStep, ...]
 
     @property
-    def hop(self) -> int:
-        """How many links it is away from the seed it was reached from."""
-        return len(self.path)
-
-    @property
     def seed(self) -> int:
         """The record that it was reached from."""
         return self.path[0].src
-
-    @property
-    def confidence(self) -> float:
-        """How sure the last link of the path is."""
-        return self.path[-1].confidence
-
-
-@dataclass(frozen=True, slots=True)
-class _Lens:
-    """Links as they are at a moment. fresh: from when on a last repeat is too recent for a link to have faded."""
-
-    policy: GraphPolicy
-    at: datetime | None
-    fresh: str
-
-    @classmethod
-    def of(cls, policy: GraphPolicy, at: datetime | None) -> Self:
-        return cls(policy, at, stamp(at - timedelta(days=policy.grace_days)) if at is not None else "")
-
-    def sure(self, link: Link) -> float:
-        """How sure a link is now."""
-        if self.at is None or link.last_at >= self.fresh:
-            return stored_confidence(link.confidence)
-        return decay_function(link.type, self.policy)(link.confidence, days_since(self.at, link.last_at))
 
 
 @dataclass(slots=True)
@@ -99,13 +68,13 @@ def spread_activation(
     """
     seen = seeds.keys() if known or not seeds else graph_store.visible_ids(connection, list(seeds), reach)
     wave = _Wave({seed: clamp(strength) for seed, strength in seeds.items() if seed in seen and strength > 0})
-    origin, lens = frozenset(wave.strength), _Lens.of(policy, at)
+    origin, current = frozenset(wave.strength), _current_confidence(policy, at)
     edge = sorted(origin, key=lambda seed: -wave.strength[seed])[: policy.frontier]
     for hop in range(1, (policy.max_steps if steps is None else min(steps, policy.max_steps)) + 1):
         reached: list[int] = []
         links = graph_store.links_around_each(connection, edge, reach, policy.read)
         for record in edge:
-            for step, pull in _strongest(record, links.get(record, ()), lens):
+            for step, pull in _strongest(record, links.get(record, ()), current, policy):
                 if _excite(wave, origin, step, pull * policy.step_decay**hop):
                     reached.append(step.dst)
         edge = sorted(reached, key=lambda record: -wave.found[record].score)[: policy.frontier]
@@ -152,12 +121,26 @@ def blend_scores(activation: float, seed_score: float, policy: GraphPolicy = DEF
     return min(policy.most_blend, max(policy.least_blend, mixed))
 
 
-def _strongest(record: int, links: Sequence[Link], lens: _Lens) -> list[tuple[PathStep, float]]:
+def _current_confidence(policy: GraphPolicy, at: datetime | None) -> Callable[[Link], float]:
+    """Tell the confidence of links at a moment; None: as they were written."""
+    fresh = stamp(at - timedelta(days=policy.grace_days)) if at is not None else ""
+
+    def confidence(link: Link) -> float:
+        if at is None or link.last_at >= fresh:  # repeated too lately to have faded
+            return stored_confidence(link.confidence)
+        return decay_function(link.type, policy)(link.confidence, days_since(at, link.last_at))
+
+    return confidence
+
+
+def _strongest(
+    record: int, links: Sequence[Link], current: Callable[[Link], float], policy: GraphPolicy
+) -> list[tuple[PathStep, float]]:
     """The links that lead on from a record, as steps away from it with how hard they pull, the hardest first."""
-    policy, found = lens.policy, list[tuple[float, int, float, LinkType]]()
+    found: list[tuple[float, int, float, LinkType]] = []
     for link in links:
         carries = policy.weight_by_type.get(link.type, 0.0)
-        if carries > 0 and (sure := lens.sure(link)) >= policy.follow_from:
+        if carries > 0 and (sure := current(link)) >= policy.follow_from:
             far = link.dst if link.src == record else link.src
             found.append((-carries * clamp(link.weight) * sure, -far, sure, link.type))
     found.sort()

@@ -150,6 +150,24 @@ def record_ids_touched_since(connection: Connection, event: int) -> list[int]:
     return [row[0] for row in rows]
 
 
+def purged_messages(connection: Connection, low: int, high: int) -> list[int]:
+    """The messages that purges among the events above `low` up to `high` blanked."""
+    rows = connection.execute(
+        "SELECT value FROM event, json_each(event.data, '$.messages') WHERE event.id > ? AND event.id <= ? "
+        "AND event.type = 'purged'",
+        (low, high),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def has_purge(connection: Connection, low: int, high: int) -> bool:
+    """Whether the events above `low` up to `high` purged anything."""
+    row = connection.execute(
+        "SELECT 1 FROM event WHERE type = 'purged' AND id > ? AND id <= ? LIMIT 1", (low, high)
+    ).fetchone()
+    return row is not None
+
+
 def dead_twin(connection: Connection, scope: str, key: str, event: int) -> int | None:
     """A record with this key that came after `event` and is no longer live."""
     row = connection.execute(

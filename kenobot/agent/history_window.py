@@ -1,7 +1,7 @@
-"""How much of a conversation a prompt shows. Pure; shared by who builds prompts and by who sums up what they leave out.
+"""Decide how much of a conversation a prompt shows, and when the rest is summarized. Pure.
 
-A new prompt begins with the last `history` messages, and with all that is not summed up yet. Whoever sums up does so
-before that is more than fits: so every message is shown or summed up.
+A new prompt begins with the last messages, and with all that is not summarized yet. Compaction summarizes before that
+is more than fits: every message is shown or summarized.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,10 @@ _FEW = 8  # messages that are worth a summary, however short a history is asked 
 
 @dataclass(frozen=True, slots=True)
 class HistoryWindow:
-    """history_min, history_max: messages, as a new prompt begins and as it has grown. message_tokens: tokens at which
-    one is clipped.
+    """The size of a history.
 
-    total_tokens: tokens of all messages together, the summary included. summary_tokens: tokens that it may take; 0:
-    there is none.
+    history_min, history_max: messages when a new prompt begins, and when it is full. message_tokens: where one message
+    is clipped. total_tokens: all messages and the summary. summary_tokens: the summary; 0 without one.
     """
 
     history_min: int
@@ -30,7 +29,7 @@ class HistoryWindow:
 
     @property
     def summary_budget(self) -> int:
-        """Tokens that a summary may take, whatever the room is."""
+        """Tokens that a summary may take."""
         return min(self.summary_tokens, self.total_tokens // 4)
 
     @property

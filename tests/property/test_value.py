@@ -199,7 +199,7 @@ def test_activation_stays_in_reach_and_can_be_followed(
             assert scope_of[reached.seed] in reach
             assert number not in {records[place].id for place in seeds if seeds[place] > 0}
             assert reached.score > 0
-            assert 1 <= reached.hop <= policy.max_steps
+            assert 1 <= len(reached.path) <= policy.max_steps
             assert reached.path[-1].dst == number
             for step in reached.path:
                 ends = {(step.src, step.dst), (step.dst, step.src)}

@@ -112,28 +112,23 @@ def _speaker(text: str) -> str:
 
 
 def turns_by_message(index: Connection, messages: Iterable[int]) -> list[IndexedTurn]:
-    """These messages in their talk; those that are not known are left out."""
-    rows = index.execute(
-        f"SELECT {_COLUMNS} FROM talk WHERE message IN (SELECT value FROM json_each(?))", (json.dumps(list(messages)),)
-    )
-    return list(map(IndexedTurn._make, rows))
+    """These messages in their talk; those that are not indexed are left out."""
+    return _turns(index, "talk WHERE message IN (SELECT value FROM json_each(?))", messages)
 
 
 def turns_at(index: Connection, places: Iterable[tuple[int, int]]) -> list[IndexedTurn]:
     """The turns at these places, each a stretch and a place in it."""
-    rows = index.execute(
-        f"SELECT {_COLUMNS} FROM json_each(?) AS wanted JOIN talk ON talk.stretch = wanted.value ->> 0 "
-        "AND talk.place = wanted.value ->> 1",
-        (json.dumps(list(places)),),
-    )
-    return list(map(IndexedTurn._make, rows))
+    source = "json_each(?) AS wanted JOIN talk ON talk.stretch = wanted.value ->> 0 AND talk.place = wanted.value ->> 1"
+    return _turns(index, source, places)
 
 
-def turns_of_segments(index: Connection, stretches: Sequence[int]) -> list[IndexedTurn]:
+def turns_of_segments(index: Connection, stretches: Iterable[int]) -> list[IndexedTurn]:
     """Every turn of these stretches."""
-    rows = index.execute(
-        f"SELECT {_COLUMNS} FROM talk WHERE stretch IN (SELECT value FROM json_each(?))", (json.dumps(list(stretches)),)
-    )
+    return _turns(index, "talk WHERE stretch IN (SELECT value FROM json_each(?))", stretches)
+
+
+def _turns(index: Connection, source: str, wanted: Iterable[object]) -> list[IndexedTurn]:
+    rows = index.execute(f"SELECT {_COLUMNS} FROM {source}", (json.dumps(list(wanted)),))
     return list(map(IndexedTurn._make, rows))
 
 

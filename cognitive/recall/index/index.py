@@ -9,7 +9,7 @@ import contextlib
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kenobot.cognitive.recall.index import conversation_rows, merging, postings
 from kenobot.cognitive.recall.index.documents import record_documents, turn_documents
 from kenobot.cognitive.recall.index.vector_port import VectorSearch
+from kenobot.cognitive.store import events
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class SideIndex:
     def _fill_at_once(self, index: Connection, truth: Connection) -> None:
         """A home that is small is indexed while its first query waits: that takes a tenth of a second."""
         gaps = _gaps(index)
-        if sum(gap.high - gap.low for gap in gaps) <= _AT_ONCE:
+        if _row_count(gaps) <= _AT_ONCE:
             with _transaction(index):
                 for gap in gaps:
                     _fill(index, truth, gap, _AT_ONCE)
@@ -94,7 +95,7 @@ class SideIndex:
         """About how many rows `fill` has still to look at."""
         with self._lock, self._forgiving():
             index = self._writer(truth)
-            return sum(gap.high - gap.low for gap in _gaps(index)) + merging.is_full_merge_due(index)
+            return _row_count(_gaps(index)) + merging.is_full_merge_due(index)
         return 0
 
     def index_backlog(self, truth: Connection, rows: int = 200) -> int:
@@ -108,7 +109,7 @@ class SideIndex:
                 return int(merging.merge_step(index))
             with _transaction(index):
                 _fill(index, truth, gaps[0], rows)
-            return sum(gap.high - gap.low for gap in _gaps(index)) + merging.is_full_merge_due(index)
+            return _row_count(_gaps(index)) + merging.is_full_merge_due(index)
         return 0
 
     def read(self, work: Callable[[Connection], T], otherwise: T) -> T:
@@ -297,15 +298,10 @@ def _standing(index: Connection, truth: Connection) -> _Standing:
     return _Standing(bool(held), (seen, told), (last or 0, newest or 0), str(known or "") == mark)
 
 
-def _mark(truth: Connection, table: str, number: int) -> str:
-    row = truth.execute(f"SELECT at FROM {table} WHERE id = ?", (number,)).fetchone()
-    return str(row[0]) if row else ""
-
-
 def _move(index: Connection, truth: Connection, table: str, number: int) -> None:
-    index.execute(
-        "INSERT OR REPLACE INTO cursor (name, at, mark) VALUES (?, ?, ?)", (table, number, _mark(truth, table, number))
-    )
+    row = truth.execute(f"SELECT at FROM {table} WHERE id = ?", (number,)).fetchone()
+    mark = str(row[0]) if row else ""
+    index.execute("INSERT OR REPLACE INTO cursor (name, at, mark) VALUES (?, ?, ?)", (table, number, mark))
 
 
 def _begin(index: Connection, truth: Connection) -> None:
@@ -322,10 +318,9 @@ def _take_new(index: Connection, truth: Connection) -> None:
     (seen, told), (last, newest) = standing.seen, standing.now
     records, messages = _touched(truth, max(seen, last - _AT_ONCE), last)
     messages += range(max(told, newest - _AT_ONCE) + 1, newest + 1)
-    if _purged(truth, seen, last):
+    if events.has_purge(truth, seen, last):
         merging.request_full_merge(index)
-    postings.write_documents(index, record_documents(truth, records), turn_documents(truth, messages))
-    conversation_rows.write_turns(index, truth, messages)
+    _index_rows(index, truth, records, messages)
     for kind, before, now in (("event", seen, last), ("message", told, newest)):
         if now - before > _AT_ONCE:
             index.execute("INSERT INTO gap (kind, low, high) VALUES (?, ?, ?)", (kind, before, now - _AT_ONCE))
@@ -338,27 +333,22 @@ def _touched(truth: Connection, low: int, high: int) -> tuple[list[int], list[in
     rows = truth.execute(  # by the numbers of events, not by an index of all there ever were, hence the plus
         "SELECT DISTINCT +record_id FROM event WHERE id > ? AND id <= ? AND +record_id IS NOT NULL", (low, high)
     )
-    records = [row[0] for row in rows]
-    erased = truth.execute(
-        "SELECT value FROM event, json_each(event.data, '$.messages') WHERE event.id > ? AND event.id <= ? "
-        "AND event.type = 'purged'",
-        (low, high),
-    )
-    return records, [int(row[0]) for row in erased]
-
-
-def _purged(truth: Connection, low: int, high: int) -> bool:
-    return bool(
-        truth.execute(
-            "SELECT 1 FROM event WHERE type = 'purged' AND id > ? AND id <= ? LIMIT 1", (low, high)
-        ).fetchone()
-    )
+    return [row[0] for row in rows], events.purged_messages(truth, low, high)
 
 
 def _gaps(index: Connection) -> list[_Gap]:
     """What is missing: changed records first, because a stale one says what is wrong; then records, then turns."""
     rows = index.execute("SELECT rowid, kind, low, high FROM gap ORDER BY kind = 'message', kind = 'record', high DESC")
     return [_Gap(*row) for row in rows]
+
+
+def _row_count(gaps: Sequence[_Gap]) -> int:
+    return sum(gap.high - gap.low for gap in gaps)
+
+
+def _index_rows(index: Connection, truth: Connection, records: Sequence[int], messages: Sequence[int]) -> None:
+    postings.write_documents(index, record_documents(truth, records), turn_documents(truth, messages))
+    conversation_rows.write_turns(index, truth, messages)
 
 
 def _fill(index: Connection, truth: Connection, gap: _Gap, rows: int) -> None:
@@ -375,8 +365,7 @@ def _fill(index: Connection, truth: Connection, gap: _Gap, rows: int) -> None:
         ]
         low = found[-1] - 1 if len(found) == rows else gap.low
         records, messages = (found, []) if gap.kind == "record" else ([], found)
-    postings.write_documents(index, record_documents(truth, records), turn_documents(truth, messages))
-    conversation_rows.write_turns(index, truth, messages)
+    _index_rows(index, truth, records, messages)
     if low > gap.low:
         index.execute("UPDATE gap SET high = ? WHERE rowid = ?", (low, gap.row))
     else:
@@ -390,7 +379,7 @@ def unindexed_count(path: Path, truth: Connection) -> int:
         try:
             standing = _standing(index, truth)
             came = sum(standing.now) - sum(standing.seen)
-            return max(0, came) + sum(gap.high - gap.low for gap in _gaps(index))
+            return max(0, came) + _row_count(_gaps(index))
         finally:
             index.close()
     except sqlite3.Error:

@@ -172,10 +172,7 @@ def _held(connection: Connection, records: Iterable[int], messages: Iterable[int
         )
         found.update((row[0], (row[1], row[2])) for row in rows)
     numbers = [message * IDS_PER_SOURCE + TURN_OFFSET for message in messages]
-    rows = connection.execute(
-        "SELECT id, room, terms FROM doc WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(numbers),)
-    )
-    found.update((row[0], (row[1], row[2])) for row in rows)
+    found.update((number, (room, " ".join(said))) for number, room, said in document_terms(connection, numbers))
     return found
 
 

@@ -114,21 +114,3 @@ def count(connection: Connection, reach: Scopes, model: str) -> tuple[int, int]:
         (model, _FORMS, *scopes),
     ).fetchone()
     return int(row[0]), int(row[1])
-
-
-def purged_messages(connection: Connection, low: int, high: int) -> list[int]:
-    """The messages that purges among the events above `low` up to `high` blanked."""
-    rows = connection.execute(
-        "SELECT value FROM event, json_each(event.data, '$.messages') WHERE event.id > ? AND event.id <= ? "
-        "AND event.type = 'purged'",
-        (low, high),
-    )
-    return [int(row[0]) for row in rows]
-
-
-def has_purge(connection: Connection, low: int, high: int) -> bool:
-    """Whether anything was erased for good by the events above `low` up to `high`."""
-    row = connection.execute(
-        "SELECT 1 FROM event WHERE type = 'purged' AND id > ? AND id <= ? LIMIT 1", (low, high)
-    ).fetchone()
-    return row is not None

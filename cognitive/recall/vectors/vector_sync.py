@@ -104,10 +104,10 @@ class VectorSync:
         now = SyncPosition(max(before.event, events.last_event(connection)), max(before.message, self.newest_turn()))
         if now == before:
             return SyncChanges(now)
-        if vector_rows.has_purge(connection, before.event, now.event):
+        if events.has_purge(connection, before.event, now.event):
             self._vectors.clear_cache()
             for model in self._models:
-                self._vectors.drop("turn", vector_rows.purged_messages(connection, before.event, now.event), model)
+                self._vectors.drop("turn", events.purged_messages(connection, before.event, now.event), model)
         far = self._policy.meaning.resync_from_rows
         if now.event - before.event > far or now.message - before.message > far:
             return SyncChanges(now, rescan=True)

@@ -1,4 +1,4 @@
-"""Judges what recall found by having a model read it, before the reply: off unless the owner wants it."""
+"""Rerank what recall found by a model that reads it, within a daily token budget."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ _FAILURES, _REST = 3, 300.0
 
 @dataclass(frozen=True, slots=True)
 class RerankResult:
-    """What a model made of some notes. marks: of each, 0 to 1; None when they cannot be read. tokens: that it used."""
+    """Marks of some notes, 0 to 1 each, None when the answer cannot be read; and the tokens used."""
 
     marks: list[float] | None
     tokens: int
@@ -36,14 +36,14 @@ class RerankResult:
 
 
 async def request_marks(model: ModelRouter, request: Request, count: int, seconds: float) -> RerankResult:
-    """Have a model judge the `count` texts of a request of `judging`. Raises TimeoutError or RemoteError."""
+    """Have a model mark the `count` notes of a request. Raises TimeoutError or RemoteError."""
     async with asyncio.timeout(seconds):
         reply = await model.ask(request)
     return RerankResult(reranking.parse_marks(reply.text, count), tokens_used(request, reply), reply.model)
 
 
 async def rerank(reranker: Reranker, question: str, report: SearchReport) -> Mapping[int, float]:
-    """How much each record that was found helps to answer, by its number; nothing where nobody could tell."""
+    """How much each candidate helps to answer, 0 to 1, by its record; nothing where the reranker could not tell."""
     read = report.candidates[: reranking.MAX_NOTES]
     texts = [render_record(memory.record) for memory in read]
     marks = await reranker.score(question, texts) if texts else None
@@ -61,7 +61,6 @@ class ModelReranker:
         self._breaker = CircuitBreaker(clock, _FAILURES, _REST)
 
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
-        """See `kenobot.ports.embedder.Reranker`."""
         if not texts or not self._breaker.allows_request():
             return None
         ended = self._breaker.release_probe
@@ -70,15 +69,15 @@ class ModelReranker:
             use = await self._budget.reserve(request)
             if use is None:
                 return None
-            told = await self._ask(request, len(texts), use.reserved)
-            await self._budget.settle(use, told.tokens)
-            ended = self._breaker.record_failure if told.marks is None else self._breaker.record_success
-            return told.marks
+            result = await self._ask(request, len(texts), use.reserved)
+            await self._budget.settle(use, result.tokens)
+            ended = self._breaker.record_failure if result.marks is None else self._breaker.record_success
+            return result.marks
         finally:
             ended()
 
     async def _ask(self, request: Request, count: int, reserved: int) -> RerankResult:
-        """reserved: what a call counts for that was broken off."""
+        """reserved: tokens that a call which timed out counts for."""
         try:
             return await request_marks(self._model, request, count, _SECONDS)
         except TimeoutError:
@@ -90,7 +89,7 @@ class ModelReranker:
 
 
 def build_reranker(settings: Settings, model: ModelRouter | None, database: Database, clock: Clock) -> Reranker | None:
-    """Who judges what recall found, as it is set: by default nobody."""
+    """The reranker of the settings; by default none."""
     if settings.memory.reranker == "none" or model is None:
         return None
     zone, tokens = ZoneInfo(settings.bot.timezone), settings.memory.rerank_daily_tokens

@@ -72,8 +72,8 @@ def activation(case: Case) -> Outcome:
         {
             "node": named[record],
             "score": round(reached.score, 6),
-            "hop": reached.hop,
-            "confidence": reached.confidence,
+            "hop": len(reached.path),
+            "confidence": reached.path[-1].confidence,
         }
         for record, reached in found.items()
     ]

@@ -155,7 +155,7 @@ def test_a_path_tells_how_something_was_reached() -> None:
         found = spread_activation(connection, {chain[0].id: 1.0}, ("owner",), _PLAIN)
         far = found[chain[3].id]
         assert [(step.src, step.dst) for step in far.path] == [(a.id, b.id) for a, b in pairwise(chain[:4])]
-        assert (far.hop, far.seed, far.path[-1].type) == (3, chain[0].id, "related")
+        assert (len(far.path), far.seed, far.path[-1].type) == (3, chain[0].id, "related")
         assert chain[4].id not in found
         assert list(found) == [record.id for record in chain[1:4]]
 
