@@ -1,4 +1,4 @@
-"""The part of a prompt that tells what its conversation no longer shows: the summary of its earlier messages."""
+"""Render the summary of a conversation's earlier messages for a prompt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class ConversationSummary:
         return estimate_tokens(self.text) if self.text else 0
 
     def section(self, dropped: Sequence[StoredMessage]) -> str:
-        """What stands at the end of a frame. dropped: the newest of the messages that are not shown."""
+        """The end of a prefix. dropped: the newest of the messages that are not shown."""
         parts = [self.text] if self.text else []
         if dropped and not (self.text and dropped[-1].id <= self.cursor):
             parts.append(_LEFT_OUT)
@@ -36,14 +36,12 @@ class ConversationSummary:
 
 
 def load_summary(connection: Connection, session: str, tokens: int, reads: Sequence[str]) -> ConversationSummary:
-    """The summary of a conversation within so many tokens, for whoever reads these scopes."""
+    """The summary of a conversation within so many tokens, for a reader of these scopes."""
     record = summary_rows.session_summary(connection, session) if tokens else None
     if record is None:
         return ConversationSummary()
-    digest, own = (
-        summary_rows.load_digest(connection, record),
-        any(scope.startswith("user:") for scope in reads),
-    )  # a guest's own words
+    digest = summary_rows.load_digest(connection, record)
+    own = any(scope.startswith("user:") for scope in reads)  # a guest's own words
     cursor = summary_rows.summarised_through(connection, session, digest)
     head = f"{HEADING}\n{_ABOUT}\n"
     room = tokens - estimate_tokens(head)

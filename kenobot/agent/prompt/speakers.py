@@ -1,4 +1,4 @@
-"""Who says what in a prompt: the speaker, the model, and everybody else. Pure."""
+"""Attribute the texts of a prompt to the speaker, the model, or others. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ _LIKE_MARKUP = re.compile("[<＜﹤&＆﹠‹〈⟨❮\U000e0020-\U000e007e]")
 def speech_context(
     inbound: Inbound, principal: Principal, lines: Sequence[StoredMessage], memory: Sequence[str]
 ) -> SpeechContext:
-    """The voices of a turn. lines: the history on show. memory: the texts in which memory is shown.
+    """Who said what. lines: the history on show. memory: the texts that show memory.
 
-    What the model answered to somebody else's text counts as theirs too, because it tells what stands there.
+    What the model answered to the text of others counts as theirs too, because it tells what stands there.
     """
     before: list[str] = []
     asked: list[str] = []
