@@ -96,7 +96,7 @@ class _Parts:
 @dataclass(slots=True, eq=False)
 class _Draft:
     tag: _Tag
-    pieces: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)  # bounded: one reply; turn
     inert: bool = False
 
 

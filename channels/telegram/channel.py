@@ -46,6 +46,7 @@ class TelegramChannel:
         self._heard: float | None = None
         self._reported: float | None = None
         self._offset: int | None = None
+        # bounded: 100 updates; test_updates_without_a_number_are_remembered_up_to_a_hundred
         self._unnumbered: set[str] = set()
 
     @property

@@ -71,8 +71,8 @@ def _clean(markdown: str) -> str:
 class _Output:
     """Text pieces in order, and spans between them; a delimiter's piece is emptied when it finds its partner."""
 
-    pieces: list[str] = field(default_factory=list)
-    ranges: list[tuple[int, int, EntityKind, str]] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)  # bounded: one reply; turn
+    ranges: list[tuple[int, int, EntityKind, str]] = field(default_factory=list)  # bounded: one reply; turn
 
     def write(self, text: str) -> int:
         """Append a piece and return its number. What encloses others starts with an empty one, so as to sort first."""
@@ -189,7 +189,7 @@ class _Line:
         self._line = line
         self._out = out
         self._bold = bold
-        self._open: list[tuple[_Emphasis, int]] = []
+        self._open: list[tuple[_Emphasis, int]] = []  # bounded: one line of a reply; turn
         self._backticks: dict[int, list[int]] | None = None
 
     def write(self) -> None:

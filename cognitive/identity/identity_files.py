@@ -40,7 +40,7 @@ class Identity:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _Seen] = {}  # bounded: 4 files; test_the_identity_folder_is_read_by_four_names
         self._lock = threading.Lock()
 
     def read(self) -> IdentityText:

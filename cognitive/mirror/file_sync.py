@@ -63,8 +63,9 @@ class FileSync(Generic[Detail]):
         self._flushing = asyncio.Lock()
         self._cursor: int | None = None
         self._stored_cursor: int | None = None
-        self._again: set[FileKey] = set()
-        self._problems: dict[str, str] = {}
+        self._again: set[FileKey] = set()  # bounded: what is to be written; test_what_is_known_of_cards_is_bounded
+        self._problems: dict[str, str] = {}  # bounded: 200 sentences; test_what_is_known_of_cards_is_bounded
+        # bounded: the memory files; test_what_is_known_of_memory_files_goes_with_them
         self._seen: dict[str, FileStamp] = {}
 
     @property

@@ -67,8 +67,8 @@ class RebuildReport:
 
     records: int = 0
     links: int = 0
-    by_status: dict[str, int] = field(default_factory=dict)
-    by_scope: dict[str, int] = field(default_factory=dict)
+    by_status: dict[str, int] = field(default_factory=dict)  # bounded: 6 statuses; turn
+    by_scope: dict[str, int] = field(default_factory=dict)  # bounded: the scopes there are; turn
     problems: tuple[str, ...] = ()
     written: bool = False
 

@@ -73,7 +73,7 @@ class SessionNote:
         self._writing = asyncio.Lock()  # of two rounds at once, one would take the other for a person
         self._basis: _Basis | None = None
         self._mark: FileStamp | None = None
-        self._told: dict[Record, _Told] = {}
+        self._told: dict[Record, _Told] = {}  # bounded: 40 summaries; turn
 
     async def sync_out(self) -> None:
         """Write the file if it does not say what is going on now. Raises StoreError; the disk's own errors wait."""

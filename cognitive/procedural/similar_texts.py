@@ -18,8 +18,8 @@ _LONGEST = 2_000  # characters of a text whose words count
 class SimilarTexts:
     """Texts by their words, for as long as one plan is made."""
 
-    texts: list[tuple[str, frozenset[str]]] = field(default_factory=list)
-    by_word: dict[str, list[int]] = field(default_factory=dict)
+    texts: list[tuple[str, frozenset[str]]] = field(default_factory=list)  # bounded: what one file says; night
+    by_word: dict[str, list[int]] = field(default_factory=dict)  # bounded: what one file says; night
 
     def add(self, text: str) -> None:
         named = _named(text)

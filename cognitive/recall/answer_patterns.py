@@ -18,7 +18,7 @@ def pattern_names(table: str) -> tuple[str, ...]:
     return tuple(_tables()[table])
 
 
-@lru_cache(64)
+@lru_cache(64)  # bounded: one file of patterns; start
 def answer_pattern(table: str, name: str) -> re.Pattern[str]:
     """A pattern of the file, compiled when it is first needed: all of them take 20 ms."""
     text = _tables()[table][name]

@@ -19,8 +19,8 @@ class VectorHits:
     similarities: of a usual answer's nearness; see `SimilarityCalibration.share`.
     """
 
-    relevance: Mapping[int, float] = field(default_factory=dict)
-    similarities: Mapping[int, float] = field(default_factory=dict)
+    relevance: Mapping[int, float] = field(default_factory=dict)  # bounded: what a search by vectors found; turn
+    similarities: Mapping[int, float] = field(default_factory=dict)  # bounded: what a search by vectors found; turn
 
 
 def find_by_meaning(

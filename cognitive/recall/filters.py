@@ -40,9 +40,9 @@ class RecallFilter:
     policy: Policy
     as_of: datetime | None = None
     prompt_text: str = ""
-    dropped: Counter[DropReason] = field(default_factory=Counter)
+    dropped: Counter[DropReason] = field(default_factory=Counter)  # bounded: the 12 reasons there are; turn
     trace: RecallTrace | None = None
-    _seen: dict[int, bool] = field(default_factory=dict)
+    _seen: dict[int, bool] = field(default_factory=dict)  # bounded: what was read; turn
 
     def in_prompt(self, record: Record) -> bool:
         """Whether the prompt shows a record already."""

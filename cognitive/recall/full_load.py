@@ -40,6 +40,7 @@ class FullLoader:
     """Load memory for the beginning of a prompt. Daily logs are cached until they change. For several threads."""
 
     def __init__(self) -> None:
+        # bounded: 64 logs and 8 million characters; test_worked_out_logs_are_kept_within_a_number_and_a_size
         self._logs: OrderedDict[tuple[object, ...], MemoryPack] = OrderedDict()
         self._characters = 0
         self._lock = Lock()

@@ -62,12 +62,12 @@ class MemoryQuery:
     budget: int = 0
     limit: int = 0
     as_of: datetime | None = None
-    vector_relevance: Mapping[int, float] = field(default_factory=dict)
+    vector_relevance: Mapping[int, float] = field(default_factory=dict)  # bounded: what a search by vectors found; turn
     prompt_text: str = ""
     from_message: int | None = None
     force: bool = False
     excerpt_limit: int = 0
-    marks: Mapping[int, float] = field(default_factory=dict)
+    marks: Mapping[int, float] = field(default_factory=dict)  # bounded: 12 memories that were read; turn
     trace: RecallTrace | None = None
     policy: Policy = DEFAULT
 
@@ -101,7 +101,7 @@ class RecalledMemory:
     line: str = ""
     tokens: int = 0
     terms: frozenset[str] = frozenset()
-    relevance_parts: Mapping[str, float] = field(default_factory=dict)
+    relevance_parts: Mapping[str, float] = field(default_factory=dict)  # bounded: the seven parts of a fit; turn
 
     def explain(self) -> MatchExplanation:
         """Why it was chosen."""
@@ -145,7 +145,7 @@ class SearchReport:
     excerpts: tuple[Excerpt, ...] = ()
     query_terms: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
-    dropped: dict[str, int] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)  # bounded: the 12 reasons there are; turn
     budget: int = 0
     candidates: tuple[RecalledMemory, ...] = ()
 
@@ -173,6 +173,7 @@ class MemoryPack:
     updates counted as shown. search: what a search found.
     """
 
+    # bounded: seven sections of each pack, 64 packs are kept; test_worked_out_logs_are_kept_within_a_number_and_a_size
     sections: Mapping[Section, str] = field(default_factory=dict)
     texts: tuple[str, ...] = ()
     entries: tuple[MemoryEntry, ...] = ()

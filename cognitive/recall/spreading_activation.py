@@ -46,8 +46,8 @@ class _Wave:
     """Activation on its way: what each record has got so far, how it was reached, and what was walked over."""
 
     strength: dict[int, float]
-    found: dict[int, Activation] = field(default_factory=dict)
-    walked: set[tuple[int, int]] = field(default_factory=set)
+    found: dict[int, Activation] = field(default_factory=dict)  # bounded: 240 records; turn
+    walked: set[tuple[int, int]] = field(default_factory=set)  # bounded: 240 links; turn
 
 
 def spread_activation(

@@ -36,11 +36,12 @@ class RecallTrace:
     records that were not read, since others promised to fit better, best first, and what they promised.
     """
 
+    # bounded: what one recall looked at; turn
     ranked: dict[tuple[SourceKind, int], TracedItem] = field(default_factory=dict)
-    dropped: dict[tuple[SourceKind, int], str] = field(default_factory=dict)
+    dropped: dict[tuple[SourceKind, int], str] = field(default_factory=dict)  # bounded: what one recall looked at; turn
     turns_searched: bool = False
     confidence_features: "ConfidenceFeatures | None" = None
-    estimates: Mapping[int, float] = field(default_factory=dict)
+    estimates: Mapping[int, float] = field(default_factory=dict)  # bounded: what one recall looked at; turn
 
     def add_turns(self, ranked: "Sequence[RankedTurn]") -> None:
         """Take note of turns, best first."""

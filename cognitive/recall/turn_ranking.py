@@ -68,11 +68,12 @@ class _Talk:
 
     words: Sequence[QueryTerm]
     gains: Sequence[float]
-    turns: dict[int, IndexedTurn] = field(default_factory=dict)
-    held: dict[int, int] = field(default_factory=dict)
+    turns: dict[int, IndexedTurn] = field(default_factory=dict)  # bounded: a few hundred turns: the policy; turn
+    held: dict[int, int] = field(default_factory=dict)  # bounded: a few hundred turns: the policy; turn
+    # bounded: a few hundred turns: the policy; turn
     places: dict[tuple[int, int], IndexedTurn] = field(default_factory=dict)
-    ses: dict[int, float] = field(default_factory=dict)
-    sums: dict[int, float] = field(default_factory=dict)
+    ses: dict[int, float] = field(default_factory=dict)  # bounded: a few hundred turns: the policy; turn
+    sums: dict[int, float] = field(default_factory=dict)  # bounded: a few hundred turns: the policy; turn
     stretches: int = 1
     usual: float = 1.0
 

@@ -83,8 +83,11 @@ class EmbeddingWorker(BackgroundTask):
         self._breaker = CircuitBreaker(clock, self._policy.trip_after_failures, self._policy.cooldown_seconds)
         self._wake, self._hurry = asyncio.Event(), asyncio.Event()
         self._opened, self._loaded = asyncio.Event(), asyncio.Event()
+        # bounded: the chats that are answered now; test_far_more_news_than_usual_is_looked_through_as_a_whole
         self._waiting: list[tuple[bool, asyncio.Future[None]]] = []  # until what is new is embedded, or until all is
+        # bounded: a page of 2,000 texts, 1,000 new; test_far_more_news_than_usual_is_looked_through_as_a_whole
         self._todo: deque[PendingText] = deque()
+        # bounded: 2 places; test_far_more_news_than_usual_is_looked_through_as_a_whole
         self._left: list[tuple[bool, int]] = []  # ranges to search for missing vectors: of turns?, up to which id
         self._batch = _FIRST_BATCH
         self._failures = 0

@@ -37,6 +37,7 @@ class _Subscription:
     def __init__(self, bus: "Bus", receiver: Subscriber) -> None:
         self._bus = bus
         self._receiver = receiver
+        # bounded: 1,000 signals; test_a_full_queue_drops_and_says_so
         self._queue: asyncio.Queue[Envelope] = asyncio.Queue(_QUEUE)
         self._name = getattr(receiver, "__qualname__", repr(receiver))
         self._task: asyncio.Task[None] | None = None
@@ -103,8 +104,9 @@ class Bus:
         self.deadline = deadline
         self._clock = clock
         self._signals = {name: blinker.Signal(signal.meaning) for name, signal in ALL_SIGNALS.items()}
-        self._middleware: list[Middleware] = []
-        self._bells: dict[str, list[Callable[[Envelope], None]]] = {}
+        self._middleware: list[Middleware] = []  # bounded: what plugins register; start
+        self._bells: dict[str, list[Callable[[Envelope], None]]] = {}  # bounded: the house's own wake-ups; start
+        # bounded: the receivers there are; test_a_receiver_that_leaves_leaves_nothing_behind
         self._subscriptions: set[_Subscription] = set()
 
     def add_middleware(self, middleware: Middleware) -> None:

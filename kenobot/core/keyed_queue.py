@@ -28,6 +28,7 @@ class _Line(Generic[T]):
     reading: `ready` is being filled from the store; an item queued meanwhile would overtake, so it waits there too.
     """
 
+    # bounded: 32 items: parts of a chat, 16 messages; test_a_chat_that_takes_nothing_holds_few_parts
     ready: deque[T] = field(default_factory=deque)
     done: int = 0
     newest: int = 0
@@ -62,7 +63,7 @@ class KeyedQueue(Generic[K, T]):
         self._work = work
         self._id_of = id_of
         self._ahead = ahead
-        self._lines: dict[K, _Line[T]] = {}
+        self._lines: dict[K, _Line[T]] = {}  # bounded: chats with mail: at most loop.backlog; turn
         self._stopping = False
 
     def put(self, key: K, item: T | None = None) -> None:

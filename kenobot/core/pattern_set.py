@@ -37,6 +37,7 @@ class InvalidPattern(ValueError):
 class _Node:
     kind: NodeKind
     test: CharTest | None = None
+    # bounded: 4,000 nodes; test_what_cannot_be_used_is_refused_in_plain_words
     out: list[int] = field(default_factory=list)
 
 
@@ -46,6 +47,7 @@ class _State:
 
     kernel: frozenset[int]
     before: int
+    # bounded: 10,000 moves between states; test_states_are_forgotten
     moves: "dict[str, _State | None]" = field(default_factory=dict)
 
 
@@ -55,8 +57,9 @@ class PatternSet:
     def __init__(self, patterns: Sequence[str]) -> None:
         if len(patterns) > MAX_PATTERNS:
             raise InvalidPattern(f"there are more than {MAX_PATTERNS}")
-        self._nodes: list[_Node] = []
+        self._nodes: list[_Node] = []  # bounded: 4,000 nodes; test_what_cannot_be_used_is_refused_in_plain_words
         self._starts = [_Compiler(pattern, self._nodes).compile() for pattern in patterns]
+        # bounded: 10,000 moves between states; test_states_are_forgotten
         self._states: dict[tuple[frozenset[int], int], _State] = {}
         self._moves = 0
 

@@ -21,8 +21,9 @@ class Scheduler:
     """
 
     def __init__(self) -> None:
-        self._jobs: list[tuple[str, float, Job]] = []
-        self._running: set[asyncio.Task[Any]] = set()
+        self._jobs: list[tuple[str, float, Job]] = []  # bounded: the jobs there are; start
+        self._running: set[asyncio.Task[Any]] = set()  # bounded: the jobs there are; turn
+        # bounded: the jobs there are; test_a_full_disk_is_logged_once_until_it_works_again
         self._hindered: set[str] = set()
         self._scheduler: Any = None
 

@@ -43,7 +43,7 @@ class Access:
     """Decide rights from the rosters of the channels and the people whom the owner approved."""
 
     def __init__(self, rosters: Mapping[str, Roster]) -> None:
-        self._rosters = dict(rosters)
+        self._rosters = dict(rosters)  # bounded: the channels of the configuration; start
         self._people: frozenset[Account] = frozenset()
 
     @property

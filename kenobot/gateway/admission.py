@@ -58,7 +58,7 @@ class AdmissionControl:
         self._noticed = HourlyOnce(clock, _NOTICED)
         self._locked: datetime | None = None
         self._refreshed = False
-        self._refreshing: set[asyncio.Task[None]] = set()
+        self._refreshing: set[asyncio.Task[None]] = set()  # bounded: changes under way; turn
         self.stale = False
         """Whether the latest `refresh` failed, so that another one is due."""
 

@@ -14,6 +14,7 @@ class HourlyOnce:
     def __init__(self, clock: Clock, most: int) -> None:
         self._clock = clock
         self._most = most
+        # bounded: 20 subjects, 200 chats and 500 strangers an hour; test_notices_of_an_hour_are_limited
         self._seen: OrderedDict[Hashable, float] = OrderedDict()
 
     def is_news(self, subject: Hashable) -> bool:

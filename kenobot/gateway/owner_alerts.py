@@ -80,7 +80,7 @@ class _Notice:
 
     subject: str
     sentence: Text
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)  # bounded: one notice; turn
     about: tuple[str, str] = ("", "")
 
 
@@ -106,7 +106,7 @@ class OwnerAlerts:
         self._kept: OwnerChat | None = None
         self._recent = HourlyOnce(clock, _MOST)
         self._chats = HourlyOnce(clock, _CHATS)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()  # bounded: 220 notices an hour; turn
 
     def attach(self, signals: Signals) -> None:
         """Alert the owner of these signals from now on."""

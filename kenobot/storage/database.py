@@ -59,7 +59,9 @@ class Database:
     def __init__(self, path: Path, connection: Connection) -> None:
         self._path = path
         self._connection = connection  # the writer's own
+        # bounded: 20,000 transactions waiting; test_a_disk_that_stands_still_fills_no_queue
         self._jobs: queue.SimpleQueue[tuple[_Job, ...] | None] = queue.SimpleQueue()
+        # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
         self._reads: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_on, name="kenobot-writer", daemon=True)
         self._readers = [

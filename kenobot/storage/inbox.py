@@ -65,7 +65,9 @@ class Inbox:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
+        # bounded: 10,000 numbers; test_a_flood_of_dropped_messages_keeps_its_newest
         self._dropped: deque[int] = deque(maxlen=_DROPPED_KEPT)
+        # bounded: 1,000 numbers; test_a_flood_of_unreadable_updates_keeps_its_newest
         self._aside: deque[int] = deque(maxlen=_DEAD_KEPT)
 
     async def store(

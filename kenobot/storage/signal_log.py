@@ -26,6 +26,7 @@ class SignalLog:
         self._database = database
         self._keep = keep
         self._redact = redact or Redactor()
+        # bounded: 10,000 signals, in practice 64; test_what_is_held_in_memory_is_bounded
         self._held: deque[Envelope] = deque(maxlen=_HELD)
 
     def attach(self, signals: Signals) -> None:

@@ -34,7 +34,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Destination, Outbox, enqueue
 from kenobot.testing.clock import START, ManualClock
-from tests.bounds.registry import IN_MEMORY
+from tests.bounds.registry import CACHES, IN_MEMORY, LIFETIMES
 from tests.memory_rows import full_load_query
 from tests.samples import rows
 from tests.scene import Scene
@@ -45,10 +45,10 @@ _ZONE = ZoneInfo("UTC")
 # ── the whole house ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _sizes(test: str) -> dict[str, int]:
-    """How much the registered containers hold that this test stands for, over all the objects there are."""
+def _sizes(lifetime: str) -> dict[str, int]:
+    """How much the containers of a lifetime hold, over all the objects there are."""
     sizes = {}
-    for what in [row.what for row in IN_MEMORY if row.test.endswith(f"::{test}")]:
+    for what in [row.what for row in IN_MEMORY if row.test == LIFETIMES[lifetime]]:
         path, name = what.rsplit(".", 1)
         module, kind = path.rsplit(".", 1)
         wanted = getattr(importlib.import_module(module), kind)
@@ -63,13 +63,13 @@ async def test_nothing_of_a_turn_stays_when_it_is_over(tmp_path: Path) -> None:
     async with Scene(tmp_path, [reply], owners=("1",), environ={"KENOBOT_LOOP__CHAT_BACKLOG": "3"}) as scene:
         await scene.say("hello")
         gc.collect()
-        before = _sizes("test_nothing_of_a_turn_stays_when_it_is_over")
+        before = _sizes("turn")
         for _ in range(4):
             await asyncio.gather(*(scene.put(f"hello {chat}", str(chat)) for chat in range(1, 31)))
             await asyncio.gather(*(scene.put("one of many", "1") for _ in range(10)))
             await scene.app.wait_drained()
         gc.collect()
-        assert _sizes("test_nothing_of_a_turn_stays_when_it_is_over") == before
+        assert _sizes("turn") == before
     assert len(before) > 15
 
 
@@ -77,15 +77,15 @@ async def test_what_is_wired_up_at_the_start_does_not_grow(tmp_path: Path) -> No
     """Turns register nothing."""
     async with Scene(tmp_path, ["ok"]) as scene:
         gc.collect()
-        before = _sizes("test_what_is_wired_up_at_the_start_does_not_grow")
+        before = _sizes("start")
         for number in range(30):
             await scene.say("hello", str(number))
         gc.collect()
-        assert _sizes("test_what_is_wired_up_at_the_start_does_not_grow") == before
+        assert _sizes("start") == before
     assert len(before) > 5
 
 
-@pytest.mark.parametrize("what", [row.what for row in IN_MEMORY if row.test.endswith("::test_a_cache_forgets")])
+@pytest.mark.parametrize("what", CACHES)
 def test_a_cache_forgets(what: str) -> None:
     """Asked for more than it holds, it holds no more than that."""
     module, name = what.rsplit(".", 1)

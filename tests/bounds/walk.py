@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.storage.migrate import migrations
@@ -24,49 +25,75 @@ NOT_RUNNING = (  # tests' own parts, and commands that end
 
 _EMPTY = "deque dict list set Counter OrderedDict defaultdict Queue SimpleQueue LifoQueue PriorityQueue".split()
 _CACHES = ("cache", "lru_cache")
+_MARK = re.compile(r"# bounded: (.+); (\w+)$")
 _TABLE = re.compile(r"CREATE TABLE (\w+)")
 _RENAME = re.compile(r"ALTER TABLE (\w+) RENAME TO (\w+)")
 
 
-def containers() -> set[str]:
-    """Every container that begins empty in an object or a module, and every cache, as module.class.name."""
-    found: set[str] = set()
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """What a comment `# bounded: limit; test` beside a container, or above it, says."""
+
+    limit: str
+    test: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A container or a cache, as module.class.name; its place, and its marker."""
+
+    name: str
+    place: str
+    marker: Marker | None
+    is_cache: bool = False
+
+
+def running() -> Iterator[Found]:
+    """Every container that begins empty in an object or a module, and every cache with arguments, of what runs on."""
     for folder, package in PACKAGES.items():
         for path in sorted((ROOT / folder).rglob("*.py")):
             inside = [part for part in path.relative_to(ROOT / folder).with_suffix("").parts if part != "__init__"]
             module = ".".join([package, *inside])
             if not module.startswith(NOT_RUNNING):
-                found.update(f"{module}.{name}" for name in _in_module(ast.parse(path.read_text("utf-8"))))
-    return found
+                yield from in_source(path.read_text("utf-8"), f"{module}.", str(path.relative_to(ROOT)))
 
 
-def in_source(source: str) -> set[str]:
-    """The same for one module's source, without the module's name."""
-    return set(_in_module(ast.parse(source)))
+def in_source(source: str, prefix: str = "", file: str = "") -> Iterator[Found]:
+    """The same for one module's source."""
+    lines = source.splitlines()
+    first_of = dict(reversed([*_in_module(ast.parse(source))]))
+    for name, node in first_of.items():
+        decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+        first, last = min([node.lineno, *(each.lineno for each in decorators)]), node.end_lineno or node.lineno
+        near = [*lines[first - 1 : last], *(line for line in lines[first - 2 : first - 1] if line.strip()[:1] == "#")]
+        marks = [mark for line in near if (mark := _MARK.search(line))]
+        marker = Marker(marks[0][1].strip(), marks[0][2]) if marks else None
+        yield Found(f"{prefix}{name}", f"{file}:{first}", marker, isinstance(node, ast.FunctionDef))
 
 
-def _in_module(tree: ast.Module) -> Iterator[str]:
+def _in_module(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
     yield from _in_body(tree.body, "")
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             yield from _in_body(node.body, f"{node.name}.")
             yield from _in_methods(node)
         elif isinstance(node, ast.FunctionDef) and any(_is_cache(each) for each in node.decorator_list):
-            yield node.name
+            yield from [(node.name, node)] if node.args.args else []
 
 
-def _in_body(body: list[ast.stmt], prefix: str) -> Iterator[str]:
+def _in_body(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.stmt]]:
     for node in body:
         for target, value in _assignments(node):
             if isinstance(target, ast.Name) and _is_empty(value):
-                yield f"{prefix}{target.id}"
+                yield f"{prefix}{target.id}", node
 
 
-def _in_methods(node: ast.ClassDef) -> Iterator[str]:
+def _in_methods(node: ast.ClassDef) -> Iterator[tuple[str, ast.stmt]]:
     for inner in ast.walk(node):
         for target, value in _assignments(inner):
             if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self" and _is_empty(value):
-                yield f"{node.name}.{target.attr}"
+                assert isinstance(inner, ast.stmt)
+                yield f"{node.name}.{target.attr}", inner
 
 
 def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

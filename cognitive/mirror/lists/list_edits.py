@@ -241,7 +241,8 @@ class _Edit:
         self._occasion = occasion
         self._reach = (place.scope,)
         self._subject = ""  # of an entity's page
-        self.blocks: list[FileBlock] = []
+        self.blocks: list[FileBlock] = []  # bounded: one file of at most 5 MB; turn
+        # bounded: the lines of one file; turn
         self.forgotten: list[int] = []  # events of what was taken out
 
     def apply(self, found: str) -> int:

@@ -59,8 +59,11 @@ class ListFiles(FileSync[Blocks]):
 
     def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
         super().__init__(root, database, clock, zone, policy)
+        # bounded: the memory files; test_what_is_known_of_memory_files_goes_with_them
         self._known: set[str] = set()
+        # bounded: the topic files there are; test_what_is_known_of_memory_files_goes_with_them
         self._topics: set[str] = set()  # those of the known files in which a person wrote down a topic
+        # bounded: the list files; turn
         self._emptied: dict[str, tuple[FileStamp, float]] = {}  # files that are empty at once, and since when
         self._scanned: float | None = None
         self._scanned_archive: float | None = None

@@ -70,7 +70,7 @@ class RecordFiles(FileSync[EditOutcome]):
         self._limits = policy.files
         self.batch = policy.files.batch
         self._recent = RecentFolders(self._root, policy.files.hot_files)
-        self._round: list[str] = []
+        self._round: list[str] = []  # bounded: the folders of cards there are; test_what_is_known_of_cards_is_bounded
         self._round_look = _Look()
 
     async def start(self) -> int:
@@ -318,6 +318,7 @@ class RecentFolders:
     def __init__(self, root: Path, most: int) -> None:
         self._root = root
         self._most = most
+        # bounded: 64 folders, of each 100 files; test_what_is_known_of_cards_is_bounded
         self._snapshots: OrderedDict[str, _FolderSnapshot] = OrderedDict()
 
     def remember_folder(self, folder: str, stamp: FileStamp | None, files: Mapping[str, FileStamp]) -> None:

@@ -51,6 +51,7 @@ class SideIndex:
         self._lock = threading.Lock()
         self._own = threading.local()
         self._writing: Connection | None = None
+        # bounded: one connection a reader's thread; test_a_thread_reads_through_one_connection
         self._readers: list[Connection] = []
         self._generation = 0
         self._sick = False

@@ -56,6 +56,7 @@ class VectorMatrix:
         self._scopes: Numbers = np.empty(0, np.int64)
         self._topics: Numbers = np.empty(0, np.int64)
         self._rows: NDArray[np.int32] = np.empty(0, np.int32)  # by number: its row, or -1
+        # bounded: the scopes that have vectors; test_scopes_are_counted_as_vectors_come_change_scope_and_go
         self._rows_of: Counter[int] = Counter()  # how many rows each scope has
         # One line for each 64 dimensions, and a column for each row.
         self._signs: NDArray[np.uint64] = np.empty((0, 0), np.uint64)

@@ -36,7 +36,7 @@ class _Model:
 
     scale: SimilarityCalibration | None = None
     common: Floats | None = None
-    matrices: dict[_Shelf, VectorMatrix] = field(default_factory=dict)
+    matrices: dict[_Shelf, VectorMatrix] = field(default_factory=dict)  # bounded: three; start
 
 
 class VectorIndex:
@@ -45,7 +45,9 @@ class VectorIndex:
     def __init__(self, models: Sequence[str], policy: Policy = DEFAULT) -> None:
         self._policy = policy
         self._models = {model: _Model() for model in models}
+        # bounded: 512 vectors of queries; test_what_is_at_hand_is_bounded
         self._queries: OrderedDict[tuple[str, bytes], Floats] = OrderedDict()
+        # bounded: 512 vectors of passages; test_what_is_at_hand_is_bounded
         self._passages: OrderedDict[tuple[str, bytes], Floats] = OrderedDict()
         self._lock = threading.Lock()
 

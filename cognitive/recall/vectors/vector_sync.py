@@ -188,7 +188,9 @@ class PendingVectors:
 
     def __init__(self, model: str) -> None:
         self.model = model
+        # bounded: a batch of 32; test_far_more_news_than_usual_is_looked_through_as_a_whole
         self.records: list[tuple[int, str, str, bytes, bytes]] = []
+        # bounded: a batch of 32; test_far_more_news_than_usual_is_looked_through_as_a_whole
         self.turns: list[tuple[int, bytes, bytes]] = []
 
     def write_records(self, connection: Connection) -> None:

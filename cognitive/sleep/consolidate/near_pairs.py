@@ -111,8 +111,8 @@ class _SharedTerms:
 
     def __init__(self, connection: Connection, policy: ConsolidationPolicy) -> None:
         self._policy = policy
-        self._shared: list[array[int]] = []
-        self._of: dict[int, array[int]] = {}
+        self._shared: list[array[int]] = []  # bounded: the files near what is new; night
+        self._of: dict[int, array[int]] = {}  # bounded: the files near what is new; night
         self._sizes = term_index.term_counts(connection)
         for number, (_, records) in enumerate(term_index.shared_terms(connection)):
             self._shared.append(records)

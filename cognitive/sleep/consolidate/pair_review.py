@@ -36,8 +36,8 @@ class PairReview:
         ]
         self._batches = pair_verdicts.question_batches(open_pairs, view)
         self.verdicts = pair_verdicts.read_verdicts(view, self._batches)
-        self.ended: set[int] = set()
-        self._resolved: set[tuple[int, int]] = set()
+        self.ended: set[int] = set()  # bounded: near pairs; night
+        self._resolved: set[tuple[int, int]] = set()  # bounded: near pairs; night
 
     def questions(self) -> list[ModelQuestion]:
         """The questions about the open pairs."""

@@ -117,7 +117,7 @@ class _KnownPatterns:
     def __init__(self, view: NightView) -> None:
         self._connection = view.connection
         self._least = view.policy.procedural.same_from_share
-        self._scopes: dict[str, tuple[list[Solution], SimilarTexts]] = {}
+        self._scopes: dict[str, tuple[list[Solution], SimilarTexts]] = {}  # bounded: the patterns there are; night
 
     def like(self, scope: str, solution: Solution) -> Solution:
         """A solution in the words of the pattern that says the same; else as it is, and known from now on."""

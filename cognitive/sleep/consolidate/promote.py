@@ -86,7 +86,7 @@ class _CoreTexts:
     def __init__(self, view: NightView) -> None:
         self._connection = view.connection
         self._least = view.policy.procedural.known_from_share
-        self._scopes: dict[str, tuple[set[str], SimilarTexts]] = {}
+        self._scopes: dict[str, tuple[set[str], SimilarTexts]] = {}  # bounded: what MEMORY.md says; night
 
     def add(self, scope: str, text: str) -> bool:
         """Add a text; False when MEMORY.md says the same already: its words, or nearly, and no contradiction."""

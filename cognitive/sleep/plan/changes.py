@@ -24,7 +24,7 @@ class UpdateRecord:
 
     record: int
     values: ColumnValues
-    expects: ColumnValues = field(default_factory=dict)
+    expects: ColumnValues = field(default_factory=dict)  # bounded: one change; night
     shown: bool = True
 
 
@@ -42,7 +42,7 @@ class AdmitRecord:
     derived_from: tuple[int, ...] = ()
     supersedes: tuple[int, ...] = ()
     day: str = ""
-    values: ColumnValues = field(default_factory=dict)
+    values: ColumnValues = field(default_factory=dict)  # bounded: one change; night
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class ProposeChange:
     kind: str
     title: str
     text: str
-    payload: Mapping[str, Json] = field(default_factory=dict)
-    evidence: Mapping[str, Json] = field(default_factory=dict)
+    payload: Mapping[str, Json] = field(default_factory=dict)  # bounded: one change; night
+    evidence: Mapping[str, Json] = field(default_factory=dict)  # bounded: one change; night
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ class ComparisonCache:
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
+        # bounded: 1,000,000 pairs of each pass that compares, 8 bytes each; test_no_more_pairs_are_kept_than_may_be
         self._apart: dict[str, array[int]] = {}
         self._likely: tuple[int, float, LikelyPairs] | None = None
 

@@ -49,7 +49,7 @@ class NightView:
     zone: ZoneInfo
     since: datetime | None = None
     policy: Policy = DEFAULT
-    answers: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)  # bounded: what a night's tokens pay for; night
     model_available: bool = False
     find_neighbours: FindNeighbours | None = None
     comparison_cache: ComparisonCache | None = None

@@ -87,6 +87,7 @@ class CompactionWorker(PerChatWorker):
         self._window = window
         self._policy = policy
         self._reads = reads
+        # bounded: chats that no model can sum up; test_a_failed_summary_leaves_the_window_as_it_was
         self._troubles: dict[str, _Trouble] = {}
 
     @property

@@ -125,6 +125,7 @@ class ExtractionWorker(PerChatWorker):
         self._policy = policy
         self._patterns = patterns
         self._draining = False
+        # bounded: chats whose turns no model can read; test_a_batch_that_is_too_long_is_halved
         self._troubles: dict[str, _Trouble] = {}
         self._failures = 0
         self._not_before = 0.0

@@ -33,6 +33,7 @@ class PerChatWorker(BackgroundTask, ABC):
         self._enabled = enabled
         self._again = False
         self._everywhere = True
+        # bounded: chats with a reply on its way out; test_what_was_heard_is_forgotten_with_each_look
         self._heard: set[str] = set()
 
     async def start(self, schedule: Scheduler) -> None:

@@ -190,7 +190,7 @@ class SeenUrls:
     """The addresses in texts that the model was shown: it did not put these together itself."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._forms: set[str] = set()
+        self._forms: set[str] = set()  # bounded: the addresses in one prompt; turn
         for text in texts:
             for address in find_urls(text):
                 self._forms.update(_beginnings(_form(address.text)))

@@ -19,7 +19,7 @@ class CollectedEffects:
 
     session: str
     principal: Principal
-    candidates: list[Candidate] = field(default_factory=list)
+    candidates: list[Candidate] = field(default_factory=list)  # bounded: one reply; turn
     bootstrap_ended: bool = False
 
     def admit(self, candidate: Candidate) -> None:
@@ -49,4 +49,4 @@ class TurnData:
     removed_urls: int = 0
     grade: ReplyGrade | None = None
     violated_rules: tuple[str, ...] = ()
-    decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)
+    decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn

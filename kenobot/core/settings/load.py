@@ -54,8 +54,8 @@ class Settings(BaseModel):
 
     bot: BotSettings = BotSettings()
     provider: ProviderSettings = ProviderSettings()
-    providers: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    embedders: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    providers: dict[str, dict[str, Any]] = Field(default_factory=dict)  # bounded: the settings; start
+    embedders: dict[str, dict[str, Any]] = Field(default_factory=dict)  # bounded: the settings; start
     channels: ChannelsSettings = ChannelsSettings()
     postprocessors: PostProcessorsSettings = PostProcessorsSettings()
     observers: ObserversSettings = ObserversSettings()

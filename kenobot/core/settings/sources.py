@@ -69,9 +69,9 @@ class SettingsSource:
     An empty table has an origin too, under its name with a dot at the end: it may be unknown.
     """
 
-    values: dict[str, Any] = field(default_factory=dict)
-    origins: dict[str, str] = field(default_factory=dict)
-    renamed: dict[KeyPath, KeyPath] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)  # bounded: the settings; start
+    origins: dict[str, str] = field(default_factory=dict)  # bounded: the settings; start
+    renamed: dict[KeyPath, KeyPath] = field(default_factory=dict)  # bounded: the settings; start
 
     def put(self, key: KeyPath, value: object, origin: str) -> None:
         """Set one value. A value that cannot be nested is dropped here and reported by validation."""

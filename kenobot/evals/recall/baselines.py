@@ -17,7 +17,7 @@ class BM25:
         held = [Counter(terms(unit.attributed_text)) for unit in units]
         self._sizes = [sum(each.values()) for each in held]
         self._mean = max(1.0, sum(self._sizes) / max(1, len(held)))
-        self._lists: dict[str, list[tuple[int, int]]] = {}
+        self._lists: dict[str, list[tuple[int, int]]] = {}  # bounded: the data of one run; turn
         for at, each in enumerate(held):
             for term, count in each.items():
                 self._lists.setdefault(term, []).append((at, count))

@@ -40,7 +40,7 @@ class CountingReranker:
     questions: int = 0
     unranked: int = 0
     tokens: int = 0
-    seconds: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)  # bounded: the data of one run; turn
     marks: list[int] = field(default_factory=lambda: [0] * (reranking.MAX_MARK + 1))
 
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:

@@ -66,9 +66,9 @@ class EvalHome:
     database: Database
     index: SideIndex
     embedding: EmbeddingWorker
-    record_keys: dict[int, str] = field(default_factory=dict)
-    turn_keys: dict[int, str] = field(default_factory=dict)
-    rejected: dict[str, str] = field(default_factory=dict)
+    record_keys: dict[int, str] = field(default_factory=dict)  # bounded: the data of one run; turn
+    turn_keys: dict[int, str] = field(default_factory=dict)  # bounded: the data of one run; turn
+    rejected: dict[str, str] = field(default_factory=dict)  # bounded: the data of one run; turn
 
     async def recall(
         self, question: Question, budget: int, most: int, reach: Scopes = SCOPES, reranker: Reranker | None = None

@@ -41,7 +41,7 @@ class AreaScore:
     area: str
     asked: int = 0
     right: int = 0
-    wrong: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)  # bounded: the data of one run; turn
 
     def add(self, question: Question, *, right: bool) -> None:
         self.asked += 1

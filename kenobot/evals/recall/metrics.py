@@ -28,8 +28,8 @@ class MeanScores:
     """Means over questions, from 0 to 1."""
 
     questions: int
-    recall: Mapping[int, float] = field(default_factory=dict)
-    hit: Mapping[int, float] = field(default_factory=dict)
+    recall: Mapping[int, float] = field(default_factory=dict)  # bounded: the data of one run; turn
+    hit: Mapping[int, float] = field(default_factory=dict)  # bounded: the data of one run; turn
     ndcg: float = 0.0
     mrr: float = 0.0
 

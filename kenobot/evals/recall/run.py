@@ -64,7 +64,7 @@ class RecallReport:
 
     model: str = ""
     judge: CountingReranker | None = None
-    rows: list[QuestionResult] = field(default_factory=list)
+    rows: list[QuestionResult] = field(default_factory=list)  # bounded: the data of one run; turn
 
     def scores(self, method: str) -> dict[str, MeanScores]:
         """Of one of METHODS, by category; without questions that have no answer."""

@@ -64,7 +64,7 @@ class HttpEmbedder:
         self._whose = server_name
         self._settings = settings
         self._url = f"{settings.base_url}{path}"
-        self._headers = dict(headers)
+        self._headers = dict(headers)  # bounded: one key; start
         self._ask = ask
         self._rows = rows
         self._dimensions = 0

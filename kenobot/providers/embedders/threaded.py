@@ -49,6 +49,7 @@ class ThreadedEmbedder:
         self._model_id = model_id
         self._dimensions = dimensions
         self._load = load
+        # bounded: 4,096 texts; test_far_too_much_at_once_is_refused
         self._jobs: queue.PriorityQueue[tuple[int, int, _Job | None]] = queue.PriorityQueue()
         self._numbers = itertools.count()
         self._thread: threading.Thread | None = None
