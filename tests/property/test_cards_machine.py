@@ -298,7 +298,8 @@ class CardMachine(Lives):
             assert found.is_unedited and record_paths.is_right_folder(path.rpartition("/")[0], record), path
             if record.form != "box":
                 assert found.text == record.text
-            for name in ("scope", "status", "trust", "tier", "mentions", "confidence", "category", "subject", "source"):
+            assert found.values["seen"] == record.mentions, path
+            for name in ("scope", "status", "trust", "tier", "confidence", "category", "subject", "source"):
                 assert found.values.get(name, "") == getattr(record, name), (path, name)
         live = {record.text for record in everything.values() if record.status == "active"}
         assert self.owed <= live, f"{self.owed - live} is lost"
