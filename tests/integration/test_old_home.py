@@ -110,7 +110,7 @@ def test_the_command_line_reads_undoes_and_exports(home: Home, cli: Cli, tmp_pat
         with closing(connect(home.database, readonly=True)) as connection:
             sql = "SELECT source_messages FROM record WHERE id = ?"
             assert connection.execute(sql, (record,)).fetchone() == (was,), event
-    assert cli("sleep", "now")
+    assert cli("sleep", "run")
     export = tmp_path / "memory.jsonl"
     cli("memory", "export", str(export))
     assert json.loads(export.read_text("utf-8").splitlines()[0])["head"]["version"] == 2
