@@ -32,7 +32,7 @@ class InstantProvider:
     rule_based = True  # it cannot read turns for memories
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        said = next(block.text for block in request.messages[-1].blocks if not block.text.startswith("<kenobot"))
+        said = next(block.text for block in request.messages[-1].text_blocks if not block.text.startswith("<kenobot"))
         tag = f" <memory>{said}</memory>" if "remember" in said else ""
         yield Delta(f"Answer to it, in a sentence of usual length.{tag}", "end_turn", Usage(1000, 20, 900, 0), "none")
 

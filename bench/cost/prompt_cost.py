@@ -55,9 +55,9 @@ class CostMeter:
         return Reply(self._reply, stop_reason="end_turn", usage=usage, model="meter")
 
     def _measured(self, request: Request) -> PromptCost:
-        blocks = [*request.system, *(block for message in request.messages for block in message.blocks)]
+        blocks = [*request.system, *(block for message in request.messages for block in message.text_blocks)]
         roles = ["system"] * len(request.system)
-        roles += [f"{at} {message.role}" for at, message in enumerate(request.messages) for _ in message.blocks]
+        roles += [f"{at} {message.role}" for at, message in enumerate(request.messages) for _ in message.text_blocks]
         sent = tuple(f"{role}\n{block.text}" for role, block in zip(roles, blocks, strict=True))
         cached = self._served(sent, blocks)
         frame = estimate_tokens(text) if (text := memory_frame(request)) else 0

@@ -29,7 +29,7 @@ class MonthModel:
         return self._answer(request)
 
     def _answer(self, request: Request) -> str:
-        blocks = (block.text for block in request.messages[-1].blocks)
+        blocks = (block.text for block in request.messages[-1].text_blocks)
         text = "\n".join(block for block in blocks if not block.startswith(BLOCK_OPEN))
         messages = [says for says in self._steps if says in text]
         if not messages:

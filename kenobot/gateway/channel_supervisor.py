@@ -8,7 +8,6 @@ import signal
 import socket
 from collections import deque
 from collections.abc import Iterator
-from typing import cast
 
 from kenobot.core.bus import Bus
 from kenobot.core.retry import Backoff
@@ -68,15 +67,14 @@ async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> 
 
 async def _run(channel: Channel, sink: Sink) -> None:
     """Run a channel once. Raises what it raises, and ChannelStalled when it reports liveness and falls silent."""
-    if not (hasattr(channel, "last_answer_at") and hasattr(channel, "stall_seconds")):
+    if not isinstance(channel, ReportsLiveness):
         return await channel.run(sink)
     intake = asyncio.create_task(channel.run(sink), name=f"intake {channel.name}")
     try:
-        await _until_silent(intake, cast("ReportsLiveness", channel))
+        await _until_silent(intake, channel)
         if not intake.done():
-            stall_seconds = cast("ReportsLiveness", channel).stall_seconds
             raise ChannelStalled(
-                f"{channel.name} has not answered for {stall_seconds:g} seconds; its connection is opened anew"
+                f"{channel.name} has not answered for {channel.stall_seconds:g} seconds; its connection is opened anew"
             )
     finally:
         intake.cancel()

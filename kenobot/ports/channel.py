@@ -1,9 +1,10 @@
 """The seam to a place where people talk to the bot."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
-from kenobot.ports.messages import Inbound, MessagePart, Outbound
+from kenobot.ports.messages import Attachment, Inbound, MediaKind, MessagePart, Outbound
 
 
 class Sink(Protocol):
@@ -28,6 +29,20 @@ class Sink(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """Declares what a platform can do. longest: UTF-16 units of one message."""
+
+    longest: int = 4096
+    receives: frozenset[MediaKind] = frozenset()
+    sends: frozenset[MediaKind] = frozenset()
+    edits: bool = False
+    reactions: bool = False
+    buttons: bool = False
+    drafts: bool = False
+    threads: bool = False
+
+
 class Channel(Protocol):
     """A place where people talk to the bot."""
 
@@ -50,6 +65,43 @@ class Channel(Protocol):
         ...
 
 
+@runtime_checkable
+class DeclaresCapabilities(Protocol):
+    """A channel whose platform can do more than take text."""
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+
+def capabilities_of(channel: Channel) -> Capabilities:
+    """Read what a channel declares; the defaults for one that declares nothing."""
+    return channel.capabilities if isinstance(channel, DeclaresCapabilities) else Capabilities()
+
+
+@runtime_checkable
+class FetchesMedia(Protocol):
+    """A channel that hands over the bytes of an attachment."""
+
+    def fetch(self, attachment: Attachment) -> AsyncIterator[bytes]:
+        """Yield the file in pieces. Raises RemoteError."""
+        ...
+
+
+@runtime_checkable
+class ShowsDrafts(Protocol):
+    """A channel that shows a reply while it is written: best effort, at most one call a second and chat."""
+
+    async def draft(self, chat: str, draft: str, text: str) -> None: ...
+
+
+@runtime_checkable
+class Reacts(Protocol):
+    """A channel that can react to a message."""
+
+    async def react(self, chat: str, target: str, emoji: str) -> None: ...
+
+
+@runtime_checkable
 class ReportsLiveness(Protocol):
     """A channel that can tell when its platform last answered, so that a silent stall is noticed."""
 
@@ -64,6 +116,7 @@ class ReportsLiveness(Protocol):
         ...
 
 
+@runtime_checkable
 class TypingIndicator(Protocol):
     """A channel that can show that an answer is on its way; the core calls it every few seconds while it is."""
 

@@ -22,15 +22,18 @@ def is_session_id(text: str) -> bool:
     return _SAFE_SESSION.fullmatch(text) is not None
 
 
-def session_id(channel: str, chat: str) -> str:
-    """The session of a chat: `telegram-123456789`. A chat id unfit for a file name keeps a legible part and a hash.
+def session_id(channel: str, chat: str, thread: str = "") -> str:
+    """Name the session of a chat, or of a thread in it: `telegram-123456789`.
+
+    A chat id unfit for a file name keeps a legible part and a hash.
 
     So does one that could pass for another's: because it looks hashed, or because its channel's name has a hyphen.
     """
-    plain = f"{channel}-{chat}"
-    if is_session_id(plain) and "-" not in channel and not _HASHED.search(plain):
+    plain = "-".join(part for part in (channel, chat, thread) if part)
+    if not thread and is_session_id(plain) and "-" not in channel and not _HASHED.search(plain):
         return plain
-    digest = hashlib.sha256(f"{channel}\0{chat}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    parts = (channel, chat, thread) if thread else (channel, chat)
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{_UNSAFE.sub('_', plain).strip('_')[:64]}-{digest}"
 
 

@@ -1,10 +1,11 @@
 """The seam to language models: what one is asked, and how its answer comes."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 Role = Literal["user", "assistant"]
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,15 +17,58 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """A picture in a prompt. digest: SHA-256 of its stored bytes."""
+
+    digest: str
+    mime: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model wants run. id: the provider's own, repeated in the result."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool returned to the model."""
+
+    id: str
+    text: str
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is told of it. schema: JSON Schema of the arguments."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Json]
+
+
+Content = Block | Image | ToolCall | ToolResult
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One message of the conversation shown to the model."""
 
     role: Role
-    blocks: tuple[Block, ...]
+    blocks: tuple[Content, ...]
+
+    @property
+    def text_blocks(self) -> tuple[Block, ...]:
+        """Its text without images, calls and results."""
+        return tuple(block for block in self.blocks if isinstance(block, Block))
 
     @property
     def text(self) -> str:
-        return "\n\n".join(block.text for block in self.blocks)
+        return "\n\n".join(block.text for block in self.text_blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +78,7 @@ class Request:
     system: tuple[Block, ...]
     messages: tuple[Message, ...]
     max_tokens: int = 4096
+    tools: tuple[ToolSpec, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +93,16 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A step of a streamed reply: more text, and on the last one why it stopped and what it cost."""
+    """A step of a streamed reply: more text, and on the last one why it stopped and what it cost.
+
+    call: a whole call of a tool, once it is complete.
+    """
 
     text: str = ""
     stop_reason: str | None = None
     usage: Usage | None = None
     model: str = ""
+    call: ToolCall | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +113,7 @@ class Reply:
     stop_reason: str
     model: str = ""
     usage: Usage = field(default_factory=Usage)
+    calls: tuple[ToolCall, ...] = ()
 
     @property
     def truncated(self) -> bool:

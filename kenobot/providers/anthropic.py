@@ -215,7 +215,7 @@ def request_payload(request: Request) -> "tuple[list[TextBlockParam], list[Messa
     """
     turns: list[tuple[Role, list[Block]]] = []
     for message in request.messages:
-        blocks = _solid(message.blocks)
+        blocks = _solid(message.text_blocks)
         if blocks and turns and turns[-1][0] == message.role:
             turns[-1][1].extend(blocks)
         elif blocks:

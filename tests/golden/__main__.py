@@ -88,7 +88,7 @@ def _prompt(asked: Asked, number: int) -> str:
     for block in request.system:
         lines += [f"=== system{' · cache' * block.cache}", block.text]
     for message in request.messages:
-        for block in message.blocks:
+        for block in message.text_blocks:
             lines += [f"=== {message.role}{' · cache' * block.cache}", block.text]
     return "\n".join([*lines, f"=== answered{f' · {asked.failed}' if asked.failed else ''}", asked.reply, ""])
 

@@ -95,7 +95,7 @@ class Gullible:
 
 def _texts(request: Request) -> list[str]:
     return [block.text for block in request.system] + [
-        block.text for message in request.messages for block in message.blocks
+        block.text for message in request.messages for block in message.text_blocks
     ]
 
 

@@ -125,7 +125,7 @@ async def test_a_name_cannot_push_the_words_out_of_the_prompt_nor_speak_for_anot
         place = Place(1, 1, scene.clock.now())
         await scene.hear(place.grouped(text=f"{ME} the words", from_={"id": 1, "is_bot": False, **names}))
         await scene.app.wait_drained()
-        (said,) = [block.text for block in model.requests[0].messages[-1].blocks if "the words" in block.text]
+        (said,) = [block.text for block in model.requests[0].messages[-1].text_blocks if "the words" in block.text]
     assert said.endswith(": the words")
     assert "\n" not in said
     assert len(said) < 200

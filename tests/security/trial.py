@@ -233,7 +233,7 @@ def _forged(requests: Sequence[Request], headings: frozenset[str]) -> list[str]:
     for request in requests:
         found += [f"the prompt has a new heading: {line!r:.80}" for line in _headings(request) - headings]
         for message in request.messages:
-            for block in message.blocks:
+            for block in message.text_blocks:
                 ours = block.text.startswith(BLOCK_OPEN) and block.text.endswith(BLOCK_CLOSE)
                 if len(_BORDER.findall(block.text)) != (2 if ours else 0):
                     found.append(f"a border is forged: {block.text!r:.80}")

@@ -83,7 +83,7 @@ class Parrot:
     rule_based = True  # it cannot read turns for memories
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        said = next(block.text for block in request.messages[-1].blocks if not block.text.startswith(_RUNTIME))
+        said = next(block.text for block in request.messages[-1].text_blocks if not block.text.startswith(_RUNTIME))
         yield Delta(answer(said), "end_turn", Usage(1000, 20, 900, 0), "parrot")
 
 

@@ -45,7 +45,7 @@ def build_request(batch: ExtractionBatch, zone: ZoneInfo, policy: ExtractPolicy)
 
 def request_tokens(request: Request) -> int:
     """About how many tokens a request may use in all, its longest answer included."""
-    blocks = [*request.system, *(block for message in request.messages for block in message.blocks)]
+    blocks = [*request.system, *(block for message in request.messages for block in message.text_blocks)]
     return sum(estimate_tokens(block.text) for block in blocks) + request.max_tokens
 
 

@@ -81,10 +81,10 @@ def _committed(data: TurnData, clean: str) -> Iterator[tuple[Signal, dict[str, P
 @contextlib.asynccontextmanager
 async def show_typing(channel: Channel | None, chat: str) -> AsyncIterator[None]:
     """Show that an answer is on its way, where `channel` can."""
-    if channel is None or not hasattr(channel, "typing"):
+    if not isinstance(channel, TypingIndicator):
         yield
         return
-    task = asyncio.create_task(_keep_typing(channel, chat))  # type: ignore[arg-type]
+    task = asyncio.create_task(_keep_typing(channel, chat))
     try:
         yield
     finally:

@@ -57,8 +57,8 @@ def parse_request(request: Request) -> ParsedRequest:
         if message.role == "assistant":
             answered = message.text
             continue
-        context.extend(block for block in message.blocks if _is_context(block))
-        said.append("\n\n".join(block.text for block in message.blocks if not _is_context(block)))
+        context.extend(block for block in message.text_blocks if _is_context(block))
+        said.append("\n\n".join(block.text for block in message.text_blocks if not _is_context(block)))
     last = unicodedata.normalize("NFC", said[-1]).strip() if said else ""
     # In the frozen part the days come newest first; what came up in the conversation is newer than all of it.
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)

@@ -231,7 +231,7 @@ def _sections(system: str) -> Iterator[str]:
 def _prompt(request: Request) -> str:
     """What the prompt says beside the conversation: the system blocks, then the runtime's notes."""
     notes = [
-        block.text for message in request.messages for block in message.blocks if block.text.startswith(BLOCK_OPEN)
+        block.text for message in request.messages for block in message.text_blocks if block.text.startswith(BLOCK_OPEN)
     ]
     return "\n\n".join([*(block.text for block in request.system), *notes])
 
@@ -241,7 +241,7 @@ def _conversation(request: Request) -> Said:
     return [
         [
             message.role,
-            "\n\n".join(block.text for block in message.blocks if not block.text.startswith(BLOCK_OPEN)),
+            "\n\n".join(block.text for block in message.text_blocks if not block.text.startswith(BLOCK_OPEN)),
         ]
         for message in request.messages
     ]

@@ -28,7 +28,7 @@ class Flaky:
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         self.asked.append(request)
-        said = request.messages[-1].blocks[0].text
+        said = request.messages[-1].text_blocks[0].text
         if self.error is not None:
             raise self.error
         if self.refuses and any(self.refuses in message.text for message in request.messages):
