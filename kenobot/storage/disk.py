@@ -1,6 +1,6 @@
 """Read, compare and atomically replace files that people edit too.
 
-Everything here blocks, for worker threads, but for `read` and `replace`, which start one.
+Everything here blocks, for worker threads, but for `read` and `replace`.
 """
 
 import asyncio
@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+import aiofiles
 
 MAX_FILE_BYTES = 5_000_000
 
@@ -109,13 +111,9 @@ def remove_leftovers(root: Path, folders: Iterable[str]) -> None:
 
 async def read(root: Path, path: str) -> ReadResult:
     """Read a file while nobody changes it. A byte-order mark is dropped. Raises nothing of the disk's."""
-    return await asyncio.to_thread(_read, root, path)
-
-
-def _read(root: Path, path: str) -> ReadResult:
     for _ in range(_TRIES):
         try:
-            before = _look(root, path)
+            before = await asyncio.to_thread(_look, root, path)
             if before is None:
                 return ReadResult()
             stamp = FileStamp.of(before)
@@ -123,8 +121,9 @@ def _read(root: Path, path: str) -> ReadResult:
                 return ReadResult(stamp, problem=f"{path} is not a plain file: it is left alone.")
             if before.st_size > MAX_FILE_BYTES:
                 return ReadResult(stamp, problem=f"{path} is larger than 5 MB: it is left alone.")
-            raw = (root / path).read_bytes()
-            after = _look(root, path)
+            async with aiofiles.open(root / path, "rb") as file:
+                raw = await file.read()
+            after = await asyncio.to_thread(_look, root, path)
         except OSError as error:
             return ReadResult(UNKNOWN, problem=f"{path} cannot be read ({error.strerror}): it is left alone.")
         if after is not None and FileStamp.of(after) == stamp:
