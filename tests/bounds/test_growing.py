@@ -34,7 +34,7 @@ def _grow(connection: Connection, start: int, end: int, status: str) -> None:
         ).lastrowid
         connection.execute(
             "INSERT INTO record (form, scope, text, source, trust, confidence, importance, stability, status, "
-            "valid_from, created, updated, last_seen, day, key, changed) "
+            "valid_from, created, updated, last_seen, day, key, changed_event) "
             "VALUES ('note', 'owner', ?, 'tag', 'owner', .9, .5, 1, ?, ?, ?, ?, ?, '2026-01-01', ?, ?)",
             (f"fact {n}", status, at, at, at, at, f"k{n}", event),
         )

@@ -20,6 +20,7 @@ from kenobot.testing.clock import ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.unit.agent.embedded_house import ANIMALS, House, house, learn
 from tests.unit.cognitive.recall.house import HERE, REACH, relevant
+from tests.waiting import until
 
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
@@ -153,8 +154,7 @@ async def test_a_vector_of_what_was_erased_meanwhile_is_not_written(tmp_path: Pa
         home.model.gate = asyncio.Event()
         one = await home.memory.learn("the cat sleeps")
         home.embedding.wake()
-        while not home.model.embedded:
-            await asyncio.sleep(0.005)
+        await until(lambda: bool(home.model.embedded))
 
         def work(connection: Connection) -> None:
             doomed = plan_purge(connection, one, ALL_SCOPES)
@@ -224,8 +224,7 @@ async def test_what_was_stored_just_now_is_found_by_the_next_message(tmp_path: P
         meaning = home.memory.index.vectors
         assert meaning is not None
         home.embedding.wake()
-        while meaning.size("words") < 2:
-            await asyncio.sleep(0.005)
+        await until(lambda: meaning.size("words") >= 2)
         assert await home.embedding.embed_query("my cat sleeps", patience=10)
         assert (await home.memory.texts("my cat sleeps"))[:1] == ["el gato duerme"]
         assert len(home.placed) < 20

@@ -17,6 +17,7 @@ from kenobot.ports.errors import ConfigError
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope
 from kenobot.testing.channel import FakeChannel, RecordingSink
 from kenobot.testing.clock import EagerClock
+from tests.waiting import until
 
 
 class Flaky(FakeChannel):
@@ -241,9 +242,7 @@ async def test_a_channel_that_will_not_end_is_left_behind(
 
     channel = Stubborn(0)
     task = asyncio.create_task(house.run(channel))
-    async with asyncio.timeout(5):
-        while channel.runs < 2:
-            await asyncio.sleep(0.01)
+    await until(lambda: channel.runs >= 2)
     assert "is left behind" in caplog.text
     release.set()
     await task

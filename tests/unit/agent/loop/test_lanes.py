@@ -47,12 +47,12 @@ async def test_a_repeat_gets_no_second_turn(house: House) -> None:
 async def test_a_chat_is_answered_in_strict_order_under_load(database: Database, seed: int) -> None:
     """Every message once, in the order it was stored, one at a time within its chat, however turns and arrivals mix."""
     house = House(database, parallel=4)
-    random = Random(seed)
+    rng = Random(seed)
 
     async def during(pending: PendingMessage) -> None:
-        for _ in range(random.choice([0, 0, 1, 5, 40])):
+        for _ in range(rng.choice([0, 0, 1, 5, 40])):
             await asyncio.sleep(0)
-        if random.random() < 0.2:
+        if rng.random() < 0.2:
             await database.read(lambda connection: connection.execute("SELECT 1").fetchone())
 
     house.during = during
@@ -60,7 +60,7 @@ async def test_a_chat_is_answered_in_strict_order_under_load(database: Database,
     async def person(chat: str) -> None:
         for number in range(60):
             await house.say(str(number), f"{chat} {number}", chat)
-            for _ in range(random.choice([0, 0, 0, 3, 30])):
+            for _ in range(rng.choice([0, 0, 0, 3, 30])):
                 await asyncio.sleep(0)
 
     async def crowd(chat: str) -> None:
