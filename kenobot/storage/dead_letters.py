@@ -132,7 +132,8 @@ def drop(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterOu
         connection.execute("DELETE FROM outbox WHERE id = ?", (letter.number,))
     else:
         connection.execute(
-            "UPDATE inbox SET state = 'dropped', text = '', reason = 'dropped by the owner', done_at = ? WHERE id = ?",
+            "UPDATE inbox SET state = 'dropped', text = '', attachments = '[]', reason = 'dropped by the owner', "
+            "done_at = ? WHERE id = ?",
             (at.isoformat(), letter.number),
         )
     return "done"

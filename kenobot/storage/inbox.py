@@ -5,15 +5,16 @@ attempt's number fences: only the latest claim of a row may finish it. A claim t
 the message, because the process stops or the model is out of reach, is given back and does not count.
 """
 
+import json
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Fenced
-from kenobot.ports.messages import Inbound
+from kenobot.ports.messages import Attachment, Inbound
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
@@ -27,7 +28,7 @@ _NAME_KEPT = 128
 _ASIDE = "state IN ('dead', 'dropped')"  # as the index has it
 _COLUMNS = (
     "id, channel, external_id, chat, sender, sender_name, private, forwarded, text, sent_at, trace, attempts, "
-    "retried_at"
+    "retried_at, kind, reply_to, target, value, thread, attachments"
 )
 
 
@@ -87,8 +88,9 @@ class Inbox:
         def work(connection: Connection) -> PendingMessage | None:
             cursor = connection.execute(
                 "INSERT INTO inbox (channel, external_id, chat, session, sender, sender_name, private, forwarded, "
-                "text, sent_at, received_at, trace, state, attempts, reason, done_at) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                "text, sent_at, received_at, trace, state, attempts, reason, done_at, "
+                "kind, reply_to, target, value, thread, attachments) "
+                f"VALUES ({', '.join('?' * 22)}) "
                 "ON CONFLICT DO NOTHING",
                 (
                     inbound.channel,
@@ -107,6 +109,12 @@ class Inbox:
                     int(claimed),
                     drop_reason,
                     now.isoformat() if drop_reason else None,
+                    inbound.kind,
+                    inbound.reply_to,
+                    inbound.target,
+                    inbound.value,
+                    inbound.thread,
+                    "[]" if drop_reason else json.dumps([asdict(each) for each in inbound.attachments]),
                 ),
             )
             if cursor.rowcount == 0 or cursor.lastrowid is None:
@@ -280,8 +288,9 @@ def defer(connection: Connection, message: int, attempt: int) -> bool:
     return not row[0]
 
 
-def _pending(row: tuple[int, str, str, str, str, str, int, int, str, str, str, int, str | None]) -> PendingMessage:
-    number, channel, external, chat, sender, name, private, forwarded, text, sent_at, trace, attempts, retried = row
+def _pending(row: tuple[Any, ...]) -> PendingMessage:
+    number, channel, external, chat, sender, name, private, forwarded, text, sent_at, trace, attempts = row[:12]
+    retried, kind, reply_to, target, value, thread, attachments = row[12:]
     inbound = Inbound(
         channel=channel,
         external_id=external,
@@ -292,6 +301,12 @@ def _pending(row: tuple[int, str, str, str, str, str, int, int, str, str, str, i
         forwarded=bool(forwarded),
         text=text,
         sent_at=datetime.fromisoformat(sent_at),
+        kind=kind,
+        reply_to=reply_to,
+        target=target,
+        value=value,
+        thread=thread,
+        attachments=tuple(Attachment(**each) for each in json.loads(attachments)),
     )
     return PendingMessage(
         number, inbound, trace, attempts, retried_at=datetime.fromisoformat(retried) if retried else None

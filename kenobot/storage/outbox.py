@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from kenobot.ports.clock import Clock
-from kenobot.ports.messages import MessagePart, Outbound, TextEntity
+from kenobot.ports.messages import Attachment, Button, MessagePart, Outbound, TextEntity
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -33,8 +33,8 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
     waiting = []
     for number, part in enumerate(parts, letter.first_part):
         cursor = connection.execute(
-            "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, trace, created_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, payload, trace, created_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 letter.inbox_id,
                 number,
@@ -42,6 +42,7 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
                 letter.chat,
                 part.text,
                 _dump(part.entities),
+                _payload(part),
                 letter.trace,
                 at.isoformat(),
             ),
@@ -75,9 +76,9 @@ class Outbox:
         """The next parts of a chat with ids above `after`, in order, each with how often it was tried."""
         return await self._database.read(
             lambda connection: [
-                (Outbound(row[0], channel, chat, MessagePart(row[1], _load(row[2])), row[3]), row[4])
+                (Outbound(row[0], channel, chat, _part(row[1], row[2], row[5]), row[3]), row[4])
                 for row in connection.execute(
-                    "SELECT id, text, spans, trace, attempts FROM outbox "
+                    "SELECT id, text, spans, trace, attempts, payload FROM outbox "
                     "WHERE channel = ? AND chat = ? AND id > ? AND state = 'pending' ORDER BY id LIMIT ?",
                     (channel, chat, after, limit),
                 )
@@ -116,6 +117,26 @@ class Outbox:
         """Drop what was delivered or given up long ago."""
         horizon = (self._clock.now() - timedelta(days=_KEEP_DAYS)).isoformat()
         await self._database.prune("outbox", "done_at < ?", horizon)
+
+
+def _payload(part: MessagePart) -> str:
+    """What a part carries beside its formatted text, as JSON."""
+    if not part.attachments and not part.buttons:
+        return "{}"
+    return json.dumps(
+        {
+            "attachments": [asdict(each) for each in part.attachments],
+            "buttons": [[[button.label, button.value] for button in row] for row in part.buttons],
+        }
+    )
+
+
+def _part(text: str, spans: str, payload: str) -> MessagePart:
+    """A stored part; rows older than the column have no payload."""
+    more: dict[str, Any] = json.loads(payload)
+    attachments = tuple(Attachment(**each) for each in more.get("attachments", ()))
+    buttons = tuple(tuple(Button(*each) for each in row) for row in more.get("buttons", ()))
+    return MessagePart(text, _load(spans), attachments, buttons)
 
 
 def _dump(spans: Sequence[TextEntity]) -> str:

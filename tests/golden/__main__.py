@@ -156,7 +156,9 @@ def compare(one: Path, other: Path, names: Mapping[str, Any]) -> int:
             differing += _differ(f"{which}/{name}", _renamed_text(name, before, names), _keyed(name, after, names))
         tables = [_read(folder / "tables.sql") for folder in (a, b)]
         differing += _compare_tables(
-            which, _renamed(tables[0], names), _renamed(tables[1], {"keys": names.get("keys", {})})
+            which,
+            _renamed(tables[0], names),
+            _renamed(tables[1], {part: names.get(part, {}) for part in ("keys", "added")}),
         )
     print(f"{differing} differences in {', '.join(homes)}" if differing else f"nothing differs in {', '.join(homes)}")
     return 1 if differing else 0
@@ -218,7 +220,8 @@ def _renamed(tables: Mapping[str, Table], names: Mapping[str, Any]) -> dict[str,
                         for row in rows]  # fmt: skip
         keys = names.get("keys", {})
         rows = [[_rekeyed_text(value, keys) for value in row] for row in rows]
-        found[called.get(name, name)] = Table(heads, rows)
+        kept = [place for place, head in enumerate(heads) if head not in names.get("added", {}).get(name, ())]
+        found[called.get(name, name)] = Table([heads[at] for at in kept], [[row[at] for at in kept] for row in rows])
     return found
 
 

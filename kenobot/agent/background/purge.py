@@ -106,9 +106,13 @@ def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable
     for turn in turns:
         blanked = "UPDATE message SET text = '', context = '' WHERE inbox_id = ? RETURNING id"
         messages += (row[0] for row in connection.execute(blanked, (turn,)).fetchall())
-        letters += _count(connection, "UPDATE inbox SET text = '' WHERE id = ? AND done_at IS NOT NULL", turn)
         letters += _count(
-            connection, "UPDATE outbox SET text = '', spans = '[]' WHERE inbox_id = ? AND done_at IS NOT NULL", turn
+            connection, "UPDATE inbox SET text = '', attachments = '[]' WHERE id = ? AND done_at IS NOT NULL", turn
+        )
+        letters += _count(
+            connection,
+            "UPDATE outbox SET text = '', spans = '[]', payload = '{}' WHERE inbox_id = ? AND done_at IS NOT NULL",
+            turn,
         )
         letters += _count(connection, "UPDATE turn SET reply = '' WHERE inbox_id = ? AND state = 'committed'", turn)
     prompts += _count(connection, "DELETE FROM prompt_prefix WHERE instr(' ' || scopes || ' ', ' ' || ? || ' ')", scope)

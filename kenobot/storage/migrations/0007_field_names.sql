@@ -54,3 +54,17 @@ WHERE json_type(data, '$.was.attrs') IS NOT NULL;
 -- So does the plan of a night that was cut short. Inside a text every quotation mark is escaped: only keys fit.
 UPDATE sleep_plan SET plan = replace(replace(replace(replace(plan, '"seen":', '"mentions":'), '"uses":', '"use_count":'),
                                      '"evidence": "[', '"source_messages": "['), '"attrs":', '"attributes":');
+
+-- What came in may edit, react to or press something, and bear files: attachments is a JSON list of objects.
+ALTER TABLE inbox ADD COLUMN kind TEXT NOT NULL DEFAULT 'message';
+ALTER TABLE inbox ADD COLUMN reply_to TEXT NOT NULL DEFAULT '';
+ALTER TABLE inbox ADD COLUMN target TEXT NOT NULL DEFAULT '';
+ALTER TABLE inbox ADD COLUMN value TEXT NOT NULL DEFAULT '';
+ALTER TABLE inbox ADD COLUMN thread TEXT NOT NULL DEFAULT '';
+ALTER TABLE inbox ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]';
+
+-- What a part carries beside its text and formatting, by name; '{}' for nothing.
+ALTER TABLE outbox ADD COLUMN payload TEXT NOT NULL DEFAULT '{}';
+
+-- The platform's own id of a message: the outbox forgets it after a week.
+ALTER TABLE message ADD COLUMN platform_id TEXT NOT NULL DEFAULT '';
