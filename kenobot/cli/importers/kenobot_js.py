@@ -11,7 +11,9 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cli.importers import markdown
 from kenobot.cli.importers.folder import SkippedFile, SourceFolder, TextFile
+from kenobot.cli.importers.markdown import MarkdownFact
 from kenobot.cli.importers.plan import FilePlan, ImportContext, ImportedMessage, ImportItem, ImportPlan, ManualFile
+from kenobot.cli.importers.workspace import add_markdown
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.ports.identity import OWNER_SCOPE, Trust, chat_scope, is_session_id
 from kenobot.ports.memory import Candidate, Form
@@ -91,16 +93,12 @@ def _day(path: str) -> date | None:
 
 def _scope(plan: ImportPlan, folder: SourceFolder, about: ImportContext, under: str, scope: str) -> None:
     """MEMORY.md and the daily logs of the owner or of a chat."""
-    found = folder.read(f"{under}/MEMORY.md")
-    sheet = plan.add_file(found, "long-term memory")
-    if sheet is not None and isinstance(found, TextFile):
-        reading = markdown.read(found.text)
-        sheet.skipped += reading.skipped
-        for fact in reading.facts:
-            told = (about.utc_moment(fact.day) if fact.day else None) or min(found.modified, about.now)
-            sheet.items.append(
-                ImportItem(Candidate("note", scope, fact.text, fact.category, "import", "model", tier="core"), told)
-            )
+
+    def core(fact: MarkdownFact, modified: datetime) -> ImportItem:
+        told = (about.utc_moment(fact.day) if fact.day else None) or min(modified, about.now)
+        return ImportItem(Candidate("note", scope, fact.text, fact.category, "import", "model", tier="core"), told)
+
+    add_markdown(plan, folder.read(f"{under}/MEMORY.md"), "long-term memory", core)
     for path in _logs(folder, under):
         _daily(plan, folder.read(path), about, scope, _day(path))
 
@@ -195,17 +193,15 @@ def _patterns(plan: ImportPlan, folder: SourceFolder, about: ImportContext, path
 
 def _identity(plan: ImportPlan, folder: SourceFolder, about: ImportContext, memory: str) -> None:
     """What says who the bot is belongs to people: it is offered. Of the preferences, the list is taken in."""
-    found = folder.read(f"{memory}/identity/preferences.md")
-    sheet = plan.add_file(found, "preferences")
-    if sheet is not None and isinstance(found, TextFile):
-        reading = markdown.read(found.text, bare=True)
-        sheet.skipped += reading.skipped
-        for fact in reading.facts:
-            learned = fact.text.lower().startswith(_LEARNED)
-            text = fact.text[len(_LEARNED) :].strip() if learned else fact.text
-            trust: Trust = "model" if learned else "owner"
-            candidate = Candidate("note", OWNER_SCOPE, text, "preference", "import", trust)
-            sheet.items.append(ImportItem(candidate, min(found.modified, about.now)))
+
+    def preference(fact: MarkdownFact, modified: datetime) -> ImportItem:
+        learned = fact.text.lower().startswith(_LEARNED)
+        text = fact.text[len(_LEARNED) :].strip() if learned else fact.text
+        trust: Trust = "model" if learned else "owner"
+        candidate = Candidate("note", OWNER_SCOPE, text, "preference", "import", trust)
+        return ImportItem(candidate, min(modified, about.now))
+
+    add_markdown(plan, folder.read(f"{memory}/identity/preferences.md"), "preferences", preference, bare=True)
     for under in (f"{memory}/identity", "identity", "identities"):
         for path in folder.files(under, *_PEOPLES):
             plan.manual_files.append(ManualFile(path, _PEOPLES[path.rpartition("/")[2]]))

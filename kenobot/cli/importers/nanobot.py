@@ -46,8 +46,7 @@ def read(folder: SourceFolder, about: ImportContext) -> ImportPlan:
     _history(plan, folder, about, f"{base}memory/HISTORY.md")
     _journal(plan, folder, about, f"{base}memory/history.jsonl")
     for path in folder.files(f"{base}memory", ".md"):
-        day = workspace.day_of(path)
-        workspace.add_notes(plan, folder.read(path), about, "notes" if day is None else "daily log", day)
+        workspace.add_notes(plan, folder.read(path), about, workspace.day_of(path))
     workspace.add_manual_files(plan, folder, base, _OFFERS, _INSTRUCTIONS)
     return plan
 

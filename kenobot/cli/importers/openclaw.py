@@ -43,21 +43,17 @@ def read(folder: SourceFolder, about: ImportContext) -> ImportPlan:
     workspace.add_long_term(plan, folder.read(f"{base}memory.md"), about)
     workspace.add_profile(plan, folder.read(f"{base}USER.md"), about)
     for path in folder.files(f"{base}memory", ".md"):
-        day = workspace.day_of(path)
-        kind = "notes" if day is None else "daily log"
-        _notes(plan, folder.read(path), about, kind, day)
+        _notes(plan, folder.read(path), about, workspace.day_of(path))
     workspace.add_manual_files(plan, folder, base, _OFFERS, _INSTRUCTIONS)
     return plan
 
 
-def _notes(
-    plan: ImportPlan, found: TextFile | SkippedFile | None, about: ImportContext, kind: str, day: date | None
-) -> None:
+def _notes(plan: ImportPlan, found: TextFile | SkippedFile | None, about: ImportContext, day: date | None) -> None:
     """Notes; of a saved session only what was summed up, not what was spoken."""
     spoken = 0
     if isinstance(found, TextFile) and (head := _SAVED_SESSION.match(found.text)):
         body, spoken = _SPOKEN.subn("", found.text[head.end() :])
         found = TextFile(found.path, body, found.modified, found.note)
-    sheet = workspace.add_notes(plan, found, about, kind, day)
+    sheet = workspace.add_notes(plan, found, about, day)
     if sheet is not None and spoken:
         sheet.skipped["a line of a conversation, and no memory"] += spoken

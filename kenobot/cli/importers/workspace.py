@@ -3,8 +3,9 @@
 Whatever stands in them may have been written by their model, so nothing of it counts as the owner's own word.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time
+from functools import partial
 
 from kenobot.cli.importers import markdown
 from kenobot.cli.importers.folder import SkippedFile, SourceFolder, TextFile
@@ -16,34 +17,43 @@ from kenobot.ports.memory import Candidate
 _INSTRUCTIONS = "it tells another program what to do"
 
 
-def add_long_term(plan: ImportPlan, found: TextFile | SkippedFile | None, about: ImportContext) -> None:
-    """MEMORY.md: what stands in it is told at the date that its headings give, else at its last change."""
-    sheet = plan.add_file(found, "long-term memory")
+def add_markdown(
+    plan: ImportPlan,
+    found: TextFile | SkippedFile | None,
+    kind: str,
+    item: Callable[[MarkdownFact, datetime], ImportItem],
+    *,
+    choices: bool = False,
+    bare: bool = False,
+) -> FilePlan | None:
+    """Add the facts of a Markdown file. item: makes one of a fact and the file's last change.
+
+    choices, bare: as `markdown.read` has them.
+    """
+    sheet = plan.add_file(found, kind)
     if sheet is not None and isinstance(found, TextFile):
-        reading = markdown.read(found.text)
+        reading = markdown.read(found.text, choices=choices, bare=bare)
         sheet.skipped += reading.skipped
-        sheet.items += (import_item(fact, about, found.modified, core=True) for fact in reading.facts)
+        sheet.items += (item(fact, found.modified) for fact in reading.facts)
+    return sheet
+
+
+def add_long_term(plan: ImportPlan, found: TextFile | SkippedFile | None, about: ImportContext) -> None:
+    """MEMORY.md: facts at the dates of its headings, else at its last change."""
+    add_markdown(plan, found, "long-term memory", partial(import_item, about, core=True))
 
 
 def add_profile(plan: ImportPlan, found: TextFile | SkippedFile | None, about: ImportContext) -> None:
     """USER.md: a form about the person, of which only the answers are taken."""
-    sheet = plan.add_file(found, "profile of the person")
-    if sheet is not None and isinstance(found, TextFile):
-        reading = markdown.read(found.text, choices=True)
-        sheet.skipped += reading.skipped
-        sheet.items += (import_item(fact, about, found.modified, core=True) for fact in reading.facts)
+    add_markdown(plan, found, "profile of the person", partial(import_item, about, core=True), choices=True)
 
 
 def add_notes(
-    plan: ImportPlan, found: TextFile | SkippedFile | None, about: ImportContext, kind: str, day: date | None = None
+    plan: ImportPlan, found: TextFile | SkippedFile | None, about: ImportContext, day: date | None
 ) -> FilePlan | None:
-    """A file of notes: of a day where its name gives one, else told at its last change."""
-    sheet = plan.add_file(found, kind)
-    if sheet is not None and isinstance(found, TextFile):
-        reading = markdown.read(found.text)
-        sheet.skipped += reading.skipped
-        sheet.items += (import_item(fact, about, found.modified, day=day) for fact in reading.facts)
-    return sheet
+    """A file of notes: of a day, else at its last change."""
+    kind = "notes" if day is None else "daily log"
+    return add_markdown(plan, found, kind, partial(import_item, about, day=day))
 
 
 def add_manual_files(
@@ -59,9 +69,9 @@ def add_manual_files(
 
 
 def import_item(
-    fact: MarkdownFact, about: ImportContext, modified: datetime, *, core: bool = False, day: date | None = None
+    about: ImportContext, fact: MarkdownFact, modified: datetime, *, core: bool = False, day: date | None = None
 ) -> ImportItem:
-    """A fact as memory is asked to take it in."""
+    """A fact as a candidate for memory."""
     on = fact.day or day
     told = about.utc_moment(on, fact.at or time(0)) if on else None
     # A preference that is no core memory would go to preferences.md, as if the owner had been heard to say it.
