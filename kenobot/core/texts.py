@@ -51,18 +51,18 @@ NOTICE_HEALTH = Text(
     es="Hay algo que necesita tu atención: {problem}. `kenobot signals --since 1h` cuenta qué ha pasado.",
 )
 NOTICE_DEAD_LETTER = Text(
-    en="There is a message that I could not answer, and I have given up on it. `kenobot mail list` shows it, and can "
-    "have it answered once more.",
-    es="Hay un mensaje que no he podido responder y que he dado por perdido. `kenobot mail list` lo muestra y puede "
-    "hacer que lo intente otra vez.",
+    en="There is a message that I could not answer, and I have given up on it. `kenobot deadletter list` shows it, "
+    "and can have it answered once more.",
+    es="Hay un mensaje que no he podido responder y que he dado por perdido. `kenobot deadletter list` lo muestra "
+    "y puede hacer que lo intente otra vez.",
 )
 NOTICE_QUARANTINED = Text(
-    en="Something came in that I cannot read ({channel}). `kenobot mail list` shows it and says why.",
-    es="Ha llegado algo que no sé leer ({channel}). `kenobot mail list` lo muestra, y por qué.",
+    en="Something came in that I cannot read ({channel}). `kenobot deadletter list` shows it and says why.",
+    es="Ha llegado algo que no sé leer ({channel}). `kenobot deadletter list` lo muestra, y por qué.",
 )
 NOTICE_FAILED = Text(
-    en="Something that I wrote could not be delivered ({channel}). `kenobot mail list` shows it and says why.",
-    es="Algo que he escrito no se ha podido entregar ({channel}). `kenobot mail list` lo muestra, y por qué.",
+    en="Something that I wrote could not be delivered ({channel}). `kenobot deadletter list` shows it and says why.",
+    es="Algo que he escrito no se ha podido entregar ({channel}). `kenobot deadletter list` lo muestra, y por qué.",
 )
 NOTICE_PAIRING = Text(
     en="{name} would like to talk to me ({channel}). If they tell you a code, send me `/pair CODE`.",

@@ -239,7 +239,7 @@ async def test_the_language_that_was_set_wins(database: Database) -> None:
 
 
 async def test_a_notice_that_cannot_reach_the_owner_is_no_reason_for_another(house: House) -> None:
-    """A part for the owner's own chat that failed is left to `kenobot mail`."""
+    """A part for the owner's own chat that failed is left to `kenobot deadletter`."""
     house.channel.fail_next(Rejected("blocked"))
     assert await house.tell(MESSAGE_DEAD_LETTERED) == []
     assert await house.tell(MESSAGE_FAILED, channel="fake", chat="home", part=1) == []
@@ -358,7 +358,7 @@ async def test_what_a_channel_cannot_read_is_told_with_the_place_to_look(tmp_pat
             await scene.app.loop.dead_letter("telegram", f"odd-{number}", '{"text": "their words"}', "no valid chat")
         await scene.app.wait_drained()
         [notice] = scene.texts[1:]
-        assert "cannot read (telegram). `kenobot mail list`" in notice
+        assert "cannot read (telegram). `kenobot deadletter list`" in notice
         assert await scene.rows("SELECT count(*) FROM inbox WHERE state = 'dead'") == [(100,)]
 
 
