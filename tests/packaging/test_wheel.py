@@ -30,6 +30,8 @@ DATA = (
     "cognitive/recall/*.toml",
     "cognitive/recall/*.txt",
     "cognitive/recall/vectors/*.json",
+    "cognitive/remember/*.toml",
+    "cognitive/remember/extract/*.toml",
     "cognitive/remember/extract/*.txt",
     "cognitive/sleep/improve/*.toml",
     "cognitive/text/*.toml",

@@ -4,16 +4,20 @@ A fact keeps the speaker's words, so that one stored by the same turn's `<memory
 """
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
+from importlib import resources
+from typing import Literal
 
-from kenobot.cognitive.remember.extract import rules
-from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
-from kenobot.cognitive.remember.extract.rules import ExtractionRule
+from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.dates import day_named, names_year
+from kenobot.cognitive.text.phrases import fill_parts, load_phrases
 from kenobot.cognitive.text.words import fold
+
+Needs = Literal["", "day", "birthday"]
 
 _LONGEST = 4000  # characters that are looked at; people do not introduce themselves in the middle of a document
 _SENTENCES = 40
@@ -21,6 +25,43 @@ _LONGEST_SENTENCE = 300
 _END = re.compile(r"(?<=[.!?…])\s+|\n+|;\s+")
 _MARKS = " \t,.;:!¡¿…-—\"'«»“”"
 _QUOTE = re.compile(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
+_PHRASES = load_phrases("kenobot.cognitive.remember.extract", "rules.toml")
+_OPENINGS = re.compile(rf"(?:(?:{_PHRASES['openings']})\b[\s,:!.]*){{1,3}}")
+_ASKS_TO_REMEMBER = re.compile(
+    rf"(?:please |por favor )?(?:{_PHRASES['asks_to_remember']})(?: de)?(?: that| que)?\b[\s,:]*"
+)
+_REFERS_ELSEWHERE = re.compile(rf"(?:{_PHRASES['elsewhere']})\b(?!\s+(?:is|es)\b)|\W*\Z")
+_CORRECTS = re.compile(rf"(?:{_PHRASES['corrects']})\s+")
+_CLAUSES = re.compile(
+    rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{_PHRASES['clause_starts']})\s)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionRule:
+    """A pattern for the start of a folded clause, and the fact it makes.
+
+    The groups `value` and `also` are cut from the text as written. attribute: name of the value; "favourite" and
+    "relation" go on with the group `what` or `que`. needs: a day that is due, or the speaker's birthday.
+    """
+
+    pattern: re.Pattern[str]
+    category: Category = "fact"
+    attribute: str = ""
+    needs: Needs = ""
+
+
+def _load_rules() -> Iterator[ExtractionRule]:
+    tables = tomllib.loads(resources.files(__package__).joinpath("rules.toml").read_text("utf-8"))
+    for row in tables["rule"]:
+        pattern = fill_parts("|".join(row.pop("patterns")), tables["parts"])
+        first, group, others = pattern.partition("(?P<value>")  # a name may stand only once in a pattern
+        pattern = first + group + others.replace("(?P<value>", "(?P<also>")
+        yield ExtractionRule(re.compile(rf"(?:{pattern})(?!\w)"), **row)
+
+
+_RULES = tuple(_load_rules())
 
 
 def extract_facts(text: str, said: date, *, evidence: int = 1) -> list[ExtractedFact]:
@@ -38,10 +79,10 @@ def _in_sentence(sentence: str, said: date) -> Iterator[ExtractedFact]:
     if not sentence or len(sentence) > _LONGEST_SENTENCE or sentence.rstrip().endswith(("?", "？", ":")):
         return
     told, corrects, asked = _core(sentence)
-    parts = [claim.standalone_text for part in rules.CLAUSES.split(told) for claim in claims(part)]
+    parts = [claim.standalone_text for part in _CLAUSES.split(told) for claim in claims(part)]
     clauses = [clause for clause in parts if clause.strip(_MARKS)]
     read = [fact for clause in clauses if (fact := _in_clause(clause.strip(_MARKS), said)) is not None]
-    if asked and len(read) < len(clauses) and not rules.REFERS_ELSEWHERE.match(_folded(told.strip(_MARKS))):
+    if asked and len(read) < len(clauses) and not _REFERS_ELSEWHERE.match(_folded(told.strip(_MARKS))):
         read = [_whole(told.strip(_MARKS), read)]
     for fact in read:
         yield replace(fact, category="correction") if corrects else fact
@@ -53,11 +94,11 @@ def _core(sentence: str) -> tuple[str, bool, bool]:
     for _ in range(4):
         sentence = sentence.strip(_MARKS)
         plain = _folded(sentence)
-        opening = rules.CORRECTS.match(plain)
+        opening = _CORRECTS.match(plain)
         corrects = corrects or opening is not None
-        if opening is None and (opening := rules.ASKS_TO_REMEMBER.match(plain)) is not None:
+        if opening is None and (opening := _ASKS_TO_REMEMBER.match(plain)) is not None:
             asked = True
-        opening = opening or rules.OPENINGS.match(plain)
+        opening = opening or _OPENINGS.match(plain)
         if opening is None:
             break
         sentence = sentence[opening.end() :]
@@ -68,7 +109,7 @@ def _in_clause(clause: str, said: date) -> ExtractedFact | None:
     plain = _folded(clause)
     if len(plain) != len(clause):  # then what is found in one cannot be cut from the other
         plain = clause.lower()
-    for rule in rules.RULES:
+    for rule in _RULES:
         if (match := rule.pattern.match(plain)) is not None:
             return _fact(rule, match, clause, said)
     return None
