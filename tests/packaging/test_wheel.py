@@ -35,6 +35,7 @@ DATA = (
     "cognitive/remember/extract/*.txt",
     "cognitive/sleep/improve/*.toml",
     "cognitive/text/*.toml",
+    "core/*.toml",
     "providers/offline/*.toml",
     "providers/embedders/axes.npz",
     "py.typed",

@@ -61,6 +61,10 @@ def gaps(sentence: str) -> set[str]:
 CATALOGUE = {name: value for name, value in vars(texts).items() if isinstance(value, Text)}
 
 
+def test_every_sentence_of_the_file_has_its_name() -> None:
+    assert {name.lower(): sentence for name, sentence in CATALOGUE.items()} == texts.SENTENCES
+
+
 @pytest.mark.parametrize("sentence", CATALOGUE.values(), ids=CATALOGUE)
 def test_every_sentence_is_said_in_both_languages(sentence: Text) -> None:
     """They differ, have the same gaps, and no gap is left once they are filled; only a list takes more than a line."""
