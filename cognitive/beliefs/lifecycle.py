@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 from kenobot.cognitive.beliefs.value import DEFAULT, ValueFeatures, decay, features, has_faded, is_consolidated
-from kenobot.cognitive.policy.value import ValuePolicy
+from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from kenobot.cognitive.beliefs.value import clamp, days_since
-from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
+from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType
 from kenobot.cognitive.store import links, records
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.links import Link

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive.policy.value import Feature, FeatureWeights, ValuePolicy
+from kenobot.cognitive.policy.beliefs import Feature, FeatureWeights, ValuePolicy
 from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import parse_time

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.compact.self_check import MemoryLookup
-from kenobot.cognitive.policy.compact import CompactPolicy
+from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.known_memories import NearSearch

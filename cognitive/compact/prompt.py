@@ -6,7 +6,7 @@ from importlib import resources
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact.digest import Digest
-from kenobot.cognitive.policy.compact import CompactPolicy
+from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.transcript import SPEAKER_LABELS, turn_lines
 from kenobot.cognitive.text.json_answers import json_objects

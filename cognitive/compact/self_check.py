@@ -8,7 +8,7 @@ from kenobot.cognitive.compact import rule_summary
 from kenobot.cognitive.compact import sentences as said
 from kenobot.cognitive.compact.digest import Digest, SummaryLine
 from kenobot.cognitive.compact.sentences import GapKind, TextCoverage
-from kenobot.cognitive.policy.compact import CompactPolicy
+from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract import heuristic
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store.records import Record

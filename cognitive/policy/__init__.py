@@ -2,22 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from kenobot.cognitive.policy.admit import AdmitPolicy
-from kenobot.cognitive.policy.boxes import BoxPolicy
-from kenobot.cognitive.policy.compact import CompactPolicy
-from kenobot.cognitive.policy.consolidation import ConsolidationPolicy
-from kenobot.cognitive.policy.control import ControlPolicy
-from kenobot.cognitive.policy.decay import DecayPolicy
-from kenobot.cognitive.policy.extract import ExtractPolicy
-from kenobot.cognitive.policy.files import FilesPolicy
-from kenobot.cognitive.policy.graph import GraphPolicy
-from kenobot.cognitive.policy.meaning import MeaningPolicy
+from kenobot.cognitive.policy.beliefs import GraphPolicy, ValuePolicy
+from kenobot.cognitive.policy.control import ControlPolicy, FilesPolicy
 from kenobot.cognitive.policy.procedural import ProceduralPolicy
-from kenobot.cognitive.policy.proposals import ProposalPolicy
-from kenobot.cognitive.policy.pruning import PruningPolicy
-from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.policy.sleep import SleepPolicy
-from kenobot.cognitive.policy.value import ValuePolicy
+from kenobot.cognitive.policy.recall import MeaningPolicy, RecallPolicy
+from kenobot.cognitive.policy.remember import AdmitPolicy, BoxPolicy, CompactPolicy, ExtractPolicy
+from kenobot.cognitive.policy.sleep import ConsolidationPolicy, DecayPolicy, ProposalPolicy, PruningPolicy, SleepPolicy
 from kenobot.ports.identity import Trust
 
 

@@ -1,4 +1,4 @@
-"""Limits of the commands on memory."""
+"""Thresholds of the commands on memory and of watching its files."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,3 +17,19 @@ class ControlPolicy:
     max_records_compared: int = 20_000  # newest records compared word by word where there is no index
     max_unextracted_turns: int = 200  # newest turns of a conversation searched for what is not extracted yet
     max_forgotten_together: int = 10  # memories forgotten in one transaction
+
+
+@dataclass(frozen=True, slots=True)
+class FilesPolicy:
+    """Thresholds of watching memory's files and of taking missing ones for a loss."""
+
+    loss_above_share: float = 0.2  # of the scanned files, missing at once: a loss, if also
+    loss_above_files: int = 3  # more than so many are missing
+    announce_from: int = 20  # files or lines removed at once; lines of an emptied file that are a loss
+    hot_days: int = 3  # days whose folders are scanned before each turn
+    hot_files: int = 100  # newest files scanned of each day
+    scan_step_files: int = 10_000  # files that one step of the background scan reads
+    batch: int = 100  # files written before one note of them
+    # Quoted word for word, from this confidence on.
+    artifact_categories: frozenset[str] = frozenset({"decision", "correction", "principle", "commitment"})
+    artifact_confidence: float = 0.8

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from kenobot.cognitive.beliefs.links import DEFAULT, decay_function, stored_confidence
 from kenobot.cognitive.beliefs.value import clamp, days_since
-from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
+from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType
 from kenobot.cognitive.store import links as graph_store
 from kenobot.cognitive.store.links import Link
 from kenobot.cognitive.store.records import stamp

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from kenobot.cognitive.beliefs.lifecycle import LifecycleStage
-from kenobot.cognitive.policy.admit import AdmitPolicy
+from kenobot.cognitive.policy.remember import AdmitPolicy
 
 Action = Literal[
     "store_episode", "store_note", "update_note", "create_artifact", "summarize_node", "discard", "link_graph"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Literal, TypeVar
 
-from kenobot.cognitive.policy.boxes import BoxPolicy
+from kenobot.cognitive.policy.remember import BoxPolicy
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store

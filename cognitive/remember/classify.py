@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from kenobot.cognitive.policy.admit import AdmitPolicy
+from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.text.words import fold
 
 FactKind = Literal["episode", "note"]

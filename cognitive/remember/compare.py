@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kenobot.cognitive.policy.admit import AdmitPolicy
+from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import attribute_statements
 from kenobot.cognitive.remember.conflicts import Conflict, resolve_contradiction, resolve_new_value
 from kenobot.cognitive.remember.draft import RecordDraft

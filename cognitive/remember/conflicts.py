@@ -11,7 +11,7 @@ from typing import Literal
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.policy.admit import AdmitPolicy
+from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember.draft import RecordDraft, attributes_json
 from kenobot.cognitive.store import links, records
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change

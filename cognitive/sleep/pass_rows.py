@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive.policy.graph import LinkType
-from kenobot.cognitive.policy.pruning import PruningPolicy
+from kenobot.cognitive.policy.beliefs import LinkType
+from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import AMONG, FACTS, LIVE, Record, SqlValue
 from kenobot.cognitive.store.scopes import ALL_SCOPES, scope_filter

@@ -1,6 +1,5 @@
 """Change a record's columns, with an event that holds their previous values; no other module changes them."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -68,11 +67,3 @@ def change(
     if not _FILED_UNDER.isdisjoint(was):
         term_index.index_record(connection, record.id, record.scope)
     return event
-
-
-def overwritten_values(connection: Connection, event: int) -> tuple[int, dict[str, ColumnValue]] | None:
-    """The record that an event changed and what it overwrote, by column; None when it changed none."""
-    row = connection.execute("SELECT record_id, data FROM event WHERE id = ?", (event,)).fetchone()
-    if row is None or row[0] is None:
-        return None
-    return int(row[0]), dict(json.loads(row[1]).get("was", {}))

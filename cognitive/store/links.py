@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive.policy.graph import LinkType
+from kenobot.cognitive.policy.beliefs import LinkType
 from kenobot.cognitive.store.records import AMONG, LIVE, Record, select_ids
 from kenobot.cognitive.store.scopes import Scopes, scope_filter
 from kenobot.storage.connection import Connection

@@ -92,13 +92,6 @@ def index_record(connection: Connection, record: int, scope: str) -> None:
         )
 
 
-def reindex_all(connection: Connection) -> None:
-    """Everything is to be filed again, little by little: records came in past `admit`."""
-    newest = store.last_record(connection)
-    if newest:
-        write_state(connection, _BEHIND, str(newest))
-
-
 def index_backlog(connection: Connection) -> None:
     """File a few of the records that are older than the files; nothing when there are none."""
     behind = read_state(connection, _BEHIND)

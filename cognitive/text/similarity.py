@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol
 
-from kenobot.cognitive.policy.admit import AdmitPolicy
+from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.text.opposites import is_negation, polarity_of
 from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import stems, words

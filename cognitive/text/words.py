@@ -7,14 +7,11 @@ and an emoji is a word.
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Literal
 
 import snowballstemmer  # type: ignore[import-untyped]
 
 from kenobot.cognitive.text.scripts import MARKS, STANDALONE, UNSPACED, plain_letter, stem
 from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
-
-StemLanguage = Literal["en", "es"]
 
 # Letters with their marks and digits, joined by what belongs inside a word, and the signs that may end one.
 _WORD = re.compile(rf"[^\W_](?:[\w{MARKS}]|['’.&/_-](?=[^\W_]))*(?:\+\+|[+#])?", re.UNICODE)

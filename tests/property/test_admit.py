@@ -18,7 +18,6 @@ from kenobot.cognitive.remember.statement_relation import (
     same_words,
 )
 from kenobot.cognitive.store import events, term_index
-from kenobot.cognitive.store.change import overwritten_values
 from kenobot.cognitive.text.similarity import similarity, topic_words
 from kenobot.ports.memory import Candidate, Decision, Relation, RelationVerdict
 from kenobot.storage.connection import Connection
@@ -159,9 +158,9 @@ def test_every_change_can_be_put_back(steps: list[Step]) -> None:
             names = [row[1] for row in memory.execute("PRAGMA table_info(record)") if row[1] != "changed_event"]
             restored = {number: dict(zip(names, row, strict=True)) for number, row in now.items()}
             for event in range(events.last_event(memory), last, -1):
-                found = overwritten_values(memory, event)
-                if found is not None and found[0] in restored:
-                    restored[found[0]].update(found[1])
+                found = events.get_event(memory, event)
+                if found is not None and found.record in restored:
+                    restored[found.record].update(found.previous_values)
             assert {number: tuple(restored[number].values()) for number in held} == held
             made = now.keys() - held.keys()
             told = {

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.list_paths import entity_page_of, path_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.policy.decay import DecayPolicy
-from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
+from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, DecayPolicy, SleepPolicy
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.memory import MemoryQuery
 from kenobot.cognitive.recall.recall import recall

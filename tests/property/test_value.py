@@ -18,11 +18,11 @@ from kenobot.cognitive.beliefs.lifecycle import (
 )
 from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.beliefs.value import ValueFeatures, decay, features, salience, strength, tier_value
-from kenobot.cognitive.policy.graph import GraphPolicy, LinkType
+from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType
 from kenobot.cognitive.recall.spreading_activation import spread_activation
 from kenobot.cognitive.sleep.prune.fading import LIFECYCLE
-from kenobot.cognitive.store import links
-from kenobot.cognitive.store.change import ChangeContext, overwritten_values
+from kenobot.cognitive.store import events, links
+from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.testing.clock import START
@@ -140,12 +140,12 @@ def test_every_change_of_a_life_has_an_event_that_can_put_it_back(story: list[tu
             known = get(connection, first.id)
             assert (known.status == "archived") == (known.lifecycle == "archived")
             assert 0.0 <= known.confidence <= 1.0
-        events = connection.execute("SELECT id FROM event WHERE id > ? ORDER BY id DESC", (began,)).fetchall()
+        numbers = connection.execute("SELECT id FROM event WHERE id > ? ORDER BY id DESC", (began,)).fetchall()
         last = get(connection, first.id)
-        for (event,) in events:
-            held = overwritten_values(connection, event)
+        for (event,) in numbers:
+            held = events.get_event(connection, event)
             assert held is not None
-            last = last._replace(**held[1])  # type: ignore[arg-type]
+            last = last._replace(**held.previous_values)  # type: ignore[arg-type]
         assert last._replace(changed_event=0) == first._replace(changed_event=0)
 
 

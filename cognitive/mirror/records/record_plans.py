@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror.records import record_file_rows, record_format, record_paths
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileKind, RecordFileRow
-from kenobot.cognitive.policy.files import FilesPolicy
+from kenobot.cognitive.policy.control import FilesPolicy
 from kenobot.cognitive.remember.boxes import named_topics
 from kenobot.cognitive.store import boxes, events, records
 from kenobot.cognitive.store.records import Json, Record

@@ -19,8 +19,8 @@ from math import sqrt
 from typing import NamedTuple
 
 from kenobot.cognitive.beliefs.value import clamp
-from kenobot.cognitive.policy.admit import AdmitPolicy
-from kenobot.cognitive.policy.meaning import MeaningPolicy
+from kenobot.cognitive.policy.recall import MeaningPolicy
+from kenobot.cognitive.policy.remember import AdmitPolicy
 
 COMMON_SHARE_REMOVED = 0.75
 """So much of what a question has in common with others is taken out of it."""

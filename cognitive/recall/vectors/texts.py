@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from kenobot.cognitive.policy.meaning import MeaningPolicy
+from kenobot.cognitive.policy.recall import MeaningPolicy
 
 _END = 1 / 3  # of what counts of a long message is its end: people say what it is about at either
 

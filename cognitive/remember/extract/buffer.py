@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from kenobot.cognitive.policy.extract import ExtractPolicy
+from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract.signals import SignalLevel, signal_level
 from kenobot.cognitive.store.redaction import ERASED_TEXT
 from kenobot.core.pattern_set import PatternSet

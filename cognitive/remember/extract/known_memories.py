@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from kenobot.cognitive.policy.extract import ExtractPolicy
+from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Record

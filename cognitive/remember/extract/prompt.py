@@ -6,7 +6,7 @@ from datetime import date
 from importlib import resources
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.policy.extract import ExtractPolicy
+from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract import transcript
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store.records import Record

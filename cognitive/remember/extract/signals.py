@@ -6,7 +6,7 @@ Bounded: of a long text its beginning and end are scanned; see `kenobot.core.pat
 import unicodedata
 from typing import Literal
 
-from kenobot.cognitive.policy.extract import ExtractPolicy
+from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.text.lexicon import phrases
 from kenobot.cognitive.text.words import fold
 from kenobot.core.pattern_set import PatternSet

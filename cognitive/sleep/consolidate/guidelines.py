@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, get_args
 
-from kenobot.cognitive.policy.pruning import PruningPolicy
+from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.remember.extract.known_memories import GUIDELINES
 from kenobot.cognitive.remember.extract.parse_facts import Category
 from kenobot.cognitive.sleep import pass_rows

@@ -7,7 +7,7 @@ taken out, and then the oldest, until it fits. The old text stays in the record'
 import re
 from collections.abc import Iterator, Sequence
 
-from kenobot.cognitive.policy.pruning import PruningPolicy
+from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.edits import unchanged, update

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
 
-from kenobot.cognitive.policy.consolidation import ConsolidationPolicy
+from kenobot.cognitive.policy.sleep import ConsolidationPolicy
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache, LikelyPairs
 from kenobot.cognitive.sleep.plan.passes import NightView

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import groupby
 
-from kenobot.cognitive.policy.decay import DecayPolicy
+from kenobot.cognitive.policy.sleep import DecayPolicy
 from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion
 from kenobot.cognitive.store.records import Record

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from kenobot.cognitive.policy.pruning import PruningPolicy
+from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion
 from kenobot.cognitive.text.language_id import detect_language

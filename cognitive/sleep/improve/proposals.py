@@ -15,7 +15,7 @@ from functools import cache
 from importlib import resources
 
 from kenobot.cognitive.compact.summary_rows import GAP_EVENT
-from kenobot.cognitive.policy.proposals import ProposalPolicy
+from kenobot.cognitive.policy.sleep import ProposalPolicy
 from kenobot.cognitive.sleep import pass_rows, run_rows
 from kenobot.cognitive.sleep.errors.classify import OWN_ERRORS
 from kenobot.cognitive.sleep.errors.errors import ERROR_TAG_PREFIX

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.policy.proposals import ProposalPolicy
+from kenobot.cognitive.policy.sleep import ProposalPolicy
 
 Priority = Literal["low", "medium", "high"]
 

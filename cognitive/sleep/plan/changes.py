@@ -6,7 +6,7 @@ One `Change` is one decision: explained by one reason, carried out whole or not 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kenobot.cognitive.policy.graph import LinkType
+from kenobot.cognitive.policy.beliefs import LinkType
 from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Json
 from kenobot.ports.memory import Candidate

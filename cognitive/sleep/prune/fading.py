@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.beliefs.value import is_consolidated, is_explicit, is_protected, never_fades, strength
-from kenobot.cognitive.policy.value import ValuePolicy
+from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.edits import unchanged, update

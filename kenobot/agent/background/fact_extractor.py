@@ -5,7 +5,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.budgeted_model import NO_TOKENS, BudgetedModel, TokenUse
-from kenobot.cognitive.policy.extract import ExtractPolicy
+from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract import heuristic, prompt
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch

@@ -4,7 +4,7 @@ import sqlite3
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kenobot.cognitive.policy.boxes import BoxPolicy
+from kenobot.cognitive.policy.remember import BoxPolicy
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.extract import ExtractPolicy
+from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from kenobot.cognitive.beliefs.links import causal_phrase, decayed_confidence, raised_confidence, stored_confidence
-from kenobot.cognitive.policy.graph import GraphPolicy
+from kenobot.cognitive.policy.beliefs import GraphPolicy
 from kenobot.cognitive.recall.spreading_activation import blend_scores, inhibit, settle_scores, spread_activation
 from kenobot.cognitive.store import links
 from kenobot.cognitive.store.links import Link

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kenobot.cognitive.policy.proposals import ProposalPolicy
+from kenobot.cognitive.policy.sleep import ProposalPolicy
 from kenobot.cognitive.sleep.improve.statistics import NightStatistics, advise, reflect
 from kenobot.ports.provider import Request
 from kenobot.testing.provider import ScriptedProvider

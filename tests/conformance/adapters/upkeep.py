@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.pruning import PruningPolicy
-from kenobot.cognitive.policy.value import ValuePolicy
+from kenobot.cognitive.policy.beliefs import ValuePolicy
+from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate.guidelines import action_bias

@@ -17,8 +17,8 @@ from kenobot.cognitive.beliefs.value import (
     salience,
     strength,
 )
+from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.policy.value import ValuePolicy
 from kenobot.cognitive.recall import score as ranking
 from kenobot.cognitive.recall.score import feedback_delta
 from kenobot.cognitive.store.change import ChangeContext

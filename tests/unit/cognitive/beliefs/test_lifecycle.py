@@ -20,8 +20,8 @@ from kenobot.cognitive.beliefs.lifecycle import (
 )
 from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.prune.fading import LIFECYCLE
-from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import ChangeContext, overwritten_values
+from kenobot.cognitive.store import events, records
+from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
@@ -72,9 +72,9 @@ def test_a_yes_makes_a_record_sure_and_says_so_in_an_event() -> None:
         assert now.confidence == pytest.approx(record.confidence + 0.1)
         assert now.confirmed == records.stamp(START)
         assert event is not None
-        kept = overwritten_values(connection, event)
+        kept = events.get_event(connection, event)
         assert kept is not None
-        assert kept[1]["verification"] == "unverified"
+        assert kept.previous_values["verification"] == "unverified"
         assert connection.execute("SELECT type, actor, session FROM event WHERE id = ?", (event,)).fetchone() == (
             "confirmed",
             "owner",

@@ -15,7 +15,7 @@ from kenobot.cognitive.beliefs.value import (
     salience_signs,
     strength,
 )
-from kenobot.cognitive.policy.value import ValuePolicy
+from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.store.feedback import FeedbackCounts
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.calendar import parse_time

@@ -18,7 +18,7 @@ from kenobot.cognitive.compact.digest import (
     trim_digest,
 )
 from kenobot.cognitive.compact.sentences import TextCoverage
-from kenobot.cognitive.policy.compact import CompactPolicy
+from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.text.quoting import find_quotations
 from kenobot.core.token_estimate import estimate_tokens

@@ -13,8 +13,7 @@ from kenobot.cognitive.mirror import rebuild
 from kenobot.cognitive.mirror.lists import memory_md
 from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord, join_blocks
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.decay import DecayPolicy
-from kenobot.cognitive.policy.sleep import SleepPolicy
+from kenobot.cognitive.policy.sleep import DecayPolicy, SleepPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import hygiene

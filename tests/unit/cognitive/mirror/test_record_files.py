@@ -10,7 +10,7 @@ import pytest
 
 from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.files import FilesPolicy
+from kenobot.cognitive.policy.control import FilesPolicy
 from kenobot.cognitive.store.events import add_event
 from kenobot.ports.memory import Candidate
 from kenobot.storage import disk

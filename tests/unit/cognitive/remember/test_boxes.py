@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.control.forget import forget, plan_purge, purge
-from kenobot.cognitive.policy.boxes import BoxPolicy
+from kenobot.cognitive.policy.remember import BoxPolicy
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.policy.extract import ExtractPolicy
+from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn, PendingTurns, decide_extraction, measure_pending
 from kenobot.cognitive.store import token_budget

@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.policy.decay import DecayPolicy
+from kenobot.cognitive.policy.sleep import DecayPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, weeks

@@ -8,8 +8,7 @@ import pytest
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.policy.decay import DecayPolicy
-from kenobot.cognitive.policy.sleep import WEEKLY_LOGS
+from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, DecayPolicy
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import week_summary, weeks

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.policy.proposals import ProposalPolicy
+from kenobot.cognitive.policy.sleep import ProposalPolicy
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep import proposals, run_rows
 from kenobot.cognitive.sleep.improve.proposals import PASS
