@@ -1,7 +1,7 @@
 """Every first-party post-processor keeps the contract that plugin authors are given."""
 
 from kenobot.ports.postprocessor import PostProcessor
-from kenobot.postprocessors import (
+from kenobot.postprocessors.tags import (
     bootstrap_complete,
     chat_context,
     chat_memory,
@@ -15,29 +15,29 @@ from tests.unit.postprocessors.test_tags import built
 
 class TestMemory(PostProcessorContract):
     def processor(self) -> PostProcessor:
-        return built(memory.plugin)
+        return built(memory)
 
 
 class TestChatMemory(PostProcessorContract):
     def processor(self) -> PostProcessor:
-        return built(chat_memory.plugin)
+        return built(chat_memory)
 
 
 class TestWorkingMemory(PostProcessorContract):
     def processor(self) -> PostProcessor:
-        return built(working_memory.plugin)
+        return built(working_memory)
 
 
 class TestUserUpdate(PostProcessorContract):
     def processor(self) -> PostProcessor:
-        return built(user_update.plugin)
+        return built(user_update)
 
 
 class TestChatContext(PostProcessorContract):
     def processor(self) -> PostProcessor:
-        return built(chat_context.plugin)
+        return built(chat_context)
 
 
 class TestBootstrapComplete(PostProcessorContract):
     def processor(self) -> PostProcessor:
-        return built(bootstrap_complete.plugin)
+        return built(bootstrap_complete)

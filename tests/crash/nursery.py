@@ -248,7 +248,7 @@ def _import_everything() -> None:
         "kenobot.cli.sleep_run",
         "kenobot.cli.start",
         "kenobot.providers.anthropic",
-        "kenobot.postprocessors.memory",
+        "kenobot.postprocessors.tags",
         "sqlite3",
         "telegram.request",
         "zoneinfo",

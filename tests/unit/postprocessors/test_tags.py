@@ -10,7 +10,7 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate
 from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
 from kenobot.ports.postprocessor import Element, PostProcessor
-from kenobot.postprocessors import (
+from kenobot.postprocessors.tags import (
     bootstrap_complete,
     chat_context,
     chat_memory,
@@ -27,8 +27,8 @@ def built(plugin: Plugin[NoSettings, Any]) -> PostProcessor:
     return processor
 
 
-MODULES = (memory, chat_memory, working_memory, user_update, chat_context, bootstrap_complete)
-TAGS = {processor.name: processor for processor in (built(module.plugin) for module in MODULES)}
+PLUGINS = (memory, chat_memory, working_memory, user_update, chat_context, bootstrap_complete)
+TAGS = {processor.name: processor for processor in (built(plugin) for plugin in PLUGINS)}
 GUEST = Principal(role="guest", read_scopes=("user:telegram-7",), write_scope="user:telegram-7", trust="forward")
 
 
