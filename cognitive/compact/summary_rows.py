@@ -9,7 +9,7 @@ from kenobot.cognitive.compact.digest import FORM, KEY, SLOT, Digest, parse_dige
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes, scope_filter
+from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter
 from kenobot.ports.identity import Trust, chat_scope
 from kenobot.storage.connection import Connection
 
@@ -127,7 +127,7 @@ def summaries_telling(connection: Connection, turns: Sequence[int], texts: Itera
     said = [text.strip().casefold() for text in texts if len(text.strip()) >= _SHORTEST]
     return [
         record
-        for record in records.select(connection, "key = ? AND form = ?", (KEY, FORM))
+        for record in records.select(connection, "key = ? AND form = ?", (KEY, FORM), ALL_SCOPES)
         if any(text in record.text.casefold() for text in said) or covers_turns(connection, record, turns)
     ]
 

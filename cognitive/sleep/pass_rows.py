@@ -55,7 +55,7 @@ def _exists(connection: Connection, sql: str, *values: SqlValue) -> bool:
 
 
 def _pages(connection: Connection, condition: str, *values: SqlValue) -> Iterator[Record]:
-    return store.pages(connection, f"{LIVE} AND {condition}", values)
+    return store.pages(connection, f"{LIVE} AND {condition}", values, ALL_SCOPES)
 
 
 def live_facts(connection: Connection, ids: Iterable[int]) -> dict[int, Record]:
@@ -146,12 +146,12 @@ def pondered_themes(connection: Connection, limit: int) -> list[list[int]]:
 def recently_changed_notes(connection: Connection, since: str, limit: int) -> list[Record]:
     """Live notes that were updated after `since`, the last changed first."""
     condition = f"{LIVE} AND form = 'note' AND updated > ?"
-    return store.select(connection, condition, (since,), order="changed_event DESC", limit=limit)
+    return store.select(connection, condition, (since,), ALL_SCOPES, order="changed_event DESC", limit=limit)
 
 
 def records_of_form(connection: Connection, form: str, category: str) -> list[Record]:
     """Records of a form and a category, whatever their status."""
-    return store.select(connection, "form = ? AND category = ?", (form, category))
+    return store.select(connection, "form = ? AND category = ?", (form, category), ALL_SCOPES)
 
 
 def notes_of_categories(connection: Connection, scope: str, categories: Sequence[str], limit: int) -> list[Record]:

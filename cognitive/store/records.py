@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter, scope_names
+from kenobot.cognitive.store.scopes import Scopes, scope_filter, scope_names
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state
 
@@ -110,8 +110,8 @@ _COLUMNS = (
 def select_ids(
     connection: Connection,
     where: str,
-    values: Sequence[SqlValue] = (),
-    reach: Scopes = ALL_SCOPES,
+    values: Sequence[SqlValue],
+    reach: Scopes,
     *,
     order: str = "id",
     limit: int | None = None,
@@ -134,8 +134,8 @@ def select_ids(
 def select(
     connection: Connection,
     where: str,
-    values: Sequence[SqlValue] = (),
-    reach: Scopes = ALL_SCOPES,
+    values: Sequence[SqlValue],
+    reach: Scopes,
     *,
     order: str = "id",
     limit: int | None = None,
@@ -150,8 +150,8 @@ def select(
 def pages(
     connection: Connection,
     where: str,
-    values: Sequence[SqlValue] = (),
-    reach: Scopes = ALL_SCOPES,
+    values: Sequence[SqlValue],
+    reach: Scopes,
     *,
     scan_scope: bool = True,
     size: int = 500,
@@ -163,7 +163,7 @@ def pages(
         after = page[-1].id
 
 
-def count(connection: Connection, where: str, values: Sequence[SqlValue] = (), reach: Scopes = ALL_SCOPES) -> int:
+def count(connection: Connection, where: str, values: Sequence[SqlValue], reach: Scopes) -> int:
     """Count the records that meet a condition within `reach`."""
     scope, scopes = scope_filter(reach)
     row = connection.execute(f"SELECT count(*) FROM record WHERE {where} AND {scope}", (*values, *scopes)).fetchone()

@@ -8,6 +8,7 @@ from datetime import datetime
 from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import LIVE, SAYS, count, stamp
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
 
 _INSERTED = 500  # rows of a plan that are written at once
@@ -149,7 +150,7 @@ def prune_nights(connection: Connection, keep: int) -> None:
 
 def count_live_records(connection: Connection) -> int:
     """Count the live records, boxes aside."""
-    return count(connection, f"{LIVE} AND {SAYS}")
+    return count(connection, f"{LIVE} AND {SAYS}", (), ALL_SCOPES)
 
 
 def count_touched_records(connection: Connection, run: int, name: str) -> int:

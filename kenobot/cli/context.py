@@ -68,12 +68,13 @@ class CommandContext:
     def read(self, *, rows: bool = False) -> Iterator[sqlite3.Connection]:
         """A read-only connection with one snapshot. rows: its rows go by name.
 
-        Raises NothingFound, StoreCorrupt or StoreError.
+        Raises NothingFound, ConfigError, StoreCorrupt or StoreError.
         """
         self.require_database()
         path = self.home.database
         try:
             with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5)) as connection:
+                _require_current(connection)
                 connection.row_factory = sqlite3.Row if rows else None
                 connection.execute("BEGIN")
                 yield connection

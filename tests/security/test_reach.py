@@ -19,12 +19,12 @@ from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 
 _OCCASION = AdmitContext(START, "2026-02-14", "test")
-_WORDS = re.compile(r"\b(?:from|join)\s+(?:record|message|frame)\b", re.IGNORECASE)
+_WORDS = re.compile(r"\b(?:from|join)\s+(?:record|message|prompt_prefix)\b", re.IGNORECASE)
 _BOUND = re.compile(r"\bscope = \?|\{where\}|\bsession = \?", re.IGNORECASE)
 _NUMBERS_ONLY = re.compile(  # or the names of sessions, of which each is then asked for by itself
     r"select\s+max\(id\) from (?:record|message)\b|select distinct scope from record"
     r"|as \(select min\(session\) from message"
-    r"|select count\(\*\), total\(id\), total\(uses\)|select 1 from event left join record",
+    r"|select count\(\*\), total\(id\), total\(use_count\)|select 1 from event left join record",
     re.IGNORECASE,
 )
 
@@ -47,7 +47,7 @@ def test_every_query_of_words_is_bound_to_scopes_or_a_session() -> None:
     """In all of the package, whoever wrote it: a query that is not does not pass this test."""
     found = dict(_queries())
     assert len([at for at in found if at.startswith("records.py")]) >= 12
-    assert {at.partition(":")[0] for at in found} >= {"records.py", "conversation.py", "db_read.py"}
+    assert {at.partition(":")[0] for at in found} >= {"records.py", "conversation.py", "turns.py"}
     loose = {at: sql for at, sql in found.items() if not _BOUND.search(sql) and not _NUMBERS_ONLY.search(sql)}
     assert loose == {}
 
@@ -66,8 +66,6 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     Vectors of everybody's memory are kept by scope and looked for within one: `vector_rows.py`, `turn_vectors.py`.
     So are turns in their talk: `conversation_rows.py`.
 
-    `records.py` queries every scope unless a caller names some: its callers are rows modules.
-
     Another place has to be put on this list with a reason.
     """
     root = Path(kenobot.__file__).parent
@@ -79,20 +77,20 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     assert using == {
         "apply_change.py",
         "boxes.py",
+        "context.py",
         "conversation_rows.py",
         "documents.py",
         "endings.py",
         "fading.py",
         "list_files.py",
-        "memory_options.py",
         "pass_rows.py",
         "pattern_file.py",
         "rebuild.py",
         "record_plans.py",
-        "records.py",
         "report.py",
         "scopes.py",
         "session_note.py",
+        "sleep_plans.py",
         "summary_rows.py",
         "term_index.py",
         "turn_vectors.py",

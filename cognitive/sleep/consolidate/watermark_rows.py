@@ -62,6 +62,6 @@ def not_yet_asked(connection: Connection, mark: PassWatermark, limit: int) -> li
     order = "ASC" if mark.last_asked is not None else "DESC"
     condition = f"id > ? AND {LIVE} AND {FACTS} AND source NOT IN ('sleep', 'import')"
     records = store.select(
-        connection, condition, (mark.last_asked or 0,), order=f"id {order}", limit=limit, scan_scope=False
+        connection, condition, (mark.last_asked or 0,), ALL_SCOPES, order=f"id {order}", limit=limit, scan_scope=False
     )
     return sorted(records, key=lambda record: record.id)

@@ -244,7 +244,7 @@ def taken_out(case: Case) -> Outcome:
     return Checked(
         head,
         {
-            "it has a version": head["version"] == 1,
+            "it has a version": head["version"] == 2,
             "it says when": bool(head["exported"]),
             "it names every kind": wanted <= counts.keys(),
             "nothing is missing": counts["record"] == 1

@@ -6,6 +6,7 @@ import pytest
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import AMONG, FACTS, LIVE
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
 from tests.memory_rows import open_memory, put_record
 
@@ -22,7 +23,7 @@ def test_records_that_meet_a_condition_within_the_reach_come_in_order(memory: Co
     other = put_record(memory, "elsewhere", scope="chat:1").id
     assert [each.id for each in records.select(memory, LIVE, (), ("owner",))] == kept
     assert records.select_ids(memory, LIVE, (), ("owner",), order="id DESC", limit=2) == kept[:0:-1]
-    assert records.select_ids(memory, f"{FACTS} AND {LIVE}", scan_scope=False) == [*kept, other]
+    assert records.select_ids(memory, f"{FACTS} AND {LIVE}", (), ALL_SCOPES, scan_scope=False) == [*kept, other]
     assert records.select_ids(memory, f"id {AMONG}", (f"[{kept[1]}, {other}]",), ("chat:1",)) == [other]
     assert records.count(memory, LIVE, (), ("owner",)) == 3
     assert records.select(memory, LIVE, (), ()) == []
@@ -30,4 +31,6 @@ def test_records_that_meet_a_condition_within_the_reach_come_in_order(memory: Co
 
 def test_pages_go_through_all_of_them_once(memory: Connection) -> None:
     kept = [put_record(memory, f"number {number}").id for number in range(7)]
-    assert [each.id for each in records.pages(memory, "text != ?", ("number 3",), size=2)] == kept[:3] + kept[4:]
+    assert [each.id for each in records.pages(memory, "text != ?", ("number 3",), ALL_SCOPES, size=2)] == kept[
+        :3
+    ] + kept[4:]
