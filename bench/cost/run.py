@@ -14,7 +14,7 @@ from bench.cost import memories
 from bench.cost.prompt_cost import CostMeter, PromptCost
 from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService
-from kenobot.app.settings_mapping import prompt_limits
+from kenobot.app.wiring import prompt_limits
 from kenobot.cognitive.control import export
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.mirror.lists.list_paths import is_memory_file

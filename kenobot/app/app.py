@@ -40,13 +40,6 @@ from kenobot.storage.signal_log import SignalLog
 
 _log = logging.getLogger(__name__)
 
-_HOUSEKEEPING_SECONDS = 3600.0
-_AUDIT_SECONDS = 2.0
-_ELSEWHERE_SECONDS = 1.0
-_SWEEP_SECONDS = 60.0
-_CARDS_SECONDS = 10.0
-_INDEX_SECONDS = 60.0
-_SCRUB_SECONDS = 10.0
 _GRACE_SECONDS = 6.0
 _CLOSE_SECONDS = 2.0
 
@@ -83,15 +76,15 @@ class App:
     async def start(self) -> None:
         """Take up what an earlier run left behind, then be ready for new mail."""
         await self._keep_house()
-        self.scheduler.every(_HOUSEKEEPING_SECONDS, "housekeeping", self._keep_house)
-        self.scheduler.every(_AUDIT_SECONDS, "audit", self.audit.flush)
-        self.scheduler.every(_ELSEWHERE_SECONDS, "command line", self.check_external_changes)
-        self.scheduler.every(_SWEEP_SECONDS, "sweep", self.sweep)
-        self.scheduler.every(_CARDS_SECONDS, "memory files", self.memory_files.scan)
-        self.scheduler.every(_INDEX_SECONDS, "memory index", self.indexer.index_all)
-        self.scheduler.every(_SCRUB_SECONDS, "erasing", self.purge_finisher.tick)
-        self.scheduler.every(_CARDS_SECONDS, "lost files", self.missing_files.tick)
-        self.scheduler.every(_INDEX_SECONDS, "memory by meaning", self.embedding.tick)
+        self.scheduler.every(3600.0, "housekeeping", self._keep_house)
+        self.scheduler.every(2.0, "audit", self.audit.flush)
+        self.scheduler.every(1.0, "command line", self.check_external_changes)
+        self.scheduler.every(60.0, "sweep", self.sweep)
+        self.scheduler.every(10.0, "memory files", self.memory_files.scan)
+        self.scheduler.every(60.0, "memory index", self.indexer.index_all)
+        self.scheduler.every(10.0, "erasing", self.purge_finisher.tick)
+        self.scheduler.every(10.0, "lost files", self.missing_files.tick)
+        self.scheduler.every(60.0, "memory by meaning", self.embedding.tick)
         await self.memory_files.start()
         await self.admission.refresh()
         self.owner_alerts.attach(self.bus)
@@ -144,11 +137,8 @@ class App:
         await self.scheduler.stop()
         await self.sleep_worker.stop()
         await self.loop.stop(_GRACE_SECONDS)
-        await self.extraction.stop()
-        await self.compaction.stop()
-        await self.proposal_announcer.stop()
-        await self.indexer.stop()
-        await self.embedding.stop()
+        for worker in (self.extraction, self.compaction, self.proposal_announcer, self.indexer, self.embedding):
+            await worker.stop()
         await self._drain()
         await self.owner_alerts.stop()
         await self.delivery.stop(_CLOSE_SECONDS)

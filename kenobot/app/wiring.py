@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from random import Random
 from zoneinfo import ZoneInfo
 
@@ -18,13 +19,13 @@ from kenobot.agent.commands.base import CommandContext
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
-from kenobot.agent.prompt.context_builder import ContextBuilder
+from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.prompt.reranker import build_reranker
 from kenobot.agent.turn.runner import TurnRunner, TurnServices
+from kenobot.agent.turn.state_machine import TurnPolicy
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import PluginInstances
-from kenobot.app.settings_mapping import prompt_limits, reply_language, turn_policy
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.mirror.rebuild import require_memory
@@ -32,7 +33,9 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.core.bus import Bus
 from kenobot.core.circuit_breaker import CircuitBreaker
+from kenobot.core.i18n import Language
 from kenobot.core.redaction import Redactor
+from kenobot.core.retry import RetryPolicy
 from kenobot.core.scheduler import Scheduler
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings
@@ -229,4 +232,29 @@ def build_sleep_worker(
     hour = settings.sleep.hour if settings.sleep.hour >= 0 else None
     return SleepWorker(
         context, sleep_policy(settings.sleep), asked, enabled=settings.sleep.enabled, hour=hour, unthrottled=unthrottled
+    )
+
+
+def reply_language(settings: Settings) -> Language | None:
+    """Return the language of the bot's own sentences; None follows the message."""
+    return None if settings.bot.language == "auto" else settings.bot.language
+
+
+def turn_policy(settings: Settings, providers: int) -> TurnPolicy:
+    """Return the retries and deadlines of a turn. providers: how many there are to ask."""
+    retry = RetryPolicy(attempts=settings.provider.attempts, budget=settings.provider.retry_seconds)
+    expire = timedelta(hours=settings.messages.expire_hours).total_seconds()
+    return TurnPolicy(settings.loop.attempts, retry, expires_after=expire, provider_count=providers)
+
+
+def prompt_limits(settings: Settings) -> PromptLimits:
+    """Return the sizes of a prompt's sections."""
+    context, memory, compaction = settings.context, settings.memory, settings.compaction
+    return PromptLimits(
+        **dict(context),
+        recall_mode=memory.recall,
+        recent_days=memory.days,
+        max_tokens=settings.provider.max_tokens,
+        late_after=timedelta(minutes=settings.messages.stale_minutes),
+        summary_tokens=compaction.summary_tokens if compaction.enabled else 0,
     )

@@ -21,6 +21,7 @@ DATA = (
     "config/systemd/*",
     "evals/demo/*.toml",
     "evals/recall/data/*.jsonl",
+    "agent/commands/*.toml",
     "agent/prompt/*.md",
     "cognitive/compact/*.txt",
     "cognitive/control/*.toml",

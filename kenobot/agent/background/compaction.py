@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from kenobot.agent.background.extraction import ExtractionContext
-from kenobot.agent.background.per_chat_worker import PerChatWorker
+from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker
 from kenobot.agent.background.summarizer import Summarizer, Summary, SummaryBatch, SummaryRejected
 from kenobot.agent.history_window import HistoryWindow
 from kenobot.cognitive.compact import inputs, summary_rows
@@ -57,14 +57,6 @@ class _Work:
     deep: bool
 
 
-@dataclass(slots=True)
-class _Trouble:
-    """The backoff of a session whose summary failed; not_before: on the monotonic clock."""
-
-    failures: int = 0
-    not_before: float = 0.0
-
-
 class CompactionWorker(PerChatWorker):
     """reads: whether turns are extracted as well, so that their facts may still come.
 
@@ -87,13 +79,6 @@ class CompactionWorker(PerChatWorker):
         self._window = window
         self._policy = policy
         self._reads = reads
-        # bounded: chats that no model can sum up; test_a_failed_summary_leaves_the_window_as_it_was
-        self._troubles: dict[str, _Trouble] = {}
-
-    @property
-    def tracked_chats(self) -> int:
-        """The chats with new turns or failures."""
-        return self.changed_chats + len(self._troubles)
 
     def _sessions(self, connection: Connection) -> Sequence[str]:
         return summary_rows.list_sessions(connection)
@@ -101,7 +86,7 @@ class CompactionWorker(PerChatWorker):
     async def _advance(self, session: str) -> bool:
         work = await self._p.database.read(partial(self._look, session))
         if work is None:
-            self._troubles.pop(session, None)
+            self._failing.pop(session, None)
             return False
         try:
             summed = await self._sum_up(work)
@@ -111,7 +96,7 @@ class CompactionWorker(PerChatWorker):
         if summed is None:
             return False
         if summed.by == "model":
-            self._troubles.pop(session, None)
+            self._failing.pop(session, None)
         found = await self._p.database.read(partial(self._check, work, summed))
         done = await self._p.database.write(partial(self._keep, work, summed, found))
         if done is not None:
@@ -124,7 +109,7 @@ class CompactionWorker(PerChatWorker):
         """Summarize a batch; None while it has to wait. Raises SummaryRejected, RemoteError."""
         if work.deep:
             return self._summarizer.summarize_by_rules(work.batch)
-        trouble = self._troubles.get(work.session)
+        trouble = self._failing.get(work.session)
         waits = trouble is not None and self._p.clock.monotonic() < trouble.not_before
         try:
             if not waits:
@@ -136,7 +121,7 @@ class CompactionWorker(PerChatWorker):
 
     def _note(self, session: str, error: SummaryRejected | RemoteError) -> None:
         """Back off from the model; until then the window stays as it is."""
-        policy, trouble = self._policy.compact, self._troubles.setdefault(session, _Trouble())
+        policy, trouble = self._policy.compact, self._failing.setdefault(session, ChatBackoff())
         backoff = Backoff(policy.first_backoff_seconds, policy.max_backoff_seconds)
         trouble.not_before = self._p.clock.monotonic() + backoff.pause(trouble.failures, error)
         trouble.failures += 1

@@ -16,7 +16,7 @@ from kenobot.agent.background.fact_extractor import (
     ExtractionResult,
     FactExtractor,
 )
-from kenobot.agent.background.per_chat_worker import PerChatWorker
+from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker
 from kenobot.agent.budgeted_model import BudgetedModel, TokenBudget
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates
@@ -98,14 +98,6 @@ def build_extraction_worker(
     return ExtractionWorker(rooms, extractor, policy, PatternSet(settings.patterns), enabled=settings.enabled)
 
 
-@dataclass(slots=True)
-class _Trouble:
-    """A session whose next turns could not be extracted: the turns to try at a time, and the failures so far."""
-
-    limit: int
-    failures: int = 0
-
-
 class ExtractionWorker(PerChatWorker):
     """patterns: the owner's own signs that a turn is due at once. Not `enabled`, all turns stay pending."""
 
@@ -125,8 +117,6 @@ class ExtractionWorker(PerChatWorker):
         self._policy = policy
         self._patterns = patterns
         self._draining = False
-        # bounded: chats whose turns no model can read; test_a_batch_that_is_too_long_is_halved
-        self._troubles: dict[str, _Trouble] = {}
         self._failures = 0
         self._not_before = 0.0
         self._spent_day = ""
@@ -139,11 +129,6 @@ class ExtractionWorker(PerChatWorker):
             await self.wait_idle()
         finally:
             self._draining = False
-
-    @property
-    def tracked_chats(self) -> int:
-        """The chats with new turns or failures."""
-        return self.changed_chats + len(self._troubles)
 
     def _sessions(self, connection: Connection) -> Sequence[str]:
         return buffer.sessions_with_pending(connection)
@@ -165,7 +150,7 @@ class ExtractionWorker(PerChatWorker):
         turns, due = await self._p.database.read(partial(self._look, session))
         if not due:
             return False
-        trouble = self._troubles.get(session)
+        trouble = self._failing.get(session)
         batch = await self._batch(session, turns, trouble.limit if trouble else len(turns))
         try:
             found = await self._find(batch, trouble)
@@ -180,7 +165,7 @@ class ExtractionWorker(PerChatWorker):
             await self._p.embedding.embed_statements(fact.text for fact in found.facts)
         kept = await self._p.database.write(partial(self._keep, session, batch, found))
         if trouble is not None and found.by == "model":
-            del self._troubles[session]
+            del self._failing[session]
         if kept is not None:
             await self._tell(session, batch, found, kept)
         return True
@@ -219,7 +204,7 @@ class ExtractionWorker(PerChatWorker):
         )
         return tuple(await self._p.database.read(read))
 
-    async def _find(self, batch: ExtractionBatch, trouble: _Trouble | None) -> ExtractionResult:
+    async def _find(self, batch: ExtractionBatch, trouble: ChatBackoff | None) -> ExtractionResult:
         if all(turn.hidden for turn in batch.turns):
             return ExtractionResult((), "rules")
         if trouble is not None and trouble.limit == 1 and trouble.failures >= self._policy.extract.halve_after_failures:
@@ -229,7 +214,7 @@ class ExtractionWorker(PerChatWorker):
 
     def _note(self, session: str, turns: int, error: ExtractionFailed) -> None:
         """Halve the batch after some failures; a single turn that the model cannot read is left to the rules."""
-        trouble = self._troubles.setdefault(session, _Trouble(turns))
+        trouble = self._failing.setdefault(session, ChatBackoff(turns))
         trouble.limit = min(trouble.limit, turns)
         trouble.failures += 1
         if trouble.failures >= self._policy.extract.halve_after_failures and trouble.limit > 1:

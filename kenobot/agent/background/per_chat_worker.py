@@ -3,6 +3,7 @@
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kenobot.core.bus import Bus
 from kenobot.core.scheduler import Scheduler
@@ -14,6 +15,15 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class ChatBackoff:
+    """The failures of a chat so far. limit: turns to try at a time. not_before: on the monotonic clock."""
+
+    limit: int = 0
+    failures: int = 0
+    not_before: float = 0.0
 
 
 class PerChatWorker(BackgroundTask, ABC):
@@ -35,6 +45,8 @@ class PerChatWorker(BackgroundTask, ABC):
         self._everywhere = True
         # bounded: chats with a reply on its way out; test_what_was_heard_is_forgotten_with_each_look
         self._heard: set[str] = set()
+        # bounded: chats that no model can read or sum up; test_a_failed_summary_leaves_the_window_as_it_was
+        self._failing: dict[str, ChatBackoff] = {}
 
     async def start(self, schedule: Scheduler) -> None:
         """Begin a round over all chats, and listen for new turns."""
@@ -53,9 +65,9 @@ class PerChatWorker(BackgroundTask, ABC):
             self._wake()
 
     @property
-    def changed_chats(self) -> int:
-        """The number of chats with new turns."""
-        return len(self._heard)
+    def tracked_chats(self) -> int:
+        """The chats with new turns or failures."""
+        return len(self._heard) + len(self._failing)
 
     @abstractmethod
     def _sessions(self, connection: Connection) -> Sequence[str]:

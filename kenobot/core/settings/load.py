@@ -19,7 +19,6 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.schema import (
     AccessSettings,
     BotSettings,
-    ChannelsSettings,
     CompactionSettings,
     ContextSettings,
     ExtractionSettings,
@@ -27,7 +26,7 @@ from kenobot.core.settings.schema import (
     LoopSettings,
     MemorySettings,
     MessagesSettings,
-    ObserversSettings,
+    PluginsSettings,
     PostProcessorsSettings,
     ProviderSettings,
     SignalsSettings,
@@ -56,9 +55,9 @@ class Settings(BaseModel):
     provider: ProviderSettings = ProviderSettings()
     providers: dict[str, dict[str, Any]] = Field(default_factory=dict)  # bounded: the settings; start
     embedders: dict[str, dict[str, Any]] = Field(default_factory=dict)  # bounded: the settings; start
-    channels: ChannelsSettings = ChannelsSettings()
+    channels: PluginsSettings = PluginsSettings()
     postprocessors: PostProcessorsSettings = PostProcessorsSettings()
-    observers: ObserversSettings = ObserversSettings()
+    observers: PluginsSettings = PluginsSettings()
     context: ContextSettings = ContextSettings()
     memory: MemorySettings = MemorySettings()
     extraction: ExtractionSettings = ExtractionSettings()
@@ -72,17 +71,8 @@ class Settings(BaseModel):
 
     def plugin_tables(self, group: PluginGroup) -> dict[str, dict[str, Any]]:
         """Return the raw tables of a group's plugins, by name."""
-        match group:
-            case "kenobot.providers":
-                return self.providers
-            case "kenobot.embedders":
-                return self.embedders
-            case "kenobot.channels":
-                return self.channels.__pydantic_extra__
-            case "kenobot.postprocessors":
-                return self.postprocessors.__pydantic_extra__
-            case "kenobot.observers":
-                return self.observers.__pydantic_extra__
+        section: PluginsSettings | dict[str, dict[str, Any]] = getattr(self, group.removeprefix("kenobot."))
+        return section if isinstance(section, dict) else section.__pydantic_extra__
 
     def enabled_plugins(self, group: PluginGroup) -> tuple[str, ...]:
         """Name the plugins of a group that the configuration switches on."""
@@ -92,12 +82,9 @@ class Settings(BaseModel):
                 return (self.provider.name, *(model.partition(":")[0] for model in others))
             case "kenobot.embedders":
                 return tuple({self.memory.embedder} - {"auto", "none"})
-            case "kenobot.channels":
-                return self.channels.enabled
-            case "kenobot.postprocessors":
-                return self.postprocessors.enabled
-            case "kenobot.observers":
-                return self.observers.enabled
+            case _:
+                section: PluginsSettings = getattr(self, group.removeprefix("kenobot."))
+                return section.enabled
 
 
 @dataclass(frozen=True, slots=True)

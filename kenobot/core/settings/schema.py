@@ -90,17 +90,14 @@ class ProviderSettings(SettingsModel):
     breaker_seconds: float = Field(60, ge=1, le=3600, allow_inf_nan=False)
 
 
-class ChannelsSettings(SettingsModel, extra="allow"):
+class PluginsSettings(SettingsModel, extra="allow"):
     """The tables beside `enabled` belong to the plugins they are named after."""
 
     __pydantic_extra__: dict[str, dict[str, Any]] = Field(init=False)
     enabled: UniqueNames = ()
 
 
-class PostProcessorsSettings(SettingsModel, extra="allow"):
-    """The tables beside `enabled` belong to the plugins they are named after."""
-
-    __pydantic_extra__: dict[str, dict[str, Any]] = Field(init=False)
+class PostProcessorsSettings(PluginsSettings):
     enabled: UniqueNames = (
         "memory",
         "chat-memory",
@@ -109,13 +106,6 @@ class PostProcessorsSettings(SettingsModel, extra="allow"):
         "chat-context",
         "bootstrap-complete",
     )
-
-
-class ObserversSettings(SettingsModel, extra="allow"):
-    """The tables beside `enabled` belong to the plugins they are named after."""
-
-    __pydantic_extra__: dict[str, dict[str, Any]] = Field(init=False)
-    enabled: UniqueNames = ()
 
 
 class ContextSettings(SettingsModel):
