@@ -18,6 +18,7 @@ from kenobot.cognitive.store import links, records
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.links import Link
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.lexicon import alternatives, phrases
 from kenobot.cognitive.text.words import fold, terms
 from kenobot.storage.connection import Connection
 
@@ -25,17 +26,8 @@ _EITHER_WAY = frozenset({"related", "entity", "time", "trace"})
 _NAME = re.compile(r"[^\W_][\w'’+#-]*", re.UNICODE)
 _NAMES = 12  # words of one text, and tags, that are looked up as names
 _SELF = frozenset({"", "owner"})
-_CAUSAL = re.compile(
-    r"(?<!\w)(?:as a result of|as a result|as a consequence|because of|because|caused by|due to|therefore|consequently"
-    r"|thanks to|which led to|led to|that is why|that's why|which is why|resulted in|so that|como resultado"
-    r"|como consecuencia|en consecuencia|a causa de|a raiz de|debido a|gracias a|por culpa de|por lo tanto|por tanto"
-    r"|por eso|por ello|porque|puesto que|ya que|asi que|causado por|provoco)(?!\w)"
-)
-_BACKWARD = re.compile(
-    r"(?:y |and )?(?:because of (?:that|this)|as a (?:result|consequence)|therefore|consequently|that(?: i|')s why"
-    r"|por eso|por ello|por (?:lo )?tanto|en consecuencia|como (?:resultado|consecuencia)|asi que"
-    r"|debido a (?:eso|ello|esto)|a (?:raiz|causa) de (?:eso|ello|esto))(?!\w)"
-)
+_CAUSAL = phrases("cause")
+_BACKWARD = re.compile(rf"(?:y |and )?(?:{alternatives('cause_before')})(?!\w)")
 DEFAULT = GraphPolicy()
 
 

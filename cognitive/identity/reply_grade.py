@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from kenobot.cognitive.text.lexicon import alternatives, word_set
+
 Quality = Literal["good", "fair", "poor"]
 GradeSignal = Literal[
     "response_too_short",
@@ -64,19 +66,10 @@ THRESHOLDS = GradeThresholds()
 _WORD = re.compile(r"[^\W\d_]+")
 _SENTENCE_END = re.compile(r"[.!?\n]+")
 _HEDGE = re.compile(
-    r"\b(?:i (?:think|believe|guess|suppose)|maybe|perhaps|possibly|probably|presumably|might|could be|it seems"
-    r"|apparently|not (?:\w{1,10} )?(?:sure|certain|confident)|unsure|uncertain|as far as i know"
-    r"|(?:creo|parece|supongo|dir[ií]a|imagino) que|tal vez|quiz[aá]s?|a lo mejor|puede que|podr[ií]an?"
-    r"|es posible que|posiblemente|probablemente|seguramente|no estoy (?:\w{1,10} )?segur[oa]|no s[eé] si"
-    r"|si no me equivoco)\b|n't (?:\w{1,10} )?(?:sure|certain|confident)\b",
+    rf"\b(?:{alternatives('hedges')})\b|n't (?:\w{{1,10}} )?(?:sure|certain|confident)\b",
     re.IGNORECASE,
 )
-_FUNCTION_WORDS = frozenset(
-    "that this these those with from have been were will would could should about there their them they your what "
-    "when where which whom into than then also only just some more most very such each other over para como "
-    "pero porque este esta esto estos estas aquel cuando donde quien sobre entre hasta desde tiene tienen también "
-    "todo toda todos todas algo nada cada otro otra user usuario".split()
-)
+_FUNCTION_WORDS = word_set("unspoken_of_replies")
 
 
 def grade_reply(

@@ -4,50 +4,26 @@ An episode happened once; a note holds until something else does. Evidence count
 verbs of doing, words of lasting.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
 from kenobot.cognitive.policy.remember import AdmitPolicy
+from kenobot.cognitive.text.lexicon import phrases
 from kenobot.cognitive.text.words import fold
 
 FactKind = Literal["episode", "note"]
 ConfidenceTier = Literal["explicit", "implied", "inferred", "speculative"]
 
-_DAYS = (
-    r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunes|martes|miercoles|jueves|viernes|sabado|domingo)"
-)
-_ONCE = re.compile(
-    r"\b(?:yesterday|today|tonight|last (?:night|week|month|year|time|"
-    + _DAYS
-    + r")|this (?:morning|afternoon|evening)|"
-    r"(?:an? |\d+ )(?:minutes?|hours?|days?|weeks?|months?|years?) ago|just now|earlier today|the other day|"
-    r"ayer|anteayer|anoche|hoy|esta (?:manana|tarde|noche)|la semana pasada|el (?:mes|ano) pasado|el otro dia|"
-    r"hace (?:un|una|\d+|unos|unas) \w+|(?:el )?" + _DAYS + r" pasado)\b|\b\d{4}-\d{2}-\d{2}\b"
-)
-_ON_A_DAY = re.compile(rf"\b(?:on|el) {_DAYS}\b")
-_AGAIN = re.compile(
-    r"\b(?:every|each|weekly|daily|monthly|yearly|usually|always|never|recurring|cada|todos los|todas las|semanal\w*|"
-    r"diari\w*|mensual\w*|siempre|nunca|normalmente|suele[ns]?|los " + _DAYS + r"|" + _DAYS + r"s)\b"
-)
+_ONCE = phrases("kind_once")
+_ON_A_DAY = phrases("kind_on_a_day")
+_AGAIN = phrases("kind_again")
 _LASTING = frozenset({"preference", "principle", "rule", "habit", "relationship", "policy"})
 _NOTES = _LASTING | {"decision", "commitment", "goal", "constraint", "skill", "correction", "profile"}
 _EPISODES = frozenset({"event", "action", "moment", "observation", "incident"})
 _NOTE_TAGS = _NOTES | {"preferences", "rules", "policies", "principles", "preferencia", "norma", "politica", "decision"}
 _EPISODE_TAGS = _EPISODES | {"deploy", "release", "meeting", "trip", "evento", "incidente", "reunion", "viaje"}
-_DONE = re.compile(
-    r"\b(?:deployed|merged|fixed|shipped|released|pushed|created|deleted|removed|installed|visited|attended|bought|sold|"
-    r"moved|started|finished|completed|launched|met|called|wrote|sent|broke|crashed|failed|happened|went|arrived|left|"
-    r"won|lost|booked|rebooted|restarted|migrated|"
-    r"desplego|arreglo|envio|compro|vendio|visito|empezo|termino|fue a|fuimos|fui a|llego|salio|gano|perdio|"
-    r"reinicio|instalo|borro|escribio|llamo a|conocio|paso que|asistio)\b"
-)
-_STAYS = re.compile(
-    r"\b(?:prefers?|preferred|likes?|loves?|hates?|dislikes?|always|never|must|should|usually|wants?|believes?|"
-    r"policy|rule|requires?|favou?rite|allergic|avoids?|is|are|has|have|lives?|works?|speaks?|knows?|owns?|"
-    r"prefiere[ns]?|prefiero|gusta[ns]?|encanta[ns]?|odia[ns]?|odio|siempre|nunca|debe[ns]?|suele[ns]?|quiere[ns]?|"
-    r"norma|regla|alergic[oa]|favorit[oa]s?|evita[ns]?|es|son|esta|tiene|vive|trabaja|habla|sabe|tengo|vivo|trabajo)\b"
-)
+_DONE = phrases("kind_done")
+_STAYS = phrases("kind_stays")
 
 
 def kind_of(text: str, category: str = "fact", tags: Sequence[str] = (), default: FactKind = "episode") -> FactKind:

@@ -6,7 +6,7 @@ An estimate orders memories and slows their decay; it never decides whether some
 import re
 from collections.abc import Sequence
 
-from kenobot.cognitive.text.lexicon import word_set
+from kenobot.cognitive.text.lexicon import phrases, word_set
 from kenobot.cognitive.text.words import fold, words
 
 _PLAIN = 0.5
@@ -22,20 +22,12 @@ _KINDS = {
 }
 _TAGS = {"critical": 0.3, "important": 0.2, "urgent": 0.2, "importante": 0.2, "urgente": 0.2, "security": 0.15}
 _SIGNS: tuple[tuple[float, re.Pattern[str]], ...] = (
-    # Who somebody is, and what may harm them.
-    (0.4, re.compile(r"\b(?:allerg|anaphyla|epilep|diabet|alergi|emergency|emergencia)\w*")),
-    (
-        0.25,
-        re.compile(
-            r"\b(?:my name is|i am called|i live in|i work (?:at|for)|born (?:on|in)|birthday|me llamo|mi nombre es|"
-            r"vivo en|trabajo (?:en|para)|naci (?:el|en)|cumpleanos|nombre es|se llama|lives in|works (?:at|for)|"
-            r"vive en|trabaja (?:en|para)|married|casad[oa])\b"
-        ),
-    ),
-    (0.2, re.compile(r"\b(?:decided|chose|agreed|decidi\w*|elegi\w*|acorda\w*|hemos decidido|we use)\b")),
-    (0.15, re.compile(r"\b(?:always|never|must|siempre|nunca|jamas|debe|deadline|plazo|promised?|prometi\w*)\b")),
-    (0.1, re.compile(r"\b(?:prefers?|likes?|loves?|hates?|prefiere|prefiero|gusta\w*|encanta\w*|odi[ao])\b")),
-    (-0.15, re.compile(r"\b(?:maybe|perhaps|might|possibly|guess|quiza|quizas|tal vez|a lo mejor|puede que)\b")),
+    (0.4, phrases("important_vital")),
+    (0.25, phrases("important_person")),
+    (0.2, phrases("important_decision")),
+    (0.15, phrases("important_rule")),
+    (0.1, phrases("important_liking")),
+    (-0.15, phrases("important_unsure")),
 )
 _EMPTY_WORDS = word_set("empty_words")
 _NOTHING = 0.1

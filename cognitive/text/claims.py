@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from kenobot.cognitive.text.lexicon import alternatives
 from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 
@@ -22,21 +23,10 @@ _JOINT = re.compile(r"\s*[,;]\s+(?:(?:and|but|y|e|pero)\s+)?|\s+(?:and|but|y|e|p
 _MANY = re.compile(r"[,;.!?…\n]\s|\s(?:and|but|y|e|pero)\s")  # a text without has one claim
 _END = " .!…"
 
-_ENGLISH_THIRD = (
-    r"(?:is|lives|works|has|speaks|likes|loves|hates|prefers|studies|owns|drives|plays|uses|wants|was born|moved"
-    r"|does not|doesn't)"
-)
-_ENGLISH_FIRST = (
-    r"(?:am|live|work|have|speak|like|love|hate|prefer|study|own|drive|play|use|want|was born|moved|do not|don't)"
-)
-_SPANISH_THIRD = (
-    r"(?:se llama|se mudo|se ha mudado|vive|reside|trabaja|es|esta|tiene|habla|estudia|prefiere|odia|toca|nacio|usa"
-    r"|le gustan?|le encantan?|no (?:come|bebe|fuma|habla|conduce|le gustan?))"
-)
-_SPANISH_FIRST = (
-    r"(?:me llamo|me mude|me he mudado|me gustan?|me encantan?|vivo|resido|trabajo|soy|estoy|tengo|hablo|estudio"
-    r"|prefiero|odio|toco|naci|uso|bebo|no (?:como|bebo|fumo|hablo|conduzco|me gustan?))"
-)
+_ENGLISH_THIRD = f"(?:{alternatives('claim_english_third')})"
+_ENGLISH_FIRST = f"(?:{alternatives('claim_english_first')})"
+_SPANISH_THIRD = f"(?:{alternatives('claim_spanish_third')})"
+_SPANISH_FIRST = f"(?:{alternatives('claim_spanish_first')})"
 _LATELY = r"(?:(?:also|now|currently|really|just|yo|ahora|ya|tambien|actualmente) )*"
 _THIRD = rf"{_LATELY}(?:{_ENGLISH_THIRD}|{_SPANISH_THIRD})\b"
 

@@ -21,7 +21,12 @@ def word_rows(name: str) -> list[str]:
     return _lexicon()[name].splitlines()
 
 
+def alternatives(name: str) -> str:
+    """Return a list of phrases as alternatives of a regular expression; `{weekday}` stands for any day of the week."""
+    rows = "|".join(row for row in word_rows(name) if not row.startswith("# "))
+    return rows.replace("{weekday}", f"(?:{_lexicon()['weekday'].strip()})") if "{weekday}" in rows else rows
+
+
 def phrases(name: str) -> re.Pattern[str]:
-    """Compile a list of phrases, each an alternative of a regular expression, to a pattern of whole words."""
-    rows = (row for row in word_rows(name) if not row.startswith("# "))
-    return re.compile(rf"(?<!\w)(?:{'|'.join(rows)})(?!\w)")
+    """Compile a list of phrases to a pattern of whole words."""
+    return re.compile(rf"(?<!\w)(?:{alternatives(name)})(?!\w)")

@@ -1,19 +1,13 @@
 """Classify how much memory a message needs: an acknowledgement none, an order to a machine little."""
 
-import re
-
 from kenobot.cognitive.policy.recall import RecallNeed
-from kenobot.cognitive.text.lexicon import word_set
+from kenobot.cognitive.text.lexicon import phrases, word_set
 from kenobot.cognitive.text.words import fold, words
 
 _ACKNOWLEDGEMENTS = word_set("acknowledgements")
 _MOST_WORDS = 4
 _ORDERS = word_set("orders")
-_OF_MEMORY = re.compile(
-    r"\b(?:my|mine|our|me|we|i|notes?|remember\w*|recall|memor\w*|said|told|decisions?|decided|summar\w*|last|"
-    r"yesterday|ago|preferences?|who|why|when|mi|mis|mio|mia|nuestr\w+|notas?|recuerd\w*|acuerd\w*|dij\w*|cont\w*|"
-    r"decid\w*|decision\w*|resum\w*|ayer|hace|ultim\w+|quien|cuando|por que)\b"
-)
+_OF_MEMORY = phrases("of_memory")
 _MOST_ORDER = 6  # words
 _ASKING = ("?", "¿", "？", "؟", "か。")
 _LONGEST_ORDER = 200  # characters

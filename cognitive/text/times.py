@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
+from kenobot.cognitive.text.lexicon import alternatives
 
 _COUNT = {
     name: number
@@ -18,16 +19,9 @@ _COUNT = {
 _UNIT = {"day": 1, "dia": 1, "week": 7, "semana": 7, "month": 30, "mes": 30, "year": 365, "año": 365}
 _UNITS = r"(day|dia|week|semana|month|mes|year|año)(?:e?s)?"
 _SAID = re.compile(
-    r"\b(yesterday|today|tomorrow|tonight|ago|last|next|weekends?|weeks?|months?|years?|morning|recently|since|summer|"
-    r"winter|autumn|ayer|anoche|anteayer|hoy|mañana|semanas?|mes|meses|años?|dias?|verano|invierno|otoño|primavera|"
-    r"hace|desde|proxim[oa]|pasad[oa]|recientemente|(?:19|20)\d\d|\d{1,2}[:h]\d\d|"
-    rf"{'|'.join(sorted({*MONTHS, *WEEKDAYS}, key=len, reverse=True))})s?\b"
+    rf"\b({alternatives('time_said')}|{'|'.join(sorted({*MONTHS, *WEEKDAYS}, key=len, reverse=True))})s?\b"
 )
-_ASKED = re.compile(
-    r"\b(when|how long|how old|what (?:date|day|year|month|time)|which (?:date|day|year|month|week)|cuando|"
-    r"(?:que|cual) (?:dia|fecha|año|mes|hora)|(?:hace|desde hace|por) cuanto|cuanto tiempo|cuantos (?:dias|meses|años)|"
-    r"quando|quand|wann|когда|коли|wanneer)\b|什么时候|何時|何时|いつ|언제|متى|מתי|เมื่อไ|πότε|ποτε"
-)
+_ASKED = re.compile(rf"\b(?:{alternatives('time_asked')})\b|什么时候|何時|何时|いつ|언제|متى|מתי|เมื่อไ|πότε|ποτε")
 _AGO = re.compile(rf"\b(\d{{1,3}}|{'|'.join(_COUNT)}) (?:of )?{_UNITS} ago\b")
 _HACE = re.compile(rf"\bhace (\d{{1,3}}|{'|'.join(_COUNT)}) {_UNITS}\b")
 _LAST = re.compile(r"\b(?:last|previous|past) (week|month|year|weekend)\b")
