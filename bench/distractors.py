@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from bench.memory import put_notes
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.memory import MemoryQuery
-from kenobot.cognitive.recall.recall import recall
+from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.store.records import stamp
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.datasets import Conversation

@@ -1,6 +1,6 @@
 """`python -m bench.learn_confidence`: how sure memory may be of an answer, learned on the notes that ship.
 
-A logistic regression over the signs in `kenobot.cognitive.recall.confidence`, each of which may only count the way that
+A logistic regression over the features of `recall.search.confidence`, each of which may only count the way that
 makes sense, so that nothing is learned from how the set was written. Questions with an answer and those without count
 the same as a whole, among those that name somebody or something and among those that do not: that more of the one
 kind have names is of the set, not of the world. What comes of it is written to `confidence.json` there; and for each
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall import confidence
+from kenobot.cognitive.recall.search import confidence
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.eval_home import build_embedder, open_eval_home
 from kenobot.evals.recall.metrics import roc_auc

@@ -1,7 +1,7 @@
 """`python -m bench.learn_weights`: the weights of what turns and records are ranked by, learned on the sets that ship.
 
 A listwise softmax over what recall looks at, drawn towards the round weights that stand in
-`kenobot.cognitive.recall.weights`: turns of the conversations, with and without vectors, and records of the notes, with
+`recall.scoring.weights`: turns of the conversations, with and without vectors, and records of the notes, with
 each of the models that ship. What comes of it is written to `weights.json` there. No other data. For records it also
 says what share of the answers is among the first five by weights learned on other notes: five folds, by note.
 """
@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kenobot.cognitive.recall import weights
-from kenobot.cognitive.recall.trace import SourceKind
+from kenobot.cognitive.recall.results.trace import SourceKind
+from kenobot.cognitive.recall.scoring import weights
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.eval_home import build_embedder, open_eval_home
 from kenobot.ports.clock import SystemClock

@@ -30,8 +30,8 @@ from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, P
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.memory import MemoryQuery
-from kenobot.cognitive.recall.recall import recall
+from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
 from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
 from kenobot.cognitive.remember.admit import admit

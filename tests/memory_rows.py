@@ -8,7 +8,7 @@ from functools import cache
 from itertools import count
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.recall.memory import MemoryQuery
+from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES

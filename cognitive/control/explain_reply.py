@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kenobot.cognitive.recall.usage import UsedMemory, explain_turn
+from kenobot.cognitive.recall.prompt.usage import UsedMemory, explain_turn
 from kenobot.cognitive.store import turns
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection

@@ -7,7 +7,7 @@ from functools import partial
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
-from kenobot.cognitive.recall.by_words import LexicalHit, search_records
+from kenobot.cognitive.recall.candidates.by_words import LexicalHit, search_records
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record

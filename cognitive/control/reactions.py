@@ -16,7 +16,7 @@ from kenobot.cognitive.beliefs.lifecycle import apply_event
 from kenobot.cognitive.beliefs.value import DEFAULT
 from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.procedural.outcome import folded_reply, is_too_old
-from kenobot.cognitive.recall.usage import records_behind_reply
+from kenobot.cognitive.recall.prompt.usage import records_behind_reply
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext

@@ -19,7 +19,7 @@ from kenobot.cognitive.compact.digest import KEY, render_digest
 from kenobot.cognitive.identity import amend
 from kenobot.cognitive.identity.amend import AmendError
 from kenobot.cognitive.mirror.lists.list_paths import ARCHIVE
-from kenobot.cognitive.recall.render import render_record
+from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.index.vector_port import VectorSearch
-from kenobot.cognitive.recall.relevance import proper_names_text
+from kenobot.cognitive.recall.scoring.relevance import proper_names_text
 from kenobot.cognitive.recall.vectors import calibration, vector_rows
 from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, query_text
 from kenobot.cognitive.store import events, records

@@ -9,11 +9,11 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.options import Commands, add_as_of, add_scope
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.control.stats import collect_stats
-from kenobot.cognitive.recall import xray
-from kenobot.cognitive.recall.full_load import FullLoader
 from kenobot.cognitive.recall.index.index import SideIndex, unindexed_count
-from kenobot.cognitive.recall.memory import MemoryQuery, SearchReport, Section
-from kenobot.cognitive.recall.recall import recall as run_recall
+from kenobot.cognitive.recall.prompt.full_load import FullLoader
+from kenobot.cognitive.recall.results import xray
+from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport, Section
+from kenobot.cognitive.recall.search.recall import recall as run_recall
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day

@@ -14,7 +14,7 @@ from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.control import history as past
 from kenobot.cognitive.control.explain_reply import explain_last_reply
 from kenobot.cognitive.control.find import resolve_reference
-from kenobot.cognitive.recall.usage import UsedMemory
+from kenobot.cognitive.recall.prompt.usage import UsedMemory
 from kenobot.cognitive.store import links as record_links
 from kenobot.cognitive.store import turns
 from kenobot.cognitive.store.records import Record, list_records

@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import load_plugins
 from kenobot.app.wiring import assemble
-from kenobot.cognitive.recall.memory import MemoryQuery
-from kenobot.cognitive.recall.recall import recall
+from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.recall.search.recall import recall
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster

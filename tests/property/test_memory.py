@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.full_load import FullLoader
-from kenobot.cognitive.recall.memory import MemoryPack
+from kenobot.cognitive.recall.prompt.full_load import FullLoader
+from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.store.scopes import ALL_SCOPES

@@ -10,7 +10,7 @@ from kenobot.cognitive.beliefs.lifecycle import LIFECYCLE_STAGES, POLICY_CLASSES
 from kenobot.cognitive.beliefs.value import is_explicit, is_protected, strength
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.filters import RecallFilter
+from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import commitments, endings, fading, tiers

@@ -8,8 +8,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kenobot.cognitive.recall.memory import MemoryQuery
-from kenobot.cognitive.recall.recall import recall
+from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.store import records
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.connection import Connection

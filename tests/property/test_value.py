@@ -19,7 +19,7 @@ from kenobot.cognitive.beliefs.lifecycle import (
 from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.beliefs.value import ValueFeatures, decay, features, salience, strength, tier_value
 from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType
-from kenobot.cognitive.recall.spreading_activation import spread_activation
+from kenobot.cognitive.recall.candidates.spreading_activation import spread_activation
 from kenobot.cognitive.sleep.prune.fading import LIFECYCLE
 from kenobot.cognitive.store import events, links
 from kenobot.cognitive.store.change import ChangeContext

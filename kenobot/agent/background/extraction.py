@@ -25,7 +25,7 @@ from kenobot.agent.model_router import ModelRouter
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.recall import similar_records
+from kenobot.cognitive.recall.search.recall import similar_records
 from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch

@@ -11,7 +11,7 @@ from kenobot.agent.commands.registry import CommandCall
 from kenobot.cognitive.control.explain_reply import explain_last_reply
 from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.undo import UndoError, UndoResult, last_undoable_event, undo
-from kenobot.cognitive.recall.usage import UsedMemory
+from kenobot.cognitive.recall.prompt.usage import UsedMemory
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.store import records, turns
 from kenobot.cognitive.store.records import Record

@@ -20,9 +20,10 @@ from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_blo
 from kenobot.agent.safety.trifecta import Exposure
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity, IdentityText
-from kenobot.cognitive.recall.full_load import read_scratchpad
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.memory import (
+from kenobot.cognitive.recall.prompt.full_load import read_scratchpad
+from kenobot.cognitive.recall.prompt.reader import MemoryReader
+from kenobot.cognitive.recall.results.memory import (
     NO_MARKS,
     PREFIX_SECTIONS,
     LoadMode,
@@ -31,7 +32,6 @@ from kenobot.cognitive.recall.memory import (
     MemoryQuery,
     Section,
 )
-from kenobot.cognitive.recall.reader import MemoryReader
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.text.calendar import describe_age
 from kenobot.cognitive.text.provenance import SpeechContext

@@ -8,7 +8,7 @@ from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
 from kenobot.agent.prompt.reranker import rerank
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.recall.memory import NO_MARKS, MemoryQuery
+from kenobot.cognitive.recall.results.memory import NO_MARKS, MemoryQuery
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Reranker

@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent.budgeted_model import TokenBudget
 from kenobot.agent.model_router import ModelRouter, tokens_used
-from kenobot.cognitive.recall import reranking
-from kenobot.cognitive.recall.memory import SearchReport
-from kenobot.cognitive.recall.render import render_record
+from kenobot.cognitive.recall.results.memory import SearchReport
+from kenobot.cognitive.recall.results.render import render_record
+from kenobot.cognitive.recall.scoring import reranking
 from kenobot.core.circuit_breaker import CircuitBreaker
 from kenobot.core.settings.load import Settings
 from kenobot.ports.clock import Clock

@@ -25,7 +25,7 @@ from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.procedural import outcome
-from kenobot.cognitive.recall import usage
+from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.text.provenance import Provenance

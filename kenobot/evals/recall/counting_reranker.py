@@ -10,7 +10,7 @@ from statistics import fmean
 from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.prompt.reranker import request_marks
 from kenobot.app import plugin_instances, wiring
-from kenobot.cognitive.recall import reranking
+from kenobot.cognitive.recall.scoring import reranking
 from kenobot.core import plugins
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings

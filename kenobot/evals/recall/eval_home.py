@@ -12,9 +12,9 @@ from kenobot.agent.prompt.reranker import rerank
 from kenobot.app.embedder_choice import choose_embedder
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.memory import MemoryQuery, SearchReport
-from kenobot.cognitive.recall.recall import recall
-from kenobot.cognitive.recall.trace import RecallTrace, TracedItem
+from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
+from kenobot.cognitive.recall.results.trace import RecallTrace, TracedItem
+from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events

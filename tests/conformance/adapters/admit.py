@@ -7,8 +7,8 @@ from typing import Any, get_args
 
 from kenobot.cognitive.beliefs.lifecycle import LifecycleStage
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.filters import was_valid_at
-from kenobot.cognitive.recall.render import render_record
+from kenobot.cognitive.recall.results.render import render_record
+from kenobot.cognitive.recall.search.filters import was_valid_at
 from kenobot.cognitive.remember import actions
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext

@@ -4,7 +4,12 @@ from datetime import timedelta
 
 from kenobot.cognitive.beliefs.links import causal_phrase, decayed_confidence, raised_confidence, stored_confidence
 from kenobot.cognitive.policy.beliefs import GraphPolicy
-from kenobot.cognitive.recall.spreading_activation import blend_scores, inhibit, settle_scores, spread_activation
+from kenobot.cognitive.recall.candidates.spreading_activation import (
+    blend_scores,
+    inhibit,
+    settle_scores,
+    spread_activation,
+)
 from kenobot.cognitive.store import links
 from kenobot.cognitive.store.links import Link
 from kenobot.cognitive.store.records import stamp

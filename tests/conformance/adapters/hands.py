@@ -17,8 +17,8 @@ from kenobot.cognitive.control.find import AmbiguousReference, resolve_reference
 from kenobot.cognitive.control.forget import forget, plan_purge, purge
 from kenobot.cognitive.mirror.lists.list_paths import is_memory_file
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.memory import MemoryQuery
-from kenobot.cognitive.recall.recall import recall
+from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, links

@@ -19,8 +19,8 @@ from kenobot.cognitive.beliefs.value import (
 )
 from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall import score as ranking
-from kenobot.cognitive.recall.score import feedback_delta
+from kenobot.cognitive.recall.scoring import score as ranking
+from kenobot.cognitive.recall.scoring.score import feedback_delta
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.records import Record
 from kenobot.storage.connection import Connection

@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.index.vector_port import VectorSearch
-from kenobot.cognitive.recall.memory import MemoryEntry, MemoryPack, MemoryQuery, SearchReport
-from kenobot.cognitive.recall.recall import recall
-from kenobot.cognitive.recall.render import search_pack
+from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, MemoryQuery, SearchReport
+from kenobot.cognitive.recall.results.render import search_pack
+from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ChangeContext, change

@@ -2,7 +2,8 @@
 
 import pytest
 
-from kenobot.cognitive.recall import answer_kinds, relations, relevance
+from kenobot.cognitive.recall.question import answer_kinds, relations
+from kenobot.cognitive.recall.scoring import relevance
 from kenobot.cognitive.text.times import calendar_names
 from kenobot.cognitive.text.words import fold
 

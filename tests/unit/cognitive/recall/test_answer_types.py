@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.recall import answer_types
+from kenobot.cognitive.recall.question import answer_types
 
 
 @pytest.mark.parametrize(

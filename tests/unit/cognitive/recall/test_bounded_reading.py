@@ -7,12 +7,12 @@ from random import Random
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall import ranking
-from kenobot.cognitive.recall.filters import RecallFilter
+from kenobot.cognitive.recall.candidates.spreading_activation import spread_activation
 from kenobot.cognitive.recall.index import merging
 from kenobot.cognitive.recall.index.indexer import Indexer
-from kenobot.cognitive.recall.spreading_activation import spread_activation
-from kenobot.cognitive.recall.trace import RecallTrace
+from kenobot.cognitive.recall.results.trace import RecallTrace
+from kenobot.cognitive.recall.search import ranking
+from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.store import links
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.recall.house import REACH, Memory

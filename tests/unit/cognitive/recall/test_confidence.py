@@ -7,17 +7,16 @@ import pytest
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.confidence import (
+from kenobot.cognitive.recall.results.pack import answer_level
+from kenobot.cognitive.recall.results.render import render_search as render
+from kenobot.cognitive.recall.results.trace import ConfidenceFeatures, RecallTrace
+from kenobot.cognitive.recall.search.confidence import (
     FEATURE_NAMES,
     OTHER_MODELS,
-    ConfidenceFeatures,
     confidence_features,
     learned_weights,
     probability,
 )
-from kenobot.cognitive.recall.pack import answer_level
-from kenobot.cognitive.recall.render import render_search as render
-from kenobot.cognitive.recall.trace import RecallTrace
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
 from kenobot.cognitive.recall.vectors.texts import VectorKey
 from kenobot.cognitive.recall.vectors.vector_search import VectorIndex

@@ -10,9 +10,9 @@ import pytest
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.full_load import FullLoader, read_scratchpad
-from kenobot.cognitive.recall.memory import MemoryPack, MemoryQuery
-from kenobot.cognitive.recall.render import render_log_entry, render_record
+from kenobot.cognitive.recall.prompt.full_load import FullLoader, read_scratchpad
+from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery
+from kenobot.cognitive.recall.results.render import render_log_entry, render_record
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records

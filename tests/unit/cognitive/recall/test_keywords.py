@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.recall.keywords import extract_keywords, grade_keywords, score_keywords
+from kenobot.cognitive.recall.question.keywords import extract_keywords, grade_keywords, score_keywords
 
 
 @pytest.mark.parametrize(

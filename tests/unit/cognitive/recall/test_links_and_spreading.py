@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.cognitive.beliefs.links import causal_phrase, link_new_record, names_previous_as_cause, strengthen_link
 from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType
-from kenobot.cognitive.recall.spreading_activation import inhibit, settle_scores, spread_activation
+from kenobot.cognitive.recall.candidates.spreading_activation import inhibit, settle_scores, spread_activation
 from kenobot.cognitive.store import links as graph_store
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.records import Record

@@ -6,7 +6,7 @@ import pytest
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.recall import similar_records
+from kenobot.cognitive.recall.search.recall import similar_records
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core.token_estimate import estimate_tokens
 from tests.unit.cognitive.recall.house import HERE, Memory

@@ -6,8 +6,13 @@ from datetime import date
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.relevance import RecordFeatures, proper_names_text, question_features, score_relevance
-from kenobot.cognitive.recall.weights import FIXED_WEIGHTS, RECORD_PRIOR, record_weights
+from kenobot.cognitive.recall.scoring.relevance import (
+    RecordFeatures,
+    proper_names_text,
+    question_features,
+    score_relevance,
+)
+from kenobot.cognitive.recall.scoring.weights import FIXED_WEIGHTS, RECORD_PRIOR, record_weights
 
 NEAR = RecordFeatures("The boiler is old", "owner", "2025-03-01", 0.0, 1.0)
 TODAY = date(2025, 11, 20)

@@ -6,7 +6,7 @@ import pytest
 
 np = pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
-from kenobot.cognitive.recall import recall_log  # noqa: E402
+from kenobot.cognitive.recall.candidates import recall_log  # noqa: E402
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration  # noqa: E402
 from kenobot.cognitive.recall.vectors.texts import VectorKey  # noqa: E402
 from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # noqa: E402 - needs numpy

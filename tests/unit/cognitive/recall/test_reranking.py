@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.recall.render import render_search as render
+from kenobot.cognitive.recall.results.render import render_search as render
 from tests.unit.cognitive.recall.house import Memory
 
 ASKED = "What colour is the boiler?"

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.pack import choose_most_valuable, confidence_level
-from kenobot.cognitive.recall.score import ScoreFeatures, diversify, feedback_delta, fuse_relevance, score
+from kenobot.cognitive.recall.results.pack import choose_most_valuable, confidence_level
+from kenobot.cognitive.recall.scoring.score import ScoreFeatures, diversify, feedback_delta, fuse_relevance, score
 
 _POLICY = RecallPolicy()
 

@@ -3,11 +3,11 @@
 import json
 from datetime import timedelta
 
-from kenobot.cognitive.recall import usage
-from kenobot.cognitive.recall.match_explanation import MatchExplanation
-from kenobot.cognitive.recall.memory import MemoryPack, SearchReport
-from kenobot.cognitive.recall.usage import explain_turn, records_behind_reply
-from kenobot.cognitive.recall.xray import as_json, as_markdown, as_text, xray
+from kenobot.cognitive.recall.prompt import usage
+from kenobot.cognitive.recall.prompt.usage import explain_turn, records_behind_reply
+from kenobot.cognitive.recall.results.match_explanation import MatchExplanation
+from kenobot.cognitive.recall.results.memory import MemoryPack, SearchReport
+from kenobot.cognitive.recall.results.xray import as_json, as_markdown, as_text, xray
 from tests.unit.cognitive.recall.house import REACH, Memory, shown
 
 

@@ -5,7 +5,8 @@ import pytest
 np = pytest.importorskip("numpy", reason="weights are learned with numpy, which is not installed")
 
 from bench import learn_confidence, learn_weights  # noqa: E402 - needs numpy
-from kenobot.cognitive.recall import confidence  # noqa: E402
+from kenobot.cognitive.recall.results.trace import ConfidenceFeatures  # noqa: E402
+from kenobot.cognitive.recall.search import confidence  # noqa: E402
 
 
 def test_weights_move_towards_what_answers_and_stay_where_they_are_kept() -> None:
@@ -35,9 +36,7 @@ def _examples(named: float, answered: int, others: int, rest: tuple[float, float
     made = []
     for number, (truth, near) in enumerate([(True, rest[0])] * answered + [(False, rest[1])] * others):
         left = near if named else 0.0
-        signs = confidence.ConfidenceFeatures(
-            near=1.0, rest=left, named=named, apart=0.0, kind=0.5, unknown=0.0, lacks=0.0
-        )
+        signs = ConfidenceFeatures(near=1.0, rest=left, named=named, apart=0.0, kind=0.5, unknown=0.0, lacks=0.0)
         row = (signs.near, signs.rest, signs.named, signs.apart, signs.kind, signs.unknown, signs.lacks)
         made.append(learn_confidence.Example(row, truth, f"{named} {number}"))
     return made

@@ -9,8 +9,8 @@ import pytest
 
 from kenobot.cli import main
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.memory import MemoryQuery, SearchReport
-from kenobot.cognitive.recall.recall import recall
+from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
+from kenobot.cognitive.recall.search.recall import recall
 from kenobot.evals.recall import eval_home as place_module
 from kenobot.evals.recall.caching_embedder import CachingEmbedder
 from kenobot.evals.recall.datasets import Conversation, Passage, Question

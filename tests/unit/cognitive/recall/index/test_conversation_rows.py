@@ -7,8 +7,8 @@ import pytest
 
 from kenobot.cognitive.recall.index import conversation_rows
 from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
-from kenobot.cognitive.recall.trace import RecallTrace
-from kenobot.cognitive.recall.weights import TURN_PRIOR, turn_weights
+from kenobot.cognitive.recall.results.trace import RecallTrace
+from kenobot.cognitive.recall.scoring.weights import TURN_PRIOR, turn_weights
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.recall.house import Memory

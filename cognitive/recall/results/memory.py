@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.recall import RecallNeed
-from kenobot.cognitive.recall.match_explanation import DIGITS, MatchExplanation
-from kenobot.cognitive.recall.recall_log import TurnRow
-from kenobot.cognitive.recall.score import Score
-from kenobot.cognitive.recall.spreading_activation import PathStep
-from kenobot.cognitive.recall.trace import RecallTrace
+from kenobot.cognitive.recall.candidates.recall_log import TurnRow
+from kenobot.cognitive.recall.candidates.spreading_activation import PathStep
+from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
+from kenobot.cognitive.recall.results.trace import RecallTrace
+from kenobot.cognitive.recall.scoring.score import Score
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.calendar import local_day

@@ -10,8 +10,8 @@ from datetime import date, datetime, timedelta
 from threading import Lock
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.recall.memory import LoadMode, MemoryEntry, MemoryPack, MemoryQuery, Section
-from kenobot.cognitive.recall.render import render_log_entry, render_record
+from kenobot.cognitive.recall.results.memory import LoadMode, MemoryEntry, MemoryPack, MemoryQuery, Section
+from kenobot.cognitive.recall.results.render import render_log_entry, render_record
 from kenobot.cognitive.store import list_file_rows, tiers
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.text.memory_md import index_line, index_target

@@ -5,9 +5,9 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact import digest
-from kenobot.cognitive.recall import usage
-from kenobot.cognitive.recall.memory import MemoryEntry, MemoryPack, MemoryQuery
-from kenobot.cognitive.recall.render import render_log_entry
+from kenobot.cognitive.recall.prompt import usage
+from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, MemoryQuery
+from kenobot.cognitive.recall.results.render import render_log_entry
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import ChangeFilter, Record

@@ -6,7 +6,7 @@ As text for a terminal, as Markdown for a chat, and as JSON, whose form is the d
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from kenobot.cognitive.recall.keywords import (
+from kenobot.cognitive.recall.question.keywords import (
     KeywordGrade,
     KeywordScore,
     MemoryKind,
@@ -14,8 +14,8 @@ from kenobot.cognitive.recall.keywords import (
     grade_keywords,
     score_keywords,
 )
-from kenobot.cognitive.recall.match_explanation import DIGITS, MatchExplanation
-from kenobot.cognitive.recall.memory import SearchReport
+from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
+from kenobot.cognitive.recall.results.memory import SearchReport
 
 _LONGEST = 160
 _KINDS: Mapping[str, MemoryKind] = {"episode": "episodes", "procedure": "procedures"}

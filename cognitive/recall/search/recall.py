@@ -10,8 +10,8 @@ from functools import partial
 from itertools import zip_longest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall import by_meaning, confidence, ranking, relations, turn_ranking
-from kenobot.cognitive.recall.by_words import (
+from kenobot.cognitive.recall.candidates import by_meaning
+from kenobot.cognitive.recall.candidates.by_words import (
     LexicalHit,
     ParsedQuery,
     SearchLimits,
@@ -22,15 +22,18 @@ from kenobot.cognitive.recall.by_words import (
     search_records,
     with_names,
 )
-from kenobot.cognitive.recall.excerpts import ExcerptLimits, select_excerpts
-from kenobot.cognitive.recall.filters import RecallFilter
 from kenobot.cognitive.recall.index import postings
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
-from kenobot.cognitive.recall.pack import answer_level, choose_most_valuable, confidence_level
-from kenobot.cognitive.recall.ranking import SearchHits, rank_key
-from kenobot.cognitive.recall.render import render_memory, shorten, subject_heading
-from kenobot.cognitive.recall.score import Score, diversify
+from kenobot.cognitive.recall.question import relations
+from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.results.pack import answer_level, choose_most_valuable, confidence_level
+from kenobot.cognitive.recall.results.render import render_memory, shorten, subject_heading
+from kenobot.cognitive.recall.scoring import turn_ranking
+from kenobot.cognitive.recall.scoring.score import Score, diversify
+from kenobot.cognitive.recall.search import confidence, ranking
+from kenobot.cognitive.recall.search.excerpts import ExcerptLimits, select_excerpts
+from kenobot.cognitive.recall.search.filters import RecallFilter
+from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.recall_need import is_question, recall_need

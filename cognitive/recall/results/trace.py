@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.recall.confidence import ConfidenceFeatures
-    from kenobot.cognitive.recall.memory import RecalledMemory
-    from kenobot.cognitive.recall.turn_ranking import RankedTurn
+    from kenobot.cognitive.recall.results.memory import RecalledMemory
+    from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
 
 SourceKind = Literal["record", "turn"]
 
@@ -28,6 +27,19 @@ class TracedItem:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ConfidenceFeatures:
+    """Describe the best memory for a question, as `search.confidence` weighs it."""
+
+    near: float  # its similarity as a share of a usual answer's
+    rest: float  # the similarity without the names of the question
+    named: float  # 1 where the question has names
+    apart: float  # its lead over the next memory
+    kind: float  # 1 where it holds the kind of answer asked for; a half where no kind is
+    unknown: float  # share of the question's names that no memory found has
+    lacks: float  # 1 where it cannot hold the answer; see `question.answer_types`
+
+
 @dataclass(slots=True)
 class RecallTrace:
     """ranked: what was valued. dropped: what may not be shown, and why. turns_searched: whether turns were looked for.
@@ -40,7 +52,7 @@ class RecallTrace:
     ranked: dict[tuple[SourceKind, int], TracedItem] = field(default_factory=dict)
     dropped: dict[tuple[SourceKind, int], str] = field(default_factory=dict)  # bounded: what one recall looked at; turn
     turns_searched: bool = False
-    confidence_features: "ConfidenceFeatures | None" = None
+    confidence_features: ConfidenceFeatures | None = None
     estimates: Mapping[int, float] = field(default_factory=dict)  # bounded: what one recall looked at; turn
 
     def add_turns(self, ranked: "Sequence[RankedTurn]") -> None:

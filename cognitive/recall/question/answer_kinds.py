@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
-from kenobot.cognitive.recall.answer_patterns import answer_pattern
+from kenobot.cognitive.recall.question.answer_patterns import answer_pattern
 from kenobot.cognitive.text.times import asks_time_first, names_time
 from kenobot.cognitive.text.words import fold
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall import recall_log
-from kenobot.cognitive.recall.by_words import LexicalHit, MentionedSubjects
-from kenobot.cognitive.recall.filters import RecallFilter, drop_covered_weeks
-from kenobot.cognitive.recall.memory import MatchWay, MemoryQuery, RecalledMemory
-from kenobot.cognitive.recall.relevance import question_features, record_features, score_relevance
-from kenobot.cognitive.recall.score import Score, ScoreFeatures, feedback_delta, fuse_relevance, score
-from kenobot.cognitive.recall.spreading_activation import Activation, PathStep, spread_activation
-from kenobot.cognitive.recall.weights import record_weights
+from kenobot.cognitive.recall.candidates import recall_log
+from kenobot.cognitive.recall.candidates.by_words import LexicalHit, MentionedSubjects
+from kenobot.cognitive.recall.candidates.spreading_activation import Activation, PathStep, spread_activation
+from kenobot.cognitive.recall.results.memory import MatchWay, MemoryQuery, RecalledMemory
+from kenobot.cognitive.recall.scoring.relevance import question_features, record_features, score_relevance
+from kenobot.cognitive.recall.scoring.score import Score, ScoreFeatures, feedback_delta, fuse_relevance, score
+from kenobot.cognitive.recall.scoring.weights import record_weights
+from kenobot.cognitive.recall.search.filters import RecallFilter, drop_covered_weeks
 from kenobot.cognitive.store import feedback as value_store
 from kenobot.cognitive.store.feedback import NO_FEEDBACK
 from kenobot.cognitive.store.records import Record

@@ -1,6 +1,6 @@
 """How well a record fits a question: by its meaning, its words, and what is known of the question besides.
 
-Each of the parts is named in `kenobot.cognitive.recall.weights`; the best of all that was looked at fits fully, the
+Each of the parts is named in `scoring.weights`; the best of all that was looked at fits fully, the
 others by how far they stand behind it.
 """
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import date
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall import answer_kinds
-from kenobot.cognitive.recall.by_words import LexicalHit
-from kenobot.cognitive.recall.weights import record_weights
+from kenobot.cognitive.recall.candidates.by_words import LexicalHit
+from kenobot.cognitive.recall.question import answer_kinds
+from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.times import DateRange, calendar_names, parse_date_range
 from kenobot.cognitive.text.words import fold, head_and_tail, words

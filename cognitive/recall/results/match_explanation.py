@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kenobot.cognitive.recall.spreading_activation import PathStep
+from kenobot.cognitive.recall.candidates.spreading_activation import PathStep
 from kenobot.cognitive.store.records import Json
 
 DIGITS = 3

@@ -8,13 +8,13 @@ from typing import Literal
 
 from kenobot.cognitive.beliefs.value import has_faded
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.recall import recall_log
+from kenobot.cognitive.recall.candidates import recall_log
+from kenobot.cognitive.recall.candidates.recall_log import TurnRow
 from kenobot.cognitive.recall.index.documents import SEARCHABLE_FORMS
-from kenobot.cognitive.recall.memory import RecalledMemory
-from kenobot.cognitive.recall.recall_log import TurnRow
-from kenobot.cognitive.recall.render import render_record
-from kenobot.cognitive.recall.score import hidden_by_lifecycle
-from kenobot.cognitive.recall.trace import RecallTrace, SourceKind
+from kenobot.cognitive.recall.results.memory import RecalledMemory
+from kenobot.cognitive.recall.results.render import render_record
+from kenobot.cognitive.recall.results.trace import RecallTrace, SourceKind
+from kenobot.cognitive.recall.scoring.score import hidden_by_lifecycle
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record

@@ -7,8 +7,8 @@ A memory without any number does not answer "how much does the dog weigh?", howe
 import re
 from typing import Literal, get_args
 
-from kenobot.cognitive.recall.answer_patterns import answer_pattern, sentence_beginnings
-from kenobot.cognitive.recall.relations import names_other_relationship
+from kenobot.cognitive.recall.question.answer_patterns import answer_pattern, sentence_beginnings
+from kenobot.cognitive.recall.question.relations import names_other_relationship
 from kenobot.cognitive.text.times import calendar_names, names_time
 from kenobot.cognitive.text.words import fold, words
 

@@ -9,7 +9,7 @@ from importlib import resources
 
 @lru_cache(1)
 def _tables() -> Mapping[str, Mapping[str, str]]:
-    text = resources.files("kenobot.cognitive.recall").joinpath("answers.toml").read_text("utf-8")
+    text = resources.files(__package__).joinpath("answers.toml").read_text("utf-8")
     return tomllib.loads(text)
 
 

@@ -56,6 +56,6 @@ def record_weights() -> Mapping[str, float]:
 
 
 def _read(part: str, prior: Mapping[str, float]) -> Mapping[str, float]:
-    text = resources.files("kenobot.cognitive.recall").joinpath("weights.json").read_text("utf-8")
+    text = resources.files(__package__).joinpath("weights.json").read_text("utf-8")
     found = json.loads(text).get(part, {})
     return {name: float(found.get(name, weight)) for name, weight in prior.items()}

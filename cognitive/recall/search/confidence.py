@@ -9,40 +9,20 @@ weights are `confidence.json`, made by `python -m bench.learn_confidence`.
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 from functools import lru_cache
 from importlib import resources
 
-from kenobot.cognitive.recall import answer_types
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.memory import RecalledMemory
-from kenobot.cognitive.recall.relevance import proper_names, proper_names_text
-from kenobot.cognitive.recall.trace import RecallTrace
-from kenobot.cognitive.recall.weights import record_weights
+from kenobot.cognitive.recall.question import answer_types
+from kenobot.cognitive.recall.results.memory import RecalledMemory
+from kenobot.cognitive.recall.results.trace import ConfidenceFeatures, RecallTrace
+from kenobot.cognitive.recall.scoring.relevance import proper_names, proper_names_text
+from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.text.recall_need import is_question
 from kenobot.cognitive.text.words import words
 
 _NEXT = 9  # memories that the best is compared with
-
-
-@dataclass(frozen=True, slots=True)
-class ConfidenceFeatures:
-    """What is known of the best that was found for a question.
-
-    near: its nearness as a share of a usual answer's. named: the question has names; rest: then, the nearness without
-    them. apart: by how much it fits better than the next. kind: it holds the kind of answer asked for;
-    a half where none is. unknown: share of its names that stand in nothing that was found. lacks: it certainly does
-    not hold what is asked for; see `kenobot.cognitive.recall.answer_types`. How many words the two share is no sign:
-    the notes that ship are asked for in other words on purpose.
-    """
-
-    near: float
-    rest: float
-    named: float
-    apart: float
-    kind: float
-    unknown: float
-    lacks: float
 
 
 FEATURE_NAMES = tuple(each.name for each in fields(ConfidenceFeatures))
@@ -94,7 +74,7 @@ def confidence_features(text: str, memories: Sequence[RecalledMemory], rest: flo
 @lru_cache(1)
 def learned_weights() -> Mapping[str, Mapping[str, float]]:
     """The weights that ship, by the id of the model: of each sign and of "always", in log-odds."""
-    text = resources.files("kenobot.cognitive.recall").joinpath("confidence.json").read_text("utf-8")
+    text = resources.files(__package__).joinpath("confidence.json").read_text("utf-8")
     found: Mapping[str, Mapping[str, float]] = json.loads(text)["weights"]
     return found
 

@@ -3,10 +3,10 @@
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.match import MatchedPattern, best_matches, match_patterns
 from kenobot.cognitive.procedural.pattern import Pattern, patterns_of
-from kenobot.cognitive.recall.filters import is_in_prompt
-from kenobot.cognitive.recall.match_explanation import DIGITS, MatchExplanation
-from kenobot.cognitive.recall.memory import MemoryEntry, MemoryPack, MemoryQuery
-from kenobot.cognitive.recall.render import render_record
+from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
+from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, MemoryQuery
+from kenobot.cognitive.recall.results.render import render_record
+from kenobot.cognitive.recall.search.filters import is_in_prompt
 from kenobot.cognitive.store import records
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.connection import Connection

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.recall import recall_log
-from kenobot.cognitive.recall.by_words import LexicalHit
+from kenobot.cognitive.recall.candidates import recall_log
+from kenobot.cognitive.recall.candidates.by_words import LexicalHit
 from kenobot.cognitive.recall.index.vector_port import VectorSearch
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store.scopes import Scopes, scope_names

@@ -53,7 +53,7 @@ _IN_OTHER_WORDS = {"boss": r"|\b(?:who do i report to|who(?:'s| is) in charge of
 @lru_cache(1)
 def _relationships() -> tuple[tuple[Relationship, re.Pattern[str]], ...]:
     """The relationships of `relationships.toml`, each with the pattern of a message that speaks of it."""
-    file = resources.files("kenobot.cognitive.recall").joinpath("relationships.toml")
+    file = resources.files(__package__).joinpath("relationships.toml")
     tables = tomllib.loads(file.read_text("utf-8"))
     at_home, bare_words = frozenset(tables["at_home"].split()), frozenset(tables["bare"].split())
     found = []

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.memory import ConfidenceLevel
+from kenobot.cognitive.recall.results.memory import ConfidenceLevel
 
 T = TypeVar("T")
 

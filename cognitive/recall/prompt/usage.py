@@ -11,9 +11,9 @@ from typing import Literal
 
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.recall import recall_log
-from kenobot.cognitive.recall.match_explanation import DIGITS, MatchExplanation, as_float
-from kenobot.cognitive.recall.memory import PREFIX_SECTIONS, MemoryPack, Section
+from kenobot.cognitive.recall.candidates import recall_log
+from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation, as_float
+from kenobot.cognitive.recall.results.memory import PREFIX_SECTIONS, MemoryPack, Section
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext

@@ -15,15 +15,15 @@ from operator import mul
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.by_meaning import rescale
-from kenobot.cognitive.recall.by_words import ParsedQuery, QueryTerm, idf
+from kenobot.cognitive.recall.candidates.by_meaning import rescale
+from kenobot.cognitive.recall.candidates.by_words import ParsedQuery, QueryTerm, idf
 from kenobot.cognitive.recall.index import conversation_rows, postings
 from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.score import fuse_relevance
+from kenobot.cognitive.recall.scoring.score import fuse_relevance
+from kenobot.cognitive.recall.scoring.weights import TURN_PRIOR, turn_weights
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
-from kenobot.cognitive.recall.weights import TURN_PRIOR, turn_weights
 from kenobot.cognitive.text.times import asks_time, parse_date_range
 from kenobot.cognitive.text.words import fold
 from kenobot.storage.connection import Connection

@@ -6,11 +6,11 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.filters import RecallFilter
-from kenobot.cognitive.recall.memory import Excerpt
-from kenobot.cognitive.recall.recall_log import TurnRow
-from kenobot.cognitive.recall.render import shorten
-from kenobot.cognitive.recall.turn_ranking import RankedTurn
+from kenobot.cognitive.recall.candidates.recall_log import TurnRow
+from kenobot.cognitive.recall.results.memory import Excerpt
+from kenobot.cognitive.recall.results.render import shorten
+from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
+from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.store.scopes import scope_names
 from kenobot.cognitive.text.quoting import quote_untrusted
 from kenobot.core.redaction import Redactor

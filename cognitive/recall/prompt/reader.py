@@ -1,12 +1,12 @@
 """Read memory for a prompt: the full load of its beginning, updates, procedures, and a search for the message."""
 
-from kenobot.cognitive.recall.full_load import FullLoader
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.memory import PREFIX_SECTIONS, LoadMode, MemoryPack, MemoryQuery
-from kenobot.cognitive.recall.procedures import read_procedures
-from kenobot.cognitive.recall.recall import recall
-from kenobot.cognitive.recall.render import search_pack
-from kenobot.cognitive.recall.updates import read_updates
+from kenobot.cognitive.recall.prompt.full_load import FullLoader
+from kenobot.cognitive.recall.prompt.procedures import read_procedures
+from kenobot.cognitive.recall.prompt.updates import read_updates
+from kenobot.cognitive.recall.results.memory import PREFIX_SECTIONS, LoadMode, MemoryPack, MemoryQuery
+from kenobot.cognitive.recall.results.render import search_pack
+from kenobot.cognitive.recall.search.recall import recall
 from kenobot.storage.connection import Connection
 
 

@@ -1,0 +1,1 @@
+"""Read memory for a prompt: its sections, its updates, and a search for the message."""

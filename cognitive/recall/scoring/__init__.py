@@ -1,0 +1,1 @@
+"""Score records and turns against a question with learned weights."""
