@@ -4,7 +4,6 @@ import importlib.util
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kenobot.core import plugins
 from kenobot.core.plugins import PluginGroup
@@ -42,14 +41,14 @@ def choose_embedder(loaded: ResolvedSettings, surroundings: PluginContext) -> Em
         raise ConfigError(f'The embedder "{name}" cannot be used here: {_NO_NUMPY}; run: {INSTALL_HINT}')
     if name != "auto":
         try:
-            return EmbedderChoice(_built(loaded, name, surroundings))
+            return EmbedderChoice(loaded.build_plugin(GROUP, name, surroundings))
         except PluginError as error:
             _log.error("%s Memory is found by words alone.", error)
             return EmbedderChoice(None, f'"{name}" is a broken plugin')
     reasons: list[str] = []
     for each in AUTO_EMBEDDERS:
         try:
-            return EmbedderChoice(_built(loaded, each, surroundings))
+            return EmbedderChoice(loaded.build_plugin(GROUP, each, surroundings))
         except KenobotError as error:
             reasons.append(str(error).partition(": ")[2].rstrip(".") or str(error))
     return EmbedderChoice(None, f"{'; '.join(reasons)}: {INSTALL_HINT}")
@@ -64,22 +63,12 @@ def previous_embedders(
         name, _, rest = model.partition(":")
         if name not in plugins.names(GROUP):
             continue
-        for change in ({}, {"model": rest}):
+        for own in ("", rest):
             try:
-                embedder = _built(loaded, name, surroundings, change)
+                embedder: Embedder = loaded.build_plugin(GROUP, name, surroundings, own)
             except KenobotError:
                 continue
             if embedder.model_id == model:
                 found.append(embedder)
                 break
     return found
-
-
-def _built(
-    loaded: ResolvedSettings, name: str, surroundings: PluginContext, change: dict[str, str] | None = None
-) -> Any:
-    plugin = plugins.load(GROUP, name)
-    settings = loaded.plugin_settings(GROUP, name, plugin.settings)
-    if change and not change.keys() <= type(settings).model_fields.keys():
-        raise ConfigError(f'"{name}" has no models to choose from')
-    return plugin.build(settings.model_copy(update=change) if change else settings, surroundings)

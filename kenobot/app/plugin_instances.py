@@ -81,7 +81,7 @@ def load_providers(
 ) -> PluginInstances:
     """Build the providers alone. Raises ConfigError when a person must fix something."""
     surroundings = PluginContext(home.path, clock, loaded.settings.bot.name, signals or NoSignals())
-    provider: Provider = _part(loaded, "kenobot.providers", loaded.settings.provider.name, surroundings)
+    provider: Provider = loaded.build_plugin("kenobot.providers", loaded.settings.provider.name, surroundings)
     written = loaded.settings.provider.fallbacks
     fallbacks = [_fallback(loaded, "provider.fallbacks", each, surroundings) for each in written]
     named = loaded.settings.extraction.model
@@ -114,7 +114,7 @@ def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginC
     built = []
     for name in loaded.settings.enabled_plugins(group):
         try:
-            built.append(_part(loaded, group, name, surroundings))
+            built.append(loaded.build_plugin(group, name, surroundings))
         except PluginError as error:
             _log.error("%s %s", error, without)
     return built
@@ -123,16 +123,5 @@ def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginC
 def _fallback(loaded: ResolvedSettings, key: str, written: str, surroundings: PluginContext) -> Provider:
     """Build the provider of a key: a name, or a name, a colon and a model."""
     name, _, model = written.partition(":")
-    plugin = plugins.load("kenobot.providers", name)
-    settings = loaded.plugin_settings("kenobot.providers", name, plugin.settings)
-    if model:
-        if "model" not in type(settings).model_fields:
-            raise ConfigError(f'{key}: "{name}" has no models to choose from; write "{name}" alone')
-        settings = settings.model_copy(update={"model": model})
-    built: Provider = plugin.build(settings, surroundings)
+    built: Provider = loaded.build_plugin("kenobot.providers", name, surroundings, model, key)
     return built
-
-
-def _part(loaded: ResolvedSettings, group: PluginGroup, name: str, surroundings: PluginContext) -> Any:
-    plugin = plugins.load(group, name)
-    return plugin.build(loaded.plugin_settings(group, name, plugin.settings), surroundings)

@@ -1,24 +1,15 @@
 """English and Spanish: guess a text's language, and say a sentence in either."""
 
 import re
+import tomllib
+from importlib import resources
 from typing import Literal, NamedTuple
 
 Language = Literal["en", "es"]
 
 _WORD = re.compile(r"[^\W\d_]+")
-_SPANISH = frozenset(
-    "el la los las un una unos unas de del al que qué y o en con por para como cómo cuando cuándo donde dónde "
-    "quien quién es está son soy estoy fue ser hay no sí si se me te le lo mi tu su mis tus sus yo tú él ella "
-    "nosotros pero porque muy más menos también ya hoy ayer mañana hola gracias buenos buenas días tardes "
-    "noches oye recuerda acuérdate acuerdate sabes sobre esto eso este esta ese esa quiero puedo puedes tengo "
-    "tienes prefiero gusta llamo vivo trabajo hasta luego adiós cuál cuánto cuanto nada todo algo".split()
-)
-_ENGLISH = frozenset(
-    "the a an of to in on at for with by from and or but not is are was were be been am i you he she it we "
-    "they me my your his her its our their this that these those what who when where why how which do does did "
-    "can could will would should have has had hello hi hey thanks thank please remember know about there here "
-    "yes good morning evening night want prefer like live work name bye all some nothing anything".split()
-)
+_TABLES = tomllib.loads(resources.files(__package__).joinpath("i18n.toml").read_text("utf-8"))
+_ENGLISH, _SPANISH = (frozenset(_TABLES["function_words"][language].split()) for language in ("en", "es"))
 _SPANISH_SIGNS = re.compile(r"[ñ¿¡]", re.IGNORECASE)
 
 
@@ -44,14 +35,7 @@ class Text(NamedTuple):
         return text.format(**values) if values else text
 
 
-_PROBLEMS = (
-    Text("channel {} keeps failing", "el canal {} falla una y otra vez"),
-    Text("channel {} keeps falling silent", "el canal {} se queda mudo una y otra vez"),
-    Text(
-        "Another program reads this bot's messages with the same token: stop it or get a new token",
-        "otro programa lee los mensajes de este bot con el mismo token: páralo o consigue un token nuevo",
-    ),
-)
+_PROBLEMS = tuple(Text(**problem) for problem in _TABLES["problem"])
 
 
 def translate_problem(text: str, language: Language) -> str:

@@ -23,6 +23,7 @@ DATA = (
     "evals/recall/data/*.jsonl",
     "agent/commands/*.toml",
     "agent/prompt/*.md",
+    "agent/safety/*.toml",
     "cognitive/compact/*.txt",
     "cognitive/control/*.toml",
     "cognitive/identity/*.toml",

@@ -11,34 +11,20 @@ Time is linear in the text, whatever the text.
 """
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import resources
 
 from linkify_it.tlds import TLDS
 
-_RESERVED = frozenset("example invalid local onion test".split())
-# Top-level domains that are words in programs before anything else, as in `window.location.search`.
-_IN_PROGRAMS = frozenset(
-    "box call case data dot drive fire foo free here java like map mini new now off open pid play read room safe save "
-    "search tab talk".split()
+_TABLES = tomllib.loads(resources.files(__package__).joinpath("urls.toml").read_text("utf-8"))
+_RESERVED, _IN_PROGRAMS, _AMBIGUOUS, _FILES = (
+    frozenset(_TABLES[kind].split()) for kind in ("reserved", "in_programs", "ambiguous", "files")
 )
 _DOMAINS = (frozenset(map(str.lower, TLDS)) | _RESERVED) - _IN_PROGRAMS
-# Endings of files and of words in programs that are domains too.
-_AMBIGUOUS = frozenset(
-    "ai app as at bar bio cat cc contact date day dev do download email fail family fit group id in info int io is "
-    "it link live local ltd md me men menu ml mov mm my name net no one page pl place pm post print ps py re red "
-    "report rs run select sh show so st store stream style systems test to tools top ts video vi works world "
-    "zip".split()
-)
-# Endings of files that are not domains: a path before or after them is a path on a disk.
-_FILES = frozenset(
-    "bak bash bin bmp bz2 c cfg conf cpp cs css csv db diff doc docx egg env exe gif go gz h heic hpp html htm ico "
-    "ini ipynb iso jar java jpeg jpg js json jsonl jsx kt lock log lua mkv mp3 mp4 odt ogg opus patch pdf php pkl "
-    "png pptx pyc rb rst rtf scss service sql sqlite svg swift tar tex tgz tif toml tsx txt wal wav webm webp whl "
-    "xls xlsx xml yaml yml".split()
-)
 _CONSTANT = frozenset({"www", "self", "this"})
 
 # What takes no room on screen: a client may drop it, and the address works.

@@ -35,6 +35,7 @@ from kenobot.core.settings.schema import (
 )
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, KeyPath, SettingsSource
 from kenobot.ports.errors import ConfigError, PluginError
+from kenobot.ports.plugin import PluginContext
 
 _log = logging.getLogger(__name__)
 
@@ -105,6 +106,21 @@ class ResolvedSettings:
         if value is None:
             raise ConfigError("\n".join(mistakes))
         return value
+
+    def build_plugin(
+        self, group: PluginGroup, name: str, context: PluginContext, model: str = "", key: str = ""
+    ) -> Any:
+        """Build a plugin from its table, and for another `model` than there. key: the key that names the model.
+
+        Raises ConfigError or PluginError.
+        """
+        plugin = plugins.load(group, name)
+        settings = self.plugin_settings(group, name, plugin.settings)
+        if model:
+            if "model" not in type(settings).model_fields:
+                raise ConfigError(f'{key}: "{name}" has no models to choose from; write "{name}" alone')
+            settings = settings.model_copy(update={"model": model})
+        return plugin.build(settings, context)
 
     def secrets(self) -> Iterator[str]:
         """Yield every secret in plain text, for redaction."""
