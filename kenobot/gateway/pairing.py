@@ -9,7 +9,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 from typing import Literal, cast
 
@@ -105,17 +105,7 @@ def request_pairing(connection: Connection, stranger: Stranger, fresh: PairingCo
     connection.execute(
         "INSERT INTO pairing (channel, user, chat, name, language, salt, digest, created, expires) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            stranger.channel,
-            stranger.user,
-            stranger.chat,
-            stranger.name,
-            stranger.language,
-            fresh.salt,
-            fresh.digest,
-            at.isoformat(),
-            (at + CODE_LIFETIME).isoformat(),
-        ),
+        (*astuple(stranger), fresh.salt, fresh.digest, at.isoformat(), (at + CODE_LIFETIME).isoformat()),
     )
     return True
 
