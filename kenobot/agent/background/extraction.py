@@ -270,10 +270,6 @@ class ExtractionWorker(PerChatWorker):
             await self._p.bus.emit(MEMORY_WRITTEN, "extraction", "", **memory_written_payload(candidate, decision))
         if records:
             await self._p.bus.emit(CONFIG_CHANGED, "extraction", "", reason="memory update")
-        numbers = {
-            "turns": len(batch.turns),
-            "facts": len(found.facts),
-            "kept": len(records),
-            "tokens": found.use.tokens,
-        }
-        await self._p.bus.emit(EXTRACTION_FINISHED, "extraction", "", session=session, by=found.by, **numbers)
+        counted = {"turns": len(batch.turns), "facts": len(found.facts), "kept": len(records)}
+        origin = {"session": session, "by": found.by}
+        await self._p.bus.emit(EXTRACTION_FINISHED, "extraction", "", **origin, **counted, tokens=found.use.tokens)

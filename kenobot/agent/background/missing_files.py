@@ -15,7 +15,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
 from kenobot.ports.clock import Clock
-from kenobot.ports.signals import MEMORY_FILES_MISSING, PayloadValue
+from kenobot.ports.signals import MEMORY_FILES_MISSING
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -42,13 +42,8 @@ class MissingFilesWorker:
     async def tick(self) -> None:
         """Announce each loss once, and forget what the owner wants forgotten. Raises StoreError."""
         for loss in await self._database.read(missing_files.unannounced):
-            payload: dict[str, PayloadValue] = {
-                "at": loss.at,
-                "where": loss.where,
-                "files": loss.files,
-                "event": loss.event,
-            }
-            await self._bus.emit(MEMORY_FILES_MISSING, "memory", "", **payload)
+            where = {"at": loss.at, "where": loss.where}
+            await self._bus.emit(MEMORY_FILES_MISSING, "memory", "", **where, files=loss.files, event=loss.event)
             await self._database.write_soon(partial(missing_files.mark_announced, loss=loss))
         while await self._database.read(missing_files.read_pending_forget) is not None:
             if await self._database.write(self._forget_some):

@@ -221,12 +221,8 @@ class SleepWorker(BackgroundTask):
         await self._index()
         large = [f"{one.name} {one.changed_records}/{one.live_records}" for one in done.large_passes]
         _log.info("slept: %d decisions, %d tokens", done.decisions, done.tokens)
-        figures: dict[str, PayloadValue] = {
-            "decisions": done.decisions,
-            "tokens": done.tokens,
-            "large": ", ".join(large),
-        }
-        await self._p.bus.emit(SLEEP_FINISHED, "sleep", "", **told, **figures)
+        figures = {"decisions": done.decisions, "tokens": done.tokens}
+        await self._p.bus.emit(SLEEP_FINISHED, "sleep", "", **told, **figures, large=", ".join(large))
         if done.decisions:
             await self._p.bus.emit(CONFIG_CHANGED, "sleep", "", reason="memory update")
         return done
