@@ -100,7 +100,7 @@ def test_a_recall_reads_as_much_of_a_large_memory_as_of_a_small_one(query: str) 
             at = records.stamp(memory.now)
             connection.executemany(
                 "INSERT INTO record (id, form, scope, text, source, trust, confidence, importance, stability, "
-                "valid_from, created, updated, last_seen, day, key, changed) "
+                "valid_from, created, updated, last_seen, day, key, changed_event) "
                 "VALUES (?, 'note', 'owner', ?, 'tag', 'owner', .9, .5, 1, ?, ?, ?, ?, '2026-02-14', ?, 0)",
                 [(n, f"{_WORDS[n % len(_WORDS)]} {_WORDS[n * 7 % len(_WORDS)]} fact {n}", at, at, at, at, f"k{n}")
                  for n in range(start, end)],

@@ -1,4 +1,4 @@
-"""Rows of the database that only recall reads: what a record once held, turns, veils, and what was shown when."""
+"""Read the rows that only recall needs: past values of records, turns, hidden turns, and the log of recalls."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ _FAR_BACK = 200  # turns of a chat that are searched for the frame that a reply 
 
 @dataclass(frozen=True, slots=True)
 class TurnRow:
-    """A turn as it was said. trust: whose words they are, or for an answer, whose words it answers. inbox: its turn."""
+    """A turn of the conversation. trust: of the speaker; for an answer, of the speaker answered. inbox: its row."""
 
     id: int
     session: str
@@ -31,7 +31,7 @@ class TurnRow:
 
 
 def record_as_of(connection: Connection, record: Record, moment: str) -> Record:
-    """`record` with what it held at `moment`, an ISO-8601 text: each later change put back."""
+    """Restore the values that a record had at `moment`, an ISO-8601 text."""
     rows = connection.execute(
         "SELECT json_extract(data, '$.was') FROM event WHERE record_id = ? AND at > ? "
         "AND json_extract(data, '$.was') IS NOT NULL ORDER BY id DESC",
@@ -44,7 +44,7 @@ def record_as_of(connection: Connection, record: Record, moment: str) -> Record:
 
 
 def records_about(connection: Connection, scopes: Iterable[str], subjects: Sequence[str], limit: int) -> list[int]:
-    """The newest live records about each of these subjects."""
+    """Read the newest live records about each of these subjects."""
     found: list[int] = []
     for scope in scopes:
         for subject in subjects:
@@ -57,7 +57,7 @@ def records_about(connection: Connection, scopes: Iterable[str], subjects: Seque
 
 
 def current_versions(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, int]:
-    """The live record within `reach` that each of these was at last replaced by; those without one are left out."""
+    """Find the live record within `reach` that at last superseded each of these."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(
         "WITH RECURSIVE newer (old, id, steps) AS (SELECT dst, src, 1 FROM link WHERE type = 'supersedes' "
@@ -70,7 +70,7 @@ def current_versions(connection: Connection, ids: Sequence[int], reach: Scopes) 
 
 
 def turns_by_id(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, TurnRow]:
-    """Messages by id, as far as the chats that `reach` covers hold them."""
+    """Read messages of chats within `reach` by id."""
     where, chats = chat_filter(reach)
     rows = connection.execute(
         "SELECT message.id, message.session, message.role, message.text, message.at, "
@@ -83,7 +83,7 @@ def turns_by_id(connection: Connection, ids: Sequence[int], reach: Scopes) -> di
 
 
 def hidden_turns(connection: Connection, inboxes: Sequence[int]) -> set[int]:
-    """Which of these turns told something that is to be forgotten."""
+    """Select the turns that hold forgotten content."""
     rows = connection.execute(
         "SELECT DISTINCT inbox_id FROM hidden_turn WHERE inbox_id IN (SELECT value FROM json_each(?))",
         (json.dumps(inboxes),),
@@ -92,7 +92,7 @@ def hidden_turns(connection: Connection, inboxes: Sequence[int]) -> set[int]:
 
 
 def statuses(connection: Connection, ids: Iterable[int], reach: Scopes) -> dict[int, str]:
-    """The status of each of these records; those that are gone or out of reach are left out."""
+    """Read the status of each record within `reach`."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(
         f"SELECT id, status FROM record WHERE id IN (SELECT value FROM json_each(?)) AND +{where}",
@@ -102,7 +102,7 @@ def statuses(connection: Connection, ids: Iterable[int], reach: Scopes) -> dict[
 
 
 def mark_used(connection: Connection, ids: Sequence[int], at: datetime, step: float, most: float) -> None:
-    """These records were shown: used once more, a little more stable, and lately."""
+    """Count a use of these records; raise their stability by `step`, to at most `most`."""
     connection.execute(
         "UPDATE record SET use_count = use_count + 1, stability = min(max(stability, ?), stability + ?), last_used = ? "
         "WHERE id IN (SELECT value FROM json_each(?))",
@@ -111,7 +111,7 @@ def mark_used(connection: Connection, ids: Sequence[int], at: datetime, step: fl
 
 
 def used_since(connection: Connection, ids: Sequence[int], since: datetime, reach: Scopes) -> set[int]:
-    """Those of these records that were used after a moment."""
+    """Select the records that were used after a moment."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(
         f"SELECT id FROM record WHERE id IN (SELECT value FROM json_each(?)) AND last_used > ? AND +{where}",
@@ -120,22 +120,19 @@ def used_since(connection: Connection, ids: Sequence[int], since: datetime, reac
     return {row[0] for row in rows}
 
 
-def question_of_turn(connection: Connection, inbox: int, reach: Scopes) -> tuple[str, int] | None:
-    """The chat that a turn belongs to, and the number of its question; None when there is none in a chat of `reach`."""
+def session_of_turn(connection: Connection, inbox: int, reach: Scopes) -> str | None:
+    """Read the session of a turn's question; None without one in a chat of `reach`."""
     where, chats = chat_filter(reach)
     row = connection.execute(
-        f"SELECT session, id FROM message WHERE inbox_id = ? AND role = 'user' AND +{where}", (inbox, *chats)
+        f"SELECT session FROM message WHERE inbox_id = ? AND role = 'user' AND +{where}", (inbox, *chats)
     ).fetchone()
-    return (str(row[0]), int(row[1])) if row else None
+    return str(row[0]) if row else None
 
 
 def recall_events(
     connection: Connection, session: str, inbox: int | None = None
 ) -> list[tuple[str, Mapping[str, object]]]:
-    """When and what was shown in a chat, newest first, from a turn back to the frame that it was given in.
-
-    inbox: the turn; without one, the last.
-    """
+    """Read the recalls of a chat, newest first, from the turn `inbox`, or the last, back to its prefix."""
     rows = connection.execute(
         "SELECT at, data FROM event WHERE type = 'recalled' AND session = ? "
         "AND json_extract(data, '$.inbox') <= coalesce(?, 9e18) ORDER BY id DESC LIMIT ?",

@@ -1,7 +1,6 @@
-"""What was shown is used: noted in the turn's own transaction, so that it counts once, and can be explained later.
+"""Log the records that a prompt shows, in the transaction of its turn, and explain a reply by that log.
 
-One update and one event a turn, however much was shown. Of a frame, which shows the same memories to many messages,
-they are noted once, when it is made; what became known since is noted with the message that it is told with.
+A turn writes one update and one event. Records of a prefix are logged once, when the prefix is made.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,9 +23,9 @@ from kenobot.storage.connection import Connection
 
 @dataclass(frozen=True, slots=True)
 class UsedMemory:
-    """A memory behind a reply, and why it was there. record: as it is now; None when it is gone or out of reach.
+    """A memory behind a reply. record: None when it is gone or out of reach.
 
-    where: recalled for this very message, told with an earlier one that was still on show, or loaded with the frame.
+    where: recalled for the message, shown with an earlier message, or part of the prefix.
     """
 
     record_id: int
@@ -37,10 +36,7 @@ class UsedMemory:
 
 @dataclass(frozen=True, slots=True)
 class TurnExplanation:
-    """What memory a reply was given on. at: when. level: how sure recall was; "" when nothing was looked for.
-
-    turns: messages that were quoted. dropped: what was found and not shown, by reason.
-    """
+    """The memories behind a reply. level: confidence of the search; "" without one. turns: messages quoted."""
 
     inbox: int
     session: str
@@ -102,14 +98,10 @@ def _reasons(shown: MemoryPack, section: Section) -> list[Json]:
 
 
 def explain_turn(connection: Connection, inbox: int, reach: Scopes) -> TurnExplanation | None:
-    """The memories behind the reply to a message; None when there is no such turn.
-
-    A memory of which the owner has had enough since is named by its number alone.
-    """
-    turn = recall_log.question_of_turn(connection, inbox, reach)
-    if turn is None:
+    """Explain the reply to a message; None without such a turn. A memory forgotten since is named by its id alone."""
+    session = recall_log.session_of_turn(connection, inbox, reach)
+    if session is None:
         return None
-    session = turn[0]
     because: list[UsedMemory] = []
     level, value, at = "", 0.0, ""
     turns: list[int] = []
@@ -136,7 +128,7 @@ def explain_turn(connection: Connection, inbox: int, reach: Scopes) -> TurnExpla
 
 
 def records_behind_reply(connection: Connection, session: str, inbox: int) -> list[int]:
-    """The records that the reply to a message could see, those recalled for it first."""
+    """List the records that the prompt of a reply showed, those recalled for it first."""
     numbers: list[int] = []
     for _, told in recall_log.recall_events(connection, session, inbox):
         numbers += _numbers(told.get("records"))
@@ -144,7 +136,7 @@ def records_behind_reply(connection: Connection, session: str, inbox: int) -> li
 
 
 def records_in_prompt(connection: Connection, session: str) -> tuple[list[int], bool]:
-    """The records that a chat's prompt shows since its frame was made, and whether it quotes turns besides."""
+    """List the records that a chat's prompt shows since its prefix was made, and tell whether it quotes turns."""
     numbers: list[int] = []
     quoted = False
     for _, told in recall_log.recall_events(connection, session):

@@ -1,7 +1,6 @@
-"""How well a record fits a question: by its meaning, its words, and what is known of the question besides.
+"""Score the relevance of records for a question, by meaning, words and the features of the question.
 
-Each of the parts is named in `scoring.weights`; the best of all that was looked at fits fully, the
-others by how far they stand behind it.
+The features are named in `scoring.weights`. The best candidate scores 1, the others by their distance from it.
 """
 
 import math
@@ -26,10 +25,7 @@ _CAPITALS = re.compile(r"(?<![.!?:;¿¡\n] )(?<![¿¡\n])(?<!^)\b[^\W\d_a-zà-ÿ
 
 @dataclass(frozen=True, slots=True)
 class QuestionFeatures:
-    """What a question says besides its words. people: names, folded; those of which no record speaks count for nothing.
-
-    subjects: whom it speaks of, as records write them.
-    """
+    """Features of a question besides its words. people: names, folded. subjects: as records write them."""
 
     people: frozenset[str]
     subjects: frozenset[str]
@@ -39,22 +35,8 @@ class QuestionFeatures:
     negative: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RecordFeatures:
-    """A record as far as fitting goes. day: when it was told.
-
-    similarity: share of a usual answer's nearness, or None.
-    """
-
-    text: str
-    subject: str
-    day: str
-    word_relevance: float
-    similarity: float | None
-
-
 def question_features(text: str, names: Sequence[str], subjects: frozenset[str], today: date) -> QuestionFeatures:
-    """What a question asks. names: whom it means without saying so. today: the day it is asked."""
+    """Extract the features of a question. names: of people it means without naming them."""
     short = head_and_tail(text)
     plain = fold(short)
     people = {word for name in [*names, *proper_names(text)] for word in words(name) if len(word) > 1}
@@ -69,47 +51,36 @@ def question_features(text: str, names: Sequence[str], subjects: frozenset[str],
 
 
 def proper_names(text: str) -> list[str]:
-    """The words of a text that begin with a capital within a sentence."""
+    """List the words of a text that begin with a capital within a sentence."""
     return _CAPITALS.findall(text[:_LONGEST_NAMING])
 
 
 def proper_names_text(text: str) -> str:
-    """The proper names of a question, as one text; "" where there are none, or the message is long."""
+    """Join the proper names of a question; "" without any, or for a long message."""
     return " ".join(dict.fromkeys(proper_names(text))) if len(text) <= _LONGEST else ""
 
 
-def record_features(
-    records: Mapping[int, Record], matched: Mapping[int, LexicalHit], shares: Mapping[int, float]
-) -> dict[int, RecordFeatures]:
-    """Records as they are fitted. matched: what their words found.
-
-    shares: how near they are; see `SimilarityCalibration.share`.
-    """
-    return {
-        number: RecordFeatures(
-            record.text,
-            record.subject,
-            record.day,
-            matched[number].relevance if number in matched else 0.0,
-            shares.get(number),
-        )
-        for number, record in records.items()
-    }
-
-
 def score_relevance(
-    question: QuestionFeatures, records: Mapping[int, RecordFeatures], policy: RecallPolicy
+    question: QuestionFeatures,
+    records: Mapping[int, Record],
+    hits: Mapping[int, LexicalHit],
+    similarities: Mapping[int, float],
+    policy: RecallPolicy,
 ) -> dict[int, tuple[float, dict[str, float]]]:
-    """How well each of these records fits, 0 to 1, and of what that comes, by the names of the weights."""
+    """Score the relevance of each record, 0 to 1, with its features by the names of the weights.
+
+    similarities: see `SimilarityCalibration.share`.
+    """
     said = {number: frozenset(words(each.text)) for number, each in records.items()} if question.people else {}
     known = {name for name in question.people if any(name in of for of in said.values())}
     weights = record_weights()
     found: dict[int, tuple[float, dict[str, float]]] = {}
     for number, each in records.items():
+        hit = hits.get(number)
         named = each.subject in question.subjects or bool(known and known & said[number])
         parts = {
-            "meaning": each.similarity or 0.0,
-            "words": each.word_relevance,
+            "meaning": similarities.get(number) or 0.0,
+            "words": hit.relevance if hit is not None else 0.0,
             "who": float(named) if known or question.subjects else _EITHER,
             "kind": answer_kinds.kind_score(question.answer_kinds, each.text),
             "then": _told_then(question.days, each.day),
@@ -122,7 +93,7 @@ def score_relevance(
 
 
 def _told_then(days: DateRange | None, day: str) -> float:
-    """How well the day on which something was told fits the days that a question speaks of."""
+    """Score how close the day of a record lies to the days of a question."""
     if days is None:
         return 0.0
     try:

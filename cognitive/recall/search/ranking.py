@@ -10,7 +10,7 @@ from kenobot.cognitive.recall.candidates import recall_log
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit, MentionedSubjects
 from kenobot.cognitive.recall.candidates.spreading_activation import Activation, PathStep, spread_activation
 from kenobot.cognitive.recall.results.memory import MatchWay, MemoryQuery, RecalledMemory
-from kenobot.cognitive.recall.scoring.relevance import question_features, record_features, score_relevance
+from kenobot.cognitive.recall.scoring.relevance import question_features, score_relevance
 from kenobot.cognitive.recall.scoring.score import Score, ScoreFeatures, feedback_delta, fuse_relevance, score
 from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.recall.search.filters import RecallFilter, drop_covered_weeks
@@ -69,7 +69,7 @@ def rank_records(
     else:
         records = sieve.filter_records(connection, likely)
     value_of = _Valuer(connection, query, found.mentioned, list(records), fitted=bool(shares))
-    fitting = score_relevance(question, record_features(records, matched, shares), policy) if shares else {}
+    fitting = score_relevance(question, records, matched, shares, policy) if shares else {}
     given = (
         sorted(fitting, key=lambda number: -fitting[number][0])[: policy.max_nearest] if is_question(query.text) else []
     )

@@ -1,32 +1,35 @@
 """How well a record fits a question: by more than words and meaning."""
 
-from dataclasses import replace
 from datetime import date
 
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.scoring.relevance import (
-    RecordFeatures,
     proper_names_text,
     question_features,
     score_relevance,
 )
 from kenobot.cognitive.recall.scoring.weights import FIXED_WEIGHTS, RECORD_PRIOR, record_weights
+from kenobot.cognitive.store.records import Record
 
-NEAR = RecordFeatures("The boiler is old", "owner", "2025-03-01", 0.0, 1.0)
+START = "2025-03-01T00:00:00.000Z"
+NEAR = Record(
+    1, "fact", "", "owner", "The boiler is old", "owner", "working", "active", 1.0, 1, START, START, START[:10], 1
+)
 TODAY = date(2025, 11, 20)
 
 
-def _better(question: str, one: RecordFeatures, other: RecordFeatures, names: tuple[str, ...] = ()) -> bool:
-    found = score_relevance(question_features(question, names, frozenset(), TODAY), {1: one, 2: other}, DEFAULT.recall)
+def _better(question: str, one: Record, other: Record, names: tuple[str, ...] = ()) -> bool:
+    question_parts = question_features(question, names, frozenset(), TODAY)
+    found = score_relevance(question_parts, {1: one, 2: other}, {}, {1: 1.0, 2: 1.0}, DEFAULT.recall)
     return found[1][0] > found[2][0]
 
 
 def test_the_nearer_fits_better_and_the_best_fully() -> None:
     """And what is behind falls behind by how much less it fits."""
-    held = {1: NEAR, 2: replace(NEAR, similarity=0.5), 3: replace(NEAR, similarity=None)}
-    found = score_relevance(question_features("What about the boiler?", (), frozenset(), TODAY), held, DEFAULT.recall)
+    question = question_features("What about the boiler?", (), frozenset(), TODAY)
+    found = score_relevance(question, dict.fromkeys((1, 2, 3), NEAR), {}, {1: 1.0, 2: 0.5}, DEFAULT.recall)
     assert found[1][0] == 1
     assert 1 > found[2][0] > found[3][0] > 0
     assert found[1][1]["meaning"] == 1
@@ -35,35 +38,33 @@ def test_the_nearer_fits_better_and_the_best_fully() -> None:
 @pytest.mark.parametrize(
     ("question", "fits_better", "names"),
     [
-        ("What does Kofi say of it?", replace(NEAR, text="Kofi says the boiler is old"), ()),
-        ("¿Qué dice mi novio?", replace(NEAR, text="Íñigo dice que es vieja"), ("Íñigo",)),
-        ("What happened in July?", replace(NEAR, day="2025-07-10"), ()),
-        ("¿Qué hago los jueves?", replace(NEAR, text="The boiler rests on Thursdays"), ()),
-        ("How old is it?", replace(NEAR, text="The boiler is 12 years old"), ()),
+        ("What does Kofi say of it?", NEAR._replace(text="Kofi says the boiler is old"), ()),
+        ("¿Qué dice mi novio?", NEAR._replace(text="Íñigo dice que es vieja"), ("Íñigo",)),
+        ("What happened in July?", NEAR._replace(day="2025-07-10"), ()),
+        ("¿Qué hago los jueves?", NEAR._replace(text="The boiler rests on Thursdays"), ()),
+        ("How old is it?", NEAR._replace(text="The boiler is 12 years old"), ()),
     ],
 )
-def test_what_is_known_of_the_question_counts(
-    question: str, fits_better: RecordFeatures, names: tuple[str, ...]
-) -> None:
+def test_what_is_known_of_the_question_counts(question: str, fits_better: Record, names: tuple[str, ...]) -> None:
     """Of two that are as near, the one that speaks of the person, of the day, or holds the kind of answer asked for."""
     assert _better(question, fits_better, NEAR, names)
 
 
 def test_another_month_than_was_asked_for_counts_against_it() -> None:
     """A wedding in June is no wedding in July."""
-    june = replace(NEAR, text="The wedding is on 14 June")
-    assert _better("Which wedding is in July?", replace(NEAR, text="The wedding is at noon"), june)
+    june = NEAR._replace(text="The wedding is on 14 June")
+    assert _better("Which wedding is in July?", NEAR._replace(text="The wedding is at noon"), june)
 
 
 def test_a_name_that_no_record_has_makes_no_difference() -> None:
     """It tells nothing of one against another."""
-    assert not _better("What does Zebulon say?", NEAR, replace(NEAR, text="The roof is new"))
+    assert not _better("What does Zebulon say?", NEAR, NEAR._replace(text="The roof is new"))
 
 
 def test_what_is_odd_breaks_nothing() -> None:
     """A record without a day, a question without words."""
-    assert not _better("In July?", replace(NEAR, day=""), replace(NEAR, day="some day"))
-    assert score_relevance(question_features("", (), frozenset(), TODAY), {}, DEFAULT.recall) == {}
+    assert not _better("In July?", NEAR._replace(day=""), NEAR._replace(day="some day"))
+    assert score_relevance(question_features("", (), frozenset(), TODAY), {}, {}, {}, DEFAULT.recall) == {}
 
 
 def test_names_stand_in_capitals_within_a_sentence() -> None:
