@@ -21,11 +21,6 @@ def turns_between(connection: Connection, session: str, after: int, before: int,
     return found[:most]
 
 
-def extracted_up_to(connection: Connection, session: str) -> int:
-    """The newest message of a conversation that has been read for memories."""
-    return buffer.cursor(connection, session)
-
-
 def memory_lookup(connection: Connection, session: str, near: NearSearch, policy: CompactPolicy) -> MemoryLookup:
     """Finds the memories, of where a turn's words go and of its chat, that a sentence may be kept in."""
 

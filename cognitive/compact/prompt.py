@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.compact.digest import Digest
 from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.transcript import SPEAKER_LABELS, turn_lines
+from kenobot.cognitive.remember.extract.prompt import SPEAKER_LABELS, turn_lines
 from kenobot.cognitive.text.json_answers import json_objects
 from kenobot.core.redaction import Redactor
 from kenobot.ports.identity import Trust

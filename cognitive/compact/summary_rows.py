@@ -117,11 +117,6 @@ def covers_turns(connection: Connection, record: Record, turns: Iterable[int]) -
     return row[0] is not None and int(row[0]) <= through
 
 
-def live_summaries_telling(connection: Connection, turns: Sequence[int], text: str) -> list[Record]:
-    """The live session summaries, of any conversation, that may tell what these inbox rows, or this text, said."""
-    return [record for record in summaries_telling(connection, turns, [text]) if record.status == "active"]
-
-
 def summaries_telling(connection: Connection, turns: Sequence[int], texts: Iterable[str]) -> list[Record]:
     """Query the session summaries, withdrawn ones included, that may tell what these inbox rows, or `texts`, said."""
     said = [text.strip().casefold() for text in texts if len(text.strip()) >= _SHORTEST]
@@ -138,7 +133,7 @@ def withdraw_summaries(connection: Connection, turns: Sequence[int], text: str, 
     No part of the forgetting: its undo brings back the memory, not the summary, which is made anew.
     """
     now = records.stamp(at)
-    told = live_summaries_telling(connection, turns, text)
+    told = [record for record in summaries_telling(connection, turns, [text]) if record.status == "active"]
     for record in told:
         act = ChangeContext(at, ACTOR, "something it tells is to be forgotten", record.scope.removeprefix("chat:"))
         values = {"status": "forgotten", "valid_to": now, "updated": now, "source_messages": "[]"}

@@ -13,17 +13,14 @@ from itertools import islice
 from kenobot.cognitive.beliefs.value import salience_signs
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural.pattern import is_failure_word, keyword_coverage, keywords, stems_in
+from kenobot.cognitive.text.lexicon import alternatives, word_set
 from kenobot.cognitive.text.phrases import load_phrases
 from kenobot.cognitive.text.words import fold, words
 
 _CLAUSE = re.compile(r"\n+|\s*[—–;→]+\s*|\s+-+>?\s+|(?<=[.!…。！])\s+|(?<=[。！])")
 _PHRASES = load_phrases("kenobot.cognitive.procedural", "find_solution.toml")
 _SOLVED = re.compile(rf"(?<!\w)(?:{_PHRASES['solved']})(?!\w)", re.IGNORECASE)
-_OPEN = frozenset(
-    "no not never nunca jamas sin without nothing nada will would should must could can cannot couldn't can't isn't "
-    "wasn't didn't hasn't haven't won't wouldn't unless until hasta if si when cuando to be need needs debe deberia "
-    "hay falta how como todavia aun still tampoco".split()
-)  # before the word that says it is solved, they say that it is not, or not yet
+_OPEN = word_set("not_solved")
 _LOOKED_BACK = 3  # words
 _LONGEST, _CLAUSES, _TAIL = 8_000, 60, 200  # characters, clauses, and characters before a solution that are looked at
 _BLANKS = re.compile(r"[^\S\n]+")
@@ -33,24 +30,9 @@ _HOW = re.compile(
     r"\A(?P<word>\S+(?:\s+(?:out|around))?)\s+(?P<what>.+?)\s+(?P<how>(?:" + _PHRASES["how"] + r")\s.+)\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_STORY = re.compile(
-    r"\A(?:(?:me|te|le|nos|les) (?:cost[oó]|llev[oó])|(?:it )?took(?: (?:me|us|him|her|them))?) (?:\S+ ){0,2}?"
-    r"(?:hours|days|weeks|minutes|ages|horas|d[ií]as|semanas|minutos)\s+(?:(?:el|la|los|las|un|una|to find|with)\s+)*"
-    r"|\A.{0,60}?(?<!\w)(?:spent|lost|wasted|pas[eéoó]|pasamos|perd[ií](?:ó|o|mos)?|cost[oó]|tard[eéoó]|estuv[eo])"
-    r"(?!\w).{0,40}?(?<!\w)(?:debugging|figuring out|fixing|investigating|chasing|fighting|on|with|depurando|"
-    r"investigando|arreglando|buscando|peleando|descubrir|con)(?!\w)\s+"
-    r"(?:(?:with|con|the|a|an|el|la|los|las|un|una)\s+)*",
-    re.IGNORECASE,
-)
+_STORY = re.compile(alternatives("story"), re.IGNORECASE)
 _TRIM = " \t,.;:!-—–…"
-_HOLLOW = frozenset(
-    stem
-    for text in (
-        "issue problem thing error it that one again finally problema asunto tema cosa fallo eso otra vez",
-        "we they already bug mistake easily quickly today yesterday hoy ayer facil rapido",
-    )
-    for stem in stems_in(text)
-)
+_HOLLOW = stems_in(" ".join(sorted(word_set("hollow"))))
 
 
 @dataclass(frozen=True, slots=True)

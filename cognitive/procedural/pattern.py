@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.lexicon import word_set
 from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import stems, words
 from kenobot.ports.identity import Trust
@@ -20,14 +21,7 @@ _TROUBLE = "\0trouble"  # whatever a failure is called, in either language, it i
 Keyword = frozenset[str]
 """A word by its stems in either language; two that share one are the same word."""
 
-_FAILURES = frozenset(
-    stem
-    for word in """
-    error errors errores fail fails failed failing failure falla fallan fallo fallos fallaba fallando bug bugs exception
-    exceptions excepcion excepciones crash crashes crashed broke broken averia averias
-    """.split()
-    for stem in stems(word)
-)
+_FAILURES = frozenset(stem for word in word_set("failures") for stem in stems(word))
 
 
 @dataclass(frozen=True, slots=True)

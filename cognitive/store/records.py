@@ -266,11 +266,6 @@ def subjects(connection: Connection, scope: str) -> Iterator[str]:
         yield last
 
 
-def core_records(connection: Connection, scope: str) -> list[Record]:
-    """Records in a scope's MEMORY.md, in the order they came."""
-    return select(connection, f"{FACTS} AND tier = 'core' AND {LIVE}", (), (scope,))
-
-
 def preference_records(connection: Connection, scope: str) -> list[Record]:
     """Learned preferences of the person of a scope."""
     where = f"form = 'note' AND tier = 'daily' AND {LIVE} AND category = 'preference'"

@@ -101,7 +101,7 @@ def records_of_file(connection: Connection, place: FileRole, text: str = "") -> 
     """Query the live records that belong in a file, in the order they came. text: what stands in it."""
     match place.kind:
         case "core":
-            return store.core_records(connection, place.scope)
+            return decay_store.in_tier(connection, place.scope, decay_store.CORE)
         case "ref":
             return decay_store.in_tier(connection, place.scope, f"{decay_store.REF}{place.detail}")
         case "topic":

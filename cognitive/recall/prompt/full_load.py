@@ -113,7 +113,7 @@ def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: Load
     filed = 0
     for scope in scopes:
         refs = tiers.ref_file_counts(connection, scope)
-        records = {record.id: record for record in store.core_records(connection, scope)}
+        records = {record.id: record for record in tiers.in_tier(connection, scope, tiers.CORE)}
         lines: list[str] = []
         already: set[str] = set()
 

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.json_answers import outermost_json_values
+from kenobot.cognitive.text.lexicon import alternatives, word_rows
 from kenobot.core import redaction
 from kenobot.ports.memory import Relation
 
@@ -37,10 +38,7 @@ _OTHER_NAMES: Mapping[str, Category] = {
     "compromiso": "commitment", "momento": "moment", "habilidad": "skill",
 }  # fmt: skip
 TIERS: Mapping[str, float] = {"explicit": 0.95, "implied": 0.7, "inferred": 0.4, "speculative": 0.2}
-_SELF = frozenset(
-    "user|the user|owner|the owner|speaker|the speaker|me|i|self|myself|usuario|el usuario|la usuaria|usuaria|dueño|"
-    "el dueño|dueña|la dueña|hablante|yo|person|the person|la persona|persona".split("|")
-)
+_SELF = frozenset(word_rows("speaker_names"))
 _LONGEST = 200_000  # characters of an answer
 _LONGEST_TEXT, _LONGEST_NAME, _LONGEST_VALUE = 2000, 80, 200
 _MOST_ATTRIBUTES, _MOST_TAGS, _MOST_VERDICTS, _MOST_EVIDENCE = 8, 6, 12, 50
@@ -52,10 +50,8 @@ _STATEMENT = re.compile(
     r"(?:[-*•]\s+)?((?:(?:the )?(?:user|owner)|(?:el |la )?(?:usuari[oa]|dueñ[oa]))\s+\S+\s+\S.{0,400})", re.IGNORECASE
 )
 _ABOUT_THE_TALK = re.compile(
-    r"(?:(?:the |el |la )?(?:user|owner|speaker|usuari[oa]|dueñ[oa]) (?:has |ha )?(?:"
-    r"asked (?:about|how|what|whether|if|why|where|when|who|for (?:help|information|advice)|a question)"
-    r"|inquired|greeted|thanked|said (?:hi|hello|thanks|goodbye)|wanted to know"
-    r"|pregunt(?:ó|a|ado)|salud(?:ó|a|ado)|agradec(?:ió|e|ido)|quería saber|se despidió)"
+    r"(?:(?:the |el |la )?(?:user|owner|speaker|usuari[oa]|dueñ[oa]) (?:has |ha )?"
+    rf"(?:{alternatives('about_the_talk')})"
     r"|(?:this|the|esta|la) (?:conversation|chat|discussion|conversación|charla)\b)",
     re.IGNORECASE,
 )

@@ -1,20 +1,27 @@
 """Build the extraction request for a batch of turns, with everything said in it quoted."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib import resources
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy.remember import ExtractPolicy
-from kenobot.cognitive.remember.extract import transcript
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store.records import Record
-from kenobot.core.token_estimate import estimate_tokens
+from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
+from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Block, Message, Request
 
 _INSTRUCTIONS = resources.files(__package__).joinpath("instructions.txt").read_text("utf-8").removesuffix("\n")
 
+SPEAKER_LABELS: Mapping[Trust, str] = {
+    "owner": "the user",
+    "guest": "a guest",
+    "forward": "forwarded by the speaker, the words of somebody else",
+    "tool": "from a tool",
+    "model": "the assistant",
+}
 _OUTSIDE = "said by others, not the user's word"
 
 
@@ -37,7 +44,7 @@ def build_request(batch: ExtractionBatch, zone: ZoneInfo, policy: ExtractPolicy)
     parts += ["", "## The conversation"]
     for number, turn in enumerate(batch.turns, 1):
         if not turn.hidden:
-            parts += ["", *transcript.turn_lines(number, turn, zone, policy.max_turn_tokens, policy.max_reply_tokens)]
+            parts += ["", *turn_lines(number, turn, zone, policy.max_turn_tokens, policy.max_reply_tokens)]
     parts += ["", "Now answer with the JSON object."]
     message = Message("user", (Block("\n".join(parts)),))
     return Request((Block(_INSTRUCTIONS, cache=True),), (message,), max_tokens=policy.max_answer_tokens)
@@ -67,3 +74,34 @@ def _remembered(known: Sequence[Record], policy: ExtractPolicy) -> list[str]:
         outside = f" ({_OUTSIDE})" if record.trust in ("forward", "tool", "model") else ""
         lines.append(f"[{number}]{about}{outside} > {text}")
     return lines
+
+
+def turn_lines(
+    number: int,
+    turn: ConversationTurn,
+    zone: ZoneInfo,
+    turn_tokens: int,
+    reply_tokens: int,
+    voices: Mapping[Trust, str] = SPEAKER_LABELS,
+) -> list[str]:
+    """A turn below a heading with its number, who spoke, and when in `zone`. tokens: of each side, at most."""
+    who = voices[turn.trust]
+    speaker = f"{' '.join(turn.speaker.split())}, {who}" if turn.speaker else who
+    at = turn.at.astimezone(zone)
+    lines = [f"### Turn {number} — {speaker} — {at:%A, %Y-%m-%d %H:%M}", *_quoted(_shown(turn.text, turn_tokens))]
+    if turn.answer.strip():
+        lines += ["The assistant answered:", *_quoted(_shown(turn.answer, reply_tokens))]
+    return lines
+
+
+def _shown(text: str, tokens: int) -> str:
+    """`text`, or its beginning and end when it has more than `tokens`: people say what they want there."""
+    if estimate_tokens(text) <= tokens:
+        return text
+    end = clip_to_tokens(text[::-1][: 4 * tokens], tokens // 4)[::-1]
+    return f"{clip_to_tokens(text, tokens - tokens // 4)}\n[…]\n{end}"
+
+
+def _quoted(text: str) -> list[str]:
+    """`text` line by line behind a mark, whatever its line ends are: no line of it can stand as a heading."""
+    return [f"> {line}" for line in text.splitlines()]

@@ -24,7 +24,7 @@ from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.edits import unchanged, update
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
-from kenobot.cognitive.store import list_file_rows, records
+from kenobot.cognitive.store import list_file_rows, records, tiers
 from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
@@ -112,7 +112,7 @@ def _agree(one: str, other: str) -> bool:
 
 def _standing(connection: Connection, scope: str) -> Iterable[str]:
     """The facts of a scope's MEMORY.md, and the lines that a person wrote there beside them."""
-    yield from (record.text for record in records.core_records(connection, scope))
+    yield from (record.text for record in tiers.in_tier(connection, scope, tiers.CORE))
     prose = [block for block in list_file_rows.core_layout(connection, scope) if isinstance(block, str)]
     for line in (line for block in prose for line in block.splitlines()):
         if line.strip() and not line.startswith("#"):

@@ -24,6 +24,7 @@ from kenobot.cognitive.compact.summary_rows import ACTOR, GAP_EVENT
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
@@ -160,7 +161,7 @@ class CompactionWorker(PerChatWorker):
     def _check(self, work: _Work, summed: Summary, connection: Connection) -> list[Gap]:
         """Find what neither the new summary nor any memory holds of the turns that are extracted already."""
         policy, turns = self._policy.compact, work.batch.turns
-        unread = inputs.extracted_up_to(connection, work.session) if self._reads else turns[-1].last_message
+        unread = buffer.cursor(connection, work.session) if self._reads else turns[-1].last_message
         known = inputs.memory_lookup(connection, work.session, self._p.memory_search, policy)
         read = [turn for turn in turns if turn.last_message <= unread]
         return gaps.find_gaps(read, Digest(summed.lines, work.batch.previous.missing), known, self._p.zone, policy)

@@ -10,7 +10,7 @@ from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import promote
 from kenobot.cognitive.sleep.consolidate.fact_lines import fact_lines, without_label
-from kenobot.cognitive.store import events, list_file_rows, records
+from kenobot.cognitive.store import events, list_file_rows, records, tiers
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports.identity import Trust
@@ -24,7 +24,7 @@ _STRONG = "Learned: n8n webhooks prefer query params for auth, headers always fa
 
 
 def _core(connection: Connection, scope: str = "owner") -> list[str]:
-    return [record.text for record in records.core_records(connection, scope)]
+    return [record.text for record in tiers.in_tier(connection, scope, tiers.CORE)]
 
 
 def test_the_seeds_own_example_rises_when_it_is_worded_strongly() -> None:
