@@ -1,15 +1,20 @@
-"""Turn extracted facts into candidates for memory.
+"""Turn extracted facts into candidates for memory, and admit candidates one by one.
 
 A fact goes to the scope of its speaker's words, with the least trust of the turns it is drawn from, or of those whose
-words it repeats. A fact that a `<memory>` tag of the same turn has stored already is left out.
+words it repeats. A fact that a `<memory>` tag of the same turn has stored already is left out. An error while one is
+admitted costs that candidate, not the transaction.
 """
 
-from collections.abc import Sequence
+import logging
+import sqlite3
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import Policy
+from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact
@@ -20,8 +25,14 @@ from kenobot.cognitive.text.provenance import AttributedText, Provenance, Speech
 from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import stems, words
 from kenobot.ports.identity import Trust, parse_trust, trust_rank
-from kenobot.ports.memory import Candidate, RelationVerdict
+from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.ports.names import sanitize_name
+from kenobot.ports.signals import PayloadValue
+from kenobot.storage.connection import Connection, savepoint
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,3 +185,40 @@ def _contains(whole: str, part: str) -> bool:
     said = {stem for word in one for stem in stems(word)}
     meant = [word for word in other if word not in STOPWORDS]
     return bool(meant) and all(not said.isdisjoint(stems(word)) for word in meant)
+
+
+def in_savepoint(connection: Connection, name: str, work: Callable[[], T], failed: Callable[[Exception], T]) -> T:
+    """Run `work` in a savepoint; an error is rolled back, logged under `name` and turned into a result by `failed`.
+
+    The error of a failing disk is raised.
+    """
+    try:
+        with savepoint(connection, name):
+            return work()
+    except Exception as error:
+        if type(error) in (sqlite3.DatabaseError, sqlite3.OperationalError):  # damaged, or failing
+            raise
+        _log.exception("a %s could not be taken in", name)
+        return failed(error)
+
+
+def admit_isolated(connection: Connection, candidate: Candidate, occasion: AdmitContext) -> Decision:
+    """Admit one candidate; one that cannot be written is discarded."""
+    return in_savepoint(
+        connection,
+        "memory",
+        lambda: admit(connection, candidate, occasion),
+        lambda error: Decision("discarded", f"{type(error).__name__}: {error}"),
+    )
+
+
+def memory_written_payload(candidate: Candidate, decision: Decision) -> dict[str, PayloadValue]:
+    """Build the payload of MEMORY_WRITTEN."""
+    return {
+        "action": decision.action,
+        "reason": decision.reason,
+        "record": decision.record,
+        "form": candidate.form,
+        "scope": candidate.scope,
+        "text": candidate.text,
+    }

@@ -19,8 +19,7 @@ from kenobot.agent.background.fact_extractor import (
 from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker
 from kenobot.agent.budgeted_model import BudgetedModel, TokenBudget
 from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates
-from kenobot.agent.isolated_admit import admit_isolated, memory_written_payload
+from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, memory_written_payload
 from kenobot.agent.model_router import ModelRouter
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT, Policy

@@ -10,7 +10,7 @@ from datetime import datetime
 from random import Random
 from zoneinfo import ZoneInfo
 
-from kenobot.agent import isolated_admit
+from kenobot.agent import fact_candidates
 from kenobot.agent.commands.registry import CommandCall, CommandListener, CommandRegistry, CommandResult
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.model_router import ModelRouter
@@ -306,7 +306,7 @@ class TurnRunner:
         )
         # A reply can hold thousands of the same tag: admit the same words once.
         unique = dict.fromkeys(effects.candidates)
-        decisions = [(item, isolated_admit.admit_isolated(connection, item, occasion)) for item in unique]
+        decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
         waiting = outbox.enqueue(connection, _destination(pending), parts, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         reply_checkpoints.mark_committed(connection, pending.id, at, _grade_text(data.grade))
@@ -336,7 +336,7 @@ def _react(connection: Connection, pending: PendingMessage, principal: Principal
         reacted = reactions.apply_reaction(connection, pending.session, text, principal, at)
         return reacted + outcome.apply_outcome(connection, pending.session, text, principal, at, reacted)
 
-    return isolated_admit.in_savepoint(connection, "reaction", react, lambda _: [])
+    return fact_candidates.in_savepoint(connection, "reaction", react, lambda _: [])
 
 
 def _grade_text(graded: ReplyGrade | None) -> str:

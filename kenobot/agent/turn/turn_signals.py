@@ -5,7 +5,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
 
-from kenobot.agent.isolated_admit import memory_written_payload
+from kenobot.agent.fact_candidates import memory_written_payload
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core.bus import Bus
 from kenobot.ports.channel import Channel, TypingIndicator

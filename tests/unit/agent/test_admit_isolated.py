@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kenobot.agent import isolated_admit
+from kenobot.agent import fact_candidates
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.ports.errors import StoreError
@@ -32,7 +32,7 @@ async def test_a_mistake_takes_back_its_own_writes_alone(database: Database, cap
             _note(connection, "within")
             raise KeyError("slip")
 
-        said = isolated_admit.in_savepoint(connection, "reaction", clumsy, lambda error: type(error).__name__)
+        said = fact_candidates.in_savepoint(connection, "reaction", clumsy, lambda error: type(error).__name__)
         _note(connection, "after")
         return said
 
@@ -53,7 +53,7 @@ async def test_a_failing_disk_costs_the_whole_transaction(database: Database, ki
         def failing() -> str:
             raise kind("disk I/O error")
 
-        return isolated_admit.in_savepoint(connection, "memory", failing, lambda _: "passed over")
+        return fact_candidates.in_savepoint(connection, "memory", failing, lambda _: "passed over")
 
     with pytest.raises(StoreError):
         await database.write(work)
@@ -71,9 +71,9 @@ async def test_a_candidate_that_cannot_be_written_is_discarded(
             raise KeyError("slip")
         return decision
 
-    monkeypatch.setattr(isolated_admit, "admit", clumsy)
+    monkeypatch.setattr(fact_candidates, "admit", clumsy)
     facts = [Candidate("note", "owner", text) for text in ("likes slip-on shoes", "likes green tea")]
-    decisions = await database.write(lambda c: [isolated_admit.admit_isolated(c, each, _AT) for each in facts])
+    decisions = await database.write(lambda c: [fact_candidates.admit_isolated(c, each, _AT) for each in facts])
     assert [each.action for each in decisions] == ["discarded", "created"]
     assert decisions[0].reason == "KeyError: 'slip'"
     assert await database.read(lambda c: c.execute("SELECT text FROM record").fetchall()) == [("likes green tea",)]
@@ -81,7 +81,7 @@ async def test_a_candidate_that_cannot_be_written_is_discarded(
 
 def test_a_decision_is_announced_with_what_it_is_about() -> None:
     """The record's number with the words, and where they belong."""
-    told = isolated_admit.memory_written_payload(Candidate("note", "owner", "a fact"), Decision("created", "new", 7))
+    told = fact_candidates.memory_written_payload(Candidate("note", "owner", "a fact"), Decision("created", "new", 7))
     assert told == {
         "action": "created",
         "reason": "new",
