@@ -11,10 +11,13 @@ from kenobot.cognitive.compact.sentences import GapKind, TextCoverage
 from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract import heuristic
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.known_memories import NearSearch
+from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.ports.identity import Trust
+from kenobot.ports.identity import Trust, chat_scope
+from kenobot.storage.connection import Connection
 
 MemoryLookup = Callable[[ConversationTurn, str], Sequence[Record]]
 """The live memories, of where a turn's words go, that a sentence of it may be kept in."""
@@ -33,6 +36,17 @@ class Gap:
     turn: int | None
 
 
+def memory_lookup(connection: Connection, session: str, near: NearSearch, policy: CompactPolicy) -> MemoryLookup:
+    """Finds the memories, of where a turn's words go and of its chat, that a sentence may be kept in."""
+
+    def look(turn: ConversationTurn, sentence: str) -> Sequence[Record]:
+        reach = tuple(dict.fromkeys((turn.scope, chat_scope(session))))
+        found = records.by_ids(connection, list(near(connection, sentence, reach, policy.max_memories_compared)), reach)
+        return [record for record in found.values() if record.status == "active" and record.form != "summary"]
+
+    return look
+
+
 def find_gaps(
     turns: Sequence[ConversationTurn], digest: Digest, remembered: MemoryLookup, zone: ZoneInfo, policy: CompactPolicy
 ) -> list[Gap]:
@@ -47,8 +61,8 @@ def find_gaps(
                 lost = [item for item in _items(sentence, turn, trust, zone) if item not in summed]
                 if not lost:
                     continue
-                records = remembered(turn, sentence)
-                held = TextCoverage([_words(record) for record in records], day, policy.covered_from)
+                memories = remembered(turn, sentence)
+                held = TextCoverage([_words(record) for record in memories], day, policy.covered_from)
                 for kind, item in lost:
                     if (kind, item) not in held:
                         found.setdefault((kind, item.casefold()), Gap(kind, _short(item), trust, turn.inbox_id))

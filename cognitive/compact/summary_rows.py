@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kenobot.cognitive.compact.digest import FORM, KEY, SLOT, Digest, parse_digest
+from kenobot.cognitive.remember.extract import buffer
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import Record
@@ -103,6 +105,13 @@ def message_time(connection: Connection, session: str, message: int) -> str | No
 def messages_after(connection: Connection, session: str, message: int, limit: int) -> list[MessageRow]:
     """Messages of a conversation after one of them, oldest first, but those that are hidden or erased."""
     return connection.execute(_SAID, (session, message, limit)).fetchall()
+
+
+def turns_between(connection: Connection, session: str, after: int, before: int, most: int) -> list[ConversationTurn]:
+    """The turns of a conversation between two messages, oldest first, but those that are hidden or erased."""
+    rows = messages_after(connection, session, after, 2 * most)
+    found = buffer.group_turns([row for row in rows if row[0] < before], session)
+    return found[:most]
 
 
 def covers_turns(connection: Connection, record: Record, turns: Iterable[int]) -> bool:

@@ -6,12 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.events import EventRow, record_events, undone_by
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection
-
-ColumnValue = str | int | float | None
 
 _BOOKKEEPING = frozenset(
     "updated last_seen last_used use_count mentions stability confidence importance lifecycle".split()

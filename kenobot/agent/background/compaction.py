@@ -16,8 +16,8 @@ from kenobot.agent.background.extraction import ExtractionContext
 from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker
 from kenobot.agent.background.summarizer import Summarizer, Summary, SummaryBatch, SummaryRejected
 from kenobot.agent.history_window import HistoryWindow
-from kenobot.cognitive.compact import inputs, summary_rows
 from kenobot.cognitive.compact import self_check as gaps
+from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.compact.digest import CATEGORY, FORM, SLOT, Digest, trim_digest
 from kenobot.cognitive.compact.self_check import Gap
 from kenobot.cognitive.compact.summary_rows import ACTOR, GAP_EVENT
@@ -142,7 +142,7 @@ class CompactionWorker(PerChatWorker):
             return None
         policy = self._policy.compact
         before = lines[len(waiting)].id if len(waiting) < len(lines) else lines[-1].id + 1
-        found = inputs.turns_between(connection, session, cursor, before, policy.batch_turns)
+        found = summary_rows.turns_between(connection, session, cursor, before, policy.batch_turns)
         taken: list[ConversationTurn] = []
         left = policy.batch_tokens
         for turn in found:
@@ -162,7 +162,7 @@ class CompactionWorker(PerChatWorker):
         """Find what neither the new summary nor any memory holds of the turns that are extracted already."""
         policy, turns = self._policy.compact, work.batch.turns
         unread = buffer.cursor(connection, work.session) if self._reads else turns[-1].last_message
-        known = inputs.memory_lookup(connection, work.session, self._p.memory_search, policy)
+        known = gaps.memory_lookup(connection, work.session, self._p.memory_search, policy)
         read = [turn for turn in turns if turn.last_message <= unread]
         return gaps.find_gaps(read, Digest(summed.lines, work.batch.previous.missing), known, self._p.zone, policy)
 
@@ -174,7 +174,7 @@ class CompactionWorker(PerChatWorker):
         summed.use.settle(connection)
         session, turns, now = work.session, work.batch.turns, self._p.clock.now()
         cursor = summary_rows.summarised_through(connection, session, work.batch.previous)
-        again = inputs.turns_between(connection, session, cursor, turns[-1].last_message + 1, len(turns))
+        again = summary_rows.turns_between(connection, session, cursor, turns[-1].last_message + 1, len(turns))
         if summary_rows.session_summary(connection, session) != work.record or tuple(again) != turns:
             return None
         room, last = self._window.summary_budget, turns[-1].last_message
