@@ -34,7 +34,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "memory": ("memory", "search, inspect, edit, undo, forget, purge, export and import records"),
         "sleep": ("sleep", "consolidation runs: run, status, report, undo"),
         "proposals": ("proposals", "changes proposed by consolidation: list, show, approve, reject, undo"),
-        "import": ("import_agent", "import memories from KenoBot (JavaScript), OpenClaw or nanobot"),
+        "import": ("importers.command", "import memories from KenoBot (JavaScript), OpenClaw or nanobot"),
     },
     "Evaluate": {
         "demo": ("demo", "guided tour: one memory from February to June"),

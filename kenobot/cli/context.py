@@ -74,10 +74,13 @@ class CommandContext:
         path = self.home.database
         try:
             with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5)) as connection:
-                _require_current(connection)
                 connection.row_factory = sqlite3.Row if rows else None
                 connection.execute("BEGIN")
-                yield connection
+                try:
+                    yield connection
+                except sqlite3.OperationalError:
+                    _require_current(connection)  # an older database may lack what is asked for
+                    raise
         except AmbiguousReference as error:
             raise options.NothingFound(str(error)) from error
         except sqlite3.OperationalError as error:

@@ -245,7 +245,7 @@ def _import_everything() -> None:
         "encodings.idna",
         "kenobot.app.wiring",
         "kenobot.channels.telegram.channel",
-        "kenobot.cli.sleep_run",
+        "kenobot.cli.sleep.run_night",
         "kenobot.cli.start",
         "kenobot.providers.anthropic",
         "kenobot.postprocessors.tags",

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cli import main, memory_purge
+from kenobot.cli import main
+from kenobot.cli.memory import purge
 from kenobot.gateway.access import Roster
 from tests.scene import Scene
 
@@ -291,7 +292,7 @@ async def test_a_purge_that_was_killed_is_finished_by_the_next_start(
 
     home = scene.home
     with monkeypatch.context() as patch:
-        patch.setattr(memory_purge, "purge_files", killed)
+        patch.setattr(purge, "purge_files", killed)
         order = ["memory", "purge", str(boat), "--yes", "--home", str(home.path)]
         assert await asyncio.to_thread(main, order) == 130
     assert any(b"Zanzibar" in content for content in _bytes_of(home.path).values())
@@ -309,7 +310,7 @@ async def test_a_purge_that_was_killed_is_finished_by_the_next_purge(
         boat = await number_of(scene, "Adrian's boat is called Zanzibar")
     order = ["memory", "purge", str(boat), "--yes", "--home", str(scene.home.path)]
     with monkeypatch.context() as patch:
-        patch.setattr(memory_purge, "purge_files", lambda *_: [])
+        patch.setattr(purge, "purge_files", lambda *_: [])
         assert await asyncio.to_thread(main, order) == 0
     assert any(b"Zanzibar" in content for content in _bytes_of(scene.home.path).values())
     assert await asyncio.to_thread(main, order) == 2, "it is gone already"

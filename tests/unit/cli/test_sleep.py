@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kenobot.agent.background.sleep import SleepContext
-from kenobot.cli import sleep_run
+from kenobot.cli.sleep import run_night
 from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.sleep import night, run_rows
 from kenobot.cognitive.sleep.plan.passes import Pass
@@ -41,7 +41,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A night of three small passes in the place of the real one."""
     passes = (GATHER, FADE, PROPOSE)
     monkeypatch.setattr(night, "NIGHT", passes)
-    monkeypatch.setattr(sleep_run, "SleepContext", partial(SleepContext, passes=passes))
+    monkeypatch.setattr(run_night, "SleepContext", partial(SleepContext, passes=passes))
     yield
 
 
@@ -164,7 +164,7 @@ def test_a_trouble_is_shown(cli: Cli, database: sqlite3.Connection, monkeypatch:
         raise ValueError("an odd memory")
 
     odd = Pass("odd", "prune", "fails", broken)
-    monkeypatch.setattr(sleep_run, "SleepContext", partial(SleepContext, passes=(odd,)))
+    monkeypatch.setattr(run_night, "SleepContext", partial(SleepContext, passes=(odd,)))
     code, out, _ = cli("sleep", "run")
     assert code == 0
     assert "**Trouble:** ValueError: an odd memory" in out

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from kenobot.cli.toml_edit import Value, set_value, toml_literal
+from kenobot.cli.setup.toml_edit import Value, set_value, toml_literal
 from kenobot.ports.errors import ConfigError
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from kenobot.cli import log_rows, options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.options import Commands, add_as_of, add_ref, add_scope
-from kenobot.cli.record_text import record_line, record_row
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.control import history as past
 from kenobot.cognitive.control.explain_reply import explain_last_reply

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from kenobot.agent.background import purge
 from kenobot.cli.context import CommandContext
-from kenobot.cli.record_text import record_line, record_row
-from kenobot.cli.sync_files import BOT_IS_RUNNING, sync_files
+from kenobot.cli.memory.record_text import record_line, record_row
+from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cognitive.control.forget import PurgePlan
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.core.settings.home import Home

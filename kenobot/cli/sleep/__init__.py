@@ -5,10 +5,11 @@ import json
 from typing import Any
 
 from kenobot.agent.background.sleep import next_sleep_time, sleep_policy
-from kenobot.cli import options, sleep_run
+from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.memory.sync_files import sync_files
 from kenobot.cli.options import Commands
-from kenobot.cli.sync_files import sync_files
+from kenobot.cli.sleep import run_night
 from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.sleep import night, run_rows
 from kenobot.cognitive.sleep.report import NightReport, as_json, as_markdown, build_report, is_large
@@ -72,7 +73,7 @@ def run(context: CommandContext) -> int:
     context.require_database()
     log.configure("warning", loaded.settings.log.format, loaded.secrets())
     phases = tuple(phase for phase in _PHASES if phase in (context.args.phase or _PHASES))
-    act = sleep_run.dry_run if context.args.dry_run else sleep_run.run_sleep
+    act = run_night.dry_run if context.args.dry_run else run_night.run_sleep
     try:
         finished = asyncio.run(act(context, phases))
     except AlreadyLocked as error:
@@ -103,7 +104,7 @@ def report(context: CommandContext) -> int:
 
 def undo(context: CommandContext) -> int:
     try:
-        undone = sleep_run.undo_sleep_run(context, context.args.run)
+        undone = run_night.undo_sleep_run(context, context.args.run)
     except AlreadyLocked as error:
         return options.print_failure(str(error), options.FAILED)
     if undone.undone:
@@ -142,7 +143,7 @@ def _status(context: CommandContext, connection: Connection, last: SleepRun) -> 
     full = sleep_plans.last_full_night_at(connection)
     due = next_sleep_time(settings.sleep, full, context.now, settings.bot.timezone)
     return {
-        "state": "awake" if not unfinished else "asleep" if sleep_run.is_asleep(context.home) else "cut short",
+        "state": "awake" if not unfinished else "asleep" if run_night.is_asleep(context.home) else "cut short",
         "run": last.id,
         "at": last.at.isoformat(),
         "finished": last.finished.isoformat() if last.finished else None,

@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kenobot.cli import options, vectors
+from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.memory import vectors
 from kenobot.cli.options import Commands, add_as_of, add_scope
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.control.stats import collect_stats
@@ -114,6 +115,7 @@ def _recall(context: CommandContext, text: str, budget: int, limit: int) -> Sear
     query = MemoryQuery(
         text, context.scopes, context.now, context.zone, budget=budget, limit=limit, as_of=as_of, force=True
     )
+    context.require_current_schema()
     index = SideIndex(context.home.index)
     try:
         with context.read() as connection:

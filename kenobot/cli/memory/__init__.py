@@ -5,10 +5,10 @@ import importlib
 from kenobot.cli.options import Commands
 
 _MODULES = {
-    "memory_show": ("list", "show", "history", "why", "log"),
-    "memory_recall": ("recall", "context", "stats"),
-    "memory_edit": ("remember", "correct", "forget", "purge", "undo"),
-    "memory_transfer": ("export", "import", "sync", "rebuild"),
+    "show": ("list", "show", "history", "why", "log"),
+    "recall": ("recall", "context", "stats"),
+    "edit": ("remember", "correct", "forget", "purge", "undo"),
+    "transfer": ("export", "import", "sync", "rebuild"),
 }
 
 
@@ -18,4 +18,4 @@ def add(commands: Commands) -> None:
     )
     chosen = [module for module, names in _MODULES.items() if commands.subcommand in names]
     for module in chosen or _MODULES:
-        importlib.import_module(f"kenobot.cli.{module}").add(parts)
+        importlib.import_module(f"kenobot.cli.memory.{module}").add(parts)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.memory.record_text import progress
+from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cli.options import Commands, add_scope
-from kenobot.cli.record_text import progress
-from kenobot.cli.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cognitive.control import export as portable
 from kenobot.cognitive.control.export import MemoryImportReport
 from kenobot.cognitive.mirror import rebuild as rebuilding

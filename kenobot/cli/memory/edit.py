@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kenobot.agent.background.purge import execute_purge
-from kenobot.cli import memory_purge, options
+from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.memory import purge as memory_purge
+from kenobot.cli.memory.record_text import print_row, record_line, record_row
+from kenobot.cli.memory.sync_files import sync_files
 from kenobot.cli.options import Commands, add_ref, add_scope
-from kenobot.cli.record_text import print_row, record_line, record_row
-from kenobot.cli.sync_files import sync_files
 from kenobot.cognitive.control import undo as undoing
 from kenobot.cognitive.control.export_format import is_scope
 from kenobot.cognitive.control.find import resolve_reference

@@ -9,10 +9,11 @@ from importlib import resources
 from pathlib import Path
 
 from kenobot.app.embedder_choice import choose_embedder
-from kenobot.cli import install_embedder, options, toml_edit
+from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.options import Commands
-from kenobot.cli.wizard import SetupChanges, Wizard
+from kenobot.cli.setup import install_embedder, toml_edit
+from kenobot.cli.setup.wizard import SetupChanges, Wizard
 from kenobot.core import plugins
 from kenobot.core.settings.home import Home, replace_file
 from kenobot.core.settings.load import ResolvedSettings, load_settings

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import SecretStr, ValidationError
 
-from kenobot.cli.toml_edit import Value
+from kenobot.cli.setup.toml_edit import Value
 from kenobot.core import plugins
 from kenobot.core.i18n import Language
 from kenobot.core.settings.load import ResolvedSettings
