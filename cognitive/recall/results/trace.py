@@ -1,4 +1,4 @@
-"""What became of everything that a recall looked at, for who wants to know why something is not there."""
+"""Trace what became of each candidate of a recall."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ SourceKind = Literal["record", "turn"]
 
 @dataclass(frozen=True, slots=True)
 class TracedItem:
-    """A record or turn that was valued. rank: among its kind, 1 is the best. features: what its score is of."""
+    """A record or turn with its score. rank: among its kind, from 1."""
 
     rank: int
     score: float
@@ -21,7 +21,7 @@ class TracedItem:
 
     @property
     def summary(self) -> str:
-        """The score and what it is of, in one line."""
+        """The score and its features in one line."""
         return " ".join(
             [f"{self.score:.3f}:", *(f"{name} {value:.2f}" for name, value in self.features.items() if value)]
         )
@@ -42,10 +42,9 @@ class ConfidenceFeatures:
 
 @dataclass(slots=True)
 class RecallTrace:
-    """ranked: what was valued. dropped: what may not be shown, and why. turns_searched: whether turns were looked for.
+    """Collect the candidates of a recall: scored, dropped (with the reason), or not read.
 
-    confidence_features: what tells whether the best of it answers a question, where that can be told. estimates:
-    records that were not read, since others promised to fit better, best first, and what they promised.
+    estimates: estimated scores of records that were not read, best first.
     """
 
     # bounded: what one recall looked at; turn
@@ -56,14 +55,14 @@ class RecallTrace:
     estimates: Mapping[int, float] = field(default_factory=dict)  # bounded: what one recall looked at; turn
 
     def add_turns(self, ranked: "Sequence[RankedTurn]") -> None:
-        """Take note of turns, best first."""
+        """Add turns, best first."""
         self.turns_searched = True
         for place, each in enumerate(ranked, 1):
             features = {**each.features, "relevance": each.relevance}
             self.ranked["turn", each.turn.message] = TracedItem(place, each.score, features)
 
     def add_records(self, ranked: "Sequence[RecalledMemory]") -> None:
-        """Take note of records, best first."""
+        """Add records, best first."""
         for place, each in enumerate(ranked, 1):
             features = {**each.score.parts, "about": each.relevance, **each.relevance_parts}
             self.ranked["record", each.record.id] = TracedItem(place, each.score.value, features)

@@ -1,6 +1,6 @@
-"""What a memory is worth to a message: one function, its weights in the policy. And an order without repeats.
+"""Score a memory for a message, with weights from the policy, and order memories by score and diversity.
 
-Pure. Every part of a score is kept, so that it can be explained.
+Pure. A score keeps its parts, so that it can be explained.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,28 +13,24 @@ from kenobot.cognitive.policy.recall import RecallPolicy
 
 
 class ScoreFeatures(NamedTuple):
-    """What a score is made of. relevance, importance, effective and confidence: 0 to 1. idle_days: days without use.
-
-    mentioned: the message speaks of its subject. current_confidence: confidence as time has left it. feedback: what
-    the person's own yes and no add.
-    """
+    """Features of a record for its score; shares are 0 to 1."""
 
     relevance: float
     importance: float = 0.5
-    idle_days: float = 0.0
+    idle_days: float = 0.0  # since its last use
     stability: float = 1.0
-    mentioned: bool = False
+    mentioned: bool = False  # the message mentions its subject
     category: str = ""
     lifecycle: str = ""
     verification: str = ""
     confidence: float = 1.0
-    current_confidence: float = 1.0
-    feedback: float = 0.0
+    current_confidence: float = 1.0  # after decay
+    feedback: float = 0.0  # see `feedback_delta`
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A value and the parts it is the sum of; `factor` is what the sum was multiplied by."""
+    """A value: the sum of its parts, times `factor`."""
 
     value: float
     parts: Mapping[str, float]
@@ -42,7 +38,7 @@ class Score:
 
 
 def score(features: ScoreFeatures, policy: RecallPolicy, kept: float = 1.0) -> Score:
-    """The value of a memory for a message. kept: the share at which its importance and its age count."""
+    """Score a memory for a message. kept: the share at which its importance and its age count."""
     parts = {
         "relevance": policy.relevance * clamp(features.relevance),
         "importance": kept * policy.importance * clamp(features.importance),
@@ -59,28 +55,28 @@ def score(features: ScoreFeatures, policy: RecallPolicy, kept: float = 1.0) -> S
 
 
 def lifecycle_delta(lifecycle: str, verification: str, policy: RecallPolicy) -> float:
-    """What a state adds or takes; nothing for a record without one."""
+    """Look up what a lifecycle state and a verification add to a score."""
     disputed = policy.disputed if verification == "disputed" else 0.0
     return policy.lifecycle.get(lifecycle, 0.0) + disputed
 
 
 def hidden_by_lifecycle(lifecycle: str, policy: RecallPolicy) -> bool:
-    """Whether the hard filter, where it is switched on, hides a record in this state."""
+    """Whether the policy hides records in this lifecycle state."""
     return policy.hide_stale and lifecycle in ("stale", "archived")
 
 
 def feedback_delta(up: int, down: int, policy: RecallPolicy) -> float:
-    """What the person's own yes and no to a memory add and take."""
+    """Compute what approvals and objections add to a score."""
     return penalty(up, policy.approval, policy.most_approval) - penalty(down, policy.objection, policy.most_objection)
 
 
 def penalty(hits: int, per_hit: float, cap: float) -> float:
-    """So much for each time, and never more than `cap`."""
+    """Multiply hits by `per_hit`, up to `cap`."""
     return min(cap, max(0, hits) * per_hit)
 
 
 def fuse_relevance(lexical: float, dense: float | None) -> float:
-    """One relevance of two: the greater, and more when both agree."""
+    """Fuse two relevances: the greater, raised by the other."""
     if dense is None:
         return lexical
     high, low = max(lexical, dense), min(lexical, dense)
@@ -88,10 +84,10 @@ def fuse_relevance(lexical: float, dense: float | None) -> float:
 
 
 def diversify(items: Sequence[tuple[float, frozenset[str]]], weight: float, most: int) -> list[int]:
-    """The order of `items`, values with their words, in which each adds most to those before it.
+    """Order `items`, values with their words, by value and by dissimilarity to the items before.
 
-    weight: of an item's own value against its likeness to what stands there already; 1 sorts by value. most: so many
-    are put in order, the rest follows by value.
+    weight: share of the value against the dissimilarity; 1 sorts by value. most: items to order so; the rest follows
+    by value.
     """
     likeness = [0.0] * len(items)
     compared = [0] * len(items)  # with so many of the chosen
@@ -112,7 +108,7 @@ def diversify(items: Sequence[tuple[float, frozenset[str]]], weight: float, most
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of words that two texts have in common."""
+    """Compute the Jaccard similarity of two sets of words."""
     shared = len(one & other)
     together = len(one) + len(other) - shared
     return shared / together if together else 0.0

@@ -1,7 +1,4 @@
-"""The weights of what turns and records are ranked by, made by `python -m bench.learn_weights`: `weights.json`.
-
-They are learned on the sets that ship, drawn towards round ones: `PRIOR`, `RECORDS`.
-"""
+"""Read the learned weights of turns and records: `weights.json`, made by `python -m bench.learn_weights`."""
 
 import json
 from collections.abc import Mapping
@@ -9,38 +6,32 @@ from functools import lru_cache
 from importlib import resources
 
 TURN_PRIOR: Mapping[str, float] = {
-    "lex": 1.0,
-    "win": 1.0,
-    "ses": 1.0,
-    "spk": 0.5,
-    "isq": -0.25,
-    "len": 0.5,
-    "when": 0.5,
-    "then": 0.5,
-    "e5": 1.0,
-    "e5s": 1.0,
+    "lex": 1.0,  # BM25 of the turn
+    "win": 1.0,  # BM25 of the turn with its neighbours
+    "ses": 1.0,  # BM25 of its segment
+    "spk": 0.5,  # the speaker is named in the question
+    "isq": -0.25,  # the turn is a question
+    "len": 0.5,  # its length
+    "when": 0.5,  # the question asks for a time, and the turn names one
+    "then": 0.5,  # its date lies in the dates of the question
+    "e5": 1.0,  # similarity of the turn
+    "e5s": 1.0,  # similarity of the best turns of its segment
 }
-"""lex, win, ses: BM25 of the turn, of it with its neighbours, of its stretch. spk: the one who is named said it. isq:
-it asks. len: its length. when: the question asks for a time, and it names one. then: it was said when the question
-says. e5, e5s: nearness in meaning of the turn, and of the best of its stretch."""
-
+"""Features of a turn, each with the round weight that learning starts from."""
 
 RECORD_PRIOR: Mapping[str, float] = {
-    "meaning": 1.0,
-    "words": 0.2,
-    "who": 0.5,
-    "kind": 0.25,
-    "then": 0.5,
-    "calendar": 0.25,
-    "down": 0.1,
+    "meaning": 1.0,  # similarity of the record or one it superseded, as a share of a usual answer's
+    "words": 0.2,  # relevance by words
+    "who": 0.5,  # it names a person of the question
+    "kind": 0.25,  # it holds the kind of answer asked for
+    "then": 0.5,  # its day lies in the dates of the question
+    "calendar": 0.25,  # both name the same day or month; below 0 where it names others
+    "down": 0.1,  # both are negative
 }
-"""meaning: nearness of the record, or of what it took the place of, as a share of a usual answer's. words: relevance
-by words. who: it speaks of whom the question means. kind: it holds the kind of answer that is asked for. then: it was
-told when the question says. calendar: both name the same day or month, less than nothing where it names others. down:
-both speak of what is not so or not wanted."""
+"""Features of a record, each with the round weight that learning starts from."""
 
 FIXED_WEIGHTS = ("words",)
-"""What is not learned: the notes that ship are asked for in other words than they are told in, as people do not."""
+"""Weights that are not learned: the questions that ship avoid the words of their notes, as people do not."""
 
 
 @lru_cache(1)

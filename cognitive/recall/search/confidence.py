@@ -1,9 +1,6 @@
-"""How likely it is that memory holds what is asked for: a number from 0 to 1, learned on the notes that ship.
+"""Estimate the probability that memory holds the answer to a question, by a logistic regression.
 
-There is always something nearest. What tells an answer from a near miss is how near it is once the names are taken out
-of the question (who is asked about is often known, what is asked of them not), how far it stands out from the rest,
-whether it can hold what is asked for at all, and whether the names of the question are known at all. The
-weights are `confidence.json`, made by `python -m bench.learn_confidence`.
+Its weights are `confidence.json`, made by `python -m bench.learn_confidence`.
 """
 
 import json
@@ -27,16 +24,13 @@ _NEXT = 9  # memories that the best is compared with
 
 FEATURE_NAMES = tuple(each.name for each in fields(ConfidenceFeatures))
 OTHER_MODELS = "others"
-"""What stands for every model that none was learned of."""
+"""Key of the weights for models without weights of their own."""
 
 
 def answer_probability(
     index: SideIndex, text: str, ranked: Sequence[RecalledMemory], trace: RecallTrace | None
 ) -> float | None:
-    """How likely what was found answers a question; None where it is no question, or cannot be told.
-
-    ranked: what was found, best first. trace: is told the signs.
-    """
+    """Estimate the probability that `ranked` answers a question; None without a question or vectors."""
     if not is_question(text) or index.vectors is None:
         return None
     best = next((each.record.id for each in ranked if each.relevance_parts), None)
@@ -50,8 +44,9 @@ def answer_probability(
 
 
 def confidence_features(text: str, memories: Sequence[RecalledMemory], rest: float | None) -> ConfidenceFeatures | None:
-    """The signs of a question. memories: what was found, best first. rest: see `VectorIndex.rest`, of the first; None
-    where there are no names, or that cannot be told. None when nothing was looked for by meaning.
+    """Extract the features of `memories`, best first; None when vectors were not searched.
+
+    rest: similarity of the best without the names of the question, where known.
     """
     fitted = [each for each in memories if each.relevance_parts]
     if not fitted:
@@ -73,17 +68,14 @@ def confidence_features(text: str, memories: Sequence[RecalledMemory], rest: flo
 
 @lru_cache(1)
 def learned_weights() -> Mapping[str, Mapping[str, float]]:
-    """The weights that ship, by the id of the model: of each sign and of "always", in log-odds."""
+    """Read the weights of each feature and of "always", in log-odds, by the id of the model."""
     text = resources.files(__package__).joinpath("confidence.json").read_text("utf-8")
     found: Mapping[str, Mapping[str, float]] = json.loads(text)["weights"]
     return found
 
 
 def probability(signs: ConfidenceFeatures, model: str) -> float:
-    """How likely the best that was found answers the question, were answers and near misses equally many.
-
-    model: whose vectors it was found by; those of another than ships go by what was learned with all of them.
-    """
+    """Compute the probability of an answer. model: of the vectors."""
     by = learned_weights().get(model) or learned_weights()[OTHER_MODELS]
     odds = by["always"] + sum(by[name] * value for name, value in zip(FEATURE_NAMES, astuple(signs), strict=True))
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))

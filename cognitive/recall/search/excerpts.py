@@ -1,4 +1,4 @@
-"""What was said, word for word, where no memory is strong enough: the raw turns of the chats within reach."""
+"""Quote raw turns of the chats within reach, where no memory is relevant enough."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _READ = 6  # turns that are read for each that may be quoted: some are veiled, o
 
 @dataclass(frozen=True, slots=True)
 class ExcerptLimits:
-    """tokens: tokens. turns: turns. from_message: the first message that is on show already."""
+    """How much is quoted. from_message: the first message that the prompt shows."""
 
     tokens: int
     turns: int
@@ -40,10 +40,7 @@ def select_excerpts(
     wanted: ExcerptLimits,
     policy: RecallPolicy,
 ) -> list[Excerpt]:
-    """The turns that fit a message best, as many as are wanted, the best first.
-
-    told: which records were learned from which turns.
-    """
+    """Select the most relevant turns, best first. told: records by the turn that they were learned from."""
     room, zone = wanted.tokens, wanted.zone
     near = [each for each in found if each.segment_relevance >= policy.min_relevance][: _READ * wanted.turns]
     if not near or room <= 1:
@@ -67,7 +64,7 @@ def select_excerpts(
 
 
 def _line(said: TurnRow, zone: ZoneInfo, sieve: RecallFilter) -> str:
-    """A turn as an item of a list: whose words they are, and of others' that they are to be read only."""
+    """Render a turn as an item of a list, quoted where it is untrusted."""
     at = datetime.fromisoformat(said.at).astimezone(zone)
     trust: Trust = said.trust
     if trust == "guest" and any(scope.startswith("user:") for scope in scope_names(sieve.reach) or ()):

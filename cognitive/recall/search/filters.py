@@ -1,4 +1,4 @@
-"""What recall may not show, and why. Each reason is counted, so that an empty answer can be explained."""
+"""Filter what a recall may show; count each reason to drop a candidate, so that an empty answer can be explained."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
@@ -30,7 +30,7 @@ DropReason = Literal[
 
 @dataclass(slots=True)
 class RecallFilter:
-    """Lets through what may be shown to `reach`, as things are `now` or were at `as_of`, and counts the rest.
+    """Keep the candidates that may be shown to `reach`, as of `now` or `as_of`, and count the others by reason.
 
     prompt_text: what the prompt shows already.
     """
@@ -53,7 +53,7 @@ class RecallFilter:
         return self._seen[record.id]
 
     def filter_records(self, connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
-        """The records among `ids` that may be shown, as they stood at `as_of`."""
+        """Read the records among `ids` that may be shown, as of `as_of`."""
         found = store.by_ids(connection, ids, self.reach)
         self.dropped["out of reach"] += len(set(ids)) - len(found)
         kept: dict[int, Record] = {}
@@ -63,7 +63,7 @@ class RecallFilter:
                 seen = recall_log.record_as_of(connection, record, store.stamp(self.as_of))
             reason = self._against(seen, record)
             if reason is None and is_week_summary(record) and tiers.has_ended_source(connection, record.scope, number):
-                reason = "not live"  # it may still tell what is no longer believed; the next night mends it
+                reason = "not live"  # its text may repeat the ended record until the next night rewrites it
             if reason is None:
                 kept[number] = seen
             else:
@@ -89,7 +89,7 @@ class RecallFilter:
         return None
 
     def reachable_turns(self, connection: Connection, ids: Sequence[int]) -> dict[int, TurnRow]:
-        """The turns among `ids` of chats within reach."""
+        """Read the turns among `ids` of chats within reach."""
         found = recall_log.turns_by_id(connection, ids, self.reach)
         self.dropped["out of reach"] += len(set(ids)) - len(found)
         return found
@@ -101,9 +101,9 @@ class RecallFilter:
         told: Mapping[int, Sequence[int]],
         from_message: int | None,
     ) -> dict[int, TurnRow]:
-        """The turns of `found` that may be shown. told: which records were learned from each turn.
+        """Select the turns that may be shown. told: records by the turn that they were learned from.
 
-        from_message: messages from this one on are on show already. What was taken back since is not shown.
+        from_message: the prompt shows messages from this one on. Turns of ended records are dropped.
         """
         inboxes = [said.inbox for said in found.values() if said.inbox is not None]
         veiled = recall_log.hidden_turns(connection, inboxes)
@@ -132,35 +132,35 @@ class RecallFilter:
         return "taken back" if learned - {"active"} else None
 
     def drop(self, kind: SourceKind, number: int, reason: DropReason) -> None:
-        """Count a record or turn that is not shown, and why."""
+        """Count a dropped record or turn."""
         self.dropped[reason] += 1
         if self.trace is not None:
             self.trace.dropped[kind, number] = reason
 
     def drop_counts(self) -> dict[str, int]:
-        """How many were dropped, by reason."""
+        """Counts of dropped candidates by reason."""
         return {reason: count for reason, count in self.dropped.items() if count > 0}
 
 
 def was_valid_at(record: Record, at: datetime) -> bool:
-    """Whether what a record says held at a moment: from the moment it began to hold, until the one it ended."""
+    """Whether a record was valid at a moment."""
     begins = parse_time(record.valid_from) or parse_time(record.created)
     ends = parse_time(record.valid_to) if record.valid_to else None
     return (begins is None or begins <= at) and (ends is None or at < ends)
 
 
 def is_week_summary(record: Record) -> bool:
-    """Whether a record sums up a week, whose facts can be found themselves."""
+    """Whether a record is the summary of a week."""
     return record.form == "summary" and record.category == "week"
 
 
 def summarized_week(record: Record) -> str:
-    """The week, YYYY-Www, that a record sums up."""
+    """The week, YYYY-Www, of a summary."""
     return record.key.rpartition(":")[2]
 
 
 def drop_covered_weeks(memories: Sequence[RecalledMemory], sieve: RecallFilter) -> list[RecalledMemory]:
-    """`memories` without the summaries of weeks of which a fact was found itself: that says it in full."""
+    """Drop the summaries of weeks of which a fact was found itself."""
     told = {(each.record.scope, week_of(each.record.day)) for each in memories if not is_week_summary(each.record)}
     kept = [
         each
@@ -172,7 +172,7 @@ def drop_covered_weeks(memories: Sequence[RecalledMemory], sieve: RecallFilter) 
 
 
 def is_in_prompt(text: str, shown: str) -> bool:
-    """Whether a prompt shows this memory already, as an item of its own."""
+    """Whether a prompt shows this text as an item of its own."""
     return text in shown and any(f"{mark} {text}{end}" in shown for mark in ("-", "—") for end in ("\n", " _("))
 
 

@@ -1,4 +1,4 @@
-"""What may be shown for a message, best first: what was found, each valued, with the neighbours of the best."""
+"""Rank the records that may be shown for a message, with the graph neighbours of the best."""
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,10 +23,7 @@ from kenobot.storage.connection import Connection
 
 @dataclass(frozen=True, slots=True)
 class SearchHits:
-    """What words and names led to, before anything is read of it. names: whom the message means without saying so.
-
-    past: what was said once and no longer holds.
-    """
+    """Candidates by words and names, not read yet. past: superseded records. names: of people meant but not named."""
 
     records: Sequence[LexicalHit] = ()
     past: Sequence[LexicalHit] = ()
@@ -38,9 +35,9 @@ class SearchHits:
 def rank_records(
     connection: Connection, query: MemoryQuery, found: SearchHits, sieve: RecallFilter, shares: Mapping[int, float]
 ) -> list[RecalledMemory]:
-    """The memories that may be shown, best first, with the neighbours of the best among them.
+    """Rank the memories that may be shown, best first, with the neighbours of the best among them.
 
-    shares: how near each is, against a usual answer. A question is given what fits best, however well.
+    shares: similarities; see `SimilarityCalibration.share`. A question is given the best, however irrelevant.
     """
     policy = query.policy.recall
     matched = {each.id: each for each in found.records[: policy.max_candidates]}
@@ -94,7 +91,7 @@ def rank_records(
 def _promise(
     number: int, hit: LexicalHit | None, shares: Mapping[int, float], named: bool, policy: RecallPolicy
 ) -> float:
-    """What is known of how well a record fits before it is read: its nearness, its words, whom it is about."""
+    """Estimate the relevance of a record before it is read, by similarity, words and subject."""
     words = hit.relevance if hit is not None else 0.0
     if not shares:
         return max(words, policy.mention_relevance) if named else words
@@ -105,10 +102,7 @@ def _promise(
 def _read(
     connection: Connection, likely: Sequence[int], first: int, limit: int, sieve: RecallFilter
 ) -> dict[int, Record]:
-    """The first of these records that may be shown, so many that what is left out would hardly be among them.
-
-    first: how many are read before it is looked at how many of them may.
-    """
+    """Read the likeliest records until twice the limit may be shown. first: size of the first batch."""
     records: dict[int, Record] = {}
     left = list(likely)
     while left and sum(not sieve.in_prompt(record) for record in records.values()) < 2 * limit:
@@ -119,12 +113,12 @@ def _read(
 
 
 def rank_key(memory: RecalledMemory) -> tuple[float, int]:
-    """The order of memories: by what they are worth, the newer first among equals."""
+    """Order memories by score, the newer first among equals."""
     return -memory.score.value, -memory.record.id
 
 
 class _Valuer:
-    """Values records for one message; what people said of them is read once. fitted: by meaning too."""
+    """Score records for one message. fitted: their relevance is by meaning too."""
 
     def __init__(
         self,
@@ -153,7 +147,7 @@ class _Valuer:
         hit: LexicalHit | None,
         parts: Mapping[str, float],
     ) -> RecalledMemory:
-        """A memory by how well it fits, which `parts` explain; `relevance` is what is told of it."""
+        """Score a record by its fit, which `parts` explain."""
         effective = value.strength(record, self._at, self._of_values)
         opinion = self._opinions[record.id]
         feedback = 0.0
@@ -182,14 +176,14 @@ class _Valuer:
         )
 
     def share(self, path: Iterable[PathStep]) -> float:
-        """What a neighbour is worth of its parent: less with every step and every doubt about the links."""
+        """Compute a neighbour's share of its parent's score: less with each step, and with less confident links."""
         share = 1.0
         for step in path:
             share *= self._neighbour * step.confidence
         return share
 
     def linked(self, record: Record, parent: RecalledMemory, found: Activation) -> RecalledMemory:
-        """A neighbour of `parent`."""
+        """Score a neighbour of `parent`."""
         share = self.share(found.path)
         valued = Score(parent.score.value * share, {"neighbour": parent.score.value * share})
         effective = value.strength(record, self._at, self._of_values)
@@ -199,9 +193,9 @@ class _Valuer:
 def _with_neighbours(
     connection: Connection, query: MemoryQuery, memories: list[RecalledMemory], sieve: RecallFilter, value_of: _Valuer
 ) -> list[RecalledMemory]:
-    """`memories`, and what links lead to from the best of them, worth a part of what it hangs on.
+    """Add the neighbours of the best memories, each with a share of its parent's score.
 
-    What a neighbour is worth is known before it is read, and only those are read that may come to be shown.
+    That score is known before a neighbour is read, so only those are read that may come to be shown.
     """
     policy = query.policy.recall
     parents = {memory.record.id: memory for memory in memories[: policy.parents]}
@@ -232,9 +226,9 @@ def _with_neighbours(
 
 
 def _wanted(worth: Sequence[float], better: Sequence[float], most: int, beyond: int) -> int:
-    """How many of these neighbours, best first, come among the first `most`, and `beyond` more, were all to be shown.
+    """Count the neighbours, best first, among the first `most`, and `beyond` more.
 
-    better: what else is worth, below 0, the best first.
+    better: negated scores of the other memories, ascending.
     """
     for place, each in enumerate(worth):
         if bisect_right(better, -each) + place >= most:
