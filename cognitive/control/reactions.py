@@ -22,6 +22,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.feedback import LastExchange
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.lexicon import alternatives
 from kenobot.cognitive.text.phrases import load_phrases
 from kenobot.cognitive.text.stopwords import STOPWORDS
 from kenobot.cognitive.text.words import stems, terms, words
@@ -33,10 +34,7 @@ ReactionKind = Literal["confirmed", "disputed", "pinned"]
 _KINDS: tuple[ReactionKind, ...] = ("disputed", "pinned", "confirmed")  # a no before a yes
 
 _CLAUSE = re.compile(r"[,.;:!¡\n…—–]+|\s-+\s")
-_FILLER = re.compile(
-    r"(?:(?:yes|yeah|yep|yup|oh|ah|hm+|mm+|well|actually|sorry|hey|ok|okay|sure|wait|si|claro|vale|bueno"
-    r"|uy|ay|eh|oye|pues|perdona|perdon|espera|lo siento|gracias|thanks|thank you)(?:\s+|$))*"
-)
+_FILLER = re.compile(rf"(?:(?:{alternatives('filler')})(?:\s+|$))*")
 _NAY = re.compile(r"(?:(?:no|nope|nah)(?:\s+|$))+")
 _PHRASES = {
     kind: re.compile(pattern) for kind, pattern in load_phrases("kenobot.cognitive.control", "reactions.toml").items()

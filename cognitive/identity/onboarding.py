@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from kenobot.cognitive.text.lexicon import alternatives
 from kenobot.core.i18n import Language, guess_language
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
@@ -24,16 +25,8 @@ _ENOUGH = 3
 _LONGEST_ANSWER = 2_000
 _TEXTS = tomllib.loads(resources.files("kenobot.cognitive.identity").joinpath("onboarding.toml").read_text("utf-8"))
 
-_FORMAL = re.compile(
-    r"\b(usted|ustedes|le agradecer[ií]a|estimad[oa]s?|podr[ií]a usted|cordialmente|disculpe|quisiera"
-    r"|would you kindly|kindly|dear|sincerely|regards|i would appreciate|may i)\b",
-    re.IGNORECASE,
-)
-_QUESTION = re.compile(
-    r"(what|how|why|who|which|can you|could you|would you|do you|does it|like what|such as"
-    r"|qué|cómo|cuál|cuáles|quién|quiénes|por qué|a qué)\b",
-    re.IGNORECASE,
-)
+_FORMAL = re.compile(rf"\b({alternatives('formal')})\b", re.IGNORECASE)
+_QUESTION = re.compile(rf"({alternatives('question_starts')})\b", re.IGNORECASE)
 _QUESTION_MARKS = ("?", "？", "؟")
 
 
