@@ -1,4 +1,4 @@
-"""What is meant, besides what is said: the vectors' part in finding records, where there are any."""
+"""Find records by vectors, and the records that superseded the ones found."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,10 +14,7 @@ from kenobot.storage.connection import Connection
 
 @dataclass(frozen=True, slots=True)
 class VectorHits:
-    """How near records are in meaning to a message. relevance: 0 to 1, as far as it can be told; of some, nothing can.
-
-    similarities: of a usual answer's nearness; see `SimilarityCalibration.share`.
-    """
+    """Relevance, 0 to 1, and similarity of records; for the latter see `SimilarityCalibration.share`."""
 
     relevance: Mapping[int, float] = field(default_factory=dict)  # bounded: what a search by vectors found; turn
     similarities: Mapping[int, float] = field(default_factory=dict)  # bounded: what a search by vectors found; turn
@@ -31,10 +28,10 @@ def find_by_meaning(
     by_words: Sequence[LexicalHit],
     policy: Policy,
 ) -> VectorHits:
-    """The records nearest to a message, and those that its words found.
+    """Compare the nearest records, and those found by words, with a message.
 
-    A record is as near as the nearest of what it took the place of, if that is nearer: "Carmen runs the team now" says
-    less of who the boss is than "my boss is Arturo" did.
+    A record counts with the similarity of a record that it superseded, where that is greater: "Carmen runs the team
+    now" says less of the boss than "my boss is Arturo" did.
     """
     scopes = scope_names(reach)
     past = meaning.past_similarities(text, scopes, policy.meaning.past)
@@ -50,7 +47,7 @@ def find_by_meaning(
 def replace_superseded(
     connection: Connection, found: Sequence[LexicalHit], past: Sequence[LexicalHit], reach: Scopes
 ) -> list[LexicalHit]:
-    """What words found, best first, with what took the place of what they found among the past."""
+    """Merge hits, best first, with the live versions of superseded hits."""
     heads = recall_log.current_versions(connection, [each.id for each in past], reach) if past else {}
     known = {each.id: each for each in found}
     for each in past:
@@ -61,6 +58,6 @@ def replace_superseded(
 
 
 def rescale(shares: Mapping[int, float]) -> dict[int, float]:
-    """Nearness from 0, of the farthest that was looked at, to 1, of the nearest."""
+    """Rescale similarities to 0 for the lowest and 1 for the highest."""
     low, high = min(shares.values(), default=0.0), max(shares.values(), default=0.0)
     return {number: (share - low) / (high - low or 1.0) for number, share in shares.items()}

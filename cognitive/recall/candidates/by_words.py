@@ -1,6 +1,6 @@
-"""What might be meant: records and turns that share words, a subject, a meaning with a message, or a link with such.
+"""Search the index for documents that share words with a message, by BM25.
 
-No list is read to its end: the rarest words of the message decide, and what is read of each is bounded.
+No postings list is read to its end: the rarest words decide, and a limit bounds each list.
 """
 
 import math
@@ -39,7 +39,7 @@ class QueryTerm:
 
 @dataclass(frozen=True, slots=True)
 class LexicalHit:
-    """Something found by its words. relevance: 0 to 1. matched: which of them it has, as stems; terms: all it has."""
+    """A document found by words. relevance: 0 to 1. matched: its stems of the query. terms: all its stems."""
 
     id: int
     relevance: float
@@ -48,7 +48,7 @@ class LexicalHit:
 
 
 class SearchLimits(NamedTuple):
-    """How much is read of the index for one message; see `RecallPolicy`."""
+    """Limits of what one message reads of the index; see `RecallPolicy`."""
 
     rarest: int
     list: int
@@ -59,7 +59,7 @@ class SearchLimits(NamedTuple):
 
     @classmethod
     def for_live(cls, policy: RecallPolicy, share: float = 1.0) -> Self:
-        """That of what is live. share: less of it, but of as many words."""
+        """Limits for live records. share: of each limit but that of words."""
         most = (
             policy.postings_per_word,
             policy.max_postings,
@@ -70,7 +70,7 @@ class SearchLimits(NamedTuple):
         return cls(policy.max_query_words, *(math.ceil(share * each) for each in most))
 
     def for_past(self, policy: RecallPolicy, share: float = 1.0) -> Self:
-        """That of what no longer holds."""
+        """Limits for superseded records."""
         return self._replace(
             rarest=math.ceil(share * policy.max_query_words_past), weighed=math.ceil(share * policy.max_weighed_past)
         )
@@ -78,13 +78,13 @@ class SearchLimits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MentionedSubjects:
-    """Whom a message speaks of: subjects as records write them. first_person: it says "I" or "my"."""
+    """Subjects that a message mentions, as records write them. first_person: it says "I" or "my"."""
 
     subjects: frozenset[str] = frozenset()
     first_person: bool = False
 
     def includes(self, subject: str) -> bool:
-        """Whether a record about `subject` is about somebody mentioned."""
+        """Whether `subject` is mentioned."""
         return subject in self.subjects or (
             subject in ("", OWNER_SUBJECT) and (self.first_person or OWNER_SUBJECT in self.subjects)
         )
@@ -92,7 +92,7 @@ class MentionedSubjects:
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A message as it is looked up: its words, and whom it speaks of."""
+    """Terms and names of a message."""
 
     terms: tuple[QueryTerm, ...]
     names: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ class ParsedQuery:
 
 
 def parse_query(text: str, before: str, policy: RecallPolicy) -> ParsedQuery:
-    """What to look for. A short message borrows the words said before it: "and hers?" says nothing by itself."""
+    """Parse a message. A short one, such as "and hers?", borrows words of the text before it."""
     own = words(text)
     found = {_stems(word): 1.0 for word in _ends(own)}
     if len(found) < policy.borrow_below_words:
@@ -115,20 +115,20 @@ def parse_query(text: str, before: str, policy: RecallPolicy) -> ParsedQuery:
 
 
 def with_names(query: ParsedQuery, names: Sequence[str]) -> ParsedQuery:
-    """`query`, and these names: whom it means without saying so."""
+    """Add the names of people whom a query means without naming them."""
     held = {word.stems for word in query.terms}
     fresh = [QueryTerm(each) for each in dict.fromkeys(map(_stems, map(fold, names))) if each not in held]
     return replace(query, terms=(*query.terms, *fresh), names=(*query.names, *map(name_key, names)))
 
 
 def _ends(said: Sequence[str]) -> list[str]:
-    """The words that mean something, each once; of very many the first and the last."""
+    """Select the distinct content words; of very many the first and the last."""
     meant = list(dict.fromkeys(word for word in said if word not in STOPWORDS))
     return meant if len(meant) <= _FIRST + _LAST else meant[:_FIRST] + meant[-_LAST:]
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """Every stretch of a message that may be somebody's name, as names are compared."""
+    """List every span of a message that may be a name, as a name key."""
     parts = name_key(" ".join(fold(text).split()[:_LONGEST_NAMING])).split()
     spans = [" ".join(parts[at : at + size]) for size in range(1, _NAMED + 1) for at in range(len(parts) - size + 1)]
     long = [part for part in parts if not part.isascii()]
@@ -139,7 +139,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def find_mentioned(index: Connection, scopes: Sequence[str] | None, query: ParsedQuery) -> MentionedSubjects:
-    """Who of those that memory knows is named in the message: by whole words, also in the genitive, or by an alias."""
+    """Find the known subjects that a message names by whole words, also in the genitive, or by an alias."""
     known = postings.subjects_named(index, scopes, query.names) if query.names else []
     return MentionedSubjects(frozenset(subject for _, subject in known), query.first_person)
 
@@ -147,7 +147,7 @@ def find_mentioned(index: Connection, scopes: Sequence[str] | None, query: Parse
 def search_records(
     index: Connection, scopes: Sequence[str] | None, text: str, policy: RecallPolicy
 ) -> list[LexicalHit]:
-    """The live records of `scopes` (None: of all) that share most with `text`, best first."""
+    """Search the live records of `scopes` (None: of all) for `text`, best first."""
     places, query = postings.partitions(index, scopes, ("record",)), parse_query(text, "", policy)
     return search_documents(
         index, places, query, query_term_counts(index, places, query), SearchLimits.for_live(policy), policy
@@ -155,7 +155,7 @@ def search_records(
 
 
 def query_term_counts(index: Connection, places: Sequence[Partition], query: ParsedQuery) -> dict[str, int]:
-    """In how many documents of these rooms each word of the message stands, as tokens."""
+    """Count the documents of these partitions that have each token of the message."""
     return postings.document_counts(
         index, [room.token(stem) for room in places for word in query.terms for stem in word.stems]
     )
@@ -169,9 +169,9 @@ def search_documents(
     effort: SearchLimits,
     policy: RecallPolicy,
 ) -> list[LexicalHit]:
-    """The documents of these rooms that share most with the message, best first, each source once.
+    """Search the documents of these partitions, best first, each source once.
 
-    standing: as `counted`, of these rooms or more.
+    standing: as of `query_term_counts`, of these partitions or more.
     """
     if not places or query.empty:
         return []
@@ -212,14 +212,14 @@ def _stems(word: str) -> tuple[str, ...]:
 
 
 def idf(total: int, docs: int) -> float:
-    """How much a word tells that stands in `docs` of `total` documents, as BM25 has it."""
+    """Compute the inverse document frequency of BM25."""
     return math.log(1 + (total - docs + 0.5) / (docs + 0.5))
 
 
 def _scale(
     gains: Mapping[QueryTerm, float], rarity: Mapping[QueryTerm, int], total: int, policy: RecallPolicy
 ) -> float:
-    """What a full match of the message would be worth. What memory never saw counts less: people say new things."""
+    """Compute the score of a full match. Unknown words count less: people say new things."""
     rarest = idf(total, 1)
     values = [
         gains[word] if docs else policy.unknown_word_weight * word.weight * rarest for word, docs in rarity.items()
@@ -256,7 +256,7 @@ def _gather(
 def _roughly(
     tally: Mapping[int, int], chosen: Sequence[QueryTerm], gains: Mapping[QueryTerm, float], most: int
 ) -> list[int]:
-    """The documents that hold the most of the chosen words, the newest first among equals."""
+    """Select the documents with the greatest idf of matched words, the newest first among equals."""
     groups: dict[int, list[int]] = {}
     for document, mask in tally.items():
         groups.setdefault(mask, []).append(document)
@@ -276,7 +276,7 @@ def _weigh(
     gains: Mapping[QueryTerm, float],
     policy: RecallPolicy,
 ) -> Iterator[tuple[int, float, tuple[str, ...], list[str]]]:
-    """Each document's share of the words, by how often it says them for its length, as BM25 has it."""
+    """Score each document by BM25."""
     usual = max(1.0, sum(room.words for room in places) / max(1, sum(room.docs for room in places)))
     inside = {room.id for room in places}
     meant = {stem: word for word in gains for stem in word.stems}

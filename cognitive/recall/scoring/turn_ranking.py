@@ -1,8 +1,8 @@
-"""What was said, ranked for a question: by its words, by what stands around it, by who said it and when, by meaning.
+"""Rank turns for a question by words, neighbours, segment, speaker, time and vectors.
 
-BM25 of the turn, of it with its neighbours and of its whole stretch of talk; each as x / (x of the best + 4), so that
-a weak best stays weak. What is looked at is bounded: the rarest words' newest turns, the nearest in meaning, the
-neighbours of the best, and the best stretches whole.
+BM25 of the turn, of the turn with its neighbours and of its segment, each as x / (x of the best + 4), so that a weak
+best stays weak. Candidates are bounded: the newest turns of the rarest words, the most similar turns, the neighbours of
+the best, and the best segments whole.
 """
 
 import math
@@ -38,10 +38,10 @@ _WINDOW = 3
 
 @dataclass(frozen=True, slots=True)
 class RankedTurn:
-    """A turn, what it is worth to a question, and of what that is the sum. relevance: 0 to 1, as of records.
+    """A turn with its score, and the features that the score sums. relevance: 0 to 1.
 
-    segment_relevance: relevance of the most relevant turn of its stretch: what answers a question may share no word
-    with it, and stand beside what does.
+    segment_relevance: the greatest of its segment: an answer may share no word with its question, and stand beside a
+    turn that does.
     """
 
     turn: IndexedTurn
@@ -53,18 +53,18 @@ class RankedTurn:
 
     @property
     def matched(self) -> tuple[str, ...]:
-        """The words of the question that it holds, as stems."""
+        """Stems of the question that the turn has."""
         return tuple(word.stems[0] for word in self.matched_terms)
 
     @property
     def features(self) -> Mapping[str, float]:
-        """What the score is of, by the name of the weight."""
+        """Features by the name of the weight."""
         return dict(zip(TURN_PRIOR, self.feature_values, strict=True))
 
 
 @dataclass(slots=True)
 class _Talk:
-    """The turns that are looked at, by message. held: the words of the question that each has, as a bit mask."""
+    """Candidate turns by message. held: the words of the question that each has, as a bit mask."""
 
     words: Sequence[QueryTerm]
     gains: Sequence[float]
@@ -83,16 +83,16 @@ class _Talk:
             self.places[turn.segment, turn.position] = turn
 
     def bits(self, message: int) -> list[int]:
-        """Which of the words a turn has."""
+        """List the words that a turn has, by place."""
         mask = self.held.get(message, 0)
         return [at for at in range(len(self.words)) if mask >> at & 1] if mask else []
 
     def said(self, message: int) -> tuple[QueryTerm, ...]:
-        """The same, themselves."""
+        """List the words that a turn has."""
         return tuple(self.words[at] for at in self.bits(message))
 
     def worth(self, mask: int) -> float:
-        """What the words of a bit mask gain together. Few masks are asked for, each often."""
+        """Sum the gains of the words of a bit mask."""
         if mask not in self.sums:
             self.sums[mask] = sum(gain for at, gain in enumerate(self.gains) if mask >> at & 1)
         return self.sums[mask]
@@ -108,10 +108,7 @@ def rank_turns(
     *,
     whole: bool = False,
 ) -> list[RankedTurn]:
-    """The turns within `scopes` that are most about a question, best first. today: the day it is asked.
-
-    whole: all that were looked at, for who wants to know why one is not among the first.
-    """
+    """Rank the turns within `scopes` for a question, best first. whole: all candidates."""
     none = _Talk((), ())
     near = (
         index.vectors.turn_similarities(text, scopes, (), policy.recall.max_near_turns)
@@ -181,7 +178,7 @@ def _gather(
 
 
 def _of_stretches(index: Connection, talk: _Talk, policy: RecallPolicy) -> dict[int, float]:
-    """BM25 of each stretch, as if it were one text, of those that hold most; see `ses` in the weights."""
+    """Compute the BM25 of the best segments, each as one text."""
     counts: dict[int, dict[int, int]] = {}
     for message, turn in talk.turns.items():
         for at in talk.bits(message):
@@ -203,7 +200,7 @@ def _of_stretches(index: Connection, talk: _Talk, policy: RecallPolicy) -> dict[
 
 
 def _bm25(gain: float, count: float, length: float, constants: tuple[float, float]) -> float:
-    """What a word that is said `count` times adds. length: of the text, against the usual."""
+    """Compute the BM25 of one word. length: of the text, relative to the mean."""
     k1, b = constants
     return gain * count * (k1 + 1) / (count + k1 * (1 - b + b * length))
 
@@ -214,7 +211,7 @@ def _damped(values: dict[int, float]) -> dict[int, float]:
 
 
 def _best_of(talk: _Talk, near: Mapping[int, float]) -> dict[int, float]:
-    """How near the nearest turns of each stretch are, on the mean."""
+    """Average the similarities of the nearest turns of each segment."""
     groups: dict[int, list[float]] = {}
     for message, share in near.items():
         turn = talk.turns.get(message)
@@ -270,19 +267,19 @@ def _valued(
 
 
 def _relevance(share: float, near: float | None, policy: Policy) -> float:
-    """How much a turn is about a question by itself. share: of the weight of its words; near: in meaning."""
+    """Compute the relevance of a turn. share: of the weight of the words. near: similarity."""
     meant = relevance_from_similarity(near, policy.meaning) if near is not None else None
     return fuse_relevance(math.tanh(policy.recall.steepness * min(1.0, share)), meant)
 
 
 def _own(talk: _Talk, message: int) -> float:
-    """BM25 of a turn, as if it said each word once: nearly all do."""
+    """Compute the BM25 of a turn with a count of 1 for each word: nearly all have it."""
     mask = talk.held.get(message, 0)
     return _bm25(talk.worth(mask), 1, talk.turns[message].word_count / talk.usual, _TURN) if mask else 0.0
 
 
 def _with_neighbours(talk: _Talk, turn: IndexedTurn) -> float:
-    """BM25 of a turn with the ones before and after it."""
+    """Compute the BM25 of a turn with its neighbours."""
     before = talk.places.get((turn.segment, turn.position - 1))
     after = talk.places.get((turn.segment, turn.position + 1))
     own = talk.held.get(turn.message, 0)
@@ -300,9 +297,9 @@ def _with_neighbours(talk: _Talk, turn: IndexedTurn) -> float:
 
 
 def _named(talk: _Talk, query: ParsedQuery) -> Callable[[IndexedTurn], float]:
-    """How well a turn's speaker fits: 1 for the one who is meant, 0 for the others, half where nobody is, or several.
+    """Score speakers: 1 for the speaker meant, 0 for others, a half without one or with several.
 
-    In private the owner means themselves by "I", and what they said counts for more than what was answered.
+    In a private chat "I" means the owner, whose turns then count more than the answers.
     """
     wanted = set(query.names)
     meant = {
