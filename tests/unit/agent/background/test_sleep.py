@@ -260,12 +260,13 @@ async def test_the_owner_is_told_when_much_changed_at_once(tmp_path: Path) -> No
 
 async def test_a_quiet_night_tells_nobody(tmp_path: Path) -> None:
     """The whole of it, in a home with a conversation: nothing to say, and the next prompt is as it was."""
-    async with Scene(tmp_path, ["All right."]) as scene:
+    async with Scene(tmp_path, ["All right.<memory>Ana takes the train to Lyon</memory>"]) as scene:
         await scene.say("hello there, how are you?")
         before = len(scene.texts)
         await scene.app.sleep_worker.tick()
         await scene.app.sleep_worker.wait_idle()
         await scene.app.wait_drained()
+        assert await scene.rows("SELECT title FROM proposal") == []
         assert len(scene.texts) == before
         assert await scene.rows("SELECT state, cause FROM sleep_run") == [("finished", "hourly")]
         assert await scene.rows("SELECT name, trouble FROM sleep_pass WHERE trouble != ''") == []
