@@ -104,7 +104,6 @@ class MeaningPolicy:
     shortlist: int = 1024
     records: int = 60  # found for a message
     past: int = 12  # superseded records found for a message
-    turns: int = 60  # found for a message
     max_turns_compared: int = 200_000  # newest turns
     relevant_from: float = 0.5  # where relevance begins, between an unrelated text (0) and the usual answer (1)
     fully_relevant_from: float = 2.0  # where relevance is 1, on the same scale
