@@ -9,7 +9,7 @@ import json
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from kenobot.cognitive.control.export_rows import reserve_ids
-from kenobot.cognitive.mirror.lists import list_files, list_layout, list_paths
+from kenobot.cognitive.mirror.lists import list_files, list_layout
 from kenobot.cognitive.mirror.lists.list_layout import FileBlock
-from kenobot.cognitive.mirror.records import record_file_rows, record_paths
-from kenobot.cognitive.mirror.records import record_format as cards
+from kenobot.cognitive.mirror.lists.list_paths import FileRole, entity_page_of, path_of, role_of, slot_form
+from kenobot.cognitive.mirror.records import record_file_rows, record_format, record_paths
 from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.mirror.records.record_format import RecordFile
 from kenobot.cognitive.mirror.records.record_paths import FileLocation
@@ -42,12 +42,14 @@ Progress = Callable[[int, int], None]
 
 _LINKS = frozenset("supports contradicts supersedes derived member related entity time causal trace".split())
 _LONGEST = 16_000
-_USUAL_WORDS = {
-    "category": "fact", "tier": "daily", "status": "active", "lang": "", "lifecycle": "candidate",
-    "verification": "unverified",
+_COPIED = frozenset(
+    "form trust source category subject confidence importance status lifecycle verification tier by lang day "
+    "stability seen uses".split()
+)
+_USUAL = {
+    "form": "note", "trust": "owner", "source": "edit", "category": "fact", "tier": "daily", "status": "active",
+    "confidence": 0.7, "mentions": 1,
 }  # fmt: skip
-_USUAL_FIGURES = {"confidence": 0.7, "importance": 0.5, "stability": 1.0}
-_COUNTS = {"seen": "mentions", "uses": "use_count"}  # the column of each
 _ALIKE = 0.6  # of an edited text and what it said before
 _STEP = 500  # files between two words about progress
 
@@ -75,16 +77,14 @@ class RebuildReport:
 
 def read_record_files(root: Path, progress: Progress | None = None) -> tuple[list[ParsedRecord], list[str]]:
     """Read every card below the memory folder; the records they make, by number, and what is wrong with others."""
-    paths = [(folder, name) for folder in record_paths.find_folders(root) for name in sorted(_listed(root, folder))]
+    paths = list(_files(root))
     found: dict[int, ParsedRecord] = {}
     problems: list[str] = []
-    for at, (folder, name) in enumerate(paths):
+    for at, (path, spot) in enumerate(paths):
         if progress is not None and at % _STEP == 0:
             progress(at, len(paths))
-        spot = record_paths.location_of(folder)
-        if spot is None or spot.area == "artifacts":
+        if spot.area == "artifacts":
             continue
-        path = f"{folder}/{name}"
         try:
             card = _read(root / path)
             record = _record(card, spot)
@@ -175,19 +175,17 @@ def _has_anything(database: Path) -> bool:
 
 
 def has_record_files(root: Path) -> bool:
-    return any(
-        name
-        for folder in record_paths.find_folders(root)
-        if (spot := record_paths.location_of(folder)) is not None and spot.area == "facts"
-        for name in _listed(root, folder)
-    )
+    return any(spot.area == "facts" for _, spot in _files(root))
 
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _listed(root: Path, folder: str) -> Iterable[str]:
-    return record_paths.list_markdown(root, folder) or ()
+def _files(root: Path) -> Iterator[tuple[str, FileLocation]]:
+    """Iterate over the paths of all record files, each with what its folder is for."""
+    for folder in record_paths.find_folders(root):
+        if (spot := record_paths.location_of(folder)) is not None:
+            yield from ((f"{folder}/{name}", spot) for name in sorted(record_paths.list_markdown(root, folder) or ()))
 
 
 def _read(path: Path) -> RecordFile:
@@ -197,7 +195,7 @@ def _read(path: Path) -> RecordFile:
             raise UnusableFileError("it is not a plain file")
         if path.stat().st_size > disk.MAX_FILE_BYTES:
             raise UnusableFileError("it is larger than 5 MB")
-        return cards.parse(path.read_bytes().decode("utf-8-sig"))
+        return record_format.parse(path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UnusableFileError("it is not UTF-8 text") from error
     except OSError as error:
@@ -209,68 +207,41 @@ def _record(card: RecordFile, spot: FileLocation) -> Record | None:
 
     Whose it is, the folder says: front matter that was copied elsewhere opens no other scope.
     """
-    said = card.values
+    said: Mapping[str, Any] = card.values
     if card.id is None or "created" not in said:
         return None
-    created = _time(said["created"])
-    form, trust, source = _kinds(said)
+    copied = {record_format.COLUMN_OF.get(name, name): value for name, value in said.items() if name in _COPIED}
+    values = {**_USUAL, "day": spot.day, **copied}
+    if values["form"] not in get_args(Form):
+        raise UnusableFileError(f"there is no form {values['form']}")
+    if values["trust"] not in get_args(Trust) or values["source"] not in get_args(Source):
+        raise UnusableFileError(f"there is no trust {values['trust']}, or no source {values['source']}")
     if said.get("scope", spot.scope) != spot.scope:
         raise UnusableFileError(f"it is of the scope {said['scope']}, and stands in a folder of {spot.scope}")
     text = sanitize(card.text or "", _LONGEST)
-    if form == "box":
-        text = f"memories of {said.get('day', spot.day)}"
+    if values["form"] == "box":
+        text = f"memories of {values['day']}"
+        values.setdefault("subject", "")
     if not text:
         raise UnusableFileError("it has no text")
-    attributes = said.get("attributes")
-    by = str(said.get("by", ""))
-    attrs = (attributes if isinstance(attributes, dict) else {}) | ({"by": by} if by else {})
-    pinned = said.get("pinned") is True
-    policy = str(said.get("policy", "durable"))
-    values: dict[str, Any] = {name: str(said.get(name, usual)) for name, usual in _USUAL_WORDS.items()}
-    values |= {name: _number(said.get(name), usual) for name, usual in _USUAL_FIGURES.items()}
-    values |= {column: int(_number(said.get(name), column == "mentions")) for name, column in _COUNTS.items()}
+    attributes = {**said.get("attributes", {}), **({"by": said["by"]} if said.get("by") else {})}
+    policy = said.get("policy", "durable")
+    created = _time(said["created"])
     values |= {name: _time(said.get(name)) or created for name in ("created", "updated", "valid_from", "last_seen")}
     values |= {name: _time(said.get(name)) for name in ("valid_to", "last_used", "confirmed", "expires")}
-    return Record(
-        id=card.id,
-        form=form,
-        scope=spot.scope,
-        text=text,
-        trust=trust,
-        source=source,
-        day=str(said.get("day", spot.day)),
-        changed_event=0,
-        by=by,
-        subject=str(said.get("subject", "" if form == "box" else "owner")),
-        attributes=json.dumps(attrs, ensure_ascii=False),
-        tags=json.dumps(said.get("tags", []), ensure_ascii=False),
-        policy_class="protected" if pinned else "durable" if policy == "protected" else policy,
-        key=str(said.get("key") or key_of(text)),
-        source_messages=json.dumps(said.get("evidence", [])),
-        **values,
-    )
-
-
-def _kinds(said: Mapping[str, object]) -> tuple[str, str, str]:
-    """Form, trust and source of a card. Raises UnusableFileError where there is no such one."""
-    form, trust, source = (
-        str(said.get(name, usual)) for name, usual in (("form", "note"), ("trust", "owner"), ("source", "edit"))
-    )
-    if form not in get_args(Form):
-        raise UnusableFileError(f"there is no form {form}")
-    if trust not in get_args(Trust) or source not in get_args(Source):
-        raise UnusableFileError(f"there is no trust {trust}, or no source {source}")
-    return form, trust, source
+    values |= {
+        "attributes": json.dumps(attributes, ensure_ascii=False),
+        "tags": json.dumps(said.get("tags", []), ensure_ascii=False),
+        "policy_class": "protected" if said.get("pinned") else "durable" if policy == "protected" else policy,
+        "key": said.get("key") or key_of(text),
+        "source_messages": json.dumps(said.get("evidence", [])),
+    }
+    return Record(id=card.id, scope=spot.scope, text=text, changed_event=0, **values)
 
 
 def _time(value: object) -> str | None:
     """Convert a time to how the database keeps it; None for none."""
     return store.stamp(datetime.fromisoformat(str(value)).astimezone(UTC)) if value else None
-
-
-def _number(value: object, usual: float) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return type(usual)(value) if is_number else usual  # type: ignore[arg-type]
 
 
 def _better(card: RecordFile, rival: RecordFile) -> bool:
@@ -305,7 +276,9 @@ def _write(connection: Connection, found: list[ParsedRecord], at: datetime) -> N
         event = events.add_event(
             connection, act.at, act.actor, "rebuilt", record=each.record.id, data={"reason": act.reason}
         )
-        record_file_rows.insert_record(connection, each.record._replace(changed_event=event))
+        columns = each.record._replace(changed_event=event)._asdict()
+        del columns["by"]  # it stands in the attributes
+        store.insert_record(connection, columns)
         term_index.index_record(connection, each.record.id, each.record.scope)
     evidence = [turn for each in found for turn in each.record.source_message_ids]
     reserve_ids(connection, "inbox", max(evidence, default=0))
@@ -318,19 +291,19 @@ def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> 
     record says are left out of what is noted: the next look takes them for added ones.
     """
     for path in list_files.scan(root, {}):
-        place = list_paths.role_of(path)
+        place = role_of(path)
+        assert place is not None
         try:
             text = (root / path).read_bytes().decode("utf-8-sig")
         except (OSError, UnicodeDecodeError):
             continue  # the mirror says what is wrong with it
-        if place is None:
-            continue
         blocks: list[FileBlock] = []
         for chunk in list_layout.split(place.kind, text):
             said = list_layout.fact_text(place.kind, chunk)
             known = _said_by(connection, place, said) if said is not None else None
             if said is not None and known is None:
-                known = _once_said_by([record for record in edited if path in _files_of(record)], said)
+                shown = (record for record in edited if path in (path_of(record), entity_page_of(record)))
+                known = _once_said_by(shown, said)
             if said is None or known is not None:
                 blocks.append(FileBlock(chunk, known))
         blocks = list_layout.normalize_blocks(place.kind, blocks)
@@ -339,20 +312,16 @@ def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> 
         )
 
 
-def _files_of(record: Record) -> tuple[str | None, ...]:
-    return list_paths.path_of(record), list_paths.entity_page_of(record)
-
-
-def _once_said_by(edited: Sequence[Record], said: str) -> int | None:
+def _once_said_by(edited: Iterable[Record], said: str) -> int | None:
     """Find the record whose text is the likest to `said`, if it is like it at all."""
     likeness = {record.id: SequenceMatcher(None, record.text, said).ratio() for record in edited}
     likest = max(likeness, key=lambda number: likeness[number], default=None)
     return likest if likest is not None and likeness[likest] >= _ALIKE else None
 
 
-def _said_by(connection: Connection, place: list_paths.FileRole, said: str) -> int | None:
+def _said_by(connection: Connection, place: FileRole, said: str) -> int | None:
     if place.kind == "slot":
-        known = store.slot_record(connection, place.scope, list_paths.slot_form(place.detail), place.detail)
+        known = store.slot_record(connection, place.scope, slot_form(place.detail), place.detail)
         return known.id if known is not None and known.text == said else None
     found = record_file_rows.record_with_key(connection, place.scope, key_of(said))
     return found.id if found is not None else None

@@ -174,11 +174,6 @@ def is_purged(connection: Connection, record: int) -> bool:
 # ── making memory again ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def insert_record(connection: Connection, record: Record) -> None:
-    """Insert a record with all its columns, its number included."""
-    store.insert_record(connection, {name: value for name, value in record._asdict().items() if name != "by"})
-
-
 def insert_link(connection: Connection, record: Record, link: FileLink) -> bool:
     """Insert a link of a record; False when its target is not there, or in another scope."""
     cursor = connection.execute(

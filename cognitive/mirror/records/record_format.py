@@ -27,6 +27,7 @@ _IN_ORDER = (
     "stability", "evidence", "links", "key",
 )  # fmt: skip
 _LEFT_OUT_WHEN_BLANK = ("by", "lang", "key", "links", "valid_to", "confirmed", "expires", "last_used")
+COLUMN_OF = {"policy": "policy_class", "seen": "mentions", "uses": "use_count"}
 FIELD_NAMES = frozenset({*_IN_ORDER, "revision", "checksum"})
 _STATUS = ("active", "superseded", "expired", "archived", "forgotten", "invalidated")
 
@@ -83,15 +84,12 @@ def render(
         "attributes": attributes,
         "tags": json.loads(record.tags),
         "pinned": record.policy_class == "protected",
-        "policy": record.policy_class,
         "by": by,
-        "seen": record.mentions,
-        "uses": record.use_count,
         "evidence": list(record.source_message_ids),
         "links": [_shown(link) for link in links],
         "key": record.key if record.key != key_of(record.text) else "",
     }
-    values: dict[str, Json] = {name: told[name] if name in told else getattr(record, name) for name in _IN_ORDER}
+    values = {name: told.get(name, getattr(record, COLUMN_OF.get(name, name), None)) for name in _IN_ORDER}
     kept = {name: value for name, value in values.items() if value or name not in _LEFT_OUT_WHEN_BLANK}
     kept["revision"] = record.changed_event
     text = with_checksum(kept, record.text if body is None else body, rest)

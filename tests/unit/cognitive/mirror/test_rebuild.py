@@ -17,6 +17,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.scene import Scene
+from tests.unit.cognitive.mirror.decay_nights import put
 from tests.unit.cognitive.mirror.record_files_house import CardHouse, open_card_house
 
 TEA = Candidate("note", "owner", "Adrian likes green tea", source="extraction", evidence=(7, 9))
@@ -51,7 +52,8 @@ async def test_the_same_memory_comes_back(cards: CardHouse, tmp_path: Path) -> N
     """Records of every scope, form and status with all they carry, and their links; nothing changes at the start."""
     first = await cards.tell(TEA)
     await cards.tell(replace(TEA, text="We decided to use Zig", category="decision", subject="KenoBot", tags=("lang",)))
-    await cards.learn("Likes short answers", category="preference")
+    liked = await cards.learn("Likes short answers", category="preference")
+    await put(cards, liked, "reinforced", {"mentions": 5, "use_count": 7})
     await cards.learn("I live in Madrid", core=True)
     chat = await cards.learn("The club meets on Friday", "chat:c", form="episode")
     await cards.learn("step 2", "chat:c", form="scratchpad", slot="working", trust="guest")
