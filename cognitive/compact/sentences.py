@@ -9,8 +9,7 @@ from datetime import date
 from typing import Literal
 
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, day_named
-from kenobot.cognitive.text.lexicon import phrases
-from kenobot.cognitive.text.stopwords import STOPWORDS
+from kenobot.cognitive.text.lexicon import STOPWORDS, phrases
 from kenobot.cognitive.text.words import fold, stems, words
 
 GapKind = Literal["decision", "open", "fact", "date", "number", "name"]

@@ -13,7 +13,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.fingerprint import key_of, normalise
-from kenobot.cognitive.text.stopwords import STOPWORDS
+from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.ports.errors import KenobotError
 from kenobot.storage.connection import Connection

@@ -25,7 +25,7 @@ from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.redaction import ERASED_TEXT
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.fingerprint import key_of, normalise
-from kenobot.cognitive.text.stopwords import STOPWORDS
+from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, terms, words
 from kenobot.storage.connection import Connection
 

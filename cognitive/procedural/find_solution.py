@@ -13,8 +13,7 @@ from itertools import islice
 from kenobot.cognitive.beliefs.value import salience_signs
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural.pattern import is_failure_word, keyword_coverage, keywords, stems_in
-from kenobot.cognitive.text.lexicon import alternatives, word_set
-from kenobot.cognitive.text.phrases import load_phrases
+from kenobot.cognitive.text.lexicon import alternatives, load_phrases, word_set
 from kenobot.cognitive.text.words import fold, words
 
 _CLAUSE = re.compile(r"\n+|\s*[—–;→]+\s*|\s+-+>?\s+|(?<=[.!…。！])\s+|(?<=[。！])")

@@ -17,7 +17,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.calendar import parse_time
-from kenobot.cognitive.text.phrases import load_phrases
+from kenobot.cognitive.text.lexicon import load_phrases
 from kenobot.cognitive.text.words import fold
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection

@@ -7,7 +7,7 @@ Chaudhuri, Ganti and Kaushik, 2006). Of a word that very many texts have, the ne
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
+from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import stems, words
 
 _LISTED = 200  # texts that share a word

@@ -38,8 +38,7 @@ from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
 from kenobot.cognitive.text.fingerprint import key_about, key_of
-from kenobot.cognitive.text.language_id import detect_language
-from kenobot.cognitive.text.words import words
+from kenobot.cognitive.text.words import detect_language, words
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 

@@ -12,7 +12,7 @@ from importlib import resources
 
 from kenobot.cognitive.remember.statement_relation import parse_statement
 from kenobot.cognitive.text.entity_names import is_owner
-from kenobot.cognitive.text.phrases import fill_parts
+from kenobot.cognitive.text.lexicon import fill_parts
 from kenobot.cognitive.text.words import fold
 
 _LONGEST = 160  # characters of a sentence that is read

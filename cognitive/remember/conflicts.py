@@ -19,7 +19,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.claims import Claim, mentions_value, remove_claims, remove_values, with_outdated_note
 from kenobot.cognitive.text.entity_names import normalize_name
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.language_id import detect_language
+from kenobot.cognitive.text.words import detect_language
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.storage.connection import Connection
 

@@ -15,8 +15,7 @@ from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.dates import day_named
 from kenobot.cognitive.text.entity_names import OWNER_SUBJECT, attribute_line, normalize_subject
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.language_id import detect_language
-from kenobot.cognitive.text.words import fold
+from kenobot.cognitive.text.words import detect_language, fold
 from kenobot.core import redaction
 from kenobot.ports.identity import QUOTED_TRUST, Trust
 from kenobot.ports.memory import Candidate, Form, Source

@@ -12,7 +12,7 @@ from kenobot.cognitive.store import links, records
 from kenobot.cognitive.store.change import ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
-from kenobot.cognitive.text.language_id import detect_language
+from kenobot.cognitive.text.words import detect_language
 from kenobot.ports.memory import Decision
 from kenobot.storage.connection import Connection
 

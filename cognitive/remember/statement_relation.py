@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from kenobot.cognitive.text.fingerprint import normalise
 from kenobot.cognitive.text.lexicon import word_set
-from kenobot.cognitive.text.opposites import NEGATING_SIGNS, NEGATORS, is_negation, polarity_of
+from kenobot.cognitive.text.similarity import NEGATING_SIGNS, NEGATORS, is_negation, polarity_of
 from kenobot.cognitive.text.words import fold
 from kenobot.ports.memory import Relation
 

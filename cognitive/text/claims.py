@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive.text.lexicon import alternatives
-from kenobot.cognitive.text.stopwords import STOPWORDS
+from kenobot.cognitive.text.lexicon import STOPWORDS, alternatives
 from kenobot.cognitive.text.words import fold, stems, words
 
 _LONGEST = 600  # characters of a statement that is taken apart

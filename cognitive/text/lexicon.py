@@ -1,7 +1,8 @@
-"""Word and phrase lists of memory, read from lexicon.toml."""
+"""Word and phrase lists: those of memory in lexicon.toml, and tables of phrases in other files beside the code."""
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
@@ -30,3 +31,23 @@ def alternatives(name: str) -> str:
 def phrases(name: str) -> re.Pattern[str]:
     """Compile a list of phrases to a pattern of whole words."""
     return re.compile(rf"(?<!\w)(?:{alternatives(name)})(?!\w)")
+
+
+def load_phrases(package: str, name: str, table: str = "phrases") -> dict[str, str]:
+    """Join each list of phrases in a table of a file to one pattern of alternatives; `{part}` stands for a part."""
+    tables = tomllib.loads(resources.files(package).joinpath(name).read_text("utf-8"))
+    parts = tables.get("parts", {})
+    return {kind: fill_parts("|".join(rows), parts) for kind, rows in tables[table].items()}
+
+
+def fill_parts(pattern: str, parts: Mapping[str, str]) -> str:
+    """Put the parts into a pattern, in their order: a part may stand in those before it."""
+    for part, text in parts.items():
+        pattern = pattern.replace(f"{{{part}}}", text)
+    return pattern
+
+
+NEGATIONS = word_set("negations")
+STOPWORDS = (word_set("stopwords_en") | word_set("stopwords_es")) - NEGATIONS
+UNSPOKEN = word_set("unspoken")
+"""Words that do not tell whose a text is: function words, names of the owner, agreement and requests."""

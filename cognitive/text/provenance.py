@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kenobot.cognitive.text.stopwords import UNSPOKEN
+from kenobot.cognitive.text.lexicon import UNSPOKEN
 from kenobot.ports.identity import LEAST_TRUSTED_FIRST, Trust, trust_rank
 from kenobot.ports.memory import Candidate
 

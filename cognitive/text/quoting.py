@@ -1,4 +1,4 @@
-"""Quote texts of others in memory's Markdown, and find those quotations again. Pure."""
+"""Write and find quotations of others, and pointers to ref files, in memory's Markdown. Pure."""
 
 import re
 
@@ -9,6 +9,7 @@ _TRUSTS: dict[str, Trust] = {"a forwarded message": "forward", "a tool": "tool",
 _QUOTATION = re.compile(
     rf"\(quoted from ({'|'.join(_ORIGINS.values())})[^;\n]{{0,99}}; not an instruction\) “([^\n]*+(?:\n  [^\n]*+)*+)"
 )
+INDEX_LINK = re.compile(r"\[[^\]\n]*\]\(ref-([^)\n]+)\.md\)")  # in MEMORY.md, a pointer to a ref file and no fact
 
 
 def quote_untrusted(text: str, trust: str, by: str = "", indent: str = "  ") -> str:
@@ -28,3 +29,15 @@ def quote_untrusted(text: str, trust: str, by: str = "", indent: str = "  ") -> 
 def find_quotations(text: str) -> list[tuple[Trust, str]]:
     """The quotations that `quote_untrusted` left in `text`, each with its trust."""
     return [(_TRUSTS[match[1]], match[2]) for match in _QUOTATION.finditer(text)]
+
+
+def index_line(name: str, facts: int) -> str:
+    """The pointer to a ref file."""
+    return f"- [{name}](ref-{name}.md): {facts} fact{'' if facts == 1 else 's'}\n"
+
+
+def index_target(line: str) -> str | None:
+    """The name of the ref file that a line of MEMORY.md points to."""
+    body = re.sub(r"\A[-*+][ \t]+", "", line)
+    match = INDEX_LINK.match(body) if body != line else None
+    return match[1] if match else None

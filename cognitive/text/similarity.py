@@ -2,7 +2,7 @@
 
 Similarity is the larger of Dice's coefficient over word weights and nine tenths of the share of the shorter text that
 the longer one holds. A word weighs one, spread over its stems; function words, negations and names of the owner weigh
-nothing, and the two sides of an opposite are one word.
+nothing, and the two sides of a pair of opposites, in every form of their words, are one topic with two answers.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,13 +11,17 @@ from functools import lru_cache
 from typing import Literal, Protocol
 
 from kenobot.cognitive.policy.remember import AdmitPolicy
-from kenobot.cognitive.text.opposites import is_negation, polarity_of
-from kenobot.cognitive.text.stopwords import STOPWORDS
+from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, word_rows, word_set
 from kenobot.cognitive.text.words import stems, words
 from kenobot.storage.connection import Connection
 
 Band = Literal["repeat", "grey", "apart"]
 """Maybe the same; maybe at odds; about something else."""
+
+NEGATORS = NEGATIONS | word_set("negators")
+"""Words that make the opposite of what follows."""
+NEGATING_SIGNS = frozenset("不没沒無无未别非")
+"""The same, in scripts that put no blanks between words."""
 
 _LONGEST = 2000  # characters of a text that tell what it is about
 _MOST = 48  # words of it
@@ -94,3 +98,43 @@ def _weights(found: Iterable[tuple[str, ...]]) -> dict[str, float]:
         for form in forms:
             weights[form] = max(weights.get(form, 0.0), 1 / len(forms))
     return weights
+
+
+@dataclass(frozen=True, slots=True)
+class Polarity:
+    """The answer that a word gives to a question of yes or no: on which topic, which one, and whether a text that
+    gives the other cannot be so too."""
+
+    topic: str
+    is_second: bool
+    contrary: bool
+
+
+def _table() -> dict[str, Polarity]:
+    found: dict[str, Polarity] = {}
+    for contrary in (True, False):
+        for row in word_rows("contrary" if contrary else "different"):
+            first, _, second = row.partition(" / ")
+            topic = f"±{first.split()[0]}"
+            for at, column in enumerate((first, second)):
+                for word in column.split():
+                    for stem in (word, *stems(word)):
+                        found.setdefault(stem, Polarity(topic, at == 1, contrary))
+    return found
+
+
+_SIDES = _table()
+
+
+@lru_cache(4096)
+def polarity_of(word: str) -> Polarity | None:
+    """The side that a folded word takes on a topic; None when it takes none."""
+    found = _SIDES.get(word)
+    if found is not None or word in NEGATORS:
+        return found
+    return next((_SIDES[stem] for stem in stems(word) if stem in _SIDES), None)
+
+
+def is_negation(word: str) -> bool:
+    """Whether a folded word makes the opposite of what follows."""
+    return word in NEGATORS or not NEGATING_SIGNS.isdisjoint(word)

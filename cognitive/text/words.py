@@ -1,4 +1,4 @@
-"""Split a text into words, folded and stemmed, in every script.
+"""Split a text into words, folded and stemmed, in every script, and tell its language by them.
 
 Letters of scripts without blanks, and of Korean, are split into pairs. Signs that carry meaning stay: C++ is not C,
 and an emoji is a word.
@@ -6,12 +6,37 @@ and an emoji is a word.
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 
 import snowballstemmer  # type: ignore[import-untyped]
 
-from kenobot.cognitive.text.scripts import MARKS, STANDALONE, UNSPACED, plain_letter, stem
-from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
+from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, word_rows
+from kenobot.core.i18n import guess_language
+
+MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u07a6-\u07b0\u07eb-\u07f3\u0900-\u0963"
+    "\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u0f18\u0f19\u0f35\u0f37\u0f39"
+    "\u0f3e\u0f3f\u0f71-\u0f84\u0f86-\u0f97\u0f99-\u0fbc\u102b-\u103e\u1056-\u1059\u105e-\u1060\u1062-\u1064"
+    "\u1067-\u106d\u1071-\u1074\u1082-\u108d\u135d-\u135f\u17b4-\u17d3\u18a9\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
+    "\u302a-\u302f\u3099\u309a\ufe20-\ufe2f"
+)
+"""The inside of a character class: what follows a letter as a part of it. Vowels are that in many scripts."""
+
+UNSPACED = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f"  # Burmese
+    "\u1780-\u17ff"  # Khmer
+    "\u3040-\u30ff"  # kana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "\uac00-\ud7a3"  # Hangul: there are blanks, but particles cling to the words
+)
+"""The inside of a character class: letters of scripts in which blanks do not tell words apart."""
+
+STANDALONE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7a3"
+"""The same: letters that may be a whole word each, ideographs and Korean syllables."""
 
 # Letters with their marks and digits, joined by what belongs inside a word, and the signs that may end one.
 _WORD = re.compile(rf"[^\W_](?:[\w{MARKS}]|['’.&/_-](?=[^\W_]))*(?:\+\+|[+#])?", re.UNICODE)
@@ -22,18 +47,24 @@ _ALONE = re.compile(f"[{STANDALONE}]")
 _SYMBOLS = frozenset({"So", "Sk"})
 _WHOLE = STOPWORDS | NEGATIONS
 _LONGEST = 64  # characters of one word; what is longer is no word
+_LANGUAGE_CHARS = 500  # of a text that tell its language
 _END = 400  # characters
 _SHORT = 2000  # characters of a text whose words are kept at hand
+_SHORTEST_STEM = 2  # letters
+_ARABIC_BEFORE = ("وال", "بال", "كال", "فال", "ال", "لل")
+_ARABIC_BEHIND = ("ها", "ان", "ات", "ون", "ين", "يه", "ية", "ه", "ة", "ي")
+_ARABIC_ALIKE = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ـ": ""}
+_LANGUAGES = {row.split()[0]: row.split()[1] for row in word_rows("script_languages")}
 
 
 def fold(text: str) -> str:
-    """`text` in NFKC and lower case, letters as people may leave them: see `scripts.plain_letter`."""
+    """`text` in NFKC and lower case, letters as people may leave them: see `_plain_letter`."""
     if text.isascii():
         return text.lower()
     text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     if text.isascii():
         return text
-    return "".join(map(plain_letter, text))
+    return "".join(map(_plain_letter, text))
 
 
 def head_and_tail(text: str) -> str:
@@ -90,16 +121,28 @@ def stems(word: str) -> tuple[str, ...]:
 
 @lru_cache(20_000)
 def _stemmed(word: str) -> tuple[str, ...]:
-    english, spanish = _STEMMERS["en"].stemWord(word), _STEMMERS["es"].stemWord(word)
+    english, spanish = _ENGLISH(word), _SPANISH(word)
     return (english,) if english == spanish else (english, spanish)
 
 
 @lru_cache(20_000)
 def _stemmed_by_script(word: str) -> tuple[str, ...]:
-    return (stem(word),)
+    """The stem by the language that the word's script most likely is of; the word, where there is none."""
+    reduce = _STEMMERS.get(_script(word[:1]))
+    return (reduce(word),) if reduce is not None else (word,)
 
 
-_STEMMERS = {"en": snowballstemmer.stemmer("english"), "es": snowballstemmer.stemmer("spanish")}
+@lru_cache(4096)
+def _plain_letter(char: str) -> str:
+    """A folded letter as people may leave it: Latin without accents, but for ñ, Arabic and Hebrew without points."""
+    if char == "ñ":
+        return char
+    name = unicodedata.name(char, "")
+    if name.startswith("LATIN"):
+        return unicodedata.normalize("NFD", char)[0]
+    if name.startswith(("ARABIC", "HEBREW")):
+        return "" if unicodedata.category(char) == "Mn" else _ARABIC_ALIKE.get(char, char)
+    return char
 
 
 def standalone_letters(text: str) -> list[str]:
@@ -108,12 +151,7 @@ def standalone_letters(text: str) -> list[str]:
 
 
 def _is_latin(word: str) -> bool:
-    return all(char.isascii() or _is_latin_letter(char) for char in word)
-
-
-@lru_cache(4096)
-def _is_latin_letter(char: str) -> bool:
-    return unicodedata.name(char, "").startswith("LATIN")
+    return all(char.isascii() or _script(char) == "LATIN" for char in word)
 
 
 def _pairs(word: str) -> list[str]:
@@ -126,3 +164,49 @@ def _pairs(word: str) -> list[str]:
         else:
             found.extend(said[at : at + 2] for at in range(max(1, len(said) - 1)))
     return found
+
+
+def detect_language(text: str) -> str:
+    """The language of `text` as a BCP 47 tag: es, en, or what its script says; "" when nothing does."""
+    said = text[:_LANGUAGE_CHARS]
+    counts = Counter(filter(None, (_script(char) for char in said if char.isalpha())))
+    if not counts:
+        return ""
+    if "HIRAGANA" in counts or "KATAKANA" in counts:
+        return "ja"
+    script = counts.most_common(1)[0][0]
+    if script != "LATIN":
+        return _LANGUAGES.get(script, "")
+    found = guess_language(said, "en")
+    return found if found == guess_language(said, "es") else ""
+
+
+@lru_cache(4096)
+def _script(char: str) -> str:
+    """The script of a letter, the first word of its Unicode name."""
+    return unicodedata.name(char, "").partition(" ")[0] if char else ""
+
+
+def _arabic(word: str) -> str:
+    """After Larkey, Ballesteros and Connell's Light10 (2007): articles and conjunctions, then endings."""
+    if word.startswith("و") and len(word) > _SHORTEST_STEM + 1 and word[1:3] != "ال":
+        word = word[1:]
+    for before in _ARABIC_BEFORE:
+        if word.startswith(before) and len(word) - len(before) >= _SHORTEST_STEM:
+            word = word[len(before) :]
+            break
+    if word.endswith("ا") and len(word) > _SHORTEST_STEM + 1:
+        word = word[:-1]  # of the indefinite accusative
+    for behind in _ARABIC_BEHIND:
+        if word.endswith(behind) and len(word) - len(behind) >= _SHORTEST_STEM:
+            return word[: -len(behind)]
+    return word
+
+
+_ENGLISH, _SPANISH = (snowballstemmer.stemmer(language).stemWord for language in ("english", "spanish"))
+_STEMMERS: dict[str, Callable[[str], str]] = {
+    "ARABIC": _arabic,
+    "CYRILLIC": snowballstemmer.stemmer("russian").stemWord,
+    "DEVANAGARI": snowballstemmer.stemmer("hindi").stemWord,
+    "GREEK": snowballstemmer.stemmer("greek").stemWord,
+}

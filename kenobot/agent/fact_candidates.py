@@ -21,8 +21,8 @@ from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
+from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.provenance import AttributedText, Provenance, SpeechContext, quoted_passages, without_quotes
-from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import stems, words
 from kenobot.ports.identity import Trust, parse_trust, trust_rank
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict

@@ -19,7 +19,7 @@ from typing import Literal
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.memory_md import INDEX_LINK
+from kenobot.cognitive.text.quoting import INDEX_LINK
 
 FileKind = Literal["core", "daily", "preferences", "slot", "entity", "ref", "topic"]
 

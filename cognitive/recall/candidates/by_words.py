@@ -12,7 +12,7 @@ from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.index import postings
 from kenobot.cognitive.recall.index.documents import OWNER_SUBJECT, name_key, source_of
 from kenobot.cognitive.recall.index.postings import Partition
-from kenobot.cognitive.text.stopwords import STOPWORDS
+from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.storage.connection import Connection
 

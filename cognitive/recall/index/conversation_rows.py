@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from kenobot.cognitive.recall.index.documents import name_key
 from kenobot.cognitive.store.scopes import ALL_SCOPES, chat_filter
+from kenobot.cognitive.text.dates import names_time
 from kenobot.cognitive.text.recall_need import recall_need
-from kenobot.cognitive.text.times import names_time
 from kenobot.cognitive.text.words import fold, words
 from kenobot.ports.identity import chat_scope
 from kenobot.storage.connection import Connection

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 from kenobot.cognitive.recall.question.answer_patterns import answer_pattern
-from kenobot.cognitive.text.times import asks_time_first, names_time
+from kenobot.cognitive.text.dates import asks_time_first, names_time
 from kenobot.cognitive.text.words import fold
 
 AnswerKind = Literal["time", "number", "person", "place"]

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from kenobot.cognitive.recall.question.answer_patterns import answer_pattern, sentence_beginnings
 from kenobot.cognitive.recall.question.relations import names_other_relationship
-from kenobot.cognitive.text.times import calendar_names, names_time
+from kenobot.cognitive.text.dates import calendar_names, names_time
 from kenobot.cognitive.text.words import fold, words
 
 AnswerType = Literal[

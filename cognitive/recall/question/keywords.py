@@ -10,9 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.text.scripts import UNSPACED
-from kenobot.cognitive.text.stopwords import STOPWORDS
-from kenobot.cognitive.text.words import fold, words
+from kenobot.cognitive.text.lexicon import STOPWORDS
+from kenobot.cognitive.text.words import UNSPACED, fold, words
 
 ConfidenceLevel = Literal["none", "low", "medium", "high"]
 MemoryKind = Literal["facts", "procedures", "episodes"]

@@ -14,7 +14,7 @@ from kenobot.cognitive.recall.candidates.by_words import LexicalHit
 from kenobot.cognitive.recall.question import answer_kinds
 from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.times import DateRange, calendar_names, parse_date_range
+from kenobot.cognitive.text.dates import DateRange, calendar_names, parse_date_range
 from kenobot.cognitive.text.words import fold, head_and_tail, words
 
 _EITHER = 0.5

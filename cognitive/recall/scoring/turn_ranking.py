@@ -24,7 +24,7 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.scoring.score import fuse_relevance
 from kenobot.cognitive.recall.scoring.weights import TURN_PRIOR, turn_weights
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
-from kenobot.cognitive.text.times import asks_time, parse_date_range
+from kenobot.cognitive.text.dates import asks_time, parse_date_range
 from kenobot.cognitive.text.words import fold
 from kenobot.storage.connection import Connection
 

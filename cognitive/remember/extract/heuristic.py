@@ -14,7 +14,7 @@ from typing import Literal
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.dates import day_named, names_year
-from kenobot.cognitive.text.phrases import fill_parts, load_phrases
+from kenobot.cognitive.text.lexicon import fill_parts, load_phrases
 from kenobot.cognitive.text.words import fold
 
 Needs = Literal["", "day", "birthday"]

@@ -14,7 +14,7 @@ from kenobot.cognitive.sleep.plan.edits import unchanged, update
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
+from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import stems, words
 
 SLOT = "identity"

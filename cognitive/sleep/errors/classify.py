@@ -13,8 +13,7 @@ from typing import Literal, get_args
 from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion
-from kenobot.cognitive.text.language_id import detect_language
-from kenobot.cognitive.text.words import fold, words
+from kenobot.cognitive.text.words import detect_language, fold, words
 
 ErrorClass = Literal["internal", "configuration", "external", "user"]
 

@@ -6,7 +6,7 @@ Conservative on purpose: what is not understood leaves a commitment open, and wh
 import re
 from collections.abc import Sequence
 
-from kenobot.cognitive.text.stopwords import NEGATIONS, STOPWORDS
+from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 
 _LONGEST = 4000

@@ -30,7 +30,7 @@ from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.language_id import detect_language
+from kenobot.cognitive.text.words import detect_language
 from kenobot.core.retry import Backoff
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import RemoteError

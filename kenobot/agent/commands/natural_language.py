@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
-from kenobot.cognitive.text.phrases import fill_parts
+from kenobot.cognitive.text.lexicon import fill_parts
 from kenobot.cognitive.text.words import fold
 from kenobot.core.i18n import Language
 

@@ -4,7 +4,7 @@ import pytest
 
 from kenobot.cognitive.recall.question import answer_kinds, relations
 from kenobot.cognitive.recall.scoring import relevance
-from kenobot.cognitive.text.times import calendar_names
+from kenobot.cognitive.text.dates import calendar_names
 from kenobot.cognitive.text.words import fold
 
 

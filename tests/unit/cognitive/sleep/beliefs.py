@@ -8,7 +8,7 @@ from kenobot.cognitive.sleep.consolidate.near_pairs import near_pairs
 from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.records import Record, by_ids
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.language_id import detect_language
+from kenobot.cognitive.text.words import detect_language
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import put_record

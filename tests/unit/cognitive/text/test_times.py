@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from kenobot.cognitive.text.times import DateRange, asks_time, names_time, parse_date_range
+from kenobot.cognitive.text.dates import DateRange, asks_time, names_time, parse_date_range
 from kenobot.cognitive.text.words import fold
 
 TODAY = date(2026, 2, 14)  # a Saturday
