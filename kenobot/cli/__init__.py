@@ -1,11 +1,13 @@
 """The command line. Only the module of the chosen command is imported: `kenobot version` must stay instant."""
 
 import argparse
-import importlib
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from kenobot import __version__
 from kenobot.cli import options
@@ -17,31 +19,6 @@ if TYPE_CHECKING:
 
 FAILED, USAGE, CONFIG, INTERRUPTED = 1, 2, 78, 130
 
-# By heading, each command with the module that holds it and its line in the help.
-COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
-    "Run": {
-        "setup": ("setup", "configure provider, channels and credentials; run again to change them"),
-        "chat": ("chat", "chat in this terminal"),
-        "run": ("run", "serve all enabled channels until stopped"),
-        "config": ("config", "show every setting and its origin"),
-    },
-    "People and messages": {
-        "access": ("access", "authorise users: list, pending, approve, revoke"),
-        "deadletter": ("deadletter", "failed messages: list, show, retry, drop"),
-        "signals": ("signals", "audit log of events, filtered by type, trace or time"),
-    },
-    "Memory": {
-        "memory": ("memory", "search, inspect, edit, undo, forget, purge, export and import records"),
-        "sleep": ("sleep", "consolidation runs: run, status, report, undo"),
-        "proposals": ("proposals", "changes proposed by consolidation: list, show, approve, reject, undo"),
-        "import": ("importers.command", "import memories from KenoBot (JavaScript), OpenClaw or nanobot"),
-    },
-    "Evaluate": {
-        "demo": ("demo", "guided tour: one memory from February to June"),
-        "bench": ("bench", "evaluate recall and the memory lifecycle: recall, lifecycle"),
-    },
-    "": {"version": ("", "print the version")},
-}
 ALIASES = {"mail": "deadletter"}
 MOVED_BENCHES = ("years", "month", "cost")
 
@@ -89,14 +66,14 @@ def _run(words: list[str], clock: "Clock | None") -> int:
     home = argparse.ArgumentParser(prog="kenobot", usage=_USAGE.removeprefix("usage: "), add_help=False)
     home.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help="data directory (~/.kenobot)")
     rest = home.parse_known_args(words)[1]
+    commands = tomllib.loads(resources.files("kenobot.cli").joinpath("commands.toml").read_text("utf-8"))
     if rest[:1] in (["-h"], ["--help"]):
-        print(_HELP.format(usage=_USAGE, commands="\n\n".join(_sections())), end="")
+        print(_HELP.format(usage=_USAGE, commands="\n\n".join(_sections(commands))), end="")
         return 0
     if not rest:
         home.error("a command is required: kenobot --help lists them")
     name = ALIASES.get(rest[0], rest[0])
-    modules = {verb: module for section in COMMANDS.values() for verb, (module, _) in section.items()}
-    if name not in modules:
+    if "section" not in commands.get(name, ()):
         home.error(f"unknown command {name!r}: kenobot --help lists them")
     if name == "version":
         print(f"kenobot {__version__}")
@@ -106,16 +83,17 @@ def _run(words: list[str], clock: "Clock | None") -> int:
             f'kenobot: "bench {rest[1]}" is not part of the installed program any more: in a checkout of the source, '
             f'run "make {rest[1]}" or "python -m bench.{rest[1]}".'
         )
-    parser = argparse.ArgumentParser(prog="kenobot", parents=[home])
-    importlib.import_module(f"kenobot.cli.{modules[name]}").add(options.Commands(parser, home, "".join(rest[1:2])))
+    parser = options.build_parser(name, commands, home)
     words[words.index(rest[0])] = name
     arguments = parser.parse_args(words, argparse.Namespace(home=None))
     return options.run_command(arguments, clock)
 
 
-def _sections() -> list[str]:
+def _sections(commands: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """By heading, a line for each command."""
+    listed = [(name, command) for name, command in commands.items() if "section" in command]
     sections = []
-    for heading, commands in COMMANDS.items():
-        lines = [f"  {name:<12} {meaning}" for name, (_, meaning) in commands.items()]
+    for heading, rows in groupby(listed, key=lambda row: row[1]["section"]):
+        lines = [f"  {name:<12} {command['summary']}" for name, command in rows]
         sections.append("\n".join([heading, *lines] if heading else lines))
     return sections

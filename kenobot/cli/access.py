@@ -5,7 +5,6 @@ from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.options import Commands
 from kenobot.core import plugins
 from kenobot.core.terminal import one_line
 from kenobot.gateway import pairing
@@ -14,38 +13,6 @@ from kenobot.ports.errors import PluginError
 from kenobot.storage import approved_people
 
 _LOCKED = "Too many wrong codes: all codes are void, and pairing is shut for an hour."
-
-
-def add(commands: Commands) -> None:
-    parts = commands.group(
-        "access", "Users who may talk to the bot, and pairing. Works while the bot runs and while it does not."
-    )
-    parts.add("list", list_, "list authorised users, by configuration or approval")
-    parts.add(
-        "pending",
-        pending,
-        "list open pairings",
-        "List strangers with a pairing code that is still good. The codes themselves are not kept.",
-    )
-    command = parts.add(
-        "approve",
-        approve,
-        "authorise the user with this code",
-        "Authorise the user with this pairing code. Case, blanks and hyphens do not matter.",
-        epilog="exit codes: 0 approved · 1 wrong code, or shut after five wrong ones · 2 no code is open",
-        json=False,
-    )
-    command.add_argument("code", metavar="CODE", nargs="+", help="such as ABCD-EFGH")
-    command = parts.add(
-        "revoke",
-        revoke,
-        "revoke the approval of a user",
-        "Revoke the approval of a user; `kenobot access list` shows them.",
-        epilog="exit codes: 0 revoked · 2 no such user among the approved",
-        json=False,
-    )
-    command.add_argument("channel", metavar="CHANNEL", help="such as telegram")
-    command.add_argument("user", metavar="USER", help="the person's id on that channel")
 
 
 def list_(context: CommandContext) -> int:

@@ -1,6 +1,5 @@
 """`kenobot bench`: evaluate recall, and memory through updates, contradictions and forgetting."""
 
-import argparse
 import asyncio
 import json
 import sys
@@ -11,7 +10,6 @@ from typing import TypeVar
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.options import Commands
 from kenobot.core.terminal import escape_controls
 from kenobot.evals import plots
 from kenobot.evals.recall import datasets, lifecycle
@@ -21,66 +19,8 @@ from kenobot.evals.recall.lifecycle import AreaScore, LifecycleOptions
 from kenobot.evals.recall.plot import draw
 from kenobot.evals.recall.run import QuestionResult, RecallOptions, RecallReport
 
-_DESCRIPTION = """\
-Put conversations and notes into homes of their own, ask questions of them as a chat would, and see how much of the
-answer is among the first 5, 10 and 20 that recall gives, beside BM25 alone and vectors alone. It reads LoCoMo's and
-LongMemEval's JSON, and has two sets with it, in Spanish and English and across: own (notes) and talks (conversations).
-Your own home is not touched.
-"""
-_EXAMPLES = (
-    "kenobot bench recall",
-    "kenobot bench recall --dataset locomo10.json --embedder none --split conv-26",
-    "kenobot bench recall --dataset talks --explain t1:12",
-)
 _BAR = 24  # characters
 T = TypeVar("T")
-
-
-def add(commands: Commands) -> None:
-    parts = commands.group("bench", "Evaluate memory, on data sets that ship and on data of yours.")
-    command = parts.add("recall", bench_recall, "recall of answers, and its cost", _DESCRIPTION, examples=_EXAMPLES)
-    _add_shared(command)
-    command.add_argument("--dataset", default="own", metavar="FILE", help="own, talks, or a file (own)")
-    command.add_argument("--split", default="", metavar="PART", help="one conversation, category or language of it")
-    command.add_argument("--limit", type=options.positive_int, default=0, metavar="N", help="ask N questions at most")
-    command.add_argument(
-        "--budget", type=options.positive_int, default=2000, metavar="TOKENS", help="a question (2000)"
-    )
-    command.add_argument(
-        "--explain", default="", metavar="ID", help="of one question: what was found, and what was lost"
-    )
-    command.add_argument(
-        "--misses", action="store_true", help="name every question that was not answered in the first 10"
-    )
-    command.add_argument("--plot", default="", metavar="FILE.png", help="draw the figures; needs kenobot[plots]")
-    command = parts.add(
-        "lifecycle",
-        bench_lifecycle,
-        "updates, contradictions, forgetting, scope and unknowns",
-        "Whether memory says what is so now, and no more what was taken back, forgotten, another person's or never "
-        "said: as accuracy, on the notes that ship, through the doors a person uses.",
-    )
-    _add_shared(command)
-
-
-def _add_shared(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--embedder", default="auto", metavar="NAME", help="as memory.embedder; none for words alone (auto)"
-    )
-    parser.add_argument(
-        "--reranker",
-        choices=("none", "model"),
-        default="none",
-        help="have your provider read what was found, as with memory.reranker: slow, and it may cost money (none)",
-    )
-    parser.add_argument(
-        "--sample",
-        type=options.positive_int,
-        default=0,
-        metavar="N",
-        help="ask N of the questions that have an answer and N of the others, the same ones every time",
-    )
-    parser.add_argument("--vectors", default="", metavar="FILE", help="keep vectors in FILE, for the next run")
 
 
 def bench_recall(context: CommandContext) -> int:

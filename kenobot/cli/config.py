@@ -7,18 +7,11 @@ from typing import Any
 from pydantic import SecretStr
 
 from kenobot.cli.context import CommandContext
-from kenobot.cli.options import Commands
 from kenobot.core import plugins
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, is_secret
 from kenobot.core.terminal import one_line
 from kenobot.ports.errors import PluginError
-
-
-def add(commands: Commands) -> None:
-    description = "Check the configuration and show every setting and its origin. Secrets are not shown."
-    command = commands.add("config", config, "", description, json=False)
-    command.add_argument("--json", action="store_true", help="one JSON object: key → value and origin")
 
 
 def config(context: CommandContext) -> int:

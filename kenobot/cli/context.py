@@ -62,6 +62,12 @@ class CommandContext:
         """--since or --as-of as a moment."""
         return self.now - since if isinstance(since, timedelta) else since
 
+    @property
+    def since(self) -> str | None:
+        """--since, comparable with stored times as text, whether these end in `Z` or in `+00:00`."""
+        moment = self.moment(self.args.since)
+        return moment.strftime("%Y-%m-%dT%H:%M:%S.%f") if moment else None
+
     # ── the database, beside a bot that may be running ───────────────────────────────────────────────────────────────
 
     @contextmanager

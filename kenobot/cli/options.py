@@ -1,6 +1,7 @@
-"""Commands, the options that several of them share, and their endings. Imports nothing heavy."""
+"""Parsers of commands, the types of their arguments, and their endings. Imports nothing heavy."""
 
 import argparse
+import importlib
 import json
 import re
 import sys
@@ -12,19 +13,16 @@ from typing import TYPE_CHECKING, Any
 from kenobot.ports.errors import KenobotError
 
 if TYPE_CHECKING:
-    from kenobot.cli.context import CommandContext
     from kenobot.ports.clock import Clock
+    from kenobot.storage.dead_letters import DeadLetterId
 
 FAILED, NOT_FOUND = 1, 2
-CODES = "exit codes: 0 done · 1 it failed · 2 nothing found"
+_CODES = "exit codes: 0 done · 1 it failed · 2 nothing found"
 _YES = frozenset({"y", "yes", "s", "si", "sí"})
 _WIDTH = 100  # characters of a line of help
 _DIGITS = 15  # no id has as many, and SQLite can still hold such a number
 _AGO = re.compile(r"(\d{1,6})([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-
-Run = Callable[["CommandContext"], int]
-"""Runs a command and returns its exit code. Raises KenobotError."""
 
 
 class NothingFound(KenobotError):
@@ -35,51 +33,58 @@ class NoDatabase(NothingFound):
     """The home has no database, because the bot has never run there."""
 
 
-class Commands:
-    """The subcommands of a parser.
-
-    home: a parser with --home, which every command understands.
-    subcommand: the chosen command of a group, "" when there is none.
-    """
-
-    def __init__(self, parser: argparse.ArgumentParser, home: argparse.ArgumentParser, subcommand: str = "") -> None:
-        self.subcommand = subcommand
-        self._parts = parser.add_subparsers(metavar="COMMAND", required=True)
-        self._home = home
-
-    def group(self, name: str, description: str, epilog: str = "") -> "Commands":
-        """A command with subcommands."""
-        return Commands(self._parser(name, "", description, epilog), self._home)
-
-    def add(
-        self,
-        name: str,
-        run: Run,
-        summary: str,
-        description: str = "",
-        *,
-        examples: Iterable[str] = (),
-        epilog: str = "",
-        json: bool = True,
-    ) -> argparse.ArgumentParser:
-        """A command. summary: its line in a list. description: one begins its own help; by default the summary does."""
-        if examples:
-            epilog = "\n".join(["examples:", *(f"  {line}" for line in examples), "", epilog or CODES])
-        parser = self._parser(name, summary, description or f"{summary[0].upper()}{summary[1:]}.", epilog)
-        if json:
-            parser.add_argument("--json", action="store_true", help="one JSON object a line, for scripts")
-        parser.set_defaults(run_command=run, json=False)
-        return parser
-
-    def _parser(self, name: str, summary: str, description: str, epilog: str) -> argparse.ArgumentParser:
-        return self._parts.add_parser(
-            name,
-            parents=[self._home],
+def build_parser(
+    name: str, commands: Mapping[str, Mapping[str, Any]], home: argparse.ArgumentParser
+) -> argparse.ArgumentParser:
+    """The parser of one command and its subcommands. home: a parser with --home, which each of them understands."""
+    commands = dict(commands)
+    shared: Mapping[str, Mapping[str, Any]] = commands.pop("arguments")
+    root = argparse.ArgumentParser(prog="kenobot", parents=[home])
+    parts = root.add_subparsers(metavar="COMMAND", required=True)
+    for words, command in commands.items():
+        verb, _, part = words.partition(" ")
+        if verb != name:
+            continue
+        summary = command.get("summary", "")
+        parser = parts.add_parser(
+            part or verb,
+            parents=[home],
             help=summary,
-            description=_filled(description),
-            epilog=_filled(epilog),
+            description=_filled(command.get("description") or f"{summary[0].upper()}{summary[1:]}."),
+            epilog=_filled(_epilog(command)),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
+        if "call" in command:
+            _add_arguments(parser, parser, command.get("arguments", ()), shared)
+            parser.set_defaults(call=command["call"], command=part or verb, json=False, as_of=None)
+        else:
+            parts = parser.add_subparsers(metavar="COMMAND", required=True)
+    return root
+
+
+def _add_arguments(
+    parser: argparse.ArgumentParser,
+    target: argparse._ActionsContainer,
+    arguments: Iterable[Any],
+    shared: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Add arguments to the parser, or to a group of it. Those that are named are `shared` ones."""
+    for argument in arguments:
+        if isinstance(argument, list):
+            _add_arguments(parser, parser.add_mutually_exclusive_group(required=True), argument, shared)
+            continue
+        options = dict(shared[argument] if isinstance(argument, str) else argument)
+        names = options.pop("names", None) or [options.pop("name")]
+        if "type" in options:
+            options["type"] = TYPES[options["type"]]
+        target.add_argument(*names, **options)
+
+
+def _epilog(command: Mapping[str, Any]) -> str:
+    epilog: str = command.get("epilog", "")
+    if "examples" not in command:
+        return epilog
+    return "\n".join(["examples:", *(f"  {line}" for line in command["examples"]), "", epilog or _CODES])
 
 
 def _filled(text: str) -> str:
@@ -87,42 +92,15 @@ def _filled(text: str) -> str:
 
 
 def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    """Run the command that the arguments name; returns its exit code."""
+    """Run the command that the arguments name; returns its exit code. Raises KenobotError."""
     from kenobot.cli.context import CommandContext
 
-    run: Run = arguments.run_command
+    module, _, function = arguments.call.partition(":")
+    run: Callable[[CommandContext], int] = getattr(importlib.import_module(f"kenobot.cli.{module}"), function)
     return run(CommandContext(arguments, clock))
 
 
-# ── options ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def add_ref(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
-    parser.add_argument(
-        "ref", metavar="MEMORY", nargs="?" if optional else None, help="its number, or the beginning of its key"
-    )
-
-
-def add_scope(
-    parser: argparse.ArgumentParser, meaning: str = "only this memory: owner, chat:SESSION or user:ID"
-) -> None:
-    parser.add_argument("--scope", metavar="SCOPE", help=meaning)
-
-
-def add_as_of(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--as-of", type=parse_since, metavar="WHEN", help="as it was then: 2d, 3w, or a date like 2026-03-01 (UTC)"
-    )
-
-
-def add_since_and_limit(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--since",
-        type=parse_since,
-        metavar="WHEN",
-        help="only later ones: 30m, 1h, 2d, 1w, or a date like 2026-11-21 (UTC)",
-    )
-    parser.add_argument("--limit", type=positive_int, default=100, metavar="N", help="only the last N (100)")
+# ── types of arguments ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def parse_since(text: str) -> timedelta | datetime:
@@ -145,9 +123,6 @@ def bounded_int(most: int) -> Callable[[str], int]:
         return int(text)
 
     return read
-
-
-positive_int = bounded_int(1_000_000)
 
 
 def bounded_float(most: float, complaint: str) -> Callable[[str], float]:
@@ -175,6 +150,27 @@ def id_number(complaint: str) -> Callable[[str], int]:
         return int(digits)
 
     return read
+
+
+def dead_letter_id(text: str) -> "DeadLetterId":
+    from kenobot.storage.dead_letters import DeadLetterId
+
+    try:
+        return DeadLetterId.parse(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither like in-12 nor like out-7") from None
+
+
+TYPES: Mapping[str, Callable[[str], Any]] = {
+    "positive": bounded_int(1_000_000),
+    "share": bounded_float(1, "no number from 0 to 1"),
+    "seconds": bounded_float(600, "not a number of seconds from 0 to 600"),
+    "since": parse_since,
+    "dead_letter": dead_letter_id,
+    "proposal": id_number("not the number of a proposal"),
+    "night": id_number("no number of a night: `kenobot sleep status` shows the last one"),
+    "change": id_number("no number of a change: `kenobot memory log --json` shows them"),
+}
 
 
 # ── endings ──────────────────────────────────────────────────────────────────────────────────────────────────────────

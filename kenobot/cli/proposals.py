@@ -7,7 +7,6 @@ from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.options import Commands
 from kenobot.cognitive.sleep import proposals as decisions
 from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
 from kenobot.cognitive.store import proposals as proposal_rows
@@ -15,37 +14,7 @@ from kenobot.cognitive.store.proposals import Proposal, ProposalState
 from kenobot.core.terminal import escape_controls, one_line
 
 _STATES: tuple[ProposalState, ...] = ("pending", "approved", "rejected", "undone")
-_DECISIONS = {
-    "approve": (decisions.approve, "apply a proposal"),
-    "reject": (decisions.reject, "reject a proposal: it is not proposed again"),
-    "undo": (decisions.undo_approval, "revert an approved proposal"),
-}
-_KINDS = """\
-kinds:
-  rule            approving puts a line into rules.json
-  preference      approving puts a line into preferences.md
-  merge_entities  approving files what is remembered of one name under another
-  setting         advice: the setting is yours to change
-"""
-_CODES = "exit codes: 0 done · 1 it cannot be done · 2 no such proposal"
-
-
-def add(commands: Commands) -> None:
-    parts = commands.group(
-        "proposals",
-        "Changes proposed by consolidation. Nothing changes before you approve it, and what you approved can be "
-        "undone. Works while the bot runs and while it does not.",
-        f"{_KINDS}\n{_CODES}",
-    )
-    command = parts.add("list", list_, "list proposals, oldest first")
-    command.add_argument("--state", choices=(*_STATES, "all"), default="pending", help="only these (pending)")
-    command.add_argument("--limit", type=options.positive_int, default=100, metavar="N", help="only the last N (100)")
-    shown = parts.add("show", show, "show a proposal with its evidence")
-    number = options.id_number("not the number of a proposal")
-    decided = [parts.add(name, decide, summary, epilog=_CODES) for name, (_, summary) in _DECISIONS.items()]
-    for name, command in zip((None, *_DECISIONS), (shown, *decided), strict=True):
-        command.add_argument("number", metavar="NUMBER", type=number, help="as `kenobot proposals list` gives it")
-        command.set_defaults(decision=name)
+_DECISIONS = {"approve": decisions.approve, "reject": decisions.reject, "undo": decisions.undo_approval}
 
 
 def list_(context: CommandContext) -> int:
@@ -65,7 +34,7 @@ def show(context: CommandContext) -> int:
 
 def decide(context: CommandContext) -> int:
     number = context.args.number
-    apply, _ = _DECISIONS[context.args.decision]
+    apply = _DECISIONS[context.args.command]
     try:
         with context.write() as connection:
             if proposal_rows.get(connection, number) is None:

@@ -1,4 +1,4 @@
-"""Start of a bot, for `chat` and `run`: valid settings first, then the folders, the log, the lock, and the app."""
+"""`kenobot chat` and `kenobot run`: valid settings first, then the folders, the log, the lock, and the app."""
 
 import asyncio
 import ctypes
@@ -41,6 +41,10 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
             return asyncio.run(serve())
     except StoreCorrupt as error:  # a service that starts again would find it as damaged as before
         raise ConfigError(str(error)) from error
+
+
+def chat(context: CommandContext) -> int:
+    return serve_channels(context, ConsoleOptions(message=context.args.message, trace=context.args.trace))
 
 
 def limit_malloc_arenas() -> bool:

@@ -21,6 +21,7 @@ DATA = (
     "config/systemd/*",
     "evals/demo/*.toml",
     "evals/recall/data/*.jsonl",
+    "cli/*.toml",
     "agent/commands/*.toml",
     "agent/prompt/*.md",
     "agent/safety/*.toml",

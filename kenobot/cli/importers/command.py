@@ -13,32 +13,12 @@ from kenobot.cli.importers import origins
 from kenobot.cli.importers.apply_plan import FileResult, ImportReport, apply_plan
 from kenobot.cli.importers.folder import SourceFolder
 from kenobot.cli.importers.plan import ImportContext, ImportPlan
-from kenobot.cli.options import Commands
 from kenobot.core.settings.home import Home
 from kenobot.core.terminal import one_line
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import session_id
 from kenobot.storage import database as db
 from kenobot.storage import migrate
-
-_DESCRIPTION = """\
-Take in what another agent remembers: the home of a JavaScript KenoBot, an OpenClaw workspace or a nanobot workspace.
-First it shows, file by file, what would be taken in and what would be left alone and why; nothing is written before
-you agree. Dates are kept. Doing it again takes in only what is new. Files that say who the bot is are yours to copy.
-"""
-_EPILOG = """\
-exit codes: 0 done, or nothing new · 1 it failed · 2 nothing to take in, or nobody agreed · 78 the home is in use
-The whole import is one decision: `kenobot memory undo` takes it back.
-"""
-
-
-def add(commands: Commands) -> None:
-    command = commands.add("import", import_agent, "", _DESCRIPTION, epilog=_EPILOG)
-    command.add_argument("path", metavar="PATH", help="the other agent's home or workspace")
-    names = ("auto", *origins.READERS)
-    command.add_argument("--from", dest="origin", choices=names, default="auto", help="what it is (auto: look)")
-    command.add_argument("--dry-run", action="store_true", help="only show what would be taken in")
-    command.add_argument("--yes", action="store_true", help="do it without asking")
 
 
 def import_agent(context: CommandContext) -> int:

@@ -15,7 +15,6 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.memory import purge as memory_purge
 from kenobot.cli.memory.record_text import print_row, record_line, record_row
 from kenobot.cli.memory.sync_files import sync_files
-from kenobot.cli.options import Commands, add_ref, add_scope
 from kenobot.cognitive.control import undo as undoing
 from kenobot.cognitive.control.export_format import is_scope
 from kenobot.cognitive.control.find import resolve_reference
@@ -25,54 +24,6 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit import correct as correct_record
 from kenobot.cognitive.store import records
 from kenobot.ports.memory import Candidate
-
-
-def add(commands: Commands) -> None:
-    command = commands.add(
-        "remember",
-        remember,
-        "add a record",
-        "Add a record, as the owner's own word.",
-        examples=("kenobot memory remember I am allergic to nuts", "kenobot memory remember --scope user:telegram-2 …"),
-    )
-    command.add_argument("text", metavar="TEXT", nargs="+", help="what to remember")
-    command.add_argument(
-        "--scope", metavar="SCOPE", default="owner", help="whose memory: owner, chat:SESSION or user:ID"
-    )
-    command.add_argument("--core", action="store_true", help="into MEMORY.md, not the day's log")
-    command = commands.add(
-        "correct",
-        correct,
-        "replace the text of a record",
-        examples=("kenobot memory correct 12 I live in Lyon",),
-    )
-    add_ref(command)
-    command.add_argument("text", metavar="TEXT", nargs="+", help="what is true")
-    add_scope(command)
-    command = commands.add("forget", forget, "hide a record (can be undone)", examples=("kenobot memory forget 12",))
-    add_ref(command)
-    command.add_argument("more", metavar="MEMORY", nargs="*", help="more of them")
-    add_scope(command)
-    command = commands.add(
-        "purge",
-        purge,
-        "delete a record permanently, with its source messages",
-        examples=("kenobot memory purge 12 --dry-run", "kenobot memory purge 12 --yes"),
-    )
-    add_ref(command)
-    add_scope(command)
-    command.add_argument("--yes", action="store_true", help="do not ask")
-    command.add_argument("--dry-run", action="store_true", help="only say what would be erased")
-    command = commands.add(
-        "undo",
-        undo,
-        "revert a change",
-        "Revert the last change of memory, or the change of a number; an undo too.",
-        examples=("kenobot memory undo", "kenobot memory undo 345", "kenobot memory undo --scope chat:telegram-1"),
-    )
-    event = options.id_number("no number of a change: `kenobot memory log --json` shows them")
-    command.add_argument("event", metavar="CHANGE", nargs="?", type=event, help="as `kenobot memory log` shows it")
-    add_scope(command, "whose last change (owner)")
 
 
 def remember(context: CommandContext) -> int:

@@ -7,7 +7,6 @@ from typing import Any
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory import vectors
-from kenobot.cli.options import Commands, add_as_of, add_scope
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.control.stats import collect_stats
 from kenobot.cognitive.recall.index.index import SideIndex, unindexed_count
@@ -23,46 +22,6 @@ from kenobot.storage.connection import Connection
 
 _NO_SESSION = "none"
 _BATCH = 2000  # events and messages that are indexed at a time
-
-
-def add(commands: Commands) -> None:
-    command = commands.add(
-        "recall",
-        recall,
-        "records retrieved for a message, with scores",
-        "Records retrieved for a message, with the X-ray: the reason for each, the parts of its score, and what was "
-        "left out. Nothing counts as used by this.",
-        examples=("kenobot memory recall where do I live?", "kenobot memory recall --as-of 2026-03-01 my job"),
-    )
-    command.add_argument("text", metavar="TEXT", nargs="+", help="the message")
-    command.add_argument("--limit", type=options.positive_int, default=12, metavar="N", help="at most N memories (12)")
-    command.add_argument(
-        "--budget", type=options.positive_int, default=1200, metavar="TOKENS", help="at most so long (1200)"
-    )
-    add_scope(command)
-    add_as_of(command)
-    command.add_argument("--markdown", action="store_true", help="the X-ray as Markdown")
-    command = commands.add(
-        "context",
-        context,
-        "memory section of the prompt",
-        "Memory section of a prompt of the owner's: with a message what is recalled for it, without one what every "
-        "conversation begins with.",
-        examples=("kenobot memory context", "kenobot memory context what is my address?"),
-    )
-    command.add_argument("text", metavar="TEXT", nargs="*", help="the message")
-    command.add_argument(
-        "--budget", type=options.positive_int, metavar="TOKENS", help="at most so long (as the settings say)"
-    )
-    add_scope(command)
-    command.set_defaults(as_of=None)
-    command = commands.add(
-        "stats",
-        stats,
-        "counts, queue lengths and disk usage",
-        examples=("kenobot memory stats", "kenobot memory stats --json"),
-    )
-    add_scope(command)
 
 
 def recall(context: CommandContext) -> int:

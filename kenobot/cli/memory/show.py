@@ -1,15 +1,13 @@
-"""`kenobot memory list`, `show`, `history`, `why` and `log`: records and their provenance. Read-only."""
+"""`kenobot memory list`, `show`, `history` and `why`: records and their provenance. Read-only."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
-from kenobot.cli import log_rows, options
+from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.record_text import record_line, record_row
-from kenobot.cli.options import Commands, add_as_of, add_ref, add_scope
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.control import history as past
 from kenobot.cognitive.control.explain_reply import explain_last_reply
@@ -27,60 +25,6 @@ _LINKS = 20
 _SHOWN_FORMS = tuple(form for form in _FORMS if form != "box")
 _ALL = 1_000_000
 _NOTHING = "Nothing is remembered here yet."
-
-
-def add(commands: Commands) -> None:
-    command = commands.add(
-        "list",
-        list_,
-        "list records, newest first",
-        examples=("kenobot memory list --scope owner --limit 20", "kenobot memory list --status forgotten --as-of 2w"),
-    )
-    add_scope(command)
-    command.add_argument(
-        "--status", choices=(*_STATUSES, "all"), default="active", help="only these (active); not with --as-of"
-    )
-    command.add_argument("--form", choices=_FORMS, help="only these")
-    share = options.bounded_float(1, "no number from 0 to 1")
-    command.add_argument("--min-confidence", type=share, default=0.0, metavar="0..1", help="only as sure as this")
-    command.add_argument("--limit", type=options.positive_int, default=100, metavar="N", help="at most N (100)")
-    add_as_of(command)
-    command = commands.add(
-        "show",
-        show,
-        "show a record, or all by scope",
-        examples=("kenobot memory show 12", "kenobot memory show 12 --as-of 2026-03-01", "kenobot memory show"),
-    )
-    add_ref(command, optional=True)
-    add_scope(command)
-    add_as_of(command)
-    command = commands.add(
-        "history",
-        history,
-        "change history of a record",
-        "Change history of a record, newest first: by whom, why, and what changed.",
-        examples=("kenobot memory history 12",),
-    )
-    add_ref(command)
-    add_scope(command)
-    command = commands.add(
-        "why",
-        why,
-        "records behind the last reply, or the provenance of one",
-        "Records behind the last reply of a conversation, each with its provenance; or the provenance of one record.",
-        examples=("kenobot memory why", "kenobot memory why --session telegram-1", "kenobot memory why 12"),
-    )
-    add_ref(command, optional=True)
-    command.add_argument("--session", metavar="SESSION", help="the conversation; without it the one that was last")
-    add_scope(command)
-    command = commands.add(
-        "log",
-        log,
-        "memory event log",
-        "What was admitted, changed or rejected, and why, oldest first. Times are UTC.",
-        examples=("kenobot memory log --since 1d", "kenobot memory log --json --limit 1000"),
-    )
-    options.add_since_and_limit(command)
 
 
 def list_(context: CommandContext) -> int:
@@ -153,14 +97,6 @@ def why(context: CommandContext) -> int:
     return options.print_rows(rows, args.json, _origin_lines, nothing)
 
 
-def log(context: CommandContext) -> int:
-    since = context.moment(context.args.since)
-    with context.read(rows=True) as connection:
-        rows = log_rows.memory_events(connection, since, context.args.limit)
-    nothing = "Nothing has happened to memory in that time."
-    return options.print_rows(rows, context.args.json, _event_line, nothing)
-
-
 # ── as text ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -213,13 +149,6 @@ def _change_lines(row: Mapping[str, Any]) -> str:
         f"          {name}: {_short(str(before))} → {_short(str(after))}" for name, before, after in row["changes"]
     ]
     return "\n".join(one_line(line) for line in lines)
-
-
-def _event_line(row: Mapping[str, Any]) -> str:
-    record = f"#{row['record_id']}" if row["record_id"] is not None else "-"
-    data = json.dumps(row["data"], ensure_ascii=False) if row["data"] else ""
-    parts = (row["at"], row["type"], record, row["actor"], row["session"], data)
-    return one_line("  ".join(str(part) for part in parts if part))
 
 
 def _short(text: str, longest: int = 120) -> str:

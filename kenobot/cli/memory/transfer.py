@@ -12,55 +12,12 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.record_text import progress
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
-from kenobot.cli.options import Commands, add_scope
 from kenobot.cognitive.control import export as portable
 from kenobot.cognitive.control.export import MemoryImportReport
 from kenobot.cognitive.mirror import rebuild as rebuilding
 from kenobot.cognitive.mirror.lists.list_paths import is_memory_file
 from kenobot.core.settings.home import Home
 from kenobot.storage import migrate
-
-
-def add(commands: Commands) -> None:
-    command = commands.add(
-        "export",
-        export,
-        "write all memory as JSON Lines",
-        "Write all memory into one file of JSON Lines: every record whatever its state, its past, its links, the "
-        "conversations that it came from, and what was erased (without content).",
-        examples=("kenobot memory export memory.jsonl", "kenobot memory export - --scope owner | gzip > owner.gz"),
-        json=False,
-    )
-    command.add_argument("file", metavar="FILE", help="where to; - is standard output")
-    add_scope(command)
-    command = commands.add(
-        "import",
-        import_,
-        "read all memory as JSON Lines",
-        "Read what `export` wrote: all of it, or nothing when anything is wrong with the file. Existing records win, "
-        "and what was erased for good here stays away.",
-        examples=("kenobot memory import memory.jsonl --dry-run", "kenobot memory import memory.jsonl"),
-    )
-    command.add_argument("file", metavar="FILE", help="where from; - is standard input")
-    command.add_argument("--dry-run", action="store_true", help="only say what would be brought in")
-    commands.add(
-        "sync",
-        sync,
-        "synchronise with the Markdown files",
-        "Take in what people wrote into the Markdown files, and write what is new into them. A running bot does so by "
-        "itself before each answer.",
-        examples=("kenobot memory sync",),
-    )
-    command = commands.add(
-        "rebuild",
-        rebuild,
-        "rebuild the database from the Markdown files",
-        "Rebuild memory from its Markdown files, for when the database is lost. Conversations and the past of records "
-        "are not in the files.",
-        examples=("kenobot memory rebuild --dry-run", "kenobot memory rebuild"),
-    )
-    command.add_argument("--replace", action="store_true", help="throw away what the database holds of memory")
-    command.add_argument("--dry-run", action="store_true", help="only say what would be made")
 
 
 def export(context: CommandContext) -> int:

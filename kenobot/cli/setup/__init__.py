@@ -11,7 +11,6 @@ from pathlib import Path
 from kenobot.app.embedder_choice import choose_embedder
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.options import Commands
 from kenobot.cli.setup import install_embedder, toml_edit
 from kenobot.cli.setup.wizard import SetupChanges, Wizard
 from kenobot.core import plugins
@@ -20,33 +19,6 @@ from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.core.terminal import one_line
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import PluginContext
-
-_DESCRIPTION = """\
-Ask what is needed and write it to kenobot.toml; secrets go into files of their own under credentials/. Run it again
-whenever something changes: Enter keeps what there is, and lines and comments of your own stay as they are.
-"""
-_EPILOG = """\
-For scripts: --yes asks nothing. The API key and the bot token are taken from the files named, or from
-ANTHROPIC_API_KEY and TELEGRAM_BOT_TOKEN when the provider is anthropic or the channel telegram is enabled.
-Naming a key file chooses the provider, naming a token file enables the channel.
-"""
-
-
-def add(commands: Commands) -> None:
-    command = commands.add("setup", setup, "", _DESCRIPTION, epilog=_EPILOG, json=False)
-    command.add_argument("--yes", action="store_true", help="ask nothing")
-    command.add_argument("--name", metavar="NAME", help="what the bot is called")
-    command.add_argument("--language", choices=("auto", "en", "es"), help="language to answer in")
-    command.add_argument("--timezone", metavar="ZONE", help="your time zone, such as Europe/Madrid")
-    command.add_argument("--provider", metavar="NAME", help="language model provider: anthropic, offline, ...")
-    command.add_argument("--anthropic-key-file", metavar="PATH", help="file with the API key; - reads it from stdin")
-    command.add_argument("--telegram-token-file", metavar="PATH", help="file with the bot token; - reads it from stdin")
-    command.add_argument("--owner", action="append", metavar="ID", help="Telegram user id of an owner (repeatable)")
-    command.add_argument("--enable", action="append", default=[], metavar="CHANNEL", help="serve it (repeatable)")
-    command.add_argument("--disable", action="append", default=[], metavar="CHANNEL", help="do not (repeatable)")
-    command.add_argument(
-        "--embedded", action="store_true", help="install the model that finds memories by their meaning (130 MB)"
-    )
 
 
 def setup(context: CommandContext) -> int:

@@ -8,7 +8,6 @@ from kenobot.agent.background.sleep import next_sleep_time, sleep_policy
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.sync_files import sync_files
-from kenobot.cli.options import Commands
 from kenobot.cli.sleep import run_night
 from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.sleep import night, run_rows
@@ -22,50 +21,6 @@ from kenobot.storage.connection import Connection
 
 _PHASES: tuple[Phase, ...] = ("consolidate", "errors", "prune", "improve")
 _NEVER = "It has not slept here yet: `kenobot sleep run` has it do so now."
-
-
-def add(commands: Commands) -> None:
-    parts = commands.group(
-        "sleep",
-        "Consolidation: once a day the bot gathers what matters, merges what repeats itself, and prunes what is over. "
-        "Works while the bot runs and while it does not.",
-    )
-    command = parts.add(
-        "run",
-        run,
-        "run consolidation now",
-        "Run consolidation now, or resume a run that was interrupted. Ctrl-C interrupts; nothing is lost by it.",
-        examples=("kenobot sleep run", "kenobot sleep run --dry-run", "kenobot sleep run --phase prune --phase errors"),
-    )
-    command.add_argument("--dry-run", action="store_true", help="only say what would change, by rules, without a model")
-    command.add_argument("--phase", action="append", choices=_PHASES, help="only this phase (repeatable)")
-    parts.add(
-        "status",
-        status,
-        "the last run, and when the next is due",
-        "The last run, what it came to, and when the next one is due.",
-        examples=("kenobot sleep status", "kenobot sleep status --json"),
-    )
-    number = options.id_number("no number of a night: `kenobot sleep status` shows the last one")
-    for name, act, summary, description, examples in (
-        (
-            "report",
-            report,
-            "changes of a run, with reasons",
-            "Changes of a run, why each was made, and how to undo it, as Markdown.",
-            ("kenobot sleep report", "kenobot sleep report 12 --json"),
-        ),
-        (
-            "undo",
-            undo,
-            "undo all changes of a run",
-            "Undo all changes of a run, the newest first. What memory has built on since is left and named. Sleep does "
-            "not decide the same again.",
-            ("kenobot sleep undo", "kenobot sleep undo 12"),
-        ),
-    ):
-        command = parts.add(name, act, summary, description, examples=examples)
-        command.add_argument("run", metavar="NIGHT", nargs="?", type=number, help="its number; the last one by default")
 
 
 def run(context: CommandContext) -> int:

@@ -1,16 +1,25 @@
 """The command line as a whole: exit codes, errors in plain lines, and a start that imports little."""
 
+import importlib
 import os
 import subprocess
 import sys
+import tomllib
+from importlib import resources
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from kenobot import __version__
 from kenobot.cli import config, main
+from kenobot.cli.importers.plan import Origin
+from kenobot.cognitive.policy.sleep import Phase
+from kenobot.cognitive.store.proposals import ProposalState
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import ConfigError, KenobotError, StoreFull
+from kenobot.ports.memory import Form
+from kenobot.storage import dead_letters
 
 from .conftest import Cli
 
@@ -56,6 +65,30 @@ def test_every_command_has_help(cli: Cli, command: str) -> None:
     code, out, err = cli(*command.split(), "--help")
     assert (code, err) == (0, "")
     assert "--home DIR" in out
+
+
+def test_every_command_names_its_function_and_every_choice_there_is() -> None:
+    """What commands.toml says of the code is so."""
+    commands = tomllib.loads(resources.files("kenobot.cli").joinpath("commands.toml").read_text("utf-8"))
+    shared = commands.pop("arguments")
+    for words, command in commands.items():
+        group = any(other.startswith(f"{words} ") for other in commands)
+        assert group != ("call" in command) or words == "version", words
+        if "call" in command:
+            module, _, function = command["call"].partition(":")
+            assert callable(getattr(importlib.import_module(f"kenobot.cli.{module}"), function)), words
+    choices = {
+        (words, argument["name"]): tuple(argument["choices"])
+        for words, command in commands.items()
+        for argument in command.get("arguments", ())
+        if isinstance(argument, dict) and "choices" in argument
+    }
+    assert choices["deadletter list", "--state"] == (*dead_letters.STATES, "all")
+    assert tuple(shared["ended state"]["choices"]) == dead_letters.ENDED
+    assert choices["proposals list", "--state"] == (*get_args(ProposalState), "all")
+    assert choices["sleep run", "--phase"] == get_args(Phase)
+    assert choices["import", "--from"] == ("auto", *get_args(Origin))
+    assert set(choices["memory list", "--form"]) == set(get_args(Form))
 
 
 @pytest.mark.parametrize(
