@@ -17,10 +17,11 @@ from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.compact.digest import KEY as SUMMARY_KEY
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
+from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.store import events, links, proposals, redaction, sleep_plans
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import turns as turn_rows
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.redaction import ERASED_TEXT
 from kenobot.cognitive.store.scopes import Scopes
@@ -105,11 +106,11 @@ def forget(
     if known.key != SUMMARY_KEY:
         summary_rows.withdraw_summaries(connection, told, known.text, act.at)
     proposals.drop_pending_about(connection, [known.id, *(copy.id for copy in copies)], [known.text])
-    event = _retire(connection, known, act)
+    event = end_record(connection, known, "forgotten", act)
     whole = act.part_of if act.part_of is not None else event
     part = ChangeContext(act.at, act.actor, f"it repeats {known.id}", act.session, part_of=whole)
     for copy in copies:
-        _retire(connection, copy, part)
+        end_record(connection, copy, "forgotten", part)
     turns = turn_rows.hide_turns(connection, telling, known.id)
     for copy in copies:
         turns += turn_rows.hide_turns(connection, copy.source_message_ids, copy.id)
@@ -196,12 +197,6 @@ def _copies(connection: Connection, record: Record, reach: Scopes) -> list[Recor
 def _line(text: str) -> str:
     """Choose the longest stretch of ASCII in a text, or the text: what can be found whatever its case."""
     return max(re.findall(r"[\x20-\x7e]{8,}", text), key=len, default=text)
-
-
-def _retire(connection: Connection, known: Record, act: ChangeContext) -> int:
-    now = store.stamp(act.at)
-    values = {"status": "forgotten", "valid_to": now, "updated": now}
-    return change(connection, known, "forgotten", values, act, data={"from": known.status, "by": None})
 
 
 # ── out of the world ─────────────────────────────────────────────────────────────────────────────────────────────

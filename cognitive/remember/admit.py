@@ -8,31 +8,37 @@ import json
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
+from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.beliefs.links import link_new_record, strengthen_link
+from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import boxes
-from kenobot.cognitive.remember.actions import check_action, parse_action
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.remember.classify import tier_of_confidence
-from kenobot.cognitive.remember.compare import Comparison, compare
 from kenobot.cognitive.remember.conflicts import (
+    Comparison,
     Conflict,
-    add_supersedes_link,
     apply_conflict,
+    compare,
     contested_confidence,
+    draft_weight,
     end_record,
+    may_displace,
+    record_weight,
 )
 from kenobot.cognitive.remember.draft import (
     FACT_FORMS,
+    MOST_TAGS,
     RecordDraft,
     attributes_json,
-    default_action,
+    draft_attributes,
     find_secret,
     insert_draft,
     make_draft,
 )
-from kenobot.cognitive.remember.reinforce import reinforce_record
-from kenobot.cognitive.store import events, records, redaction, term_index, turns
+from kenobot.cognitive.remember.statement_relation import is_richer
+from kenobot.cognitive.store import events, links, records, redaction, term_index, turns
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
@@ -42,19 +48,21 @@ from kenobot.cognitive.text.words import detect_language, words
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 
+ActionVerdict = Literal["allow", "deny", "defer"]
+
 _BLANK = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})  # kinds of characters that show nothing
-_KEPT_WHOLE = ("store_note", "store_episode", "update_note", "create_artifact")
+_ADMITTING = ("store_note", "store_episode", "update_note", "create_artifact")
+_ACTIONS = (*_ADMITTING, "summarize_node", "discard", "link_graph")
+_MOST_EVIDENCE = 200  # turns that are kept as having said a thing: the newest
 
 
-def admit(connection: Connection, candidate: Candidate, occasion: AdmitContext) -> Decision:
-    """Take `candidate` in, or not. The same one twice gives the same store once, and a surer belief."""
-    return _admit(connection, candidate, occasion)
-
-
-def _admit(
-    connection: Connection, candidate: Candidate, occasion: AdmitContext, instead_of: int | None = None
+def admit(
+    connection: Connection, candidate: Candidate, occasion: AdmitContext, *, instead_of: int | None = None
 ) -> Decision:
-    """instead_of: the record whose place the candidate is to take, whatever they have in common."""
+    """Take `candidate` in, or not. The same one twice gives the same store once, and a surer belief.
+
+    instead_of: the record whose place the candidate is to take, whatever they have in common.
+    """
     text = sanitize(candidate.text, occasion.policy.max_text_chars)
     if all(unicodedata.category(char) in _BLANK for char in text):
         return _decided(connection, occasion, Decision("discarded", "there is nothing in it"))
@@ -79,23 +87,23 @@ def _admit(
         if known is not None:
             found = replace(found, repeated=known, later=None)
     if found.repeated is not None:
-        return reinforce_record(connection, found.repeated, made, found.conflicts, occasion)
+        return _reinforce(connection, found.repeated, made, found.conflicts, occasion)
     return _create(connection, made, found, occasion)
 
 
 def supersede(connection: Connection, old: int, candidate: Candidate, occasion: AdmitContext) -> Decision:
     """Put `candidate` in the place of record `old` of its scope, which stays as history: a person rewrote a line."""
     before = records.get(connection, old, (candidate.scope,))
-    decision = _admit(connection, candidate, occasion, old)
+    decision = admit(connection, candidate, occasion, instead_of=old)
     if before is None or decision.record in (None, old):
         return decision
     assert decision.record is not None
     now = records.get(connection, old, (candidate.scope,))
-    part = events.last_decision_on(connection, decision.record)
-    act = occasion.change_context("", part)
+    act = occasion.change_context("", events.last_decision_on(connection, decision.record))
     if now is not None and now.status == "active":
         end_record(connection, now, "superseded", act, by=decision.record)
-    add_supersedes_link(connection, decision.record, old, act)
+    else:
+        links.add_supersedes_link(connection, decision.record, old, records.stamp(act.at), act.actor)
     return Decision("replaced", f"takes the place of {old}", decision.record)
 
 
@@ -131,16 +139,28 @@ def correct(connection: Connection, old: int, text: str, reach: Scopes, occasion
 
 def _unwanted(made: RecordDraft, occasion: AdmitContext) -> str | None:
     """The reason why a candidate's own action keeps it out; None to admit it. What is important is admitted anyway."""
-    wish = made.candidate.action
-    if not wish:
+    action = parse_action(made.candidate.action or "store_note")
+    if action in _ADMITTING:
         return None
-    action = parse_action(wish)
-    if action in _KEPT_WHOLE:
-        return None
-    ruling = check_action(action, made.eligibility, occasion.policy.admit)
-    if action == "discard" and ruling.decision == "deny":
-        return None
-    return f"the action was {action}, {ruling.rationale}"
+    verdict, rationale = check_action(action, made.confidence, made.importance, occasion.policy.admit)
+    return None if verdict == "deny" else f"the action was {action}, {rationale}"
+
+
+def parse_action(value: object) -> str:
+    """Return the action that `value` names; `discard` when it names none."""
+    return value if isinstance(value, str) and value in _ACTIONS else "discard"
+
+
+def check_action(action: str, confidence: float, importance: float, policy: AdmitPolicy) -> tuple[ActionVerdict, str]:
+    """Decide whether `action` may be carried out, and tell why in a word that programs can count.
+
+    A candidate whose action is deferred is kept with less standing.
+    """
+    if action == "discard" and importance >= policy.keep_from_importance:
+        return "deny", "importance_too_high_for_discard"
+    if action != "discard" and confidence < policy.defer_below:
+        return "defer", "confidence_below_threshold"
+    return "allow", "eligible"
 
 
 def _outlived(connection: Connection, made: RecordDraft) -> str | None:
@@ -213,13 +233,13 @@ def _same_subject(known: Record, made: RecordDraft) -> bool:
 def _create(connection: Connection, made: RecordDraft, found: Comparison, occasion: AdmitContext) -> Decision:
     policy = occasion.policy
     confidence = contested_confidence(made, found.conflicts, policy.admit)
-    action = default_action(made)
-    ruling = check_action(action, made.eligibility, policy.admit)
+    action = _default_action(made)
+    verdict, rationale = check_action(action, made.confidence, made.importance, policy.admit)
     record = insert_draft(connection, made, occasion, confidence)
     decision = _outcome(found.conflicts, record)
     if found.later is not None:
         decision = Decision("created", f"it is history: {found.later.id} says what came after it", record)
-    told: dict[str, Json] = {"action": action, "policy": f"{ruling.decision}: {ruling.rationale}"}
+    told: dict[str, Json] = {"action": action, "policy": f"{verdict}: {rationale}"}
     told["tier"] = tier_of_confidence(confidence, policy.admit)
     event = _event(connection, occasion, decision, told)
     records.set_changed_event(connection, record, made.scope, event)
@@ -232,6 +252,10 @@ def _create(connection: Connection, made: RecordDraft, found: Comparison, occasi
     if made.form in FACT_FORMS:
         _link(connection, record, made, found, act, occasion)
     return decision
+
+
+def _default_action(made: RecordDraft) -> str:
+    return "store_episode" if made.form == "episode" else "store_note"
 
 
 def _outcome(disputes: Sequence[Conflict], record: int) -> Decision:
@@ -248,7 +272,7 @@ def _file_as_history(connection: Connection, record: int, later: Record, made: R
     assert known is not None
     values: dict[str, ColumnValue] = {"status": "superseded", "valid_to": later.valid_from}
     change(connection, known, "superseded", values, act, data={"from": "active", "by": later.id})
-    add_supersedes_link(connection, later.id, record, act)
+    links.add_supersedes_link(connection, later.id, record, records.stamp(act.at), act.actor)
 
 
 def _link(
@@ -270,6 +294,96 @@ def _link(
     boxes.add_to_open_box(connection, known, act, policy.boxes)
 
 
+# ── repeats ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _reinforce(
+    connection: Connection, known: Record, made: RecordDraft, disputes: Sequence[Conflict], occasion: AdmitContext
+) -> Decision:
+    """Reinforce a record by a draft that repeats it; the owner's word raises its trust.
+
+    A turn that counts already changes nothing. A richer wording replaces the text.
+    """
+    policy = occasion.policy
+    same_words = made.key == known.key or made.candidate.source == "extraction"
+    if same_words and made.evidence and set(made.evidence) <= set(known.source_message_ids):
+        return _read_again(connection, known, made, disputes, occasion)
+    weight = draft_weight(made, policy.admit)
+    values = _surer(known, made, occasion, weight >= record_weight(known, policy.admit))
+    reworded = made.key != known.key and may_displace(made, known, policy.admit) and is_richer(known.text, made.text)
+    if reworded:
+        values |= {
+            "text": made.text,
+            "key": made.key,
+            "lang": detect_language(made.text),
+            "updated": records.stamp(occasion.at),
+        }
+    reason = "it was known already, and is said more fully now" if reworded else "it was known already"
+    decision = Decision("reinforced", reason, known.id)
+    shown = reworded or values["trust"] != known.trust
+    asked: dict[str, Json] = {"action": "update_note" if made.form == "note" else _default_action(made)}
+    event = change(connection, known, "reinforced", values, occasion.change_context(reason), shown=shown, data=asked)
+    act = occasion.change_context(reason, event)
+    for dispute in disputes:
+        # Without a turn of its own a repeat cannot be told from the same one again, and must take nothing twice.
+        if made.evidence and dispute.record.id != known.id:
+            apply_conflict(connection, dispute, known.id, act, policy)
+    after = records.get(connection, known.id, (known.scope,))
+    assert after is not None
+    lifecycle.apply_event(connection, after, "restated" if weight == 3 else "reinforced", act, policy.value)
+    return decision
+
+
+def _read_again(
+    connection: Connection, known: Record, made: RecordDraft, disputes: Sequence[Conflict], occasion: AdmitContext
+) -> Decision:
+    """Merge what a turn that counts already tells of its subject, or against a memory, once."""
+    decision = Decision("reinforced", "it was known already, from this very turn", known.id)
+    counts = may_displace(made, known, occasion.policy.admit)
+    news = counts and made.attributes.keys() - known.attribute_map.keys()
+    values = _fuller(known, made, counts)
+    event = change(connection, known, "reinforced", values, occasion.change_context(decision.reason), shown=False)
+    act = occasion.change_context(decision.reason, event)
+    read = {verdict.record for verdict in made.candidate.verdicts if verdict.relation == "contradiction"}
+    for dispute in disputes:
+        other = dispute.record.id
+        told = news or (other in read and links.get_link(connection, known.id, other, "contradicts") is None)
+        if told and other != known.id:
+            apply_conflict(connection, dispute, known.id, act, occasion.policy)
+    return decision
+
+
+def _fuller(known: Record, made: RecordDraft, counts: bool) -> dict[str, ColumnValue]:
+    """What a turn tells of a fact beyond the fact itself, and can tell twice. counts: whoever tells it is believed."""
+    tags = list(dict.fromkeys([*json.loads(known.tags), *made.tags]))[:MOST_TAGS]
+    attributes = {**made.attributes, **known.attribute_map} if counts else known.attribute_map
+    return {
+        "expires": None,
+        "importance": max(known.importance, made.importance) if counts else known.importance,
+        "tags": json.dumps(tags, ensure_ascii=False),
+        "attributes": attributes_json(attributes, known.by),
+        "subject": made.subject if counts and known.subject == OWNER_SUBJECT else known.subject,
+    }
+
+
+def _surer(known: Record, made: RecordDraft, occasion: AdmitContext, counts: bool) -> dict[str, ColumnValue]:
+    """What a repeat changes. counts: whoever repeats it is to be believed as much as whoever said it first."""
+    policy = occasion.policy
+    vouched = made.trust == "owner" and known.trust != "owner"
+    confidence = min(1.0, known.confidence + policy.reinforcement) if counts else known.confidence
+    if vouched:
+        confidence = max(confidence, min(made.confidence, policy.confidence["owner"]))
+    evidence = sorted({*known.source_message_ids, *made.evidence})[-_MOST_EVIDENCE:]
+    return {
+        **_fuller(known, made, counts),
+        "confidence": confidence,
+        "mentions": known.mentions + 1,
+        "last_seen": records.stamp(occasion.at),
+        "trust": made.trust if vouched else known.trust,
+        "source_messages": json.dumps(evidence),
+    }
+
+
 # ── slots ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -280,14 +394,14 @@ def _fill(connection: Connection, made: RecordDraft, occasion: AdmitContext) -> 
     if known is None:
         return _create(connection, made, Comparison(), occasion)
     if known.text == made.text:
-        return reinforce_record(connection, known, made, (), occasion)
+        return _reinforce(connection, known, made, (), occasion)
     now = records.stamp(occasion.at)
     values: dict[str, ColumnValue] = {
         "text": made.text,
         "updated": now,
         "last_seen": now,
         "trust": made.trust,
-        "attributes": attributes_json(made.attributes, occasion.speaker_name if made.trust == "guest" else ""),
+        "attributes": draft_attributes(made, occasion),
         "day": occasion.day,
         "lang": detect_language(made.text),
         "source_messages": json.dumps(made.evidence),

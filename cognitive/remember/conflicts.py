@@ -1,32 +1,47 @@
-"""Resolve conflicts between a draft and older records.
+"""Compare a draft with memory: what it repeats, contradicts, or relates to, and what becomes of older records.
 
 The weight of a word is decided first: a guess, a guest or a web page ends nothing that the owner said or confirmed.
 Then the evidence: a record with fewer than three supporting turns ends; one with more stays with less confidence.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.remember import AdmitPolicy
-from kenobot.cognitive.remember.draft import RecordDraft, attributes_json
-from kenobot.cognitive.store import links, records
+from kenobot.cognitive.remember import attribute_statements
+from kenobot.cognitive.remember.draft import FACT_FORMS, RecordDraft, attributes_json
+from kenobot.cognitive.remember.statement_relation import relation, repeat_veto
+from kenobot.cognitive.store import links, records, term_index
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.claims import Claim, mentions_value, remove_claims, remove_values, with_outdated_note
-from kenobot.cognitive.text.entity_names import normalize_name
+from kenobot.cognitive.text.claims import (
+    Claim,
+    claims,
+    mentions_value,
+    remove_claims,
+    remove_values,
+    with_outdated_note,
+)
+from kenobot.cognitive.text.entity_names import is_same_or_more_exact, normalize_name, same_value
 from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.cognitive.text.lexicon import word_set
+from kenobot.cognitive.text.similarity import Nearness, band_of, similarity
 from kenobot.cognitive.text.words import detect_language
 from kenobot.ports.identity import QUOTED_TRUST
+from kenobot.ports.memory import Relation
 from kenobot.storage.connection import Connection
 
 Resolution = Literal["supersede", "invalidate", "weaken", "differ", "amend"]
 """What is done to the older record: another value took its place; it was wrong; it is less believed; nothing, both are
 said; only what changed is taken from it, because it says more."""
 
+EVENT_CATEGORIES = frozenset({"commitment", "moment", "event", "action"})
+# A person can have several of these at a time: another one takes no place.
+_SEVERAL = word_set("single_valued_not")
 _GUESSED = ("extraction", "sleep", "import")
 
 
@@ -49,6 +64,151 @@ class Conflict:
         return self.resolution in ("supersede", "invalidate")
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Result of a comparison. repeated: a record that says the same. later: one about what came after."""
+
+    repeated: Record | None = None
+    conflicts: tuple[Conflict, ...] = ()
+    related: tuple[tuple[Record, float], ...] = ()
+    later: Record | None = None
+
+
+# ── what a draft repeats, contradicts, relates to ─────────────────────────────────────────────────────────────────
+
+
+def compare(
+    connection: Connection, made: RecordDraft, policy: AdmitPolicy, near: Nearness | None, but: int | None = None
+) -> Comparison:
+    """Compare a draft with its neighbours, except record `but`.
+
+    Only notes repeat or contradict each other; a person's edit is never a repeat.
+    """
+    neighbours = _neighbours(connection, made, policy, near)
+    if made.form != "note":
+        return Comparison(related=_related([(record, nearness) for record, nearness, _ in neighbours.values()], policy))
+    verdicts = {verdict.record: verdict.relation for verdict in made.candidate.verdicts}
+    outdated = [pair for pair in _outdated(connection, made, verdicts) if pair[0].id != but]
+    later = next(
+        (record for record, _ in outdated if record.valid_from > made.said_at and not made.is_owner_word), None
+    )
+    if later is not None:
+        return Comparison(later=later)
+    disputes = {record.id: resolve_new_value(made, record, names, policy) for record, names in outdated}
+    same: Record | None = None
+    rest: list[tuple[Record, float]] = []
+    read = records.by_ids(connection, [number for number in verdicts if number not in neighbours], (made.scope,))
+    shown = [(record, 0.0, False) for record in read.values() if _is_alive(record, made) and record.form == "note"]
+    for record, nearness, measured in (*shown, *neighbours.values()):
+        if record.id in disputes or record.id == but:
+            continue
+        verdict = verdicts.get(record.id)
+        found = _judge(made, record, nearness, measured, verdict, policy)
+        denied = _denied(made, record, policy) if found != "repeat" and verdict != "independent" else ()
+        if found == "contradiction" or denied:
+            disputes[record.id] = resolve_contradiction(made, record, policy, denied)
+        elif found == "repeat" and same is None and made.candidate.source != "edit":
+            same = record
+        else:
+            rest.append((record, nearness))
+    return Comparison(same, tuple(disputes.values()), _related(rest, policy))
+
+
+def _judge(
+    made: RecordDraft, record: Record, nearness: float, measured: bool, verdict: Relation | None, policy: AdmitPolicy
+) -> Relation:
+    """How a draft relates to one record. The word of somebody who read both counts, but a veto counts more."""
+    if record.form != "note":
+        return "independent"
+    if verdict == "repeat" and not repeat_veto(record.text, made.text, read=True):
+        return "repeat"
+    if verdict in ("contradiction", "independent"):
+        return verdict
+    if _same_frame(made, record):
+        return "repeat"
+    band = band_of(nearness, policy)
+    if band == "apart":
+        return "independent"
+    if band == "repeat" and measured and not repeat_veto(record.text, made.text, read=False):
+        return "repeat"
+    return relation(record.text, made.text)
+
+
+def _denied(made: RecordDraft, record: Record, policy: AdmitPolicy) -> tuple[Claim, ...]:
+    """Of a note that makes several claims, those that a draft says the opposite of."""
+    parts = claims(record.text) if record.form == "note" else ()
+    if len(parts) < 2:
+        return ()
+    near = (claim for claim in parts if band_of(similarity(claim.standalone_text, made.text), policy) != "apart")
+    return tuple(claim for claim in near if relation(claim.standalone_text, made.text) == "contradiction")
+
+
+def _same_frame(made: RecordDraft, record: Record) -> bool:
+    """Whether both are plain statements of the same one thing, in whatever words or language."""
+    told = {normalize_name(name): value for name, value in made.attributes.items()}
+    said = {normalize_name(name): value for name, value in _said(record).items()}
+    if len(told) != 1 or told.keys() != said.keys():
+        return False
+    return all(same_value(said[name], told[name]) for name in told) and all(
+        attribute_statements.read_attribute(text) is not None for text in (record.text, made.text)
+    )
+
+
+def _outdated(
+    connection: Connection, made: RecordDraft, verdicts: dict[int, Relation]
+) -> list[tuple[Record, tuple[str, ...]]]:
+    """Notes that give the draft's subject another value for what there is one of, with the names of that."""
+    if made.category in EVENT_CATEGORIES:
+        return []
+    found: dict[int, tuple[Record, list[str]]] = {}
+    for name, value in made.attributes.items():
+        plain = normalize_name(name)
+        if not is_single_valued(name):
+            continue
+        for record in term_index.records_with_attribute(connection, made.scope, made.subject, name):
+            said = next((held for known, held in record.attribute_map.items() if normalize_name(known) == plain), None)
+            exempt = (
+                record.form != "note" or record.category in EVENT_CATEGORIES or verdicts.get(record.id) == "independent"
+            )
+            if said is None or exempt or is_same_or_more_exact(said, value):
+                continue
+            found.setdefault(record.id, (record, []))[1].append(name)
+    return [(record, tuple(names)) for record, names in found.values()]
+
+
+def is_single_valued(attribute: str) -> bool:
+    """Whether there is one value of an attribute at a time, so that another one takes its place."""
+    plain = normalize_name(attribute)
+    return plain not in _SEVERAL and plain.removesuffix("s") not in _SEVERAL
+
+
+def _neighbours(
+    connection: Connection, made: RecordDraft, policy: AdmitPolicy, near: Nearness | None
+) -> dict[int, tuple[Record, float, bool]]:
+    """Neighbours by id: the record, its similarity, and whether that was measured by meaning."""
+    by_words = term_index.neighbours(connection, made.scope, made.subject, made.text, policy.max_neighbours)
+    found = {record.id: (record, likeness, False) for record, likeness in by_words}
+    if near is None:
+        return found
+    cosines = near(connection, made.scope, made.subject, made.text, policy.max_neighbours)
+    for number, record in records.by_ids(connection, list(cosines), (made.scope,)).items():
+        if _is_alive(record, made) and record.form in FACT_FORMS:
+            found[number] = (record, cosines[number], True)
+    return dict(sorted(found.items(), key=lambda item: (-item[1][1], -item[0])))
+
+
+def _is_alive(record: Record, made: RecordDraft) -> bool:
+    """Whether a record is live, and about the subject of a draft."""
+    return record.status == "active" and record.subject == made.subject
+
+
+def _related(pairs: Sequence[tuple[Record, float]], policy: AdmitPolicy) -> tuple[tuple[Record, float], ...]:
+    return tuple(pair for pair in pairs if pair[1] >= policy.related_from)[: policy.max_links]
+
+
+# ── what becomes of the older records ────────────────────────────────────────────────────────────────────────────
+
+
 def word_weight(trust: str, source: str, confidence: float, scope: str, policy: AdmitPolicy) -> int:
     """Weigh a word: 3 the owner's, 2 others', 1 a guess, 0 a quotation. A guest owns their own scope."""
     if trust in QUOTED_TRUST:
@@ -59,8 +219,13 @@ def word_weight(trust: str, source: str, confidence: float, scope: str, policy: 
     return 3 if own else 2
 
 
+def record_weight(record: Record, policy: AdmitPolicy) -> int:
+    """How much the source of a record counts."""
+    return word_weight(record.trust, record.source, record.confidence, record.scope, policy)
+
+
 def draft_weight(made: RecordDraft, policy: AdmitPolicy) -> int:
-    """How much a draft counts."""
+    """How much the source of a draft counts."""
     return word_weight(made.trust, made.candidate.source, made.confidence, made.scope, policy)
 
 
@@ -69,7 +234,7 @@ def may_displace(made: RecordDraft, record: Record, policy: AdmitPolicy) -> bool
     new = draft_weight(made, policy)
     if record.verification == "user_confirmed" or record.policy_class == "protected":
         return new == 3
-    return new >= word_weight(record.trust, record.source, record.confidence, record.scope, policy)
+    return new >= record_weight(record, policy)
 
 
 def resolve_contradiction(
@@ -132,28 +297,27 @@ def contested_confidence(made: RecordDraft, disputes: Sequence[Conflict], policy
     return max(min(policy.min_confidence, made.confidence), made.confidence - max(short, default=0.0))
 
 
-def apply_conflict(connection: Connection, dispute: Conflict, winner: int, act: ChangeContext, policy: Policy) -> None:
-    """Carry out a dispute that record `winner` is the newer side of, as part of the decision that `act` names."""
-    record, newer = dispute.record, f"{winner} says otherwise"
+def apply_conflict(
+    connection: Connection, dispute: Conflict, winner: int, decision: ChangeContext, policy: Policy
+) -> None:
+    """Carry out a dispute that record `winner` is the newer side of, as part of `decision`."""
+    record, resolution, known = dispute.record, dispute.resolution, policy.admit
+    act = replace(decision, reason=f"{winner} says otherwise")
     if dispute.ends_record:
-        end_record(
-            connection, record, "superseded" if dispute.resolution == "supersede" else "invalidated", act, by=winner
-        )
-        add_supersedes_link(connection, winner, record.id, act)
-    elif dispute.resolution == "weaken":
-        known = policy.admit
-        confidence = min(
-            record.confidence, max(known.min_confidence, record.confidence - confidence_loss(record, known))
-        )
-        reason = f"{newer}, and {len(record.source_message_ids)} turns support it"
-        change(connection, record, "weakened", {"confidence": confidence}, _part(act, reason), shown=False)
+        status = "superseded" if resolution == "supersede" else "invalidated"
+        end_record(connection, record, status, decision, by=winner)
+    elif resolution == "weaken":
+        weaker = max(known.min_confidence, record.confidence - confidence_loss(record, known))
+        support = f"{act.reason}, and {len(record.source_message_ids)} turns support it"
+        values = {"confidence": min(record.confidence, weaker)}
+        change(connection, record, "weakened", values, replace(act, reason=support), shown=False)
         weakened = records.get(connection, record.id, (record.scope,))
         assert weakened is not None
-        lifecycle.apply_event(connection, weakened, "contradicted", _part(act, newer), policy.value)
-    elif dispute.resolution == "amend":
-        _amend(connection, dispute, winner, _part(act, newer))
-    if dispute.resolution != "supersede":
-        strengthen_link(connection, winner, record.id, "contradicts", act.at, act.reason, policy=policy.graph)
+        lifecycle.apply_event(connection, weakened, "contradicted", act, policy.value)
+    elif resolution == "amend":
+        _amend(connection, dispute, winner, act)
+    if resolution != "supersede":
+        strengthen_link(connection, winner, record.id, "contradicts", act.at, decision.reason, policy=policy.graph)
 
 
 def _amend(connection: Connection, dispute: Conflict, winner: int, act: ChangeContext) -> None:
@@ -166,29 +330,17 @@ def _amend(connection: Connection, dispute: Conflict, winner: int, act: ChangeCo
         key = key_of(dispute.remaining_text)
         if records.by_key(connection, record.scope, record.form, key) is not None:
             end_record(connection, record, "superseded", act, by=winner)
-            add_supersedes_link(connection, winner, record.id, act)
             return
-        now = records.stamp(act.at)
-        values |= {
-            "text": dispute.remaining_text,
-            "key": key,
-            "lang": detect_language(dispute.remaining_text),
-            "updated": now,
-        }
+        lang = detect_language(dispute.remaining_text)
+        values |= {"text": dispute.remaining_text, "key": key, "lang": lang, "updated": records.stamp(act.at)}
     change(connection, record, "amended", values, act, shown=bool(dispute.remaining_text))
 
 
 def end_record(connection: Connection, known: Record, status: str, act: ChangeContext, by: int | None = None) -> int:
-    """Take a live record out of what is remembered, as `status`; returns the event. by: what took its place."""
+    """Take a live record out of what is remembered, as `status`; returns the event. by: what takes its place."""
     now = records.stamp(act.at)
     values = {"status": status, "valid_to": now, "updated": now}
-    return change(connection, known, status, values, act, data={"from": known.status, "by": by})
-
-
-def add_supersedes_link(connection: Connection, new: int, old: int, act: ChangeContext) -> None:
-    """Link `new` to the record that it has taken the place of."""
-    links.add_supersedes_link(connection, new, old, records.stamp(act.at), act.actor)
-
-
-def _part(act: ChangeContext, reason: str) -> ChangeContext:
-    return ChangeContext(act.at, act.actor, reason, act.session, act.part_of)
+    event = change(connection, known, status, values, act, data={"from": known.status, "by": by})
+    if by is not None:
+        links.add_supersedes_link(connection, by, known.id, now, act.actor)
+    return event

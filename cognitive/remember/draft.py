@@ -6,10 +6,8 @@ from datetime import datetime, timedelta
 
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.remember import attribute_statements
-from kenobot.cognitive.remember.actions import Action, Eligibility, Origin
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.classify import FactKind, kind_of, tier_of_confidence
-from kenobot.cognitive.remember.importance import importance
+from kenobot.cognitive.remember.classify import FactKind, importance, kind_of, tier_of_confidence
 from kenobot.cognitive.store import records, term_index, turns
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.dates import day_named
@@ -18,20 +16,12 @@ from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.words import detect_language, fold
 from kenobot.core import redaction
 from kenobot.ports.identity import QUOTED_TRUST, Trust
-from kenobot.ports.memory import Candidate, Form, Source
+from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.connection import Connection
 
 FACT_FORMS: tuple[Form, ...] = ("note", "episode")
 _OWN_SOURCES = ("command", "edit")
-_ORIGINS: dict[Source, Origin] = {
-    "tag": "manual",
-    "edit": "manual",
-    "command": "manual",
-    "extraction": "extraction",
-    "sleep": "consolidation",
-    "import": "replay",
-}
-_MOST_TAGS = 24
+MOST_TAGS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +55,6 @@ class RecordDraft:
     def is_owner_word(self) -> bool:
         """Whether its owner ordered it or wrote it with their own hands."""
         return self.candidate.source in _OWN_SOURCES and self.trust == "owner"
-
-    @property
-    def eligibility(self) -> Eligibility:
-        return Eligibility(self.confidence, "candidate", self.importance, _ORIGINS[self.candidate.source])
 
 
 def find_secret(candidate: Candidate, text: str) -> str | None:
@@ -105,7 +91,7 @@ def make_draft(connection: Connection, candidate: Candidate, text: str, occasion
         category=category,
         subject=subject,
         attributes=attributes,
-        tags=tuple(dict.fromkeys(tag.strip() for tag in candidate.tags if tag.strip()))[:_MOST_TAGS],
+        tags=tuple(dict.fromkeys(tag.strip() for tag in candidate.tags if tag.strip()))[:MOST_TAGS],
         confidence=max(0.0, min(1.0, confidence)),
         importance=weight,
         evidence=evidence,
@@ -126,7 +112,7 @@ def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitConte
         "scope": made.scope,
         "subject": made.subject,
         "text": made.text,
-        "attributes": attributes_json(made.attributes, occasion.speaker_name if made.trust == "guest" else ""),
+        "attributes": draft_attributes(made, occasion),
         "tags": json.dumps(made.tags, ensure_ascii=False),
         "lang": detect_language(made.text),
         "source": candidate.source,
@@ -152,6 +138,11 @@ def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitConte
     record = records.insert_record(connection, row)
     term_index.index_record(connection, record, made.scope)
     return record
+
+
+def draft_attributes(made: RecordDraft, occasion: AdmitContext) -> str:
+    """What is kept of a draft beside its columns, as JSON."""
+    return attributes_json(made.attributes, occasion.speaker_name if made.trust == "guest" else "")
 
 
 def attributes_json(attributes: dict[str, str], by: str) -> str:
@@ -222,8 +213,3 @@ def _form(candidate: Candidate, text: str, category: str, attributes: dict[str, 
         return candidate.form
     speaks = any(verdict.relation != "independent" for verdict in candidate.verdicts)
     return "note" if speaks or attributes.keys() - {"due"} else kind_of(text, category, candidate.tags, default)
-
-
-def default_action(made: RecordDraft) -> Action:
-    """What is asked for when nobody says what: to store it as what it is."""
-    return "store_episode" if made.form == "episode" else "store_note"

@@ -8,11 +8,11 @@ from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.conflicts import add_supersedes_link, end_record
+from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.plan import changes
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, ChangePart, UpdateRecord
-from kenobot.cognitive.store import events
+from kenobot.cognitive.store import events, links
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import Json, Record
@@ -83,7 +83,7 @@ def _apply_part(
         case AdmitRecord():
             return _admit(connection, part, context, by_sleep)
         case changes.AddLink(type="supersedes"):
-            add_supersedes_link(connection, part.src, part.dst, by_sleep)
+            links.add_supersedes_link(connection, part.src, part.dst, store.stamp(by_sleep.at), by_sleep.actor)
         case changes.AddLink():
             strengthen_link(connection, part.src, part.dst, part.type, by_sleep.at, part.why, weight=part.weight)
         case changes.ProposeChange():
@@ -138,5 +138,4 @@ def _admit(connection: Connection, part: AdmitRecord, context: PassContext, by_s
         record = store.get(connection, old, (part.candidate.scope,))
         if record is not None and record.id != decision.record and record.status == "active":
             end_record(connection, record, "superseded", by_sleep, by=decision.record)
-            add_supersedes_link(connection, decision.record, old, by_sleep)
     return True

@@ -33,7 +33,7 @@ class Candidate:
     its subject, by name, such as ("city", "Lyon"): another value for the same name takes its place.
     confidence, importance: 0 to 1; None leaves them to memory's own rules. evidence: inbox rows of the turns that said
     so. verdicts: what is known already of how it relates to records. action: what whoever proposes it wants done with
-    it, in the words of `kenobot.cognitive.remember.actions`; "" leaves it to memory, and what is not one of them
+    it, in the words of `kenobot.cognitive.remember.admit`; "" leaves it to memory, and what is not one of them
     discards.
     """
 

@@ -7,7 +7,7 @@ without one, their words decide.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from kenobot.cognitive.remember.compare import EVENT_CATEGORIES, is_single_valued
+from kenobot.cognitive.remember.conflicts import EVENT_CATEGORIES, is_single_valued
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.conflicts import QUESTION
 from kenobot.cognitive.sleep.consolidate.near_pairs import RecordPair, near_pairs

@@ -8,8 +8,7 @@ from typing import Literal
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.attribute_statements import read_attribute
-from kenobot.cognitive.remember.compare import is_single_valued
-from kenobot.cognitive.remember.conflicts import word_weight
+from kenobot.cognitive.remember.conflicts import is_single_valued, word_weight
 from kenobot.cognitive.remember.statement_relation import parse_statement, relation, repeat_veto
 from kenobot.cognitive.sleep.consolidate.near_pairs import RecordPair
 from kenobot.cognitive.store.records import Record

@@ -1,7 +1,7 @@
 """Taking something into memory: the rules of actions, kinds and names, and what takes the place of what."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, get_args
 
@@ -9,12 +9,10 @@ from kenobot.cognitive.beliefs.lifecycle import LifecycleStage
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.recall.search.filters import was_valid_at
-from kenobot.cognitive.remember import actions
-from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.admit import admit, check_action, parse_action
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.classify import kind_of, tier_of_confidence
+from kenobot.cognitive.remember.classify import importance, kind_of, tier_of_confidence
 from kenobot.cognitive.remember.conflicts import end_record
-from kenobot.cognitive.remember.importance import importance
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text import entity_names
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
@@ -26,6 +24,8 @@ from tests.memory_rows import open_memory
 SCOPE = ("owner",)
 NOW = AdmitContext(START, START.date().isoformat(), "conformance")
 _ADMIT = DEFAULT.admit
+_ORIGINS = ("extraction", "consolidation", "replay", "manual", "unknown")
+_REVISING = ("update_note", "create_artifact", "link_graph")
 _LEVELS = {
     "critical": 0.9,
     "high": 0.7,
@@ -39,21 +39,26 @@ _LEVELS = {
 
 
 def action_parse(case: Case) -> Outcome:
-    return compare(case, actions.parse_action(case.input["value"]))
+    return compare(case, parse_action(case.input["value"]))
 
 
 def eligibility_parse(case: Case) -> Outcome:
-    return compare(case, asdict(_eligibility(case.input["value"])))
+    return compare(case, _eligibility(case.input["value"]))
 
 
-def _eligibility(value: object) -> actions.Eligibility:
+def _eligibility(value: object) -> dict[str, Any]:
     """The eligibility that `value` holds; the safe default when anything in it is missing, strange or out of range."""
     match value:
         case {"confidence": confidence, "lifecycle_state": state, "importance": importance_, "source": source, **rest}:
-            known = state in get_args(LifecycleStage) and source in get_args(actions.Origin)
+            known = state in get_args(LifecycleStage) and source in _ORIGINS
             if not rest and known and _is_share(confidence) and _is_share(importance_):
-                return actions.Eligibility(float(confidence), state, float(importance_), source)
-    return actions.Eligibility()
+                return {
+                    "confidence": float(confidence),
+                    "lifecycle_state": state,
+                    "importance": float(importance_),
+                    "source": source,
+                }
+    return {"confidence": 0.0, "lifecycle_state": "candidate", "importance": 0.0, "source": "unknown"}
 
 
 def _is_share(value: object) -> bool:
@@ -61,9 +66,16 @@ def _is_share(value: object) -> bool:
 
 
 def action_policy(case: Case) -> Outcome:
+    """What is proposed to memory is always a new record, of a known source: the original's other rules stand here."""
     given = case.input
-    ruling = actions.check_action(actions.parse_action(given["action"]), _eligibility(given["eligibility"]), _ADMIT)
-    return compare(case, asdict(ruling))
+    action, eligibility = parse_action(given["action"]), _eligibility(given["eligibility"])
+    verdict, rationale = check_action(action, eligibility["confidence"], eligibility["importance"], _ADMIT)
+    state = eligibility["lifecycle_state"]
+    if verdict != "deny" and state in ("archived", "stale") and action in _REVISING:
+        verdict, rationale = "deny", f"lifecycle_state_{state}_restricted"
+    elif verdict == "defer" and eligibility["source"] == "unknown":
+        verdict, rationale = "allow", "eligible"
+    return compare(case, {"decision": verdict, "rationale": rationale})
 
 
 def valid_as_of(case: Case) -> Outcome:
@@ -88,7 +100,7 @@ def valid_as_of(case: Case) -> Outcome:
 
 def action_prior(case: Case) -> Outcome:
     event = case.input["event"]
-    action = actions.parse_action(event["action"])
+    action = parse_action(event["action"])
     denied = event.get("policy_decision") == "deny"
     if event["outcome"] == "skipped" and denied:
         return compare(case, -0.22)
