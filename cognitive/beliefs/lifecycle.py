@@ -1,13 +1,15 @@
-"""Move records through their lifecycle by events, as the tables below say.
+"""Move records through their lifecycle by events, as the tables below say; tell when a commitment was resolved.
 
 A person's word weighs most: repeating or approving lifts a record, objecting disputes it, pinning protects it. Use
 warms, silence cools.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Literal, get_args
+from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.beliefs.value import DEFAULT, ValueFeatures, decay, features, has_faded, is_consolidated
 from kenobot.cognitive.policy.beliefs import ValuePolicy
@@ -17,6 +19,9 @@ from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.feedback import FeedbackCounts
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
+from kenobot.cognitive.text.calendar import parse_time
+from kenobot.cognitive.text.lexicon import word_set
+from kenobot.cognitive.text.words import fold
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Source
 from kenobot.storage.connection import Connection
@@ -49,7 +54,6 @@ nobody vouched for and of one somebody did. cooled, faded: decay passed the limi
 LIFECYCLE_STAGES: tuple[LifecycleStage, ...] = get_args(LifecycleStage)
 VERIFICATIONS: tuple[Verification, ...] = get_args(Verification)
 POLICY_CLASSES: tuple[PolicyClass, ...] = get_args(PolicyClass)
-LIFECYCLE_EVENTS: tuple[LifecycleEvent, ...] = get_args(LifecycleEvent)
 
 STAGE_TRANSITIONS: Mapping[LifecycleEvent, Mapping[LifecycleStage, LifecycleStage]] = {
     "reinforced": {"candidate": "validated", "stale": "validated"},
@@ -85,6 +89,10 @@ POLICY_CLASS_TRANSITIONS: Mapping[LifecycleEvent, Mapping[PolicyClass, PolicyCla
 }
 """What each happening makes of a record's policy class."""
 
+RESOLVED_ATTRIBUTE = "resolved"
+"""The attribute that tells on which day a commitment was resolved."""
+
+_RESOLVED_MARKS = word_set("resolved_marks")
 _VOUCHED = frozenset({"restated", "confirmed", "pinned"})
 _BY_A_PERSON = frozenset({"confirmed", "disputed", "pinned", "unpinned"})
 
@@ -252,3 +260,24 @@ def _lifted(
         if happening in ("warmed", "trusted", "disputed")
         else None
     )
+
+
+def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
+    """The day on which a commitment was resolved, up to `today`; None while it is open."""
+    attributes = record.attribute_map
+    said = _day(attributes.get(RESOLVED_ATTRIBUTE, ""))
+    if said is not None:
+        return min(said, today)
+    marked = {fold(tag) for tag in json.loads(record.tags)} | {fold(attributes.get("status", ""))}
+    if marked & _RESOLVED_MARKS:
+        touched = parse_time(record.updated)
+        return touched.astimezone(zone).date() if touched is not None else today
+    due = _day(attributes.get("due", ""))
+    return due if due is not None and due < today else None
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None

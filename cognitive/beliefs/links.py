@@ -7,8 +7,7 @@ brought in just before, and what it names as its cause. Fading is worked out whe
 import json
 import math
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -55,7 +54,7 @@ def strengthen_link(
     if known is None:
         made = Link(src, dst, type_, weight, policy.first_confidence.get(type_, 1.0), 1, now)
     else:
-        left = decay_function(type_, policy)(known.confidence, days_since(at, known.last_at))
+        left = current_confidence(type_, known.confidence, days_since(at, known.last_at), policy)
         sure = raised_confidence(left, policy.growth_per_repeat)
         made = Link(src, dst, type_, max(weight, known.weight), sure, known.seen + 1, max(now, known.last_at))
     links.upsert_link(connection, made, why)
@@ -76,16 +75,11 @@ def link_new_record(
         return made
     since = records.stamp(act.at - timedelta(minutes=policy.window_minutes))
     before = links.recently_created(connection, act.session, record.scope, since, record.id, 4 * policy.links_per_type)
-    near = [other for other, _ in before[: policy.links_per_type]]
-    made += [
-        strengthen_link(connection, record.id, other, "time", act.at, "told together", policy=policy) for other in near
-    ]
-    phrase = causal_phrase(record.text)
-    if phrase is not None:
-        causes = _causes(record.text, before)[: policy.links_per_type]
-        made += [
-            strengthen_link(connection, record.id, cause, "causal", act.at, phrase, policy=policy) for cause in causes
-        ]
+    found: list[tuple[LinkType, str, int]] = [("time", "told together", other) for other, _ in before]
+    found = found[: policy.links_per_type]
+    if (phrase := causal_phrase(record.text)) is not None:
+        found += [("causal", phrase, cause) for cause in _causes(record.text, before)[: policy.links_per_type]]
+    made += [strengthen_link(connection, record.id, to, type_, act.at, why, policy=policy) for type_, why, to in found]
     return made
 
 
@@ -107,14 +101,6 @@ def _causes(text: str, before: list[tuple[int, str]]) -> list[int]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class DecayedConfidence:
-    """Confidence left to a link, and the days of silence that it accounts for."""
-
-    confidence: float
-    days: float
-
-
 def stored_confidence(confidence: float | None) -> float:
     """A link's confidence as it was written; one that was written without any is sure."""
     return 1.0 if confidence is None else clamp(confidence)
@@ -125,19 +111,26 @@ def raised_confidence(confidence: float | None, growth: float) -> float:
     return min(1.0, stored_confidence(confidence) + max(0.0, growth))
 
 
-def decayed_confidence(confidence: float | None, days: float, policy: GraphPolicy = DEFAULT) -> DecayedConfidence:
+def silent_periods(days: float, policy: GraphPolicy = DEFAULT) -> int:
+    """Count the whole periods of silence in `days` that take confidence away: the first one does not."""
+    window = policy.grace_days
+    return max(0, math.ceil(days / window) - 1) if window > 0 and math.isfinite(days) else 0
+
+
+def decayed_confidence(confidence: float | None, days: float, policy: GraphPolicy = DEFAULT) -> float:
     """Compute confidence after `days` of silence: after a grace period it sinks by steps to a floor, never below it."""
-    sure, window = stored_confidence(confidence), policy.grace_days
-    steps = max(0, math.ceil(days / window) - 1) if window > 0 and math.isfinite(days) else 0
+    sure = stored_confidence(confidence)
     lowest = min(sure, clamp(policy.min_confidence))
-    return DecayedConfidence(max(lowest, sure - steps * max(0.0, policy.loss_per_period)), steps * window)
+    return max(lowest, sure - silent_periods(days, policy) * max(0.0, policy.loss_per_period))
 
 
-def decay_function(type_: str, policy: GraphPolicy = DEFAULT) -> Callable[[float, float], float]:
-    """Return how links of a type fade, as a function of confidence and days; only observed types do."""
-    if type_ not in policy.first_confidence:
-        return lambda confidence, _: stored_confidence(confidence)
-    return lambda confidence, days: decayed_confidence(confidence, days, policy).confidence
+def current_confidence(type_: str, confidence: float, days: float, policy: GraphPolicy = DEFAULT) -> float:
+    """Compute the confidence that a link of a type has after `days` of silence; only observed types fade."""
+    return (
+        decayed_confidence(confidence, days, policy)
+        if type_ in policy.first_confidence
+        else stored_confidence(confidence)
+    )
 
 
 def causal_phrase(text: str) -> str | None:

@@ -92,11 +92,6 @@ def decay(known: ValueFeatures, policy: ValuePolicy = DEFAULT) -> float:
     return clamp(1 - known.value(policy.retention_weights))
 
 
-def tier_value(known: ValueFeatures, policy: ValuePolicy = DEFAULT) -> float:
-    """What a record is worth having at hand."""
-    return known.value(policy.tier_weights)
-
-
 @dataclass(frozen=True, slots=True)
 class TierRouting:
     """Whether a record belongs to the hot tier. reason: a word that programs can count."""
@@ -108,7 +103,7 @@ class TierRouting:
 
 def route_tier(known: ValueFeatures, hot: bool, policy: ValuePolicy = DEFAULT) -> TierRouting:
     """Decide the tier of a record: new ones stay, and between the limits nothing moves."""
-    value = tier_value(known, policy)
+    value = known.value(policy.tier_weights)
     if not hot:
         rises = value >= policy.promote_tier_from
         return TierRouting(value, rises, f"value_{'above' if rises else 'below'}_promotion_threshold")

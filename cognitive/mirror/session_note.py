@@ -13,7 +13,7 @@ from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.beliefs.commitments import resolved_on
+from kenobot.cognitive.beliefs.lifecycle import resolved_on
 from kenobot.cognitive.compact import sentences, summary_rows
 from kenobot.cognitive.compact.digest import KEY, render_digest
 from kenobot.cognitive.identity import amend

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Literal, TypeVar
+from typing import Literal
 
 from kenobot.cognitive.policy.remember import BoxPolicy
 from kenobot.cognitive.store import boxes as box_store
@@ -22,7 +22,6 @@ from kenobot.cognitive.text.words import fold, terms
 from kenobot.ports.identity import least_trusted
 from kenobot.storage.connection import Connection
 
-BoxT = TypeVar("BoxT")  # a box, or its number
 CloseReason = Literal["topic_shift", "time_gap", "max_memories", "forced"]
 
 DEFAULT = BoxPolicy()
@@ -36,31 +35,20 @@ _NOBODY = frozenset({"", "owner"})
 
 
 def topic_overlap(one: Iterable[str], other: Iterable[str]) -> float:
-    """How much of what either is about both are about, 0 to 1; the case of letters does not matter."""
-    return _shared(_folded(one), _folded(other))
-
-
-def _folded(topics: Iterable[str]) -> frozenset[str]:
-    return frozenset(map(fold, topics))
-
-
-def _shared(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one and other else 0.0
+    """How much of what either is about both are about, 0 to 1. Topics are folded."""
+    first, second = set(one), set(other)
+    return len(first & second) / len(first | second) if first and second else 0.0
 
 
 def topics_of(
     tags: Sequence[str], subjects: Sequence[str], category: str, most: int = DEFAULT.max_topics
 ) -> tuple[str, ...]:
     """What a memory is named to be about: its tags, its subject, its kind, whoever else is in it."""
-    return _plain((*tags, *subjects[:1], category, *subjects[1:]), most)
+    return plain_topics((*tags, *subjects[:1], category, *subjects[1:]), most)
 
 
-def topics_from_text(text: str, most: int = DEFAULT.max_topics) -> tuple[str, ...]:
-    """What a memory may be about as far as its words tell."""
-    return _plain(terms(text), most)
-
-
-def _plain(topics: Iterable[str], most: int) -> tuple[str, ...]:
+def plain_topics(topics: Iterable[str], most: int) -> tuple[str, ...]:
+    """At most so many topics, folded and each once, without single Latin letters."""
     found = (fold(topic).strip() for topic in topics)
     return tuple(dict.fromkeys(topic for topic in found if len(topic) > 1 or not topic.isascii()))[:most]
 
@@ -91,19 +79,6 @@ def close_reason(
     if thread:
         shared = max(shared, topic_overlap(contents.latest, topics))
     return "topic_shift" if shared < policy.close_below_overlap else None
-
-
-def best_trace(
-    topics: Sequence[str], earlier: Sequence[tuple[BoxT, Sequence[str]]], policy: BoxPolicy
-) -> tuple[BoxT, float] | None:
-    """The earlier box whose folded topics overlap most with `topics`, and the overlap; None below the threshold."""
-    likest: tuple[BoxT, float] | None = None
-    mine = frozenset(topics)
-    for box, of_box in earlier:
-        shared = _shared(frozenset(of_box), mine)
-        if shared >= policy.trace_from_overlap and (likest is None or shared > likest[1]):
-            likest = (box, shared)
-    return likest
 
 
 # ── the doors ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -192,7 +167,7 @@ def _put_in(
     connection: Connection, record: Record, box: int, at: datetime, topics: Sequence[str], policy: BoxPolicy
 ) -> bool:
     """Make a record a member of a box, with its topics, or its words if it has none. False when it is one already."""
-    about = topics or topics_from_text(record.text, policy.max_topics)
+    about = topics or plain_topics(terms(record.text), policy.max_topics)
     return box_store.upsert_box_link(connection, record.id, box, "member", at, about, named=bool(topics))
 
 
@@ -226,12 +201,15 @@ def close_box(
     """Close a box and weave it into a trace, an older one or its own; the trace."""
     box_store.delete_open_topic(connection, box.scope)
     members = box_store.box_members(connection, box.id)
+    held = store.by_ids(connection, [member.record for member in members], (box.scope,))
     tells = box_store.box_topics(members)
     ended = members[-1].at if members else act.at  # it may be noticed much later
     boxes = box_store.closed_boxes(connection, box.scope, ended - policy.lookback, policy.max_candidates)
     about = box_store.topics_of_boxes(connection, boxes)
-    likest = best_trace(tells, [(other, about.get(other, ())) for other in boxes], policy)
-    older = store.get(connection, likest[0], (box.scope,)) if likest is not None else None
+    overlaps = {other: topic_overlap(tells, about.get(other, ())) for other in boxes}
+    likest = max(boxes, key=lambda other: overlaps[other], default=0)
+    joins = overlaps.get(likest, 0.0) >= policy.trace_from_overlap
+    older = store.get(connection, likest, (box.scope,)) if joins else None
     trace = older.attribute_map.get("trace", "") if older is not None else f"trace-{box.id}"
     if older is not None:
         shared = [topic for topic in tells if topic in about[older.id]]
@@ -243,7 +221,8 @@ def close_box(
         {
             "key": f"box:{box.id}",
             "attributes": json.dumps({**box.attribute_map, "trace": trace, "sealed": reason}, ensure_ascii=False),
-            "trust": _least(connection, box, members),
+            # A box is no surer than the least trusted memory in it.
+            "trust": least_trusted((record.trust for record in held.values()), box.trust),
             "last_seen": store.stamp(ended),
             "updated": store.stamp(act.at),
         },
@@ -270,9 +249,3 @@ def close_idle_boxes(connection: Connection, act: ChangeContext, policy: BoxPoli
 def named_topics(members: Iterable[BoxMember]) -> tuple[str, ...]:
     """What is named in a box, in the order it came up."""
     return tuple(dict.fromkeys(topic for member in members if member.named for topic in member.topics))
-
-
-def _least(connection: Connection, box: Record, members: Sequence[BoxMember]) -> str:
-    """The trust of the least trusted memory in a box: a box is no surer than what lies in it."""
-    known = store.by_ids(connection, [member.record for member in members], (box.scope,))
-    return least_trusted((record.trust for record in known.values()), box.trust)

@@ -8,17 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kenobot.cognitive.beliefs.lifecycle import (
-    LIFECYCLE_EVENTS,
     LIFECYCLE_STAGES,
     POLICY_CLASSES,
     VERIFICATIONS,
+    LifecycleEvent,
     LifecycleState,
     apply_event,
     next_state,
 )
 from kenobot.cognitive.beliefs.links import strengthen_link
-from kenobot.cognitive.beliefs.value import ValueFeatures, decay, features, salience, strength, tier_value
-from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType
+from kenobot.cognitive.beliefs.value import ValueFeatures, decay, features, salience, strength
+from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType, ValuePolicy
 from kenobot.cognitive.recall.candidates.spreading_activation import spread_activation
 from kenobot.cognitive.sleep.prune.fading import LIFECYCLE
 from kenobot.cognitive.store import events, links
@@ -29,6 +29,7 @@ from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out
 
+_EVENTS = get_args(LifecycleEvent)
 _MOMENTS = st.integers(-4000, 4000).map(lambda days: stamp(START + timedelta(days=days)))
 _TIMES = _MOMENTS | st.sampled_from(["", "garbage", "2026-02-14", "2026-02-14 10:00:00", "0001-01-01T00:00:00+00:00"])
 _NUMBERS = st.floats(-1, 2) | st.sampled_from([math.nan, math.inf, -math.inf])
@@ -69,7 +70,7 @@ def _rows(record: Record, now: datetime, opinions: FeedbackCounts = NO_FEEDBACK)
     return {
         "heat": known.heat,
         "kept": 1 - decay(known),
-        "tier": tier_value(known),
+        "tier": known.value(ValuePolicy().tier_weights),
         "strength": strength(record, now),
     }
 
@@ -115,7 +116,7 @@ def test_value_rises_with_use_and_confirmation(record: Record, opinions: Feedbac
         st.sampled_from(VERIFICATIONS),
         st.sampled_from(POLICY_CLASSES),
     ),
-    st.lists(st.sampled_from(LIFECYCLE_EVENTS), max_size=8),
+    st.lists(st.sampled_from(_EVENTS), max_size=8),
 )
 def test_no_event_leaves_an_undefined_state(standing: LifecycleState, story: list[str]) -> None:
     """From everywhere, by whatever happens, a record ends up in one of the states there are."""
@@ -126,7 +127,7 @@ def test_no_event_leaves_an_undefined_state(standing: LifecycleState, story: lis
 
 
 @settings(max_examples=40)
-@given(st.lists(st.tuples(st.sampled_from(LIFECYCLE_EVENTS), st.integers(0, 200)), max_size=10), st.booleans())
+@given(st.lists(st.tuples(st.sampled_from(_EVENTS), st.integers(0, 200)), max_size=10), st.booleans())
 def test_every_change_of_a_life_has_an_event_that_can_put_it_back(story: list[tuple[str, int]], owners: bool) -> None:
     """Invariant 3: what the events overwrote, put back from the last to the first, is the record that was there."""
     with open_memory() as connection:

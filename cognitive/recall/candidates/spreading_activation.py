@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from kenobot.cognitive.beliefs.links import DEFAULT, decay_function, stored_confidence
+from kenobot.cognitive.beliefs.links import DEFAULT, current_confidence, stored_confidence
 from kenobot.cognitive.beliefs.value import clamp, days_since
 from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType
 from kenobot.cognitive.store import links as graph_store
@@ -128,7 +128,7 @@ def _current_confidence(policy: GraphPolicy, at: datetime | None) -> Callable[[L
     def confidence(link: Link) -> float:
         if at is None or link.last_at >= fresh:  # repeated too lately to have faded
             return stored_confidence(link.confidence)
-        return decay_function(link.type, policy)(link.confidence, days_since(at, link.last_at))
+        return current_confidence(link.type, link.confidence, days_since(at, link.last_at), policy)
 
     return confidence
 

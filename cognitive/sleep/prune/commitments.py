@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.beliefs.commitments import RESOLVED_ATTRIBUTE, resolved_on
+from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE, resolved_on
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.pass_rows import RecentUtterance
 from kenobot.cognitive.sleep.plan.changes import Change

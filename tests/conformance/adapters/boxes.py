@@ -11,6 +11,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext
+from kenobot.cognitive.text.words import fold
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 from tests.conformance.cases import Case, Outcome, compare
@@ -20,7 +21,7 @@ _START = datetime(2026, 2, 14, 10, tzinfo=UTC)
 
 
 def topic_overlap(case: Case) -> Outcome:
-    return compare(case, round(boxes.topic_overlap(case.input["a"], case.input["b"]), 6))
+    return compare(case, round(boxes.topic_overlap(map(fold, case.input["a"]), map(fold, case.input["b"])), 6))
 
 
 def box_topics(case: Case) -> Outcome:

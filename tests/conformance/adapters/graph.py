@@ -2,7 +2,13 @@
 
 from datetime import timedelta
 
-from kenobot.cognitive.beliefs.links import causal_phrase, decayed_confidence, raised_confidence, stored_confidence
+from kenobot.cognitive.beliefs.links import (
+    causal_phrase,
+    decayed_confidence,
+    raised_confidence,
+    silent_periods,
+    stored_confidence,
+)
 from kenobot.cognitive.policy.beliefs import GraphPolicy
 from kenobot.cognitive.recall.candidates.spreading_activation import (
     blend_scores,
@@ -32,8 +38,9 @@ def decay(case: Case) -> Outcome:
         grace_days=options["window_days"], loss_per_period=options["per_window"], min_confidence=options["floor"]
     )
     days = timedelta(milliseconds=case.input["ms_since_reinforced"]) / timedelta(days=1)
+    advanced = silent_periods(days, policy) * policy.grace_days
     left = decayed_confidence(case.input["confidence"], days, policy)
-    return compare(case, {"confidence": round(left.confidence, 9), "anchor_advanced_days": left.days})
+    return compare(case, {"confidence": round(left, 9), "anchor_advanced_days": advanced})
 
 
 def floor(case: Case) -> Outcome:

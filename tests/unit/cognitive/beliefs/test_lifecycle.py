@@ -2,15 +2,16 @@
 
 import json
 from datetime import timedelta
+from typing import get_args
 
 import pytest
 
 from kenobot.cognitive.beliefs.lifecycle import (
-    LIFECYCLE_EVENTS,
     LIFECYCLE_STAGES,
     POLICY_CLASSES,
     STAGE_TRANSITIONS,
     VERIFICATIONS,
+    LifecycleEvent,
     LifecycleState,
     apply_event,
     apply_use,
@@ -27,12 +28,13 @@ from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import UTC, carry_out, view
 
+_EVENTS = get_args(LifecycleEvent)
 _ACT = ChangeContext(START, "owner", "they said so", "fake-1")
 
 
 def test_the_tables_name_only_what_there_is() -> None:
     """Every state in the tables is one, and every happening has its place in the list of them."""
-    assert STAGE_TRANSITIONS.keys() <= set(LIFECYCLE_EVENTS)
+    assert STAGE_TRANSITIONS.keys() <= set(_EVENTS)
     assert {state for moves in STAGE_TRANSITIONS.values() for pair in moves.items() for state in pair} <= set(
         LIFECYCLE_STAGES
     )
@@ -46,7 +48,7 @@ def test_every_state_can_be_reached_from_a_new_record() -> None:
         initial_state("command", "owner", 1),
     }
     while True:
-        more = {next_state(known, happening) for known in reached for happening in LIFECYCLE_EVENTS} | reached
+        more = {next_state(known, happening) for known in reached for happening in _EVENTS} | reached
         if more == reached:
             break
         reached = more

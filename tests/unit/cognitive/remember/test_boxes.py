@@ -19,6 +19,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.boxes import BoxContents, BoxMember
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.text.words import terms
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -339,5 +340,5 @@ def test_only_what_is_named_can_turn_a_talk(steps: list[tuple[int, set[str]]]) -
 def test_topics_are_words_of_every_script() -> None:
     """Tags and the subject first; words of the text by their stems; single Latin letters say nothing."""
     assert boxes.topics_of(["DB", "x", "漢"], ["C++"], "fact") == ("db", "漢", "c++", "fact")
-    assert {"ana", "violin", "🎻"} <= set(boxes.topics_from_text("Ana toca el violín 🎻 en Praga"))
-    assert len(boxes.topics_from_text(" ".join(f"word{n}" for n in range(99)))) == PLAIN.max_topics
+    assert {"ana", "violin", "🎻"} <= set(boxes.plain_topics(terms("Ana toca el violín 🎻 en Praga"), 24))
+    assert len(boxes.plain_topics((f"word{n}" for n in range(99)), PLAIN.max_topics)) == PLAIN.max_topics
