@@ -1,10 +1,10 @@
-"""The embedded provider: no key, no network, no model. It stores, recalls, and says honestly what it is."""
+"""Answer by rules, without key, network and model: store, recall, and say so."""
 
 import asyncio
 from collections.abc import AsyncIterator
 
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
+from kenobot.ports.plugin import NoSettings, Plugin
 from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.providers.offline.answer import answer
 from kenobot.providers.offline.request import parse_request
@@ -13,13 +13,13 @@ _PIECE = 48  # characters a delta
 
 
 class OfflineProvider:
-    """Answers from what stands in the request, and from nothing else; the same request, the same answer."""
+    """Answers from the request alone: the same request, the same answer."""
 
     name = "offline"
     rule_based = True
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """Yield the answer in pieces. It cannot fail: there is nobody on the other side."""
+        """Yield the answer in pieces. Never raises."""
         reply = answer(parse_request(request))
         for at in range(0, len(reply), _PIECE):
             yield Delta(text=reply[at : at + _PIECE])
@@ -29,8 +29,4 @@ class OfflineProvider:
         yield Delta(stop_reason="end_turn", usage=usage, model=self.name)
 
 
-def _build(_settings: NoSettings, _surroundings: PluginContext) -> OfflineProvider:
-    return OfflineProvider()
-
-
-plugin = Plugin(settings=NoSettings, build=_build)
+plugin = Plugin(settings=NoSettings, build=lambda _settings, _context: OfflineProvider())

@@ -1,4 +1,4 @@
-"""From what was read to what is said. Pure: the same request always gets the same answer."""
+"""Compose the offline provider's answer to a parsed request. Pure."""
 
 import re
 
@@ -22,9 +22,7 @@ _TAG_OPENER = re.compile(r"<(?=[/!]?[^\W\d_])")
 
 def answer(request: ParsedRequest) -> str:
     """The reply, with the tags that make KenoBot remember."""
-    if request.onboarding:
-        return _onboarding(request)
-    return _reply(request)
+    return _onboarding(request) if request.onboarding else _reply(request)
 
 
 def _say(reading: ParsedRequest, phrase: Phrase, *values: object) -> str:
@@ -90,14 +88,9 @@ def _remember(reading: ParsedRequest, said: str) -> str:
     fact = rest[asked.end() :]
     if inner := phrases.IN_THIS_CHAT.match(fact):
         here, fact = inner, re.sub(r"\A[\s,:;]*(?:(?:that|que)\b)?[\s,:;]*", "", fact[inner.end() :], flags=re.I)
-    if not _plain(fact) or _asks_back(rest, asked.end()):
-        return ""
-    return _noted(reading, fact, here=here is not None)
-
-
-def _asks_back(said: str, start: int) -> bool:
-    """Whether "remember …?" wants to know something rather than have it stored: "¿recuerda cuándo …?"."""
-    return said.rstrip().endswith("?") and bool(phrases.QUESTION.match(said[start:]))
+    # "¿recuerda cuándo …?" wants to know something rather than have it stored.
+    asks_back = rest.rstrip().endswith("?") and phrases.QUESTION.match(rest[asked.end() :])
+    return _noted(reading, fact, here=here is not None) if _plain(fact) and not asks_back else ""
 
 
 def _noted(reading: ParsedRequest, fact: str, *, here: bool = False) -> str:
@@ -185,6 +178,7 @@ def _onboarding(reading: ParsedRequest) -> str:
     """Introduce ourselves, ask for the name once, and finish when it was said or refused."""
     asked = any(sentence in reading.last_reply for sentence in PHRASES["ask_name"].values())
     said = _without_opening(reading.message)
+    finished = f"<user-update>{_say(reading, 'language')}</user-update>\n<bootstrap-complete/>"
     fact, name = _name_in(said, reading.language, asked=asked)
     if name:
         facts, _ = _statements(said)
@@ -192,9 +186,9 @@ def _onboarding(reading: ParsedRequest) -> str:
         if not any(phrases.SAID_NAME.match(each) for each in kept):
             kept = [fact, *(each for each in kept if name not in each)]
         tags = [f"<memory>{each}</memory>" for each in kept]
-        return "\n".join([_say(reading, "met", name), *tags, _finished(reading)])
+        return "\n".join([_say(reading, "met", name), *tags, finished])
     if asked and phrases.NO_NAME.match(said):
-        return f"{_say(reading, 'no_name')}\n{_finished(reading)}"
+        return f"{_say(reading, 'no_name')}\n{finished}"
     if asked:
         return _reply(reading)
     introduction = f"{_say(reading, 'intro')}\n\n{_say(reading, 'ask_name')}"
@@ -221,7 +215,3 @@ def _name_in(said: str, language: Language, *, asked: bool) -> tuple[str, str]:
 
 _NO_NAMES = (phrases.NO_NAME, phrases.STATEMENT, phrases.REMEMBER, *(pattern for pattern, _ in _SHORT_ANSWERS))
 _SAYS_NOTHING_NEW: tuple[Phrase, ...] = ("hello", "ready", "cannot", "nothing", "about", "nothing_at_all")
-
-
-def _finished(reading: ParsedRequest) -> str:
-    return f"<user-update>{_say(reading, 'language')}</user-update>\n<bootstrap-complete/>"

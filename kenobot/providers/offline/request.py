@@ -1,8 +1,8 @@
-"""Reads a request the way a model would: who said what, and which remembered lines stand in the prompt."""
+"""Parse a request: its messages, and the remembered lines in its prompt."""
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kenobot.core.i18n import Language, guess_language
@@ -36,10 +36,7 @@ class MemoryLine:
 
 @dataclass(frozen=True, slots=True)
 class ParsedRequest:
-    """All the offline provider goes by.
-
-    message: the person's last words. last_reply: our last words before them, "" at the start of a conversation.
-    """
+    """message: the person's last. last_reply: the reply before it, "" at the start of a conversation."""
 
     message: str
     last_reply: str
@@ -49,7 +46,7 @@ class ParsedRequest:
 
 
 def parse_request(request: Request) -> ParsedRequest:
-    """What `request` says. Of the conversation only the last exchange counts, of memory everything in the prompt."""
+    """Parse `request`. Of the conversation only the last exchange counts, of memory everything in the prompt."""
     context: list[Block] = []
     said: list[str] = []
     answered = ""
@@ -87,36 +84,18 @@ def _unique(lines: Iterable[MemoryLine]) -> list[MemoryLine]:
     return list(latest.values())
 
 
-def _memory(text: str) -> Iterator[MemoryLine]:
+def _memory(text: str) -> list[MemoryLine]:
     """The remembered lines of one block: bullets and dated entries below the headings of memory.
 
-    A line that is indented goes on with the one before it.
+    A line that is indented continues the one before it.
     """
-    item: MemoryLine | None = None
-    for found in _pieces(text):
-        if found.goes_on and item:
-            item = MemoryLine(f"{item.text} {found.text}", item.day)
-            continue
-        if item:
-            yield item
-        item = MemoryLine(found.text, found.day)
-    if item:
-        yield item
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    text: str
-    day: str
-    goes_on: bool = False
-
-
-def _pieces(text: str) -> Iterator[_Piece]:
+    found: list[MemoryLine] = []
     section: re.Pattern[str] | None = None
     day = ""
     ruled = False  # after a line of dashes a new heading begins another part of the prompt
     for raw in text.splitlines():
         line = raw.strip()
+        indented = raw.startswith("  ")
         if not line:
             continue
         if opened := next((kind for kind in (_MEMORY, _SCRATCHPAD, _OTHER) if kind.match(line)), None):
@@ -127,14 +106,22 @@ def _pieces(text: str) -> Iterator[_Piece]:
             ruled = True
         elif dated := _DAY.match(line):
             day = dated[1]
-        elif found := _ENTRY.match(line) or _BULLET.match(line):
-            marks = _MARKS.search(found[1])
-            text = found[1][: marks.start()] if marks else found[1]
-            told = marks[1] if marks and marks[1] else day
-            yield _Piece(text.strip().removeprefix("\\"), told, goes_on=raw.startswith("  "))
+        elif item := _ENTRY.match(line) or _BULLET.match(line):
+            marks = _MARKS.search(item[1])
+            content = item[1][: marks.start()] if marks else item[1]
+            item_day = marks[1] if marks and marks[1] else day
+            _add_line(found, content.strip().removeprefix("\\"), item_day, continues=indented)
         elif line.startswith("#"):
             section = None if ruled or section is _SCRATCHPAD else section
-        elif raw.startswith("  "):
-            yield _Piece(line.removeprefix("\\"), day, goes_on=True)
+        elif indented:
+            _add_line(found, line.removeprefix("\\"), day, continues=True)
         elif section is _SCRATCHPAD and not line.startswith("_"):
-            yield _Piece(line, day)
+            found.append(MemoryLine(line, day))
+    return found
+
+
+def _add_line(found: list[MemoryLine], text: str, day: str, *, continues: bool) -> None:
+    if continues and found:
+        found[-1] = MemoryLine(f"{found[-1].text} {text}", found[-1].day)
+    else:
+        found.append(MemoryLine(text, day))
