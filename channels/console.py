@@ -1,6 +1,7 @@
-"""The console: the owner talks to the bot in a terminal, or pipes messages in."""
+"""Take messages from a terminal or a pipe, and print replies."""
 
 import asyncio
+import concurrent.futures
 import os
 import sys
 import threading
@@ -26,8 +27,8 @@ T = TypeVar("T")
 
 CHAT = "local"
 EXIT_COMMANDS = frozenset({"/exit", "/quit"})
-EXIT_WAIT_SECONDS = 30  # seconds that somebody who has said goodbye waits for the last answer
-STORE_RETRY_SECONDS = 5  # seconds between tries of a disk that fails
+EXIT_WAIT_SECONDS = 30  # for the last answer, after a goodbye
+STORE_RETRY_SECONDS = 5  # between tries of a disk that fails
 _LONGEST_HISTORY = 1_000_000  # bytes
 _BOLD, _DIM, _PLAIN = "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
 
@@ -46,28 +47,25 @@ class ConsoleSettings(BaseModel, extra="forbid", frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ConsoleOptions:
-    """What the command line asks of the console. message: say only this, then end. trace: `announce` is wanted."""
+    """Options of the command line. message: send only this, then end. trace: print notices too."""
 
     message: str | None = None
     trace: bool = False
 
 
 class Console:
-    """A terminal with a person at it gets line editing; anything else is read line by line, one message a line."""
+    """A channel on a terminal, with line editing, or on a pipe, one message a line."""
+
+    name = "console"
 
     def __init__(self, settings: ConsoleSettings, surroundings: PluginContext, stdin: int = 0) -> None:
         self.options = ConsoleOptions()
         self.wait_drained: Callable[[], Awaitable[None]] | None = None
-        """Set by whoever knows: returns once everything taken in has been answered. Awaited before `run` returns."""
+        """Returns once all that was taken in is answered; `run` awaits this at its end."""
         self._settings = settings
         self._surroundings = surroundings
         self._stdin = stdin
         self._prompt: PromptSession[str] | None = None
-        self._typing = False
-
-    @property
-    def name(self) -> str:
-        return "console"
 
     async def run(self, sink: Sink) -> None:
         """Take messages until the person leaves or the input ends, then wait for the answers still on their way."""
@@ -94,11 +92,6 @@ class Console:
             text = f"{self._coloured(_BOLD, escape_controls(self._surroundings.bot_name) + ':')} {text}\n"
         self._print(text)
         return uuid.uuid4().hex
-
-    @property
-    def is_typing(self) -> bool:
-        """Whether an answer is on its way, as far as the console was told."""
-        return self._typing
 
     async def typing(self, chat: str) -> None:
         self._show_typing(True)
@@ -127,7 +120,7 @@ class Console:
                     await self._drained()
 
     async def _take(self, line: str, sink: Sink) -> None:
-        """Hand a line in; keep it until it can be stored, since nobody else does."""
+        """Hand a line in; keep it until it is stored."""
         if not line.strip():
             return
         inbound = Inbound(
@@ -150,7 +143,6 @@ class Console:
             await self.wait_drained()
 
     def _show_typing(self, on: bool) -> None:
-        self._typing = on
         if self._prompt is not None:
             self._prompt.bottom_toolbar = " … " if on else None
             self._prompt.app.invalidate()
@@ -177,7 +169,7 @@ def _is_goodbye(line: str) -> bool:
 
 
 def prompt_session(history: Path) -> "PromptSession[str]":
-    """Line editing with a history file. Enter sends; Alt+Enter, or Enter after a backslash, starts a new line."""
+    """Open line editing with a history file. Enter sends; Alt+Enter, or Enter after a backslash, starts a line."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -203,7 +195,7 @@ def prompt_session(history: Path) -> "PromptSession[str]":
 
 
 def trim_history(history: Path) -> None:
-    """Keep the later half of a history file that has grown long, from the beginning of an entry."""
+    """Cut a history file that has grown long to its later half, from the beginning of an entry."""
     if history.stat().st_size <= _LONGEST_HISTORY:
         return
     late = history.read_bytes()[-_LONGEST_HISTORY // 2 :]
@@ -211,7 +203,7 @@ def trim_history(history: Path) -> None:
 
 
 async def read_lines(descriptor: int) -> AsyncIterator[str]:
-    """The lines of a file, a pipe or a terminal, without their ends, while the event loop goes on."""
+    """Read the lines of a file, a pipe or a terminal, without their ends and without blocking the event loop."""
     rest = b""
     while chunk := await _in_thread(lambda: os.read(descriptor, 65536)):
         *lines, rest = (rest + chunk).split(b"\n")
@@ -222,34 +214,18 @@ async def read_lines(descriptor: int) -> AsyncIterator[str]:
 
 
 async def _in_thread(function: Callable[[], T]) -> T:
-    """Like asyncio.to_thread, but a thread that waits for input nobody will give does not hold up the exit."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-
-    def settle(result: T | None, error: BaseException | None) -> None:
-        if future.done():
-            return
-        if error is not None:
-            future.set_exception(error)
-        else:
-            future.set_result(result)  # type: ignore[arg-type]
+    """Run a function as asyncio.to_thread does, but in a thread that does not hold up the exit while it waits."""
+    future: concurrent.futures.Future[T] = concurrent.futures.Future()
 
     def work() -> None:
-        result, error = None, None
-        try:
-            result = function()
-        except OSError as failure:
-            error = failure
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(settle, result, error)
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(function())
+            except OSError as error:
+                future.set_exception(error)
 
     threading.Thread(target=work, name="console-input", daemon=True).start()
-    return await future
+    return await asyncio.wrap_future(future)
 
 
-def build(settings: ConsoleSettings, surroundings: PluginContext) -> Console:
-    """The console on this process's own terminal."""
-    return Console(settings, surroundings)
-
-
-plugin = Plugin(settings=ConsoleSettings, build=build)
+plugin = Plugin(settings=ConsoleSettings, build=Console)

@@ -1,4 +1,4 @@
-"""What embedders behind HTTP share: requests within a deadline, refusals in our own terms, rows of length 1."""
+"""Embed texts by a server: requests within a deadline, its refusals as RemoteError, rows of length 1."""
 
 import asyncio
 import json
@@ -24,11 +24,7 @@ _LONGEST_PAUSE = 3600.0  # seconds
 
 
 class HttpEmbedderSettings(BaseModel, extra="forbid", frozen=True):
-    """What every embedder behind HTTP lets its owner set.
-
-    seconds: how long a request may take in all. query_prefix, passage_prefix: what some models want to stand before
-    what is looked for, and before what is looked through.
-    """
+    """seconds: longest time of a request. query_prefix, passage_prefix: put before each query and passage."""
 
     base_url: str
     model: str = Field(min_length=1)
@@ -45,9 +41,10 @@ class HttpEmbedderSettings(BaseModel, extra="forbid", frozen=True):
 
 
 class HttpEmbedder:
-    """An embedder behind HTTP. server_name: what its server is called.
+    """An embedder behind HTTP.
 
-    rows: the list of rows in an answer, in the order of the texts. Raises KeyError, TypeError or ValueError.
+    body: composes a request for texts. rows: returns the rows of an answer in the order of the texts, or raises
+    KeyError, TypeError or ValueError.
     """
 
     def __init__(
@@ -57,32 +54,21 @@ class HttpEmbedder:
         settings: HttpEmbedderSettings,
         path: str,
         headers: Mapping[str, str],
-        ask: Callable[[Sequence[str]], Mapping[str, object]],
+        body: Callable[[Sequence[str]], Mapping[str, object]],
         rows: Callable[[Mapping[str, Any]], object],
     ) -> None:
-        self._model_id = model_id
-        self._whose = server_name
+        self.model_id = model_id
+        self.dimensions = 0
+        self._host = server_name
         self._settings = settings
         self._url = f"{settings.base_url}{path}"
         self._headers = dict(headers)  # bounded: one key; start
-        self._ask = ask
+        self._body = body
         self._rows = rows
-        self._dimensions = 0
         self._client: httpx.AsyncClient | None = None
 
-    @property
-    def model_id(self) -> str:
-        return self._model_id
-
-    @property
-    def dimensions(self) -> int:
-        return self._dimensions
-
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
-        """See `kenobot.ports.embedder.Embedder`.
-
-        Raises RateLimited, Unavailable and Rejected, whose texts hold no key.
-        """
+        """Embed `texts`. Raises RateLimited, Unavailable and Rejected, whose texts hold no key."""
         prefix = self._settings.query_prefix if kind == "query" else self._settings.passage_prefix
         found: list[Vector] = []
         for at in range(0, len(texts), _MOST):
@@ -99,13 +85,13 @@ class HttpEmbedder:
     async def _embed(self, texts: Sequence[str]) -> "list[Vector]":
         try:
             async with asyncio.timeout(self._settings.seconds):
-                status, headers, body = await self._post(self._ask(texts))
+                status, headers, body = await self._post(self._body(texts))
         except TimeoutError:
-            raise Unavailable(f"{self._whose} took longer than {self._settings.seconds:g} seconds to answer.") from None
+            raise Unavailable(f"{self._host} took longer than {self._settings.seconds:g} seconds to answer.") from None
         except RemoteError:
             raise
         except Exception as error:  # its HTTP library's errors have no base class in common
-            raise Unavailable(f"The connection to {self._whose} failed ({type(error).__name__}).") from None
+            raise Unavailable(f"The connection to {self._host} failed ({type(error).__name__}).") from None
         if status != 200:
             raise self._refused(status, headers)
         try:
@@ -114,10 +100,10 @@ class HttpEmbedder:
                 raise TypeError("no list")
             rows = [_unit(row) for row in items]
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise Unavailable(f"{self._whose} answered with something that is no embedding.") from None
+            raise Unavailable(f"{self._host} answered with something that is no embedding.") from None
         if len(rows) != len(texts) or len({len(row) for row in rows}) > 1:
-            raise Unavailable(f"{self._whose} answered with another number of embeddings than were asked for.")
-        self._dimensions = len(rows[0]) if rows else self._dimensions
+            raise Unavailable(f"{self._host} answered with another number of embeddings than were asked for.")
+        self.dimensions = len(rows[0]) if rows else self.dimensions
         return rows
 
     async def _post(self, content: Mapping[str, object]) -> tuple[int, Mapping[str, str], bytes]:
@@ -130,24 +116,24 @@ class HttpEmbedder:
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > _LARGEST:
-                    raise Unavailable(f"{self._whose} answered with far more than was asked for.")
+                    raise Unavailable(f"{self._host} answered with far more than was asked for.")
             return response.status_code, response.headers, bytes(body)
 
     def _refused(self, status: int, headers: Mapping[str, str]) -> RemoteError:
         mark = f" ({status})"
         if status == 429:
-            return RateLimited(f"{self._whose} asks for a pause: its rate limit is reached.{mark}", _pause(headers))
+            return RateLimited(f"{self._host} asks for a pause: its rate limit is reached.{mark}", _pause(headers))
         if status >= 500 or status in (408, 409):
-            return Unavailable(f"{self._whose} cannot answer right now.{mark}", _pause(headers))
+            return Unavailable(f"{self._host} cannot answer right now.{mark}", _pause(headers))
         if status in (401, 403):
-            return Rejected(f"{self._whose} refused the API key.{mark}")
+            return Rejected(f"{self._host} refused the API key.{mark}")
         if status == 404:
-            return Rejected(f"{self._whose} does not know the model {self._settings.model} or this address.{mark}")
-        return Rejected(f"{self._whose} refused the request, and asking again will not help.{mark}")
+            return Rejected(f"{self._host} does not know the model {self._settings.model} or this address.{mark}")
+        return Rejected(f"{self._host} refused the request, and asking again will not help.{mark}")
 
 
 def _unit(row: object) -> "Vector":
-    """A row as 32-bit floats of length 1. Raises ValueError or TypeError for what is none."""
+    """Scale a row to length 1, as 32-bit floats. Raises ValueError or TypeError."""
     if not isinstance(row, list) or not row:
         raise ValueError("no row")
     numbers = array("f", row)
@@ -158,7 +144,7 @@ def _unit(row: object) -> "Vector":
 
 
 def _pause(headers: Mapping[str, str]) -> float | None:
-    """How many seconds the server asks us to wait; None when it does not say so in seconds."""
+    """Parse the pause that a server asks for, in seconds; None when there is none, or as a date."""
     try:
         seconds = float(headers.get("retry-after") or "")
     except ValueError:

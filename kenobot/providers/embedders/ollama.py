@@ -19,11 +19,11 @@ class OllamaSettings(HttpEmbedderSettings):
 def build(settings: OllamaSettings, _context: PluginContext) -> HttpEmbedder:
     """The embedder; whether the server is there shows when it is asked."""
 
-    def ask(texts: Sequence[str]) -> Mapping[str, object]:
+    def body(texts: Sequence[str]) -> Mapping[str, object]:
         return {"model": settings.model, "input": list(texts), "truncate": True}
 
     named = f"ollama:{settings.model}" + (f"+{settings.passage_prefix.strip()}" if settings.passage_prefix else "")
-    return HttpEmbedder(named, "The Ollama server", settings, "/api/embed", {}, ask, itemgetter("embeddings"))
+    return HttpEmbedder(named, "The Ollama server", settings, "/api/embed", {}, body, itemgetter("embeddings"))
 
 
 plugin = Plugin(settings=OllamaSettings, build=build)

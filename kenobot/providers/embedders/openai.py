@@ -35,7 +35,7 @@ def build(settings: OpenAISettings, _context: PluginContext) -> HttpEmbedder:
     if key and not (key.isascii() and key.isprintable() and " " not in key):
         raise ConfigError("The OpenAI API key has characters that no key has: copy it again.")
 
-    def ask(texts: Sequence[str]) -> Mapping[str, object]:
+    def body(texts: Sequence[str]) -> Mapping[str, object]:
         content: dict[str, object] = {"model": settings.model, "input": list(texts), "encoding_format": "float"}
         return content | ({"dimensions": settings.dimensions} if settings.dimensions else {})
 
@@ -43,7 +43,7 @@ def build(settings: OpenAISettings, _context: PluginContext) -> HttpEmbedder:
     if settings.passage_prefix:
         named += f"+{settings.passage_prefix.strip()}"
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    return HttpEmbedder(named, "The embedding server", settings, "/embeddings", headers, ask, _rows)
+    return HttpEmbedder(named, "The embedding server", settings, "/embeddings", headers, body, _rows)
 
 
 plugin = Plugin(settings=OpenAISettings, build=build)

@@ -312,21 +312,21 @@ async def test_leaving_does_not_wait_for_ever(
 
 async def test_typing_shows_until_the_answer_comes(tmp_path: Path, keyboard: PipeInput) -> None:
     """The bottom line says that an answer is on its way, and stops saying so."""
-    shown: list[bool] = []
+    shown: list[object] = []
 
     class Busy(Letterbox):
         async def __call__(self, inbound: Inbound) -> bool:
             await channel.typing("local")
-            shown.append(channel.is_typing)
+            shown.append(channel._prompt and channel._prompt.bottom_toolbar)
             await channel.send(reply("hi"))
-            shown.append(channel.is_typing)
+            shown.append(channel._prompt and channel._prompt.bottom_toolbar)
             return True
 
     keyboard.send_text("hello\r\x04")
     with seat() as descriptor:
         channel = make(tmp_path, descriptor)
         await channel.run(Busy())
-    assert shown == [True, False]
+    assert shown == [" … ", None]
 
 
 # ── the rest ─────────────────────────────────────────────────────────────────────────────────────────────────────
