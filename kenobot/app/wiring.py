@@ -14,8 +14,8 @@ from kenobot.agent.background.purge import PurgeFinisher
 from kenobot.agent.background.sleep import SleepContext, SleepWorker, sleep_policy
 from kenobot.agent.background.summarizer import Summarizer
 from kenobot.agent.budgeted_model import BudgetedModel, TokenBudget
-from kenobot.agent.commands import catalog
-from kenobot.agent.commands.base import CommandContext
+from kenobot.agent.commands.command import CommandContext
+from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
@@ -169,7 +169,7 @@ def _turn_services(
     settings, database, clock, zone = base.settings, base.database, base.clock, base.zone
     builder = ContextBuilder(memory.identity, zone, prompt_limits(settings), memory.index)
     reranker = build_reranker(settings, background, database, clock)
-    commands = CommandContext(zone, base.home.memory, memory.index, reply_language(settings))
+    commands = CommandContext(zone, base.home.memory, mail.access, memory.index, reply_language(settings))
     return TurnServices(
         database=database,
         bus=base.bus,
@@ -184,7 +184,7 @@ def _turn_services(
         channels=base.plugins.channels,
         redact=base.redact,
         rng=base.rng,
-        commands=catalog.build_commands(commands, mail.access),
+        commands=CommandRegistry(commands),
         command_listeners=(mail.admission, announcer),
         identity=memory.identity,
         delivery=mail.delivery,

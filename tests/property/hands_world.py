@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from kenobot.agent.commands import forget_unextracted
-from kenobot.agent.commands.base import CommandContext
-from kenobot.agent.commands.forget import ForgetCommand
-from kenobot.agent.commands.memory import UndoCommand
-from kenobot.agent.commands.registry import CommandCall
+from kenobot.agent.commands.command import CommandCall, CommandContext
+from kenobot.agent.commands.forget import find_unextracted, forget_memory
+from kenobot.agent.commands.memory import undo_change
 from kenobot.cognitive.control.find import find_memories, index_search
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.prompt.full_load import FullLoader
@@ -19,6 +18,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import records
+from kenobot.gateway.access import Access
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate
 from kenobot.ports.messages import Inbound
@@ -87,10 +87,10 @@ def order(rest: str, at: AdmitContext) -> CommandCall:
     return CommandCall(Inbound("telegram", "0", "1", "1", f"/x {rest}", at.at), OWNER, rest, "en", at.at)
 
 
-def commands(folder: Path, index: SideIndex) -> tuple[ForgetCommand, UndoCommand]:
-    """The chat's own commands."""
-    hands = CommandContext(ZONE, folder, index, "en")
-    return ForgetCommand(hands), UndoCommand(hands)
+def commands(folder: Path, index: SideIndex) -> tuple[Deed, Deed]:
+    """The chat's own commands: to forget, and to undo."""
+    hands = CommandContext(ZONE, folder, Access({}), index, "en")
+    return partial(forget_memory, context=hands), partial(undo_change, context=hands)
 
 
 def snapshot(connection: Connection) -> Snapshot:
@@ -124,7 +124,7 @@ def shown(connection: Connection, index: SideIndex, facts: Sequence[Fact], now: 
         parts += [each.line for each in found.memories]
         parts += [each.line for each in found.excerpts]
         parts += [each.record.text for each in find_memories(connection, fact.text, REACH, search=index_search(index))]
-        said = forget_unextracted.find_unextracted(connection, fact.text, SESSION, REACH)
+        said = find_unextracted(connection, fact.text, SESSION, REACH)
         parts += [said.text] if said is not None else []
     return "\n".join(parts)
 

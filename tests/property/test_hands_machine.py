@@ -120,12 +120,12 @@ class HandsMachine(Lives):
         self.facts.append(fact)
 
     def _forget(self, connection: Connection, rest: str) -> None:
-        said = self.forgetting.run(connection, world.order(rest, self._occasion())).text
+        said = self.forgetting(connection, world.order(rest, self._occasion()))
         assert said.startswith("Forgotten:"), said
 
     def _undo(self, connection: Connection) -> None:
         last = last_undoable_event(connection, REACH)
-        said = self.undoing.run(connection, world.order("", self._occasion())).text
+        said = self.undoing(connection, world.order("", self._occasion()))
         assert said.startswith("Undone") or last is None or "cannot" in said, said
 
     def _purge(self, connection: Connection, fact: Fact) -> None:

@@ -6,8 +6,7 @@ theirs in private, a guest their own, and in a group everybody the group's.
 
 from collections.abc import Mapping, Sequence
 
-from kenobot.agent.commands.base import ChatCommand, numbered_lines, one_line, time_ago_text
-from kenobot.agent.commands.registry import CommandCall
+from kenobot.agent.commands.command import CommandCall, CommandContext, numbered_lines, one_line, time_ago_text
 from kenobot.cognitive.control.explain_reply import explain_last_reply
 from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.undo import UndoError, UndoResult, last_undoable_event, undo
@@ -46,88 +45,70 @@ _FORMS: Mapping[str, tuple[Text, Text]] = {
 }
 
 
-class RememberCommand(ChatCommand):
+def remember(connection: Connection, call: CommandCall, context: CommandContext) -> str:
     """`/remember TEXT`: store a person's own words at once."""
-
-    names = ("remember", "recuerda")
-    stores_argument = True
-
-    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
-        if not call.arguments:
-            return texts.REMEMBER_HOW(language)
-        scope = call.principal.write_scope
-        form: Form = "episode" if scope.startswith("chat:") else "note"
-        evidence = (call.inbox_id,) if call.inbox_id else ()
-        candidate = Candidate(
-            form, scope, call.arguments, source="command", trust=call.principal.trust, evidence=evidence
-        )
-        decision = admit(connection, candidate, self._context.admit_context(call))
-        return _learned(decision, call.arguments, language)
+    if not call.arguments:
+        return texts.REMEMBER_HOW(call.language)
+    scope = call.principal.write_scope
+    form: Form = "episode" if scope.startswith("chat:") else "note"
+    evidence = (call.inbox_id,) if call.inbox_id else ()
+    trust = call.principal.trust
+    candidate = Candidate(form, scope, call.arguments, source="command", trust=trust, evidence=evidence)
+    decision = admit(connection, candidate, context.admit_context(call))
+    return _learned(decision, call.arguments, call.language)
 
 
-class MemoryOverviewCommand(ChatCommand):
+def show_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str:
     """`/memory`: how much is remembered here, and the newest of it."""
-
-    names = ("memory", "memoria")
-
-    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
-        reach = call.principal.read_scopes
-        counts = records.live_counts_by_form(connection, reach)
-        if not counts:
-            return texts.MEMORY_NONE(language)
-        newest = records.list_records(connection, reach, ("active",), ("note", "episode", "summary"), _NEWEST)
-        forms = [f"{count} {_FORMS[form][count != 1](language)}" for form, count in counts.items() if form in _FORMS]
-        lines = numbered_lines(newest, language)
-        parts = [
-            texts.MEMORY_SOME(language, count=sum(counts.values()), forms=", ".join(forms), lines=lines),
-            texts.MEMORY_HANDS(language),
-        ]
-        if OWNER_SCOPE in reach:
-            parts.append(texts.MEMORY_FILES(language, folder=f"`{self._context.folder}`"))
-        return "\n\n".join(parts)
+    reach = call.principal.read_scopes
+    counts = records.live_counts_by_form(connection, reach)
+    if not counts:
+        return texts.MEMORY_NONE(call.language)
+    newest = records.list_records(connection, reach, ("active",), ("note", "episode", "summary"), _NEWEST)
+    forms = [f"{count} {_FORMS[form][count != 1](call.language)}" for form, count in counts.items() if form in _FORMS]
+    lines = numbered_lines(newest, call.language)
+    parts = [
+        texts.MEMORY_SOME(call.language, count=sum(counts.values()), forms=", ".join(forms), lines=lines),
+        texts.MEMORY_HANDS(call.language),
+    ]
+    if OWNER_SCOPE in reach:
+        parts.append(texts.MEMORY_FILES(call.language, folder=f"`{context.folder}`"))
+    return "\n\n".join(parts)
 
 
-class WhyCommand(ChatCommand):
+def explain_reply(connection: Connection, call: CommandCall, _: CommandContext) -> str:
     """`/why`: the memories behind the last reply here, and the origin of each."""
-
-    names = ("why", "porque")
-
-    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
-        reply = explain_last_reply(connection, call.inbound.session, call.principal.read_scopes)
-        if reply is None:
-            return texts.WHY_NONE(language)
-        used = [each for each in reply.used_memories if each.record is not None]
-        likely = _likely(used, f"{reply.question}\n{reply.answer}")
-        question = f"“{one_line(reply.question, _QUOTED)}”"
-        if not likely:
-            parts = [texts.WHY_NOTHING(language, question=question)]
-        else:
-            lines = "\n".join(_because(connection, record, call, language) for record in likely)
-            parts = [texts.WHY_SOME(language, question=question, lines=lines)]
-        if len(used) > len(likely):
-            parts.append(texts.WHY_MORE(language, count=len(used) - len(likely)))
-        return "\n\n".join(parts)
+    reply = explain_last_reply(connection, call.inbound.session, call.principal.read_scopes)
+    if reply is None:
+        return texts.WHY_NONE(call.language)
+    used = [each for each in reply.used_memories if each.record is not None]
+    likely = _likely(used, f"{reply.question}\n{reply.answer}")
+    question = f"“{one_line(reply.question, _QUOTED)}”"
+    if not likely:
+        parts = [texts.WHY_NOTHING(call.language, question=question)]
+    else:
+        lines = "\n".join(_because(connection, record, call) for record in likely)
+        parts = [texts.WHY_SOME(call.language, question=question, lines=lines)]
+    if len(used) > len(likely):
+        parts.append(texts.WHY_MORE(call.language, count=len(used) - len(likely)))
+    return "\n\n".join(parts)
 
 
-class UndoCommand(ChatCommand):
+def undo_change(connection: Connection, call: CommandCall, context: CommandContext) -> str:
     """`/undo`: take back the last change of what is remembered here; `/undo NUMBER`: the change of that number."""
-
-    names = ("undo", "deshacer")
-
-    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
-        event = parse_number(call.arguments)
-        if call.arguments and event is None:
-            return texts.UNDO_HOW(language)
-        if event is None:
-            own = (call.principal.write_scope, chat_scope(call.inbound.session))
-            event = last_undoable_event(connection, dict.fromkeys(own))
-        if event is None:
-            return texts.UNDO_NONE(language)
-        try:
-            done = undo(connection, event, call.principal.read_scopes, self._context.admit_context(call))
-        except UndoError as error:
-            return texts.UNDO_HINDERED(language, why=error)
-        return texts.UNDONE(language, lines=_undone_lines(done, language), event=done.event)
+    event = parse_number(call.arguments)
+    if call.arguments and event is None:
+        return texts.UNDO_HOW(call.language)
+    if event is None:
+        own = (call.principal.write_scope, chat_scope(call.inbound.session))
+        event = last_undoable_event(connection, dict.fromkeys(own))
+    if event is None:
+        return texts.UNDO_NONE(call.language)
+    try:
+        done = undo(connection, event, call.principal.read_scopes, context.admit_context(call))
+    except UndoError as error:
+        return texts.UNDO_HINDERED(call.language, why=error)
+    return texts.UNDONE(call.language, lines=_undone_lines(done, call.language), event=done.event)
 
 
 def _learned(decision: Decision, text: str, language: Language) -> str:
@@ -154,18 +135,20 @@ def _likely(because: Sequence[UsedMemory], said: str) -> list[Record]:
     return list({record.id: record for record in [*recalled, *rest]}.values())[:_BEHIND]
 
 
-def _because(connection: Connection, record: Record, call: CommandCall, language: Language) -> str:
+def _because(connection: Connection, record: Record, call: CommandCall) -> str:
     """A memory, where it came from and when, and what was said then."""
     quote = ""
     for turn in record.source_message_ids:
         said = turns.quotable_message(connection, turn, call.principal.read_scopes)
         if said is not None:
             mine = said[0] == call.principal.trust
-            quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(language, said=one_line(said[3], _QUOTED))
+            quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(call.language, said=one_line(said[3], _QUOTED))
             break
-    origin = _ORIGINS.get(record.source, texts.FROM_TAG)(language)
-    age = time_ago_text(record.created, call.at, language)
-    return texts.WHY_LINE(language, number=record.id, what=one_line(record.text), origin=origin, age=age, quote=quote)
+    origin = _ORIGINS.get(record.source, texts.FROM_TAG)(call.language)
+    age = time_ago_text(record.created, call.at, call.language)
+    return texts.WHY_LINE(
+        call.language, number=record.id, what=one_line(record.text), origin=origin, age=age, quote=quote
+    )
 
 
 def _undone_lines(done: UndoResult, language: Language) -> str:

@@ -6,12 +6,14 @@ its answer enters the conversation that the model is shown.
 
 import logging
 import re
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Protocol
 
-from kenobot.core.i18n import Language
+from kenobot.agent.commands import forget, memory, owner
+from kenobot.agent.commands.command import Change, Command, CommandCall, CommandContext
+from kenobot.agent.commands.natural_language import match_command, parse_answer
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound
@@ -21,21 +23,33 @@ from kenobot.storage.database import Database
 _log = logging.getLogger(__name__)
 
 _COMMAND = re.compile(r"/([a-z][a-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL | re.IGNORECASE)
+_PEOPLE: frozenset[Change] = frozenset({"people"})
+_PROPOSALS: frozenset[Change] = frozenset({"memory", "proposals"})
 
-
-@dataclass(frozen=True, slots=True)
-class CommandCall:
-    """A command as it was given. arguments: the text after its name. inbox_id: its inbox row, 0 when unknown."""
-
-    inbound: Inbound
-    principal: Principal
-    arguments: str
-    language: Language
-    at: datetime
-    inbox_id: int = 0
-
-
-Change = Literal["memory", "people", "proposals"]
+_COMMANDS = (
+    Command(("pair", "emparejar"), owner.pair, _PEOPLE, owner_only=True),
+    Command(("people", "personas"), owner.show_people, _PEOPLE, owner_only=True),
+    Command(("remember", "recuerda"), memory.remember, stores_argument=True),
+    Command(("forget", "olvida"), forget.forget_memory),
+    Command(("why", "porque"), memory.explain_reply),
+    Command(("memory", "memoria"), memory.show_memory),
+    Command(("undo", "deshacer"), memory.undo_change),
+    Command(("missing", "perdidos", "lost"), owner.missing_memory, owner_only=True),
+    Command(("proposals", "propuestas"), owner.show_proposals, _PROPOSALS, owner_only=True),
+    Command(("approve", "aprobar"), owner.approve, _PROPOSALS, owner_only=True),
+    Command(("reject", "rechazar"), owner.reject, _PROPOSALS, owner_only=True),
+)
+_NAMED: Mapping[str, Command] = {
+    name: replace(command, language="es" if at == 1 else "en")
+    for command in _COMMANDS
+    for at, name in enumerate(command.names)
+}
+_WISHES: Mapping[str, Command] = {
+    "tell": Command((), memory.show_memory),
+    "forget": Command((), forget.ask_to_forget),
+    "forget_all": Command((), forget.decline_everything),
+}
+_ANSWER = Command((), forget.answer_question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,74 +68,42 @@ class CommandListener(Protocol):
         ...
 
 
-class Command(Protocol):
-    """A chat command."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names without the slash: English, Spanish, then older English ones."""
-        ...
-
-    @property
-    def stores_argument(self) -> bool:
-        """Whether the arguments go into memory as they stand."""
-        ...
-
-    def is_allowed(self, principal: Principal, inbound: Inbound) -> bool:
-        """Return whether this person may give it here. If not, the message goes to the model like any other."""
-        ...
-
-    def run(self, connection: Connection, call: CommandCall) -> CommandResult:
-        """Carry it out inside the turn's transaction. Runs in the writer's thread."""
-        ...
-
-
-class NaturalLanguageMatcher(Protocol):
-    """Matches commands in messages without a slash."""
-
-    def match(self, inbound: Inbound, principal: Principal) -> tuple[Command, str] | None:
-        """Return the command that a message is, with its arguments; None for any other message. Pure."""
-        ...
-
-    def may_be_answer(self, inbound: Inbound) -> bool:
-        """Return whether a message may answer a command's question. Pure."""
-        ...
-
-    def match_answer(
-        self, connection: Connection, inbound: Inbound, principal: Principal, at: datetime
-    ) -> tuple[Command, str] | None:
-        """Return the command that an answer leads to; None when no question is open. Reads only."""
-        ...
-
-
 class CommandRegistry:
-    """The commands by name, and the matcher of those in plain words."""
+    """Find and run commands, given with a slash or in plain words."""
 
-    def __init__(self, commands: Iterable[Command] = (), matcher: NaturalLanguageMatcher | None = None) -> None:
-        self._named = {name: command for command in commands for name in command.names}
-        self._matcher = matcher
+    def __init__(self, context: CommandContext) -> None:
+        self._context = context
 
-    def find(self, inbound: Inbound, principal: Principal) -> tuple[Command, str] | None:
-        """Find the command of a message, with its arguments; a forwarded one is not obeyed."""
-        if inbound.forwarded:
-            return None
-        match = _COMMAND.fullmatch(inbound.text.strip())
-        if match is None:
-            return self._matcher.match(inbound, principal) if self._matcher is not None else None
-        command = self._named.get(match[1].lower())
-        if command is None or not command.is_allowed(principal, inbound):
-            return None
-        return command, (match[2] or "").strip()
-
-    async def resolve(
+    async def find(
         self, database: Database, inbound: Inbound, principal: Principal, at: datetime
     ) -> tuple[Command, str] | None:
-        """Find the command of a message, or of the answer that it gives to an open question. Never raises."""
-        matcher, found = self._matcher, self.find(inbound, principal)
-        if found is not None or matcher is None or not matcher.may_be_answer(inbound):
+        """Find the command of a message, or of the answer that it gives to an open question, with its arguments.
+
+        A forwarded message is not obeyed. Never raises.
+        """
+        found = _match(inbound.text)
+        if found is not None and found[0].is_allowed(principal, inbound):
             return found
+        if not _ANSWER.is_allowed(principal, inbound) or parse_answer(inbound.text) is None:
+            return None
         try:
-            return await database.read(lambda connection: matcher.match_answer(connection, inbound, principal, at))
+            question = await database.read(lambda connection: forget.open_question(connection, inbound, at))
         except StoreError as error:
             _log.warning("open questions cannot be read: %s", error)
             return None
+        return (_ANSWER, inbound.text) if question is not None else None
+
+    def run(self, connection: Connection, command: Command, call: CommandCall) -> CommandResult:
+        """Carry out a command inside the turn's transaction. Runs in the writer's thread."""
+        call = replace(call, language=self._context.language or command.language or call.language)
+        return CommandResult(command.answer(connection, call, self._context), command.changes)
+
+
+def _match(text: str) -> tuple[Command, str] | None:
+    """Match a text that is nothing but a command; returns it with its arguments."""
+    match = _COMMAND.fullmatch(text.strip())
+    if match is not None:
+        command = _NAMED.get(match[1].lower())
+        return (command, (match[2] or "").strip()) if command is not None else None
+    wish = match_command(text)
+    return (replace(_WISHES[wish.kind], language=wish.language), wish.topic) if wish is not None else None

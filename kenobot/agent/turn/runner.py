@@ -11,7 +11,8 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 from kenobot.agent import fact_candidates
-from kenobot.agent.commands.registry import CommandCall, CommandListener, CommandRegistry, CommandResult
+from kenobot.agent.commands.command import CommandCall
+from kenobot.agent.commands.registry import CommandListener, CommandRegistry, CommandResult
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.prompt.prompt_service import PromptService
@@ -108,7 +109,7 @@ class TurnRunner:
         token = current_trace.set(pending.trace)
         principal = self._s.access.principal(pending.inbound)
         language = self._s.language or guess_language(pending.inbound.text)
-        command = await self._s.commands.resolve(self._s.database, pending.inbound, principal, self._s.clock.now())
+        command = await self._s.commands.find(self._s.database, pending.inbound, principal, self._s.clock.now())
         data = TurnData(pending, principal, language, command)
         await self._signals.emit_in_chat(THINKING_START, pending)
         try:
@@ -197,7 +198,7 @@ class TurnRunner:
 
         def write(connection: Connection) -> tuple[CommandResult, list[Outbound]]:
             inbox.finish(connection, pending.id, data.attempt, "answered", call.at)
-            result = command.run(connection, call)
+            result = self._s.commands.run(connection, command, call)
             return result, outbox.enqueue(connection, _destination(pending), self._render(data, result.text), call.at)
 
         result, parts = await self._s.database.write(write)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from kenobot.agent.commands.registry import Command
+from kenobot.agent.commands.command import Command
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.cognitive.identity.reply_grade import ReplyGrade
 from kenobot.core.i18n import Language

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kenobot.agent.background.purge import erase_turns
-from kenobot.agent.commands.base import duration_text
+from kenobot.agent.commands.command import duration_text
 from kenobot.cognitive.control import export, history, stats
 from kenobot.cognitive.control.export_format import ImportFormatError
 from kenobot.cognitive.control.find import AmbiguousReference, resolve_reference

@@ -1,13 +1,12 @@
-"""The base of the chat commands: rights, the language of an answer, memories and spans of time as text."""
+"""A chat command: its rights, the language of its answer, memories and spans of time as text."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.registry import Change, CommandCall, CommandResult
 from kenobot.cognitive.control.find import NearSearch, index_search
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -15,6 +14,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
+from kenobot.gateway.access import Access
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.messages import Inbound
 from kenobot.ports.names import sanitize_name
@@ -29,15 +29,35 @@ _UNITS = (
 )
 
 
+Change = Literal["memory", "people", "proposals"]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandCall:
+    """A command as it was given.
+
+    arguments: the text after its name. language: of the message, then of the answer. inbox_id: its inbox row, 0 when
+    unknown.
+    """
+
+    inbound: Inbound
+    principal: Principal
+    arguments: str
+    language: Language
+    at: datetime
+    inbox_id: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class CommandContext:
     """Dependencies of the commands.
 
-    folder: the Markdown files. language: of the answers; None follows the command's name, then the message's text.
+    folder: the Markdown files. language: of the answers; None follows the words of the command, then of the message.
     """
 
     zone: ZoneInfo
     folder: Path
+    access: Access
     index: SideIndex | None = None
     language: Language | None = None
 
@@ -62,41 +82,32 @@ class CommandContext:
         )
 
 
-def may_change_memory(principal: Principal, inbound: Inbound) -> bool:
-    """Return whether a person may change memory here: what they may see, and never by a forwarded text."""
-    return bool(principal.read_scopes) and principal.trust in ("owner", "guest") and not inbound.forwarded
+Answer = Callable[[Connection, CommandCall, CommandContext], str]
+"""Carries out a command inside the turn's transaction, in the writer's thread, and returns the answer as Markdown."""
 
 
-class ChatCommand(ABC):
-    """A command on memory, or, `owner_only`, one that the owner gives alone with the bot."""
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A chat command.
 
-    names: tuple[str, ...] = ()
+    names: without the slash: English, Spanish, then older English ones. owner_only: the owner gives it alone with the
+    bot. stores_argument: the arguments go into memory as they stand. language: of the words that it was given in.
+    """
+
+    names: tuple[str, ...]
+    answer: Answer
     changes: frozenset[Change] = frozenset({"memory"})
-    stores_argument = False
-    owner_only = False
-
-    def __init__(self, context: CommandContext) -> None:
-        self._context = context
+    owner_only: bool = False
+    stores_argument: bool = False
+    language: Language | None = None
 
     def is_allowed(self, principal: Principal, inbound: Inbound) -> bool:
-        allowed = may_change_memory(principal, inbound)
+        """Return whether this person may give it here. If not, the message goes to the model like any other.
+
+        A person may change the memory that they see, and never by a forwarded text.
+        """
+        allowed = bool(principal.read_scopes) and principal.trust in ("owner", "guest") and not inbound.forwarded
         return allowed and (not self.owner_only or OWNER_SCOPE in principal.read_scopes)
-
-    def run(self, connection: Connection, call: CommandCall) -> CommandResult:
-        return CommandResult(self.answer(connection, call, self._reply_language(call)), self.changes)
-
-    @abstractmethod
-    def answer(self, connection: Connection, call: CommandCall, language: Language) -> str:
-        """Carry out the command and return the answer in `language`."""
-
-    def _reply_language(self, call: CommandCall) -> Language:
-        """A command's first name is English, its second Spanish, further ones are older English names."""
-        if self._context.language is not None:
-            return self._context.language
-        name = call.inbound.text.strip().lstrip("/").split(maxsplit=1)[:1]
-        if name and name[0].lower() in self.names:
-            return "es" if name[0].lower() == self.names[1] else "en"
-        return call.language
 
 
 def one_line(text: str, longest: int = _SHOWN) -> str:
