@@ -11,7 +11,6 @@ from typing import Self
 
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import PluginInstances, load_plugins
-from kenobot.app.wiring import assemble
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
@@ -77,7 +76,7 @@ class BenchApp:
         given = PluginInstances(
             InstantProvider(), {CHANNEL: self.channel}, {CHANNEL: Roster.of(OWNERS)}, parts.processors
         )
-        self.app = assemble(self.home, loaded, clock, given, Random(1))
+        self.app = App(self.home, loaded, clock, given, Random(1))
         await self.app.start()
         return self
 

@@ -10,7 +10,6 @@ from typing import Self
 from kenobot.agent.embedding_worker import PreviousEmbedders, no_embedders
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import PluginInstances, load_plugins
-from kenobot.app.wiring import assemble
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
@@ -113,7 +112,7 @@ class Scene:
             previous_embedders=self._formers,
         )
         assert isinstance(given, PluginInstances)
-        self.app = assemble(self.home, loaded, self.clock, given, Random(7))
+        self.app = App(self.home, loaded, self.clock, given, Random(7))
         await self.app.start()
         return self
 

@@ -1,37 +1,60 @@
-"""App: start the parts, run their scheduled jobs, and stop them."""
+"""App: the composition root. Construct every part of a bot, start them, run their scheduled jobs, and stop them."""
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from random import Random
 from typing import Any
+from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.compaction import CompactionWorker
-from kenobot.agent.background.extraction import ExtractionWorker
+from kenobot.agent.background.extraction import ExtractionContext, build_extraction_worker
 from kenobot.agent.background.missing_files import MissingFilesWorker
 from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
 from kenobot.agent.background.purge import PurgeFinisher
-from kenobot.agent.background.sleep import SleepWorker
+from kenobot.agent.background.sleep import SleepContext, sleep_policy
+from kenobot.agent.commands.command import CommandContext
+from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.loop import AgentLoop
+from kenobot.agent.loop import AgentLoop, IntakePolicy
+from kenobot.agent.model_router import ModelRouter
+from kenobot.agent.prompt.context_builder import ContextBuilder
+from kenobot.agent.prompt.prompt_service import PromptService
+from kenobot.agent.prompt.reranker import build_reranker
+from kenobot.agent.turn.runner import TurnRunner, TurnServices
+from kenobot.app.plugin_instances import PluginInstances
+from kenobot.app.wiring import (
+    build_compaction_worker,
+    build_model_router,
+    build_sleep_worker,
+    choose_background_model,
+    prompt_limits,
+    reply_language,
+    turn_policy,
+)
 from kenobot.channels.console import Console, ConsoleOptions
+from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.mirror.rebuild import require_memory
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.store.change import ChangeContext
-from kenobot.core import plugins
 from kenobot.core.bus import Bus
+from kenobot.core.plugins import close as close_plugins
+from kenobot.core.redaction import Redactor
 from kenobot.core.scheduler import Scheduler
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import ResolvedSettings, Settings
+from kenobot.gateway.access import Access
 from kenobot.gateway.admission import AdmissionControl
+from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.channel_supervisor import keep_running, notify_systemd, stop_signals
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
-from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.signals import MEMORY_WRITTEN, STARTED, STOPPING, Envelope
+from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage import reply_checkpoints
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
@@ -44,34 +67,81 @@ _GRACE_SECONDS = 6.0
 _CLOSE_SECONDS = 2.0
 
 
-@dataclass(slots=True)
 class App:
-    """All parts of a running bot. `start` before use, `stop` after."""
+    """All parts of a running bot, wired up. `start` before use, `stop` after."""
 
-    clock: Clock
-    database: Database
-    bus: Bus
-    audit: SignalLog
-    inbox: Inbox
-    outbox: Outbox
-    memory_files: MemoryFiles
-    admission: AdmissionControl
-    loop: AgentLoop
-    delivery: Delivery
-    owner_alerts: OwnerAlerts
-    extraction: ExtractionWorker
-    compaction: CompactionWorker
-    proposal_announcer: ProposalAnnouncer
-    sleep_worker: SleepWorker
-    index: SideIndex
-    indexer: Indexer
-    embedding: EmbeddingWorker
-    purge_finisher: PurgeFinisher
-    missing_files: MissingFilesWorker
-    scheduler: Scheduler
-    channels: dict[str, Channel]
-    provider_name: str
-    plugins: Sequence[object]
+    def __init__(
+        self, home: Home, loaded: ResolvedSettings, clock: Clock, plugins: PluginInstances, rng: Random
+    ) -> None:
+        """Open the database and construct every part. Raises ConfigError or StoreCorrupt when that fails."""
+        require_memory(home.memory, home.database)
+        settings, language = loaded.settings, reply_language(loaded.settings)
+        zone = self._zone = ZoneInfo(settings.bot.timezone)
+        redact = self._redact = Redactor(loaded.secrets())
+        self.clock, self.plugins, self.channels = clock, plugins, plugins.channels
+        database = self.database = Database.open(home.database, home.backups)
+        bus = self.bus = plugins.bus or Bus(clock)
+        self.audit = SignalLog(database, settings.signals.keep, redact)
+        self.scheduler = Scheduler()
+
+        self.inbox, self.outbox = Inbox(database, clock), Outbox(database, clock)
+        self.delivery = Delivery(self.channels, self.outbox, bus, clock, rng)
+        messenger = self._messenger = BotMessenger(database, clock, self.channels, self.delivery)
+        access = self._access = Access(plugins.access_lists)
+        pairs = settings.access.pairing
+        self.admission = AdmissionControl(
+            access, database, bus, clock, self.delivery, pairing_enabled=pairs, language=language
+        )
+        self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language)
+
+        files = self.memory_files = MemoryFiles(home.memory, database, clock, zone, sleep_policy(settings.sleep))
+        index = self.index = SideIndex(home.index)
+        self.indexer = Indexer(database, index)
+        self.embedding = EmbeddingWorker(database, index, clock, plugins.embedder, plugins.previous_embedders)
+
+        model = self._model = build_model_router(settings, plugins.providers, clock)
+        background = choose_background_model(settings, plugins, model, clock)
+        context = ExtractionContext(database, bus, clock, zone, files, index, self.embedding)
+        self.extraction = build_extraction_worker(settings.extraction, context, background)
+        self.compaction = build_compaction_worker(settings, context, background)
+        sleep = SleepContext(database, bus, clock, zone, home.sleep_lock, files, self.extraction, self.indexer, index)
+        self.sleep_worker = build_sleep_worker(settings, sleep, background)
+        self.proposal_announcer = ProposalAnnouncer(database, bus)
+        self.purge_finisher = PurgeFinisher(database, home.database, files, self.indexer)
+        self.missing_files = MissingFilesWorker(database, bus, clock, zone, files)
+        self.loop = self._build_loop(home, settings, rng, background)
+
+    def _build_loop(self, home: Home, settings: Settings, rng: Random, background: ModelRouter | None) -> AgentLoop:
+        """Construct the loop and its turns. background: the model that reranks."""
+        database, clock, zone, language = self.database, self.clock, self._zone, reply_language(settings)
+        identity, index = Identity(home.identity), self.index
+        builder = ContextBuilder(identity, zone, prompt_limits(settings), index)
+        reranker = build_reranker(settings, background, database, clock)
+        services = TurnServices(
+            database=database,
+            bus=self.bus,
+            clock=clock,
+            zone=zone,
+            access=self._access,
+            prompt_service=PromptService(database, builder, self.memory_files, clock, self.embedding, reranker),
+            embedding=self.embedding,
+            mirror=self.memory_files,
+            model=self._model,
+            pipeline=Pipeline(self.plugins.processors, self._redact),
+            channels=self.channels,
+            redact=self._redact,
+            rng=rng,
+            commands=CommandRegistry(CommandContext(zone, home.memory, self._access, index, language)),
+            command_listeners=(self.admission, self.proposal_announcer),
+            identity=identity,
+            delivery=self.delivery,
+            language=language,
+            policy=turn_policy(settings, self._model.provider_count),
+        )
+        backlog, chats, parallel = settings.loop.backlog, settings.loop.chat_backlog, settings.loop.parallel_chats
+        intake = IntakePolicy(self.admission, self._messenger, language, backlog=backlog, chat_backlog=chats)
+        turns = TurnRunner(services)
+        return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake, parallel=parallel)
 
     async def start(self) -> None:
         """Take up what an earlier run left behind, then be ready for new mail."""
@@ -95,7 +165,7 @@ class App:
         await self.compaction.start(self.scheduler)
         await self.proposal_announcer.start(self.scheduler)
         self.sleep_worker.start(self.scheduler)
-        await self.bus.emit(STARTED, "app", "", channels=" ".join(self.channels), provider=self.provider_name)
+        await self.bus.emit(STARTED, "app", "", channels=" ".join(self.channels), provider=self.plugins.provider.name)
 
     async def _keep_house(self) -> None:
         await self.owner_alerts.save_owner_chat()
@@ -149,7 +219,7 @@ class App:
                 await self.memory_files.stop()
                 with contextlib.suppress(StoreError):  # a full disk is no reason to end badly
                     await self.audit.flush()
-                await plugins.close(self.plugins)
+                await close_plugins(self.plugins.closable)
         await self.database.close()
         self.index.close()
 
@@ -168,7 +238,7 @@ async def serve(app: App, console: ConsoleOptions | None = None) -> int:
     with stop_signals(stop):
         try:
             await app.start()
-            _log.info("ready: %s, with %s", ", ".join(app.channels), app.provider_name)
+            _log.info("ready: %s, with %s", ", ".join(app.channels), app.plugins.provider.name)
             notify_systemd("READY=1")
             await app.scheduler.start()
             app.indexer.begin()

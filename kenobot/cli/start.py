@@ -4,7 +4,7 @@ import asyncio
 import ctypes
 from random import Random
 
-from kenobot.app import app, plugin_instances, wiring
+from kenobot.app import app, plugin_instances
 from kenobot.channels.console import ConsoleOptions
 from kenobot.cli.context import CommandContext
 from kenobot.core import log
@@ -31,7 +31,7 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
 
     async def serve() -> int:
         rng = Random()  # noqa: S311 - trace ids and jitter, not secrets
-        return await app.serve(wiring.assemble(home, loaded, clock, parts, rng), console)
+        return await app.serve(app.App(home, loaded, clock, parts, rng), console)
 
     try:
         migrate.check(home.database)

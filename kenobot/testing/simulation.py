@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo
 
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import load_plugins
-from kenobot.app.wiring import assemble
 from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.core.settings.home import Home
@@ -120,7 +119,7 @@ class Simulation:
             channels=dict(self.channels),
             access_lists=dict.fromkeys(self.channels, self.roster),
         )
-        self.app = assemble(self.home, loaded, self.clock, given, Random(7))  # noqa: S311 - jitter, and the same each time
+        self.app = App(self.home, loaded, self.clock, given, Random(7))  # noqa: S311 - jitter, and the same each time
         await self.app.start()
 
     async def _close(self) -> None:

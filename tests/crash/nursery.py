@@ -243,7 +243,7 @@ def _import_everything() -> None:
         "anthropic.resources.messages",
         "apscheduler.schedulers.asyncio",
         "encodings.idna",
-        "kenobot.app.wiring",
+        "kenobot.app.app",
         "kenobot.channels.telegram.channel",
         "kenobot.cli.sleep.run_night",
         "kenobot.cli.start",

@@ -17,7 +17,6 @@ from typing import Literal
 
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import PluginInstances, load_plugins
-from kenobot.app.wiring import assemble
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.gateway.access import Roster
@@ -202,7 +201,7 @@ class Life:
         loaded, processors = _settings()
         roster = Roster.of(CHATS[:1], CHATS[1:])
         given = PluginInstances(self.brain, {CHANNEL: Platform(world, self.alive)}, {CHANNEL: roster}, processors)
-        self.app: App = assemble(self.home, loaded, world.clock, given, Random(7))
+        self.app: App = App(self.home, loaded, world.clock, given, Random(7))
 
     def alive(self) -> bool:
         return not self.power.dead.is_set()

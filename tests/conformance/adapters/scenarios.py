@@ -14,7 +14,6 @@ from typing import Any
 from kenobot.agent.prompt.runtime_block import BLOCK_OPEN
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import PluginInstances
-from kenobot.app.wiring import assemble
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
@@ -133,7 +132,7 @@ async def _running(home: Home, channel: FakeChannel, provider: ScriptedProvider)
     given = PluginInstances(
         provider, {_CHANNEL: channel}, {_CHANNEL: Roster.of([_OWNER])}, tuple(processors().values())
     )
-    app = assemble(home, load_settings(home, {"KENOBOT_EXTRACTION__ENABLED": "false"}), ManualClock(), given, Random(0))
+    app = App(home, load_settings(home, {"KENOBOT_EXTRACTION__ENABLED": "false"}), ManualClock(), given, Random(0))
     await app.start()
     try:
         yield app
