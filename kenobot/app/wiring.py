@@ -6,9 +6,7 @@ from datetime import timedelta
 from kenobot.agent.background.compaction import CompactionWorker
 from kenobot.agent.background.extraction import ExtractionContext
 from kenobot.agent.background.sleep import SleepContext, SleepWorker, sleep_policy
-from kenobot.agent.background.summarizer import Summarizer
-from kenobot.agent.budgeted_model import BudgetedModel, TokenBudget
-from kenobot.agent.model_router import ModelRouter, ProviderRoute
+from kenobot.agent.model_router import BudgetedModel, ModelRouter, ProviderRoute, TokenBudget
 from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.agent.turn.state_machine import TurnPolicy
 from kenobot.app.plugin_instances import PluginInstances
@@ -25,8 +23,8 @@ def build_compaction_worker(
 ) -> CompactionWorker:
     """Build the worker that summarizes conversations; model None leaves all to rules."""
     budget = TokenBudget(context.database, context.clock, context.zone, "compaction", settings.compaction.daily_tokens)
-    summarizer = Summarizer(BudgetedModel(model, budget) if model is not None else None, context.zone)
-    return CompactionWorker(context, summarizer, prompt_limits(settings).window, reads=settings.extraction.enabled)
+    budgeted = BudgetedModel(model, budget) if model is not None else None
+    return CompactionWorker(context, budgeted, prompt_limits(settings).window, reads=settings.extraction.enabled)
 
 
 def build_model_router(settings: Settings, providers: Sequence[Provider], clock: Clock) -> ModelRouter:

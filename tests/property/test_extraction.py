@@ -12,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.agent.background.extraction import ExtractionContext, ExtractionWorker
-from kenobot.agent.background.fact_extractor import FactExtractor
-from kenobot.agent.budgeted_model import BudgetedModel, TokenBudget
-from kenobot.agent.model_router import ModelRouter, ProviderRoute
+from kenobot.agent.model_router import BudgetedModel, ModelRouter, ProviderRoute, TokenBudget
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.extract import buffer
@@ -118,9 +116,9 @@ class _World:
         provider = ScriptedProvider([Unavailable("down") if self.down else _answer], repeat_last=True, rule_based=False)
         model = ModelRouter([ProviderRoute(provider, CircuitBreaker(self.clock))], 60, self.clock)
         budget = TokenBudget(self.database, self.clock, ZONE, "extraction", 10_000_000)
-        reader = FactExtractor(BudgetedModel(model, budget), ZONE, DEFAULT.extract)
+
         rooms = ExtractionContext(self.database, Bus(self.clock), self.clock, ZONE, _NoFiles())
-        worker = ExtractionWorker(rooms, reader, DEFAULT, PatternSet(()))
+        worker = ExtractionWorker(rooms, BudgetedModel(model, budget), DEFAULT, PatternSet(()))
         await worker.tick()
         await worker.wait_idle()
         self.database.fatal = 0

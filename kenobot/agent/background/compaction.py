@@ -9,16 +9,18 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 from kenobot.agent.background.extraction import ExtractionContext
 from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker
-from kenobot.agent.background.summarizer import Summarizer, Summary, SummaryBatch, SummaryRejected
+from kenobot.agent.fact_candidates import trust_of
 from kenobot.agent.history_window import HistoryWindow
+from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, TokenUse
+from kenobot.cognitive.compact import prompt, rule_summary, summary_rows
 from kenobot.cognitive.compact import self_check as gaps
-from kenobot.cognitive.compact import summary_rows
-from kenobot.cognitive.compact.digest import CATEGORY, FORM, SLOT, Digest, trim_digest
+from kenobot.cognitive.compact.digest import CATEGORY, FORM, SLOT, Digest, SummaryLine, trim_digest
 from kenobot.cognitive.compact.self_check import Gap
 from kenobot.cognitive.compact.summary_rows import ACTOR, GAP_EVENT
 from kenobot.cognitive.policy import DEFAULT, Policy
@@ -30,12 +32,14 @@ from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.calendar import local_day
+from kenobot.cognitive.text.provenance import AttributedText
 from kenobot.cognitive.text.words import detect_language
 from kenobot.core.retry import Backoff
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.ports.errors import RemoteError
-from kenobot.ports.identity import chat_scope
+from kenobot.ports.errors import KenobotError, RemoteError
+from kenobot.ports.identity import Trust, chat_scope, least_trusted
 from kenobot.ports.memory import Candidate
+from kenobot.ports.provider import Reply
 from kenobot.ports.signals import COMPACTION_FINISHED, MESSAGE_SENT
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -45,6 +49,28 @@ _log = logging.getLogger(__name__)
 
 _TICK_SECONDS = 300.0
 _LOOKED_AT = 600  # messages read after a cursor
+
+
+class SummaryRejected(KenobotError):
+    """A model's answer is no summary: none at all, one that is cut, or one that is too short."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryBatch:
+    """The previous summary and the turns after it. token_limit: tokens of the new summary."""
+
+    previous: Digest
+    turns: tuple[ConversationTurn, ...]
+    token_limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The new lines. use: the tokens they cost, still to be settled."""
+
+    lines: tuple[SummaryLine, ...]
+    by: Literal["model", "rules"]
+    use: TokenUse = NO_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +85,16 @@ class _Work:
 
 
 class CompactionWorker(PerChatWorker):
-    """reads: whether turns are extracted as well, so that their facts may still come.
+    """Summarize by one call of a model, or by rules: without a model, and on a day whose tokens are used up.
 
-    Without room for a summary in `window` it does nothing.
+    reads: whether turns are extracted as well, so that their facts may still come. Without room for a summary in
+    `window` it does nothing.
     """
 
     def __init__(
         self,
         rooms: ExtractionContext,
-        summarizer: Summarizer,
+        model: BudgetedModel | None,
         window: HistoryWindow,
         policy: Policy = DEFAULT,
         *,
@@ -76,7 +103,7 @@ class CompactionWorker(PerChatWorker):
         enabled = bool(window.summary_budget)
         super().__init__(rooms.bus, rooms.database, "compaction", _TICK_SECONDS, (MESSAGE_SENT,), enabled=enabled)
         self._p = rooms
-        self._summarizer = summarizer
+        self._model = model
         self._window = window
         self._policy = policy
         self._reads = reads
@@ -109,16 +136,59 @@ class CompactionWorker(PerChatWorker):
     async def _sum_up(self, work: _Work) -> Summary | None:
         """Summarize a batch; None while it has to wait. Raises SummaryRejected, RemoteError."""
         if work.deep:
-            return self._summarizer.summarize_by_rules(work.batch)
+            return self._summarize_by_rules(work.batch)
         trouble = self._failing.get(work.session)
         waits = trouble is not None and self._p.clock.monotonic() < trouble.not_before
         try:
             if not waits:
-                return await self._summarizer.summarize(work.batch)
+                return await self._summarize(work.batch)
         except (SummaryRejected, RemoteError):
             if not work.late:
                 raise
-        return self._summarizer.summarize_by_rules(work.batch) if work.late else None
+        return self._summarize_by_rules(work.batch) if work.late else None
+
+    async def _summarize(self, batch: SummaryBatch) -> Summary:
+        """Summarize a batch. Raises SummaryRejected, or RemoteError when the model cannot be reached."""
+        if self._model is None:
+            return self._summarize_by_rules(batch)
+        request = prompt.build_request(
+            batch.previous, batch.turns, batch.token_limit, self._p.zone, self._policy.compact
+        )
+        answer = await self._model.ask(request)
+        if answer is None:
+            return self._summarize_by_rules(batch)
+        reply, use = answer
+        lines = self._read(reply, batch)
+        if lines is None:
+            await self._model.budget.settle(use, use.tokens)
+            raise SummaryRejected("The model's answer is no summary.")
+        return Summary(tuple(lines), "model", use)
+
+    def _summarize_by_rules(self, batch: SummaryBatch) -> Summary:
+        """Summarize by rules: no call, no tokens."""
+        found = rule_summary.summarize(batch.previous, batch.turns, batch.token_limit, self._p.zone, self._policy)
+        known = set(batch.previous.lines)
+        return Summary(tuple(line if line in known else _least_trusted(line, batch) for line in found), "rules")
+
+    def _read(self, reply: Reply, batch: SummaryBatch) -> list[SummaryLine] | None:
+        """Parse the lines of an answer, within the token limit; None when it cannot stand for the batch."""
+        policy = self._policy.compact
+        if reply.truncated:
+            return None
+        answered = prompt.parse_lines(reply.text, len(batch.previous.lines), len(batch.turns), policy)
+        if answered is None:
+            return None
+        lines = [_sourced(each, batch) for each in answered]
+        length = sum(len(line.text) for line in lines)
+        before = sum(len(line.text) for line in batch.previous.lines)
+        if length < policy.min_chars or length < policy.min_length_share * before:
+            return None
+        while lines and sum(estimate_tokens(line.text) + 3 for line in lines) > batch.token_limit:
+            worthless = min(
+                range(len(lines)), key=lambda at: (rule_summary.sentence_value(lines[at].text, self._policy), at)
+            )
+            del lines[worthless]
+        return lines or None
 
     def _note(self, session: str, error: SummaryRejected | RemoteError) -> None:
         """Back off from the model; until then the window stays as it is."""
@@ -245,3 +315,31 @@ def _told(found: Sequence[Gap], unlisted: int) -> dict[str, Json]:
     kinds: dict[str, Json] = {**Counter(gap.kind for gap in found)}
     turns: list[Json] = [*dict.fromkeys(gap.turn for gap in found if gap.turn is not None)]
     return {"kinds": kinds, "unlisted": unlisted, "turns": turns}
+
+
+# ── the trust of a line ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _sourced(answered: prompt.ParsedLine, batch: SummaryBatch) -> SummaryLine:
+    """Turn a model's line into one of the summary, with the least trust of its sources."""
+    turns = [batch.turns[at] for at in answered.turns]
+    earlier = [batch.previous.lines[at] for at in answered.summary]
+    if not turns and not earlier:  # without sources it may be made of anything
+        turns, earlier = list(batch.turns), list(batch.previous.lines)
+    inboxes = [turn.inbox_id for turn in turns if turn.inbox_id is not None]
+    inboxes += [number for line in earlier for number in line.turns]
+    trusts = [*(line.trust for line in earlier), _trust_in(answered.text, turns or batch.turns, batch)]
+    return SummaryLine(answered.text, least_trusted(trusts, "owner"), tuple(dict.fromkeys(inboxes)))
+
+
+def _least_trusted(line: SummaryLine, batch: SummaryBatch) -> SummaryLine:
+    """Lower the trust of a line that the rules took from a turn to that of those whose words it repeats."""
+    told = [turn for turn in batch.turns if turn.inbox_id in line.turns and turn.inbox_id is not None] or batch.turns
+    return replace(line, trust=least_trusted([line.trust, _trust_in(line.text, told, batch)], "owner"))
+
+
+def _trust_in(text: str, told: Sequence[ConversationTurn], batch: SummaryBatch) -> Trust:
+    voices = [
+        AttributedText(line.trust, line.text) for line in batch.previous.lines if line.trust not in ("owner", "model")
+    ]
+    return trust_of(text, told, batch.turns, voices)

@@ -8,36 +8,32 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.fact_extractor import (
-    BudgetExhausted,
-    ExtractionFailed,
-    ExtractionResult,
-    FactExtractor,
-)
 from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker
-from kenobot.agent.budgeted_model import BudgetedModel, TokenBudget
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, memory_written_payload
-from kenobot.agent.model_router import ModelRouter
+from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, ModelRouter, TokenBudget, TokenUse
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.search.recall import similar_records
-from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
+from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import events, token_budget
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
+from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.core.bus import Bus
 from kenobot.core.pattern_set import PatternSet
 from kenobot.core.retry import Backoff
 from kenobot.core.settings.schema import ExtractionSettings
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import RemoteError
+from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected, RemoteError
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.signals import (
     CONFIG_CHANGED,
@@ -55,6 +51,23 @@ _log = logging.getLogger(__name__)
 _TICK_SECONDS = 20.0
 
 Decisions = list[tuple[Candidate, Decision]]
+
+
+class ExtractionFailed(KenobotError):
+    """A model rejects these turns, or its answer cannot be parsed: fewer at a time may do."""
+
+
+class BudgetExhausted(KenobotError):
+    """The tokens of the day are used up."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionResult:
+    """The facts of a batch. use: the tokens they cost, still to be settled."""
+
+    facts: tuple[ExtractedFact, ...]
+    by: Literal["model", "rules"]
+    use: TokenUse = NO_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +106,19 @@ def build_extraction_worker(
     )
     budget = TokenBudget(rooms.database, rooms.clock, rooms.zone, token_budget.JOB, settings.daily_tokens)
     budgeted = BudgetedModel(model, budget) if model is not None else None
-    extractor = FactExtractor(budgeted, rooms.zone, policy.extract)
-    return ExtractionWorker(rooms, extractor, policy, PatternSet(settings.patterns), enabled=settings.enabled)
+    return ExtractionWorker(rooms, budgeted, policy, PatternSet(settings.patterns), enabled=settings.enabled)
 
 
 class ExtractionWorker(PerChatWorker):
-    """patterns: the owner's own signs that a turn is due at once. Not `enabled`, all turns stay pending."""
+    """Extract facts by one call of a model within the day's tokens, or by rules; model None leaves all to the rules.
+
+    patterns: the owner's own signs that a turn is due at once. Not `enabled`, all turns stay pending.
+    """
 
     def __init__(
         self,
         rooms: ExtractionContext,
-        reader: FactExtractor,
+        model: BudgetedModel | None,
         policy: Policy,
         patterns: PatternSet,
         *,
@@ -112,7 +127,7 @@ class ExtractionWorker(PerChatWorker):
         wakes = (MESSAGE_SENT, MESSAGE_FAILED)
         super().__init__(rooms.bus, rooms.database, "extraction", _TICK_SECONDS, wakes, enabled=enabled)
         self._p = rooms
-        self._reader = reader
+        self._model = model
         self._policy = policy
         self._patterns = patterns
         self._draining = False
@@ -140,7 +155,7 @@ class ExtractionWorker(PerChatWorker):
 
     def _is_resting(self) -> bool:
         """Return whether the model is out of reach, or the day's budget exhausted."""
-        if not self._reader.uses_model:
+        if self._model is None:
             return False
         today = local_day(self._p.clock.now(), self._p.zone)
         return self._p.clock.monotonic() < self._not_before or today == self._spent_day
@@ -187,7 +202,7 @@ class ExtractionWorker(PerChatWorker):
                 break
             taken.append(turn)
         batch = ExtractionBatch(tuple(taken), (), self._p.clock.now().astimezone(self._p.zone).date())
-        if not self._reader.uses_model:
+        if self._model is None:
             return batch
         guidelines = await self._p.database.read(known_memories.guidelines)
         return replace(batch, known=await self._known(session, taken), guidelines=guidelines)
@@ -208,8 +223,42 @@ class ExtractionWorker(PerChatWorker):
             return ExtractionResult((), "rules")
         if trouble is not None and trouble.limit == 1 and trouble.failures >= self._policy.extract.halve_after_failures:
             trouble.failures -= 1  # the next turn gets one try
-            return self._reader.extract_by_rules(batch)
-        return await self._reader.extract(batch)
+            return self._extract_by_rules(batch)
+        return await self._extract(batch)
+
+    async def _extract(self, batch: ExtractionBatch) -> ExtractionResult:
+        """Extract the facts of a batch.
+
+        Raises ExtractionFailed, BudgetExhausted, or RemoteError when the model cannot be reached.
+        """
+        if self._model is None:
+            return self._extract_by_rules(batch)
+        budget, request = self._model.budget, prompt.build_request(batch, self._p.zone, self._policy.extract)
+        if prompt.request_tokens(request) > budget.daily_tokens:
+            raise ExtractionFailed("The turns are longer than what may be read in a day.")
+        try:
+            answer = await self._model.ask(request)
+        except Rejected as error:
+            if isinstance(error, PromptTooLong) or await self._model.router.probe():
+                raise ExtractionFailed(f"The model does not take these turns: {error}") from error
+            raise
+        if answer is None:
+            raise BudgetExhausted("What may be used today for memory is used up.")
+        reply, use = answer
+        facts = parse_facts(reply.text)
+        if facts is None or (reply.truncated and len(batch.turns) > 1):
+            await budget.settle(use, use.tokens)
+            raise ExtractionFailed("The answer is cut." if facts else "The answer holds no list of facts.")
+        return ExtractionResult(facts, "model", use)
+
+    def _extract_by_rules(self, batch: ExtractionBatch) -> ExtractionResult:
+        """Extract what the rules understand; of what somebody else wrote they understand nothing."""
+        facts: list[ExtractedFact] = []
+        for number, turn in enumerate(batch.turns, 1):
+            if not turn.hidden and turn.trust in ("owner", "guest"):
+                day = turn.at.astimezone(self._p.zone).date()
+                facts += heuristic.extract_facts(without_quotes(turn.text), day, evidence=number)
+        return ExtractionResult(tuple(facts), "rules")
 
     def _note(self, session: str, turns: int, error: ExtractionFailed) -> None:
         """Halve the batch after some failures; a single turn that the model cannot read is left to the rules."""

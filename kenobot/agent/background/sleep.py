@@ -16,8 +16,7 @@ from functools import partial
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.background.extraction import ExtractionWorker
-from kenobot.agent.budgeted_model import NO_TOKENS, BudgetedModel, TokenBudget, TokenUse
-from kenobot.agent.model_router import ModelRouter
+from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, ModelRouter, TokenBudget, TokenUse
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, Phase, SleepPolicy

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.budgeted_model import TokenBudget
-from kenobot.agent.model_router import ModelRouter, tokens_used
+from kenobot.agent.model_router import ModelRouter, TokenBudget, tokens_used
 from kenobot.cognitive.recall.results.memory import SearchReport
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.recall.scoring import reranking
