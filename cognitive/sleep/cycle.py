@@ -15,8 +15,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
-from kenobot.cognitive.sleep.plan.change_json import change_from_json, change_to_json
-from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, change_from_json, change_to_json
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
 from kenobot.cognitive.sleep.plan.passes import FindNeighbours, ModelQuestion, NightView, Pass, no_neighbours
 from kenobot.cognitive.sleep.run_rows import PassResult, SleepRun

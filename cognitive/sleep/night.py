@@ -14,10 +14,9 @@ from kenobot.cognitive.sleep.consolidate import (
     synthesize,
     weeks,
 )
-from kenobot.cognitive.sleep.errors import errors
-from kenobot.cognitive.sleep.improve import proposals
+from kenobot.cognitive.sleep.improve import errors, proposals
 from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.sleep.prune import commitments, endings, fading, tiers
+from kenobot.cognitive.sleep.prune import commitments, endings, tiers
 
 CONSOLIDATOR: tuple[Pass, ...] = (
     *(promote.PASS, patterns.PASS, duplicates.PASS, contradictions.PASS, entities.PASS, profile.PASS),
@@ -25,7 +24,7 @@ CONSOLIDATOR: tuple[Pass, ...] = (
 )
 ERROR_ANALYZER: tuple[Pass, ...] = (errors.PASS,)
 MEMORY_PRUNER: tuple[Pass, ...] = (
-    *(endings.EXPIRY, commitments.PASS, fading.ARCHIVAL, tiers.TIERS, fading.LIFECYCLE, fading.BELIEFS),
+    *(endings.EXPIRY, commitments.PASS, endings.ARCHIVAL, tiers.TIERS, endings.LIFECYCLE, endings.BELIEFS),
     *(endings.SCRATCHPADS, tiers.DAILIES, endings.PATTERNS),
 )
 SELF_IMPROVER: tuple[Pass, ...] = (proposals.PASS,)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.sleep.plan.changes import Change
-from kenobot.cognitive.sleep.prune import fading
+from kenobot.cognitive.sleep.prune import endings
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.testing.clock import ManualClock
@@ -160,7 +160,9 @@ async def _leave(scene: Scene, days: int) -> list[Change]:
     """Nobody says anything for so many days; then what sleep does about it."""
     assert isinstance(scene.clock, ManualClock)
     scene.clock.advance(days=days)
-    return await scene.app.database.write(lambda connection: carry_out(connection, fading.LIFECYCLE, scene.clock.now()))
+    return await scene.app.database.write(
+        lambda connection: carry_out(connection, endings.LIFECYCLE, scene.clock.now())
+    )
 
 
 async def _all(scene: Scene) -> list[Record]:

@@ -9,10 +9,10 @@ from typing import Any
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import guidelines, identity
-from kenobot.cognitive.sleep.errors import errors
+from kenobot.cognitive.sleep.improve import errors
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.sleep.prune import commitments, endings, fading
+from kenobot.cognitive.sleep.prune import commitments, endings
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.provider import Reply, Request
@@ -104,7 +104,7 @@ async def test_what_a_night_let_go_is_recalled_no_more_and_recalled_again_after_
         await scene.say("The office moves to Berlin", forwarded=True)
         scene.clock.advance(60)  # type: ignore[attr-defined]
         await scene.say("I live in Lyon")
-        [change] = await _sleep(scene, endings.EXPIRY, fading.BELIEFS, days=130)
+        [change] = await _sleep(scene, endings.EXPIRY, endings.BELIEFS, days=130)
         record = change.record
         assert record is not None
         scene.clock.advance(days=130)  # type: ignore[attr-defined]

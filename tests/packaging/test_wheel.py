@@ -37,7 +37,7 @@ DATA = (
     "cognitive/remember/*.toml",
     "cognitive/remember/extract/*.toml",
     "cognitive/remember/extract/*.txt",
-    "cognitive/sleep/improve/*.toml",
+    "cognitive/sleep/*/*.toml",
     "cognitive/text/*.toml",
     "core/*.toml",
     "providers/offline/*.toml",

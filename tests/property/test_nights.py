@@ -13,7 +13,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.sleep.prune import commitments, endings, fading, tiers
+from kenobot.cognitive.sleep.prune import commitments, endings, tiers
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.events import last_event
 from kenobot.cognitive.store.records import Record
@@ -26,10 +26,10 @@ from tests.nights import carry_out, play
 _NIGHT: Sequence[Pass] = (
     endings.EXPIRY,
     commitments.PASS,
-    fading.ARCHIVAL,
+    endings.ARCHIVAL,
     tiers.TIERS,
-    fading.LIFECYCLE,
-    fading.BELIEFS,
+    endings.LIFECYCLE,
+    endings.BELIEFS,
     endings.SCRATCHPADS,
 )
 _COLUMNS = st.fixed_dictionaries(

@@ -20,7 +20,7 @@ from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.beliefs.value import ValueFeatures, decay, features, salience, strength
 from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType, ValuePolicy
 from kenobot.cognitive.recall.candidates.spreading_activation import spread_activation
-from kenobot.cognitive.sleep.prune.fading import LIFECYCLE
+from kenobot.cognitive.sleep.prune.endings import LIFECYCLE
 from kenobot.cognitive.store import events, links
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts

@@ -57,7 +57,7 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
 
     Sleep looks after everybody's memory: `apply_change.py` carries out a change in the scope of its record,
     `report.py` and `undo_night.py` answer the owner at the command line. `pass_rows.py`,
-    `watermark_rows.py`, `endings.py` and `fading.py` read what sleep judges, each in its own scope; `pattern_file.py`
+    `watermark_rows.py` and `endings.py` read what sleep judges, each in its own scope; `pattern_file.py`
     keeps the file of all patterns on the owner's disk.
 
     A summary may tell in any chat what is to be forgotten: `summary_rows.py` finds it and takes it back.
@@ -81,7 +81,6 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
         "conversation_rows.py",
         "documents.py",
         "endings.py",
-        "fading.py",
         "list_files.py",
         "pass_rows.py",
         "pattern_file.py",

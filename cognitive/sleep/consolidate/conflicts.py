@@ -20,10 +20,10 @@ from kenobot.cognitive.remember.conflicts import (
 from kenobot.cognitive.remember.draft import RecordDraft, attributes_json
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.pair_rules import credibility
-from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, ChangePart, UpdateRecord
-from kenobot.cognitive.sleep.plan.edits import unchanged
+from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, ChangePart, UpdateRecord, unchanged
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView
+from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.entity_names import normalize_name
@@ -100,12 +100,12 @@ def _weaker(record: Record, policy: Policy) -> dict[str, ColumnValue]:
 
 def _question(view: NightView, older: Record, newer: Record) -> Change:
     """Ask the owner: both stay as they are until more is known."""
-    spanish = "es" in (older.lang, newer.lang)
-    question = "¿Qué es lo correcto: «{}» o «{}»?" if spanish else "Which is right: “{}” or “{}”?"
+    language = "es" if "es" in (older.lang, newer.lang) else "en"
+    [question] = texts("conflict", language, older=one_line(older.text), newer=one_line(newer.text))
     candidate = Candidate(
         form="question",
         scope=older.scope,
-        text=question.format(one_line(older.text), one_line(newer.text)),
+        text=question,
         category=QUESTION,
         source="sleep",
         trust=least_trusted({_trust(older), _trust(newer)} & _OTHERS, "model"),  # a prompt quotes others' words

@@ -13,8 +13,7 @@ from kenobot.cognitive.sleep.consolidate.conflicts import QUESTION
 from kenobot.cognitive.sleep.consolidate.near_pairs import RecordPair, near_pairs
 from kenobot.cognitive.sleep.consolidate.pair_review import PairReview
 from kenobot.cognitive.sleep.consolidate.pair_rules import PairRelation, classify_pair
-from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
-from kenobot.cognitive.sleep.plan.edits import expire
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, expire
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.entity_names import is_same_or_more_exact, normalize_name

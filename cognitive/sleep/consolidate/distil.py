@@ -16,16 +16,8 @@ from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp
 
-_SYSTEM = (
-    "You look through the notes of one week of a personal assistant, weeks later, and name those that its owner will "
-    "still need in a year: lasting facts about people and things, decisions, lessons that were hard to learn, what "
-    f"keeps coming back. Leave out what was true for that week only. {model_answers.QUOTED_DATA_NOTICE} "
-    "Answer with one JSON object and "
-    'nothing else: {"lasting": [{"entry": 12, "topic": "one word for what it is about, or empty"}]}.'
-)
 _LASTING_CATEGORIES = frozenset({"decision", "lesson", "principle", "skill", "correction"})
 _FLEETING_CATEGORIES = frozenset({"commitment"})  # open items have their own end
-_ANSWER_TOKENS = 600
 
 
 def plan(view: NightView) -> Iterator[Change]:
@@ -84,9 +76,7 @@ def _lasts(record: Record, recurring: int) -> bool:
 
 def _question(facts: Sequence[Record], view: NightView) -> ModelQuestion:
     policy = view.policy.decay
-    return ModelQuestion(
-        _SYSTEM, model_answers.quote_records(facts[: policy.max_facts_shown], policy.line_chars), _ANSWER_TOKENS
-    )
+    return model_answers.question_about(facts[: policy.max_facts_shown], "distil", policy.line_chars, 600)
 
 
 def _by_model(facts: Sequence[Record], view: NightView) -> list[tuple[Record, str]] | None:

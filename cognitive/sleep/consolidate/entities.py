@@ -12,6 +12,7 @@ from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change, ProposeChange, UpdateRecord
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
+from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Json
@@ -21,16 +22,6 @@ _KIND = "merge_entities"
 _AT_ONCE = 200  # records of one change
 _SHOWN = 2  # things about each name that a proposal quotes
 _QUOTED = 120  # characters of each
-_WORDS = {
-    "en": (
-        "“{gone}” and “{kept}”: one name?",
-        "They differ in one letter only:\n{told}\nIf you approve, what is about “{gone}” is filed under “{kept}”.",
-    ),
-    "es": (
-        "«{gone}» y «{kept}»: ¿un mismo nombre?",
-        "Solo se diferencian en una letra:\n{told}\nSi lo apruebas, lo que trata de «{gone}» pasa a «{kept}».",
-    ),
-}
 
 
 def plan(view: NightView) -> Iterator[Change]:
@@ -145,11 +136,11 @@ def _proposal(view: NightView, key: str, scope: str, one: str, other: str) -> Pr
     shown = [number for name in (kept, gone) for number in ids[name][-_SHOWN:]]
     quoted = records.by_ids(view.connection, shown, (scope,)).values()
     lines = "\n".join(f"- {record.subject}: {one_line(record.text, _QUOTED)}" for record in quoted)
-    title, text = _WORDS["es" if any(record.lang == "es" for record in quoted) else "en"]
-    names = {"gone": gone, "kept": kept}
+    language = "es" if any(record.lang == "es" for record in quoted) else "en"
+    title, text = texts(_KIND, language, gone=gone, kept=kept, quoted=lines)
     payload: dict[str, Json] = {"scope": scope, "from": gone, "into": kept}
     evidence = {"records": list[Json](shown)}
-    return ProposeChange(key, _KIND, title.format(**names), text.format(told=lines, **names), payload, evidence)
+    return ProposeChange(key, _KIND, title, text, payload, evidence)
 
 
 PASS = Pass("entities", "consolidate", "files what is about one person or thing under one name", plan)

@@ -12,8 +12,7 @@ from datetime import timedelta
 
 from kenobot.cognitive.mirror.names import slug
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
-from kenobot.cognitive.sleep.plan.edits import unchanged, update
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, unchanged, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp

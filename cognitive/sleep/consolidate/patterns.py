@@ -43,14 +43,6 @@ from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
 
 NAME = "patterns"
-_SYSTEM = (
-    "You keep what somebody learned by solving problems. Each entry may tell a problem and what solved it. For each "
-    "that tells both, write what happens as a short trigger (what somebody would say who has the problem again) and "
-    "what solved it as a short response, in the entry's language and its own words: add nothing. Leave out entries "
-    f"that tell no problem or no solution. {model_answers.QUOTED_DATA_NOTICE} "
-    "Answer with one JSON object and nothing else: "
-    '{"patterns": [{"entry": number, "trigger": "…", "response": "…"}]}.'
-)
 _REMEMBERED = 6  # entries with a failure that a later entry may solve
 
 
@@ -173,7 +165,7 @@ def _batches(view: NightView, entries: Sequence[Record]) -> list[Batch]:
 
 
 def _question(batch: Batch, view: NightView) -> ModelQuestion:
-    return ModelQuestion(_SYSTEM, model_answers.quote_records(batch, view.policy.procedural.entry_chars), 2_000)
+    return model_answers.question_about(batch, "patterns", view.policy.procedural.entry_chars, 2_000)
 
 
 def _wordings(

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kenobot.cognitive.beliefs.value import is_salient, salience, salience_signs
 from kenobot.cognitive.mirror.lists import list_layout
+from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural.similar_texts import SimilarTexts
 from kenobot.cognitive.remember.statement_relation import parse_statement, repeat_veto
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.consolidate.fact_lines import fact_lines, statement_lines, without_label
 from kenobot.cognitive.sleep.consolidate.unjudged import (
     Batch,
     UnjudgedRecords,
@@ -21,25 +21,28 @@ from kenobot.cognitive.sleep.consolidate.unjudged import (
     read_answers,
 )
 from kenobot.cognitive.sleep.plan import model_answers
-from kenobot.cognitive.sleep.plan.changes import Change
-from kenobot.cognitive.sleep.plan.edits import unchanged, update
+from kenobot.cognitive.sleep.plan.changes import Change, unchanged, update
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import list_file_rows, records, tiers
 from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.cognitive.text.lexicon import phrases
+from kenobot.cognitive.text.words import fold
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
 
 NAME = "promote"
 PROMOTED = "promoted"
 _NUMBER = re.compile(r"\d+")
-_SYSTEM = (
-    "You keep somebody's long-term memory. From entries of their notes you choose those that will still matter in "
-    "months: lasting facts, decisions, preferences, lessons. Leave out what only tells of a day, small talk, and what "
-    f"is over. {model_answers.QUOTED_DATA_NOTICE} "
-    'Answer with one JSON object and nothing else: {"lasting": [numbers of entries]}.'
+_HEADING = re.compile(r"#{1,6}\s")
+_ENTRY = re.compile(r"#{1,6}\s+[0-9]{1,2}:[0-9]{2}\s+[—–-]\s*")
+_LABEL = re.compile(
+    r"\A(?:lesson(?: learn(?:ed|t))?|learn(?:ed|t)|note|remember|tip|aprendid[oa]|aprend[ií]|lecci[oó]n|nota|recuerda"
+    r"|ojo|consejo)\s*:\s+(?=\S)",
+    re.IGNORECASE,
 )
+_STATEMENT = phrases("statement")
 
 
 def plan(view: NightView) -> Iterator[Change]:
@@ -136,6 +139,25 @@ def _to_core(record: Record, values: dict[str, ColumnValue], reason: str) -> Cha
     return update(record, PROMOTED, reason, {"tier": "core", **values}, unchanged(record, "tier", "text"))
 
 
+# ── the lines of an entry that state facts, by the words that facts are told with, in Spanish and English ─────────
+
+
+def statement_lines(text: str, policy: ProceduralPolicy = DEFAULT) -> list[str]:
+    """The lines of an entry that are long enough to state something, without headings; of one line, its words."""
+    lines = (_ENTRY.sub("", line.strip(), count=1).strip() for line in text.splitlines())
+    return [line for line in lines if len(line) > policy.statement_above_chars and not _HEADING.match(line)]
+
+
+def fact_lines(text: str, policy: ProceduralPolicy = DEFAULT) -> list[str]:
+    """The statements of an entry that say how things are."""
+    return [line for line in statement_lines(text, policy) if _STATEMENT.search(fold(line))]
+
+
+def without_label(text: str) -> str:
+    """`text` without the word that announces it, such as "Learned:"."""
+    return _LABEL.sub("", text, count=1)
+
+
 # ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -152,7 +174,7 @@ def _is_open(record: Record, view: NightView) -> bool:
 
 
 def _question(batch: Batch, view: NightView) -> ModelQuestion:
-    return ModelQuestion(_SYSTEM, model_answers.quote_records(batch, view.policy.procedural.entry_chars), 600)
+    return model_answers.question_about(batch, "promote", view.policy.procedural.entry_chars, 600)
 
 
 PASS = Pass(NAME, "consolidate", "puts what stands out into MEMORY.md", plan, questions)

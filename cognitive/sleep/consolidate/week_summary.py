@@ -14,12 +14,6 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text import calendar
 from kenobot.cognitive.text.quoting import quote_untrusted
 
-_SYSTEM = (
-    "You sum up one week of a personal assistant's notes for its owner. Keep names, numbers, decisions, what was "
-    "learned and what is still open; leave out what leads to nothing. Write in the language of the notes, and add "
-    f"nothing of your own. {model_answers.QUOTED_DATA_NOTICE} Answer with one JSON object and nothing else: "
-    '{"summary": "- one short line a point\\n- …"}.'
-)
 _SUMMARY_TOKENS = 1_200
 
 
@@ -106,8 +100,8 @@ def summary_question(facts: Sequence[Record], policy: DecayPolicy) -> ModelQuest
     own = [record for record in facts if is_own_words(record)]
     if len(own) < policy.model_from_facts:
         return None
-    quoted = model_answers.quote_records(_weightiest(own, policy.max_facts_shown), policy.line_chars)
-    return ModelQuestion(_SYSTEM, quoted, _SUMMARY_TOKENS)
+    shown = _weightiest(own, policy.max_facts_shown)
+    return model_answers.question_about(shown, "weeks", policy.line_chars, _SUMMARY_TOKENS)
 
 
 def summary_by_model(week: CalendarWeek, facts: Sequence[Record], answer: str, policy: DecayPolicy) -> str | None:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.sleep.consolidate import week_summary
 from kenobot.cognitive.sleep.consolidate.week_summary import CalendarWeek
-from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, UpdateRecord
-from kenobot.cognitive.sleep.plan.edits import expire
+from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, UpdateRecord, expire
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records, tiers
 from kenobot.cognitive.store.records import Record, stamp

@@ -1,1 +1,1 @@
-"""Improvement: what the bot would change about itself, laid before the owner."""
+"""Improvement: lessons from errors, and what the bot would change about itself, laid before the owner."""

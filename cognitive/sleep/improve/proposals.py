@@ -6,24 +6,20 @@ proposal; what others wrote could put words into a rule.
 
 import hashlib
 import json
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from functools import cache
-from importlib import resources
+from typing import Literal
 
 from kenobot.cognitive.compact.summary_rows import GAP_EVENT
 from kenobot.cognitive.policy.sleep import ProposalPolicy
 from kenobot.cognitive.sleep import pass_rows, run_rows
-from kenobot.cognitive.sleep.errors.classify import OWN_ERRORS
-from kenobot.cognitive.sleep.errors.errors import ERROR_TAG_PREFIX
-from kenobot.cognitive.sleep.improve import statistics
-from kenobot.cognitive.sleep.improve.statistics import NightStatistics
+from kenobot.cognitive.sleep.improve.errors import ERROR_TAG_PREFIX, OWN_ERRORS
 from kenobot.cognitive.sleep.plan.changes import Change, ProposeChange
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
+from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Json
@@ -78,7 +74,7 @@ class _Proposals:
         yield from self._figures()
 
     def _texts(self, entry: str, /, **values: object) -> list[str]:
-        return [text.format(**values) for text in _catalogue()[entry][self.language]]
+        return texts(entry, self.language, **values)
 
     def _rule(
         self, key: str, category: str, texts: Sequence[str], instruction: str, evidence: Mapping[str, Json]
@@ -172,41 +168,19 @@ class _Proposals:
         since = view.since or view.now - timedelta(days=1)
         figures = night_statistics(view, since)
         replies = proposals.count_replies(view.connection, since)
-        given = [advice for advice in statistics.advise(figures, self.policy) if advice.name != "idle" or replies]
+        given = [advice for advice in advise(figures, self.policy) if advice.name != "idle" or replies]
         for advice in given:
             evidence: dict[str, Json] = {"why": advice.evidence, "priority": advice.priority, "replies": replies}
             key = f"figures:{advice.name}:{quarter}"
             yield ProposeChange(key, "setting", advice.observation, advice.suggestion, {}, evidence)
         if figures.episodes <= self.policy.episodes_without_pattern:
             return  # too little was said to tell anything of how it is learned from
-        reflection = statistics.reflect(figures, self.policy)
-        insights: list[Json] = [*reflection.insights]
-        for adjustment in reflection.adjustments:
+        insights, adjustments = reflect(figures, self.policy)
+        for adjustment in adjustments:
             if _TWINS.get(adjustment.kind) not in {advice.name for advice in given}:
                 key = f"figures:{adjustment.kind}:{quarter}"
-                evidence = {"insights": insights}
+                evidence = {"insights": [*insights]}
                 yield ProposeChange(key, "setting", adjustment.insight, adjustment.suggestion, {}, evidence)
-
-
-def night_statistics(view: NightView, since: datetime) -> NightStatistics:
-    """The figures of this night so far."""
-    run = run_rows.last_run(view.connection, "running")
-    done = {result.name: result.done for result in run_rows.pass_results(view.connection, run.id)} if run else {}
-    facts = list(pass_rows.own_facts_since(view.connection, since, view.now))
-    return NightStatistics(
-        episodes=len(facts),
-        facts=done.get("promote", 0),
-        patterns=done.get("patterns", 0),
-        errors=sum(any(_error_class(tag) in OWN_ERRORS for tag in json.loads(record.tags)) for record in facts),
-        lessons=proposals.count_changes(view.connection, run.id, "learned") if run else 0,
-        expired_scratchpads=done.get("scratchpads", 0),
-        patterns_pruned=done.get("practice", 0),
-    )
-
-
-@cache
-def _catalogue() -> dict[str, dict[str, list[str]]]:
-    return tomllib.loads(resources.files(__package__).joinpath("proposal_texts.toml").read_text("utf-8"))
 
 
 def _quarter(now: datetime) -> str:
@@ -225,6 +199,85 @@ def _evidence(records: Sequence[int]) -> dict[str, Json]:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+# ── the figures of a night ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class NightStatistics:
+    """What a night read and did. episodes: records it read. patterns_pruned: patterns that expired."""
+
+    episodes: int = 0
+    facts: int = 0
+    patterns: int = 0
+    errors: int = 0
+    lessons: int = 0
+    expired_scratchpads: int = 0
+    patterns_pruned: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """An observation and what could be done about it. name: identifies it."""
+
+    name: str
+    priority: Literal["low", "medium"]
+    observation: str
+    suggestion: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """A change that follows from an insight. kind: identifies it."""
+
+    kind: str
+    suggestion: str
+    insight: str
+
+
+def night_statistics(view: NightView, since: datetime) -> NightStatistics:
+    """The figures of this night so far."""
+    run = run_rows.last_run(view.connection, "running")
+    done = {result.name: result.done for result in run_rows.pass_results(view.connection, run.id)} if run else {}
+    facts = list(pass_rows.own_facts_since(view.connection, since, view.now))
+    return NightStatistics(
+        episodes=len(facts),
+        facts=done.get("promote", 0),
+        patterns=done.get("patterns", 0),
+        errors=sum(any(_error_class(tag) in OWN_ERRORS for tag in json.loads(record.tags)) for record in facts),
+        lessons=proposals.count_changes(view.connection, run.id, "learned") if run else 0,
+        expired_scratchpads=done.get("scratchpads", 0),
+        patterns_pruned=done.get("practice", 0),
+    )
+
+
+def advise(figures: NightStatistics, policy: ProposalPolicy) -> list[Advice]:
+    """Advise on the figures of a night. Pure."""
+    no_patterns = figures.episodes > policy.episodes_without_pattern and not figures.patterns
+    idle = not (figures.episodes or figures.errors or figures.expired_scratchpads)  # pruned patterns are no life sign
+    cases: tuple[tuple[str, bool, Literal["low", "medium"]], ...] = (
+        ("no-patterns", no_patterns, "medium"),
+        ("abandoned", figures.expired_scratchpads > policy.expired_scratchpads, "low"),
+        ("patterns-pruned", figures.patterns_pruned > policy.patterns_pruned, "medium"),
+        ("idle", idle, "low"),
+    )
+    numbers = asdict(figures)
+    return [Advice(name, priority, *texts(name, "en", **numbers)) for name, applies, priority in cases if applies]
+
+
+def reflect(figures: NightStatistics, policy: ProposalPolicy) -> tuple[list[str], list[Adjustment]]:
+    """The insights that figures give into learning as a whole, and the adjustments that follow from them. Pure."""
+    learned = figures.facts + figures.patterns
+    cases = {
+        "error_handling": figures.errors > 0 and not figures.lessons,
+        "memory_tagging": figures.episodes > 0 and learned / figures.episodes < policy.few_results,
+        "pattern_quality": figures.patterns_pruned > figures.patterns,
+    }
+    adjustments = [Adjustment(kind, *texts(kind, "en")) for kind, applies in cases.items() if applies]
+    rate = texts("many-facts", "en", **asdict(figures)) if figures.facts > policy.many_facts else []
+    return [*rate, *(each.insight for each in adjustments)], adjustments
 
 
 PASS = Pass("proposals", "improve", "lays before the owner what would make the bot better", plan)

@@ -1,15 +1,18 @@
-"""The changes that a sleep pass plans; `kenobot.cognitive.sleep.apply_change` carries them out.
+"""The changes that a sleep pass plans, and their JSON; `kenobot.cognitive.sleep.apply_change` carries them out.
 
 One `Change` is one decision: explained by one reason, carried out whole or not at all, and undone whole.
 """
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
 
 from kenobot.cognitive.policy.beliefs import LinkType
 from kenobot.cognitive.store.change import ColumnValue
-from kenobot.cognitive.store.records import Json
-from kenobot.ports.memory import Candidate
+from kenobot.cognitive.store.records import Json, Record
+from kenobot.ports.memory import Candidate, RelationVerdict
 
 ColumnValues = Mapping[str, ColumnValue]
 
@@ -94,3 +97,84 @@ class Change:
     reason: str
     parts: tuple[ChangePart, ...]
     record: int | None = None
+
+
+def unchanged(record: Record, *columns: str) -> dict[str, ColumnValue]:
+    """Expect columns of a record to hold what the pass read."""
+    return {name: getattr(record, name) for name in columns}
+
+
+def update(
+    record: Record,
+    kind: str,
+    reason: str,
+    values: ColumnValues,
+    expects: ColumnValues | None = None,
+    *,
+    shown: bool = True,
+) -> Change:
+    """Set columns of one record."""
+    return Change(kind, reason, (UpdateRecord(record.id, values, expects or {}, shown),), record.id)
+
+
+def expire(
+    record: Record,
+    reason: str,
+    valid_to: str,
+    expects: ColumnValues | None = None,
+    *,
+    touch: bool = False,
+) -> Change:
+    """End a record at a moment. touch: the moment also counts as its last update."""
+    values = {"status": "expired", "valid_to": valid_to} | ({"updated": valid_to} if touch else {})
+    return update(record, "expired", reason, values, expects)
+
+
+# ── stored, so that a crash between planning and carrying out does not plan again ────────────────────────────────
+
+# The names in stored plans: a night that an upgrade cuts short goes on with them.
+_PARTS: Mapping[str, type[ChangePart]] = {
+    "Edit": UpdateRecord,
+    "Learn": AdmitRecord,
+    "Tie": AddLink,
+    "Propose": ProposeChange,
+    "Note": LogEvent,
+}
+_WIRE_NAMES = {kind: name for name, kind in _PARTS.items()}
+
+
+def change_to_json(change: Change) -> str:
+    """Write a change as ASCII JSON. Raises TypeError for what JSON cannot hold."""
+    parts = [[_WIRE_NAMES[type(part)], asdict(part)] for part in change.parts]
+    fields = {"kind": change.kind, "reason": change.reason, "record": change.record, "parts": parts}
+    return json.dumps(fields, default=_encode)
+
+
+def change_from_json(text: str) -> Change:
+    """Read what `change_to_json` wrote."""
+    fields = json.loads(text)
+    parts = tuple(_part(name, values) for name, values in fields["parts"])
+    return Change(fields["kind"], fields["reason"], parts, fields["record"])
+
+
+def _encode(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"a plan cannot hold a {type(value).__name__}")
+
+
+def _part(name: str, fields: dict[str, Any]) -> ChangePart:
+    if name == "Learn":
+        lists = {key: tuple(fields[key]) for key in ("derived_from", "supersedes")}
+        fields |= lists | {"candidate": _candidate(fields["candidate"])}
+    return _PARTS[name](**fields)
+
+
+def _candidate(fields: dict[str, Any]) -> Candidate:
+    """Restore the tuples and times that JSON has no types for."""
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    fields["attributes"] = tuple((name, value) for name, value in fields["attributes"])
+    fields["verdicts"] = tuple(RelationVerdict(**verdict) for verdict in fields["verdicts"])
+    if fields["expires"] is not None:
+        fields["expires"] = datetime.fromisoformat(fields["expires"])
+    return Candidate(**fields)

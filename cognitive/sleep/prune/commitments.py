@@ -5,6 +5,7 @@ The day on which that was said is written on the commitment.
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -12,15 +13,31 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE, resolved_on
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.pass_rows import RecentUtterance
-from kenobot.cognitive.sleep.plan.changes import Change
-from kenobot.cognitive.sleep.plan.edits import expire, unchanged, update
+from kenobot.cognitive.sleep.plan.changes import Change, expire, unchanged, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
-from kenobot.cognitive.sleep.prune.completion import completed_commitment, completion_sentences
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.calendar import local_day
+from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, alternatives, word_set
+from kenobot.cognitive.text.words import fold, stems, words
 
 _FIRST_NIGHT = timedelta(days=30)  # how far back to look without an earlier night
 _OVERLAP = timedelta(days=1)
+_LONGEST = 4000
+_END = re.compile(r"(?<=[.!?…])\s+|\n+|;\s+|,\s+(?=(?:pero|but|y|and)\s)")
+_QUOTE = re.compile(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
+_YES = re.compile(r"\s*(?:s[ií]|yes|yep|yeah|ok|okay|vale|bueno|hola|hey)\s*[,.!]\s*", re.IGNORECASE)
+_AHEAD = re.compile(rf"\b(?:{alternatives('done_ahead')})\b|(?<!\besta )(?<!\bla )\bmañana\b")
+_FUTURE = re.compile(r"\b\w+[aei]r(?:é|emos|án|ás|á)\b", re.IGNORECASE)  # enviaré, as against envié
+_CALLED_OFF = re.compile(rf"\b(?:{alternatives('done_called_off')})\b")
+_FINISHED = re.compile(rf"\b(?:{alternatives('done_finished')})\b")
+_PAST = re.compile(
+    rf"\b(?:i|we)(?:'ve| have| had)? (?:already |finally |just |also )?(?:{alternatives('done_verbs')})\b"
+    r"|\b(?:he|hemos) \w+(?:ado|ido|cho|to|sto)\b"
+    r"|\bacabo de \w+(?:ar|er|ir)(?:l[oea]s?)?\b"
+)
+_PRETERITE = re.compile(rf"\b(?:{alternatives('done_preterite')})\b")
+_EMPTY = STOPWORDS | NEGATIONS | word_set("done_formula")
+_NAME = re.compile(r"(?<=[\w,] )[A-ZÁÉÍÓÚÑÜ][\w'’-]+")
 
 
 def plan(view: NightView) -> Iterator[Change]:
@@ -69,6 +86,61 @@ def _resolve(record: Record, day: str) -> Change:
 
 def _end_of(day: date, zone: ZoneInfo) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=zone) + timedelta(days=1)
+
+
+# ── what is said to be done, in Spanish and English: what is not understood leaves a commitment open ──────────────
+
+
+def completion_sentences(text: str) -> list[str]:
+    """The sentences of a text that may say that something is done. A text with quotations has none."""
+    if _QUOTE.search(text[:_LONGEST]):
+        return []
+    parts = (_YES.sub("", part.strip(), count=1) for part in _END.split(text[:_LONGEST]))
+    return [part for part in parts if part and len(part) <= 300 and not part.endswith(("?", "？")) and _completes(part)]
+
+
+def completed_commitment(sentence: str, commitments: Sequence[str]) -> int | None:
+    """The place of the commitment that a completion sentence is surely about."""
+    stated, is_strong = _content(sentence), _says_finished(fold(sentence))
+    if not stated:
+        return None
+    scores: list[tuple[int, int]] = []
+    for place, commitment in enumerate(commitments):
+        wanted = _content(commitment)
+        shared = sum(not one.isdisjoint(other) for one in stated for other in wanted)
+        enough = 1 if is_strong or len(wanted) == 1 else 2
+        if shared >= enough and 2 * shared >= len(stated) and not _names_another(sentence, commitment):
+            scores.append((shared, place))
+    scores.sort(reverse=True)
+    if not scores or (len(scores) > 1 and scores[0][0] == scores[1][0]):
+        return None
+    return scores[0][1]
+
+
+def _completes(sentence: str) -> bool:
+    plain = fold(sentence)
+    if _CALLED_OFF.search(plain):
+        return True
+    if _AHEAD.search(plain) or _FUTURE.search(sentence) or not NEGATIONS.isdisjoint(words(sentence)):
+        return False
+    return _says_finished(plain) or bool(_PAST.search(plain) or _PRETERITE.search(sentence))
+
+
+def _says_finished(plain: str) -> bool:
+    """Whether the thing itself is said to be finished, so that the thing alone identifies the commitment."""
+    return bool(_FINISHED.search(plain) or _CALLED_OFF.search(plain))
+
+
+def _content(text: str) -> list[set[str]]:
+    """The stems of each word of a sentence, without formulas and days."""
+    plain = (word for word in words(text) if word not in _EMPTY and not word.startswith(("cancel", "anul")))
+    return [set(stems(word)) for word in dict.fromkeys(plain) if not word.isdecimal()]
+
+
+def _names_another(sentence: str, commitment: str) -> bool:
+    """Whether each has a name that the other has not: to call Ana is not to call Luis."""
+    one, other = ({fold(name) for name in _NAME.findall(text)} for text in (sentence, commitment))
+    return bool(one - set(words(commitment))) and bool(other - set(words(sentence)))
 
 
 PASS = Pass("commitments", "prune", "notes which commitments are done, and lets go of those done long ago", plan)

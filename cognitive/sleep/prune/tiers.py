@@ -11,8 +11,7 @@ from itertools import groupby
 
 from kenobot.cognitive.beliefs.value import TierRouting, features, route_tier
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
-from kenobot.cognitive.sleep.plan.edits import unchanged, update
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, unchanged, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import feedback, tiers
 from kenobot.cognitive.store.records import Record

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kenobot.cognitive.policy.sleep import ProposalPolicy
-from kenobot.cognitive.sleep.improve.statistics import NightStatistics, advise, reflect
+from kenobot.cognitive.sleep.improve.proposals import NightStatistics, advise, reflect
 from kenobot.ports.provider import Request
 from kenobot.testing.provider import ScriptedProvider
 from tests.conformance.cases import Case, Checked, Outcome, compare
@@ -22,9 +22,9 @@ def proposals(case: Case) -> Outcome:
 
 
 def reflection(case: Case) -> Outcome:
-    found = reflect(_figures(case.input), ProposalPolicy())
-    adjustments = [{"type": each.kind, "suggestion": each.suggestion} for each in found.adjustments]
-    return compare(case, {"insights": [*found.insights], "adjustments": adjustments})
+    insights, found = reflect(_figures(case.input), ProposalPolicy())
+    adjustments = [{"type": each.kind, "suggestion": each.suggestion} for each in found]
+    return compare(case, {"insights": insights, "adjustments": adjustments})
 
 
 def _figures(given: Mapping[str, Any]) -> NightStatistics:

@@ -13,8 +13,8 @@ from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate.guidelines import action_bias
-from kenobot.cognitive.sleep.errors import classify
-from kenobot.cognitive.sleep.prune import commitments, endings, fading
+from kenobot.cognitive.sleep.improve import errors
+from kenobot.cognitive.sleep.prune import commitments, endings
 from kenobot.cognitive.store import records
 from kenobot.ports.memory import Candidate
 from tests.conformance.cases import Adapter, Case, Checked, Compared, Outcome, compare
@@ -73,7 +73,7 @@ def fact_archival(case: Case) -> Outcome:
             at=_NOW - timedelta(days=given["age_days"]),
             columns={**told, "category": given["category"], "status": given["status"]},
         )
-        play(connection, (fading.ARCHIVAL,), _NOW, policy=replace(DEFAULT, pruning=upkeep, value=value))
+        play(connection, (endings.ARCHIVAL,), _NOW, policy=replace(DEFAULT, pruning=upkeep, value=value))
         return compare(case, get(connection, record.id).status == "archived")
 
 
@@ -84,7 +84,7 @@ def pruned(case: Case) -> Outcome:
     policy = replace(DEFAULT, value=ValuePolicy(faded_below=faded))
     with open_memory() as connection:
         names = {_belief(connection, belief): belief["id"] for belief in told}
-        play(connection, (fading.BELIEFS,), _NOW, policy=policy)
+        play(connection, (endings.BELIEFS,), _NOW, policy=policy)
         rows = connection.execute("SELECT record_id FROM event WHERE type = 'pruned' ORDER BY record_id").fetchall()
         gone = [names[row[0]] for row in rows]
         left = connection.execute("SELECT count(*) FROM record WHERE status = 'active'").fetchone()[0]
@@ -100,18 +100,18 @@ def pruned(case: Case) -> Outcome:
 
 
 def trouble(case: Case) -> Outcome:
-    kind = classify.classify(case.input)
+    kind = errors.classify(case.input)
     if case.quirk:
         return Checked(kind, {"a refusal, a timeout and a network are outside": kind == "external"})
     return compare(case, kind)
 
 
 def recoverable(case: Case) -> Outcome:
-    return compare(case, classify.is_recoverable(case.input))
+    return compare(case, errors.is_recoverable(case.input))
 
 
 def lesson(case: Case) -> Outcome:
-    text = classify.lesson_text(case.input["entry"], case.input["category"], _DAY, DEFAULT.pruning)
+    text = errors.lesson_text(case.input["entry"], case.input["category"], _DAY, DEFAULT.pruning)
     wanted = case.expected.replace("<TODAY>", _DAY) if case.expected else None
     return Compared(text, wanted)
 

@@ -20,7 +20,7 @@ from kenobot.cognitive.beliefs.lifecycle import (
     state_of,
 )
 from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
-from kenobot.cognitive.sleep.prune.fading import LIFECYCLE
+from kenobot.cognitive.sleep.prune.endings import LIFECYCLE
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.scopes import ALL_SCOPES

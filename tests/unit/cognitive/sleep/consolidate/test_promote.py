@@ -9,7 +9,7 @@ from kenobot.cognitive.beliefs.value import salience
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import promote
-from kenobot.cognitive.sleep.consolidate.fact_lines import fact_lines, without_label
+from kenobot.cognitive.sleep.consolidate.promote import fact_lines, without_label
 from kenobot.cognitive.store import events, list_file_rows, records, tiers
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import key_of

@@ -10,8 +10,7 @@ from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy.sleep import ProposalPolicy
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep import proposals, run_rows
-from kenobot.cognitive.sleep.improve.proposals import PASS
-from kenobot.cognitive.sleep.improve.statistics import NightStatistics, advise
+from kenobot.cognitive.sleep.improve.proposals import PASS, NightStatistics, advise
 from kenobot.cognitive.sleep.plan.changes import ProposeChange
 from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
 from kenobot.cognitive.store import events, records

@@ -9,7 +9,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.sleep.prune import endings, fading
+from kenobot.cognitive.sleep.prune import endings
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
@@ -117,7 +117,7 @@ def test_a_slight_old_unused_fact_is_archived_and_nothing_else(
     """Each of Engram's conditions, and each of invariant 6, keeps it by itself."""
     with open_memory() as connection:
         record = put_record(connection, columns={"importance": 0.2, "use_count": 2, **columns})
-        done = carry_out(connection, fading.ARCHIVAL, START + timedelta(days=days))
+        done = carry_out(connection, endings.ARCHIVAL, START + timedelta(days=days))
         assert [change.record for change in done] == ([record.id] if goes else [])
         assert get(connection, record.id).status == ("archived" if goes else "active")
 
@@ -129,11 +129,11 @@ def test_a_belief_goes_stale_below_a_tenth_and_leaves_below_a_twentieth() -> Non
     """.6 is halved every thirty days: .1 after 77.5 days, .05 after 107.5 (seed 003, 7)."""
     with open_memory() as connection:
         record = put_record(connection, confidence=0.6)
-        assert carry_out(connection, fading.BELIEFS, START + timedelta(days=77)) == []
-        [change] = carry_out(connection, fading.BELIEFS, START + timedelta(days=78))
+        assert carry_out(connection, endings.BELIEFS, START + timedelta(days=77)) == []
+        [change] = carry_out(connection, endings.BELIEFS, START + timedelta(days=78))
         assert (change.kind, get(connection, record.id).lifecycle) == ("cooled", "stale")
-        assert carry_out(connection, fading.BELIEFS, START + timedelta(days=107)) == []
-        [change] = carry_out(connection, fading.BELIEFS, START + timedelta(days=108))
+        assert carry_out(connection, endings.BELIEFS, START + timedelta(days=107)) == []
+        [change] = carry_out(connection, endings.BELIEFS, START + timedelta(days=108))
         now = get(connection, record.id)
         assert (change.kind, now.status, now.lifecycle, now.valid_to) == ("pruned", "archived", "archived", None)
 
@@ -144,7 +144,7 @@ def test_a_recall_a_repeat_or_a_yes_stops_the_decay_of_a_belief(heard: str) -> N
     with open_memory() as connection:
         when = records.stamp(START + timedelta(days=100))
         record = put_record(connection, confidence=0.6, columns={heard: when})
-        assert carry_out(connection, fading.BELIEFS, START + timedelta(days=170)) == []
+        assert carry_out(connection, endings.BELIEFS, START + timedelta(days=170)) == []
         assert get(connection, record.id).lifecycle == "candidate"
 
 
@@ -165,16 +165,16 @@ def test_what_is_protected_said_outright_or_consolidated_is_never_pruned(columns
     """Invariant 6: ten years of silence take nothing of it."""
     with open_memory() as connection:
         record = put_record(connection, columns=columns)
-        assert carry_out(connection, fading.BELIEFS, START + timedelta(days=3650)) == []
+        assert carry_out(connection, endings.BELIEFS, START + timedelta(days=3650)) == []
         assert get(connection, record.id) == record
 
 
-@pytest.mark.parametrize("one", [fading.BELIEFS, fading.LIFECYCLE, fading.ARCHIVAL], ids=lambda one: one.name)
+@pytest.mark.parametrize("one", [endings.BELIEFS, endings.LIFECYCLE, endings.ARCHIVAL], ids=lambda one: one.name)
 def test_what_somebody_brought_back_from_the_archive_is_left_alone(one: Pass) -> None:
     """Whichever pass had sent it there, no other sends it there again."""
     with open_memory() as connection:
         record = put_record(connection, confidence=0.35, importance=0.2)
-        carry_out(connection, fading.BELIEFS, START + timedelta(days=300))
+        carry_out(connection, endings.BELIEFS, START + timedelta(days=300))
         event = connection.execute("SELECT id FROM event WHERE type = 'pruned'").fetchone()[0]
         undo(connection, event, ALL_SCOPES, AdmitContext(START + timedelta(days=301), "2026-12-12", "owner"))
         assert get(connection, record.id).status == "active"
@@ -219,7 +219,7 @@ def test_scopes_are_never_mixed() -> None:
     with open_memory() as connection:
         for scope in ("owner", "user:fake-2", "chat:fake-3"):
             put_record(connection, scope=scope, confidence=0.35, importance=0.2)
-        done = carry_out(connection, fading.ARCHIVAL, START + timedelta(days=120))
+        done = carry_out(connection, endings.ARCHIVAL, START + timedelta(days=120))
         assert len(done) == 3
         assert all(len(change.parts) == 1 for change in done)
 

@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.sleep.plan.change_json import change_from_json, change_to_json
-from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, LogEvent, ProposeChange, UpdateRecord
+from kenobot.cognitive.sleep.plan.changes import (
+    AddLink,
+    AdmitRecord,
+    Change,
+    LogEvent,
+    ProposeChange,
+    UpdateRecord,
+    change_from_json,
+    change_to_json,
+)
 from kenobot.ports.memory import Candidate, RelationVerdict
 
 TEXT = st.text(max_size=20)

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.sleep.errors import classify
-from kenobot.cognitive.sleep.errors.errors import PASS
+from kenobot.cognitive.sleep.improve import errors
+from kenobot.cognitive.sleep.improve.errors import PASS
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord
 from kenobot.cognitive.store.records import Record
 from kenobot.storage.connection import Connection
@@ -41,7 +41,7 @@ def _lessons(connection: Connection) -> list[Record]:
 )
 def test_trouble_is_told_apart_in_both_languages(text: str, kind: str) -> None:
     """A 401 comes from outside, as the seed says of its own example."""
-    assert classify.classify(text) == kind
+    assert errors.classify(text) == kind
 
 
 def test_our_own_trouble_teaches_a_lesson_once() -> None:
@@ -135,7 +135,7 @@ def test_a_model_judges_many_at_once_and_the_rules_what_it_leaves_out() -> None:
 )
 def test_an_answer_that_cannot_be_read_leaves_all_to_the_rules(answer: str) -> None:
     """Nothing is learned from nonsense, and nothing lost."""
-    assert classify.parse_verdicts(answer, 1, DEFAULT.pruning) == {}
+    assert errors.parse_verdicts(answer, 1, DEFAULT.pruning) == {}
 
 
 def test_a_question_stays_the_same_while_its_answers_are_carried_out() -> None:
@@ -162,7 +162,7 @@ def test_lessons_stay_in_the_scope_of_the_trouble_and_scopes_share_no_question()
 
 def test_what_cannot_be_mended_by_trying_again_weighs_more() -> None:
     """Lost data is remembered before a hiccup."""
-    assert classify.is_recoverable("Request timeout")
-    assert classify.is_recoverable("fatal: timeout")
-    assert not classify.is_recoverable("Fatal: the database is corrupt")
-    assert not classify.is_recoverable("Error irrecuperable: datos perdidos")
+    assert errors.is_recoverable("Request timeout")
+    assert errors.is_recoverable("fatal: timeout")
+    assert not errors.is_recoverable("Fatal: the database is corrupt")
+    assert not errors.is_recoverable("Error irrecuperable: datos perdidos")

@@ -1,1 +1,0 @@
-"""Errors: what went wrong becomes lessons."""
