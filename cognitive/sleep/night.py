@@ -1,9 +1,7 @@
 """The night: every pass of sleep, in the order in which they run; each sees what those before it left."""
 
 from kenobot.cognitive.sleep.consolidate import (
-    contradictions,
     distil,
-    duplicates,
     entities,
     guidelines,
     hygiene,
@@ -14,12 +12,13 @@ from kenobot.cognitive.sleep.consolidate import (
     synthesize,
     weeks,
 )
+from kenobot.cognitive.sleep.consolidate.pairs import pair_review
 from kenobot.cognitive.sleep.improve import errors, proposals
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import commitments, endings, tiers
 
 CONSOLIDATOR: tuple[Pass, ...] = (
-    *(promote.PASS, patterns.PASS, duplicates.PASS, contradictions.PASS, entities.PASS, profile.PASS),
+    *(promote.PASS, patterns.PASS, pair_review.DUPLICATES, pair_review.CONTRADICTIONS, entities.PASS, profile.PASS),
     *(weeks.PASS, distil.PASS, hygiene.PASS, synthesize.PASS, guidelines.PASS, identity.PASS),
 )
 ERROR_ANALYZER: tuple[Pass, ...] = (errors.PASS,)

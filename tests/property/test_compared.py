@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
-from kenobot.cognitive.sleep.consolidate import contradictions, duplicates, synthesize
+from kenobot.cognitive.sleep.consolidate import synthesize
+from kenobot.cognitive.sleep.consolidate.pairs import pair_review
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache, LikelyPairs
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import term_index
@@ -48,7 +49,7 @@ _TURN = st.one_of(
     st.tuples(st.just("promote"), st.tuples(st.integers(0, 99), st.just(""))),
 )
 _DAYS = st.lists(st.tuples(st.lists(_TURN, min_size=1, max_size=8), st.booleans()), min_size=3, max_size=6)
-_PASSES = (duplicates.PASS, contradictions.PASS, synthesize.PASS)
+_PASSES = (pair_review.DUPLICATES, pair_review.CONTRADICTIONS, synthesize.PASS)
 
 
 def _happen(memory: Connection, kind: str, given: tuple[object, ...], day: int) -> None:
@@ -113,7 +114,7 @@ def test_a_second_night_reads_no_pair_that_came_to_nothing() -> None:
         first = put(memory, "Adrian likes green tea in Lyon")
         put(memory, "Adrian likes green tea in Paris")
         for _ in range(2):
-            _night(memory, contradictions.PASS, 1, compared, asked=False)
+            _night(memory, pair_review.CONTRADICTIONS, 1, compared, asked=False)
         (held,) = (seal for apart in compared._apart.values() for seal in apart)
         change(
             memory,
@@ -123,7 +124,7 @@ def test_a_second_night_reads_no_pair_that_came_to_nothing() -> None:
             ChangeContext(START, "owner", "a test"),
             shown=False,
         )
-        _night(memory, contradictions.PASS, 2, compared, asked=False)
+        _night(memory, pair_review.CONTRADICTIONS, 2, compared, asked=False)
         assert [seal for apart in compared._apart.values() for seal in apart if seal != held]
 
 

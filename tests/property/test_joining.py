@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.sleep.consolidate import contradictions, duplicates
+from kenobot.cognitive.sleep.consolidate.pairs import pair_review
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory
@@ -66,7 +66,7 @@ def test_the_order_of_arrival_says_nothing(notes: list[_Note], seed: Random) -> 
                 put(memory, n[0], scope=n[1], subject=n[2], tier=n[3], trust=n[4], key=f"{n[0]}|{n[2]}").id: n
                 for n in order
             }
-            sleep(memory, duplicates.PASS)
+            sleep(memory, pair_review.DUPLICATES)
             outcomes.append(_left(memory, names))
     assert outcomes[0] == outcomes[1]
 
@@ -78,7 +78,7 @@ def test_nothing_is_lost_and_nobody_mixed(notes: list[_Note]) -> None:
     with open_memory() as memory:
         names = _fill(memory, notes)
         before = {number: get(memory, number) for number in names}
-        sleep(memory, duplicates.PASS)
+        sleep(memory, pair_review.DUPLICATES)
         taken = links(memory, "supersedes")
         for new, old in taken:
             assert (names[new][1], names[new][2]) == (names[old][1], names[old][2])
@@ -111,8 +111,8 @@ def test_contradictions_delete_nothing_and_stay_at_home(notes: list[_Note], late
             ).id: n
             for at, n in enumerate(notes)
         }  # fmt: skip
-        sleep(memory, duplicates.PASS)
-        sleep(memory, contradictions.PASS)
+        sleep(memory, pair_review.DUPLICATES)
+        sleep(memory, pair_review.CONTRADICTIONS)
         for new, old in links(memory, "contradicts"):
             assert names[new][1:3] == names[old][1:3]
             assert "tool" not in (names[new][4], names[old][4])

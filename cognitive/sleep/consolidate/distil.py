@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from kenobot.cognitive.beliefs.value import salience_signs
 from kenobot.cognitive.mirror.names import slug
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.consolidate import week_summary
+from kenobot.cognitive.sleep.consolidate.weeks import days_of_week, is_own_words
 from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
@@ -46,16 +46,16 @@ def _cold_weeks(view: NightView) -> Iterator[tuple[Record, list[Record]]]:
     last = view.days_ago(view.policy.sleep.warm_days + 1)
     for scope in tiers.all_scopes(view.connection):
         for summary in tiers.week_summaries(view.connection, scope):
-            week = week_summary.week_named(summary.key.rpartition(":")[2])
-            if week.last <= last:
-                facts = tiers.logged_between(view.connection, scope, week.first, week.last)
+            monday, sunday = days_of_week(summary.key.rpartition(":")[2])
+            if sunday <= last:
+                facts = tiers.logged_between(view.connection, scope, monday, sunday)
                 yield summary, [record for record in facts if _may_graduate(record, view)]
 
 
 def _may_graduate(record: Record, view: NightView) -> bool:
     """Whether age may make a fact long-term memory: not others' words, what ends by itself, or what was taken out."""
     lasting = record.category not in _FLEETING_CATEGORIES and record.expires is None
-    if not week_summary.is_own_words(record) or not lasting or record.verification == "disputed":
+    if not is_own_words(record) or not lasting or record.verification == "disputed":
         return False
     return not pass_rows.was_reverted(view.connection, record.id, "tier", tiers.CORE)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from kenobot.cognitive.remember.statement_relation import parse_statement
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.consolidate.pair_rules import has_same_words
+from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import has_same_words
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, expire
 from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass

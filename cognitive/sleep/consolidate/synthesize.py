@@ -9,8 +9,8 @@ from itertools import islice
 
 from kenobot.cognitive.remember.statement_relation import relation
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.consolidate.near_pairs import near_pairs
-from kenobot.cognitive.sleep.consolidate.pair_rules import credibility, has_same_words
+from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import join_pairs, near_pairs
+from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import credibility, has_same_words
 from kenobot.cognitive.sleep.consolidate.profile import adds_claims
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, LogEvent, expire
 from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
@@ -78,17 +78,15 @@ def parse_principle(answer: str) -> tuple[bool, str | None]:
 def _themes(view: NightView) -> list[list[Record]]:
     """Groups in which each is as near to every other as a theme asks for."""
     policy = view.policy.consolidation
+    nearest = near_pairs(view, policy.theme_from, "themes")[:_PAIRS]
     home: dict[int, list[Record]] = {}
-    for pair in near_pairs(view, policy.theme_from, "themes")[:_PAIRS]:
-        if not (_counts(view, pair.one) and _counts(view, pair.other)):
-            continue
-        one, other = home.setdefault(pair.one.id, [pair.one]), home.setdefault(pair.other.id, [pair.other])
-        if one is other or len(one) + len(other) > policy.max_cluster:
-            continue
+
+    def all_near(one: list[Record], other: list[Record]) -> bool:
+        size = len(one) + len(other)
         near = (similarity(a.text, b.text) >= policy.theme_from for a in one for b in other)
-        if len(one) + len(other) == 2 or all(near):
-            joined = [*one, *other]
-            home.update((record.id, joined) for record in joined)
+        return size <= policy.max_cluster and (size == 2 or all(near))
+
+    join_pairs((pair for pair in nearest if _counts(view, pair.one) and _counts(view, pair.other)), all_near, home)
     groups = {id(group): group for group in home.values()}
     return [sorted(group, key=lambda record: record.key) for group in groups.values()]
 

@@ -11,15 +11,8 @@ from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
-from kenobot.cognitive.sleep.consolidate import (
-    contradictions,
-    duplicates,
-    merging,
-    pair_rules,
-    pair_verdicts,
-    profile,
-    synthesize,
-)
+from kenobot.cognitive.sleep.consolidate import profile, synthesize
+from kenobot.cognitive.sleep.consolidate.pairs import merging, pair_relation, pair_review
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import records, term_index
@@ -98,7 +91,7 @@ def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
 
 def jaccard(case: Case) -> Outcome:
     one, other = case.input["a"], case.input["b"]
-    found = round(pair_rules.jaccard(one, other), 6)
+    found = round(pair_relation.jaccard(one, other), 6)
     if "punctuation" in case.quirk:
         return Checked(found, {"a dot at the end tells nothing apart": found == 1.0})
     if case.quirk and case.better is NO_BETTER:
@@ -114,7 +107,7 @@ def _similar_lines(lines: Sequence[str], least: float) -> list[list[int]]:
     home = list(range(len(lines)))
     for at, line in enumerate(lines):
         for before in range(at):
-            if pair_rules.jaccard(line, lines[before]) >= least:
+            if pair_relation.jaccard(line, lines[before]) >= least:
                 old, new = sorted((home[at], home[before]), reverse=True)
                 home = [new if each == old else each for each in home]
     found = [[at for at, each in enumerate(home) if each == first] for first in sorted(set(home))]
@@ -137,7 +130,7 @@ def compact(case: Case) -> Outcome:
             if line.startswith("- "):
                 candidate = Candidate("note", "owner", line[2:], source="edit", tier="core")
                 numbers[at] = number_of(admit(connection, candidate, NOW))
-        for change in duplicates.plan(NightView(connection, START, UTC)):
+        for change in pair_review.DUPLICATES.plan(NightView(connection, START, UTC)):
             apply_change(connection, change, PassContext(1, "duplicates", START, UTC))
         texts = {at: get(connection, number) for at, number in numbers.items()}
     left = [
@@ -149,7 +142,7 @@ def compact(case: Case) -> Outcome:
 
 
 def fuzzy(case: Case) -> Outcome:
-    return Compared(pair_rules.has_same_words(case.input["existing"], case.input["incoming"]), case.expected)
+    return Compared(pair_relation.has_same_words(case.input["existing"], case.input["incoming"]), case.expected)
 
 
 # ── duplicates ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -160,7 +153,7 @@ def reflected(case: Case) -> Outcome:
     with open_memory() as connection:
         held = Asleep(connection, case.input["store"]["beliefs"])
         view = held.view(least=case.input.get("args", {}).get("similarity_threshold"))
-        review = duplicates.review_of(view)
+        review = pair_review.duplicate_review(view)
         same = [pair for pair in review.pairs if review.relation(pair) == "repeat"]
         found = {
             "clusters": [held.names([record.id for record in group]) for group in review.groups(same)],
@@ -175,7 +168,7 @@ def window(case: Case) -> Outcome:
     with open_memory() as connection:
         beliefs = [{"id": str(n), "statement": f"The user knows subject{n} and matter{n}"} for n in range(206)]
         held = Asleep(connection, [*beliefs, {"id": "twin", "statement": beliefs[1]["statement"] + "."}])
-        changes, _ = held.sleep(duplicates.PASS)
+        changes, _ = held.sleep(pair_review.DUPLICATES)
         live = held.live()
     return Checked(len(live), {"it is found": len(changes) == 1, "and joined": len(live) == 206})
 
@@ -194,7 +187,7 @@ def inactive(case: Case) -> Outcome:
         forget(connection, held.ids["dead"], SCOPE, NOW)
         connection.execute("UPDATE record SET status = 'active' WHERE id = ?", (held.ids["alive"],))
         change = merging.merge_records(held.view(), [get(connection, number) for number in held.ids.values()])
-        held.sleep(duplicates.PASS)
+        held.sleep(pair_review.DUPLICATES)
         live = held.live()
     return Checked(live, {"nothing is joined": change is None, "the living one lives": live == ["alive"]})
 
@@ -229,7 +222,7 @@ def found_contradictions(case: Case) -> Outcome:
     given = case.input
     with open_memory() as connection:
         held = Asleep(connection, given["store"]["beliefs"])
-        changes, asked = held.sleep(contradictions.PASS, given.get("llm", {}).get("chat"))
+        changes, asked = held.sleep(pair_review.CONTRADICTIONS, given.get("llm", {}).get("chat"))
         settled = [change for change in changes if change.kind != "compared"]
         statements = {
             "a pair is found" if case.expected["pairs"] else "none is": bool(settled) == bool(case.expected["pairs"])
@@ -243,7 +236,7 @@ def found_contradictions(case: Case) -> Outcome:
 
 
 def parsed(case: Case) -> Outcome:
-    found = pair_verdicts.parse_relations(case.input["llm"]["chat"], 1)
+    found = pair_relation.parse_relations(case.input["llm"]["chat"], 1)
     if "**" in case.input["llm"]["chat"]:
         return Checked(found, {"bold marks are accepted": found == {1: "contradiction"}})
     return Compared({"n": len(found)}, case.expected)

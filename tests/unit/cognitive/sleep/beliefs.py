@@ -4,7 +4,7 @@ import hashlib
 import json
 from datetime import datetime
 
-from kenobot.cognitive.sleep.consolidate.near_pairs import near_pairs
+from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import near_pairs
 from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.records import Record, by_ids
 from kenobot.cognitive.store.scopes import ALL_SCOPES

@@ -8,7 +8,7 @@ import pytest
 from kenobot.cognitive.beliefs.value import strength
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.sleep.consolidate import contradictions, duplicates
+from kenobot.cognitive.sleep.consolidate.pairs import pair_review
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory
@@ -40,7 +40,7 @@ def questions(memory: Connection) -> list[str]:
 def test_the_later_word_stands(memory: Connection, before: str, after: str) -> None:
     """The earlier one is history, linked both as replaced and as contradicted."""
     new, old = put(memory, after, at=LATER), put(memory, before)
-    changes = sleep(memory, contradictions.PASS)
+    changes = sleep(memory, pair_review.CONTRADICTIONS)
     assert [change.kind for change in changes] == ["invalidated"]
     assert live(memory) == [after]
     assert (new.id, old.id) in links(memory, "supersedes") & links(memory, "contradicts")
@@ -52,7 +52,7 @@ def test_another_value_takes_the_place_of_the_earlier_one(memory: Connection) ->
     put(memory, "He has moved: Bob is in Nice these days", subject="bob", at=LATER, attributes='{"residence": "Nice"}')
     for text, name in (("Bob speaks French", "language"), ("Bob speaks Spanish", "language")):
         put(memory, text, subject="bob", attributes=f'{{"{name}": "{text[-6:]}"}}')
-    assert [change.kind for change in sleep(memory, contradictions.PASS)] == ["superseded"]
+    assert [change.kind for change in sleep(memory, pair_review.CONTRADICTIONS)] == ["superseded"]
     assert "Bob lives in Lyon" not in live(memory)
     assert len(live(memory)) == 3
 
@@ -61,14 +61,14 @@ def test_what_admit_saw_and_let_stand_stands(memory: Connection) -> None:
     """Two values that came in by the door are no news to sleep."""
     put(memory, "He is at Acme", attributes='{"employer": "Acme"}', source="extraction")
     put(memory, "Globex pays him as well", attributes='{"employer": "Globex"}', source="extraction", at=LATER)
-    assert sleep(memory, contradictions.PASS) == []
+    assert sleep(memory, pair_review.CONTRADICTIONS) == []
 
 
 def test_what_many_turns_support_is_weakened(memory: Connection) -> None:
     """It stays beside the new one, less believed, and never more than before."""
     old = put(memory, "Strict mode is essential", source_messages="[1, 2, 3]", confidence=0.6)
     put(memory, "Strict mode is not essential", at=LATER, confidence=0.6)
-    assert [change.kind for change in sleep(memory, contradictions.PASS)] == ["weakened"]
+    assert [change.kind for change in sleep(memory, pair_review.CONTRADICTIONS)] == ["weakened"]
     after = get(memory, old.id)
     assert (after.status, round(after.confidence, 4)) == ("active", 0.4)
     assert strength(after, THEN) <= strength(old, THEN)
@@ -88,7 +88,7 @@ def test_what_may_not_be_taken_is_asked_about(
     """What the owner confirmed, or said, yields to their word only: both stay, and there is one open question."""
     put(memory, "Laura no come carne", at=START, **older)
     put(memory, "Laura come carne", at=LATER, **newer)
-    sleep(memory, contradictions.PASS)
+    sleep(memory, pair_review.CONTRADICTIONS)
     assert questions(memory) == ["¿Qué es lo correcto: «Laura no come carne» o «Laura come carne»?"]
     assert len(live(memory)) == 3
 
@@ -97,11 +97,11 @@ def test_a_question_ends_with_its_answer_and_is_asked_once(memory: Connection) -
     """Nothing tells which came first: asked. One of the two is forgotten: no question any more."""
     one = put(memory, "Bob eats meat", subject="bob")
     put(memory, "Bob does not eat meat", subject="bob")
-    sleep(memory, contradictions.PASS)
+    sleep(memory, pair_review.CONTRADICTIONS)
     assert len(questions(memory)) == 1
-    assert sleep(memory, contradictions.PASS, THEN + timedelta(days=1)) == []
+    assert sleep(memory, pair_review.CONTRADICTIONS, THEN + timedelta(days=1)) == []
     memory.execute("UPDATE record SET status = 'forgotten' WHERE id = ?", (one.id,))
-    assert [change.kind for change in sleep(memory, contradictions.PASS)] == ["expired"]
+    assert [change.kind for change in sleep(memory, pair_review.CONTRADICTIONS)] == ["expired"]
     assert questions(memory) == []
 
 
@@ -109,7 +109,7 @@ def test_a_quotation_speaks_against_nothing(memory: Connection) -> None:
     """What a forwarded message says takes nothing away, and asks the owner nothing."""
     put(memory, "Adrian likes cilantro")
     put(memory, "Adrian does not like cilantro", at=LATER, trust="forward")
-    assert sleep(memory, contradictions.PASS) == []
+    assert sleep(memory, pair_review.CONTRADICTIONS) == []
 
 
 @pytest.mark.parametrize("trust", ["owner", "model", "guest"])
@@ -117,7 +117,7 @@ def test_a_question_about_a_guests_words_is_quoted_as_theirs(memory: Connection,
     """So that a guest's words never stand in a prompt as the house's own."""
     put(memory, "Bob eats meat", subject="bob", scope="chat:1", trust="guest")
     put(memory, "Bob does not eat meat", subject="bob", scope="chat:1", trust=trust)
-    sleep(memory, contradictions.PASS)
+    sleep(memory, pair_review.CONTRADICTIONS)
     rows = memory.execute("SELECT trust, scope FROM record WHERE form = 'question'").fetchall()
     assert rows == [("guest", "chat:1")]
 
@@ -126,11 +126,11 @@ def test_what_the_owner_undid_is_not_done_again(memory: Connection) -> None:
     """Undone, both stay, tonight and later."""
     put(memory, "Adrian likes cilantro")
     put(memory, "Adrian does not like cilantro", at=LATER)
-    sleep(memory, contradictions.PASS)
+    sleep(memory, pair_review.CONTRADICTIONS)
     root = memory.execute("SELECT min(id) FROM event WHERE type = 'invalidated'").fetchone()[0]
     undo(memory, root, ("owner",), AdmitContext(THEN, "2026-02-15", "owner"))
     assert len(live(memory)) == 2
-    assert sleep(memory, contradictions.PASS, THEN + timedelta(days=1)) == []
+    assert sleep(memory, pair_review.CONTRADICTIONS, THEN + timedelta(days=1)) == []
 
 
 def test_a_model_tells_what_words_do_not(memory: Connection) -> None:
@@ -138,13 +138,13 @@ def test_a_model_tells_what_words_do_not(memory: Connection) -> None:
     for at, text in ((START, "The user thinks writing unit tests pays off"), (LATER, "The user thinks writing unit "
                      "tests is tedious")):  # fmt: skip
         put(memory, text, at=at)
-    asked = list(contradictions.questions(view_of(memory)))
+    asked = list(pair_review.CONTRADICTIONS.questions(view_of(memory)))
     assert len(asked) == 1
     assert "> The user thinks writing unit tests pays off" in asked[0].text
-    assert sleep(memory, contradictions.PASS) == []
-    changes = sleep(memory, contradictions.PASS, answers={asked[0].key: relation_json("independent")})
+    assert sleep(memory, pair_review.CONTRADICTIONS) == []
+    changes = sleep(memory, pair_review.CONTRADICTIONS, answers={asked[0].key: relation_json("independent")})
     assert [change.kind for change in changes] == ["compared"]
-    assert contradictions.questions(view_of(memory)) == []
+    assert pair_review.CONTRADICTIONS.questions(view_of(memory)) == []
 
 
 @pytest.mark.parametrize(("relation", "kind", "left"), [("contradiction", "invalidated", 1), ("repeat", "merged", 1)])
@@ -152,8 +152,8 @@ def test_a_verdict_is_carried_out_and_never_deletes(memory: Connection, relation
     """Records only change their status."""
     put(memory, "The user thinks writing unit tests pays off")
     put(memory, "The user thinks writing unit tests is tedious", at=LATER)
-    asked = list(contradictions.questions(view_of(memory)))
-    changes = sleep(memory, contradictions.PASS, answers={asked[0].key: relation_json(relation)})
+    asked = list(pair_review.CONTRADICTIONS.questions(view_of(memory)))
+    changes = sleep(memory, pair_review.CONTRADICTIONS, answers={asked[0].key: relation_json(relation)})
     assert [change.kind for change in changes] == [kind]
     assert len(live(memory)) == left
     assert memory.execute("SELECT count(*) FROM record").fetchone() == (2,)
@@ -165,4 +165,4 @@ def test_scopes_never_meet(memory: Connection) -> None:
     put(memory, "Adrian does not like cilantro", at=LATER, scope="chat:1")
     put(memory, "It is Lyon", attributes='{"residence": "Lyon"}')
     put(memory, "It is Nice", attributes='{"residence": "Nice"}', at=LATER, scope="user:x")
-    assert sleep(memory, duplicates.PASS) == sleep(memory, contradictions.PASS) == []
+    assert sleep(memory, pair_review.DUPLICATES) == sleep(memory, pair_review.CONTRADICTIONS) == []

@@ -13,8 +13,8 @@ from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.sleep.consolidate import duplicates, merging, pair_rules, pair_verdicts
-from kenobot.cognitive.sleep.consolidate.near_pairs import RecordPair
+from kenobot.cognitive.sleep.consolidate.pairs import merging, pair_relation, pair_review
+from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import RecordPair
 from kenobot.cognitive.sleep.plan.changes import UpdateRecord
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text.similarity import topic_words
@@ -45,7 +45,7 @@ def memory() -> Iterator[Connection]:
 def test_what_says_the_same_is_one(memory: Connection, texts: Sequence[str]) -> None:
     """In the fullest wording; the other is history, linked from what took its place."""
     one, other = (put(memory, text) for text in texts)
-    changes = sleep(memory, duplicates.PASS)
+    changes = sleep(memory, pair_review.DUPLICATES)
     assert [change.kind for change in changes] == ["merged"]
     kept = get(memory, changes[0].record or 0)
     gone = get(memory, other.id if kept.id == one.id else one.id)
@@ -78,7 +78,7 @@ def test_what_differs_in_meaning_is_two(memory: Connection, one: str, other: str
     """However near the words are, also in MEMORY.md, and also if a model calls it a repeat."""
     put(memory, one, tier=tier)
     put(memory, other, tier=tier)
-    sleep(memory, duplicates.PASS)
+    sleep(memory, pair_review.DUPLICATES)
     assert live(memory) == sorted([one, other])
 
 
@@ -86,15 +86,16 @@ def test_a_verdict_that_denies_a_denial_is_not_followed(memory: Connection) -> N
     """A model that says "repeat" of a pair it was asked about joins it, but not one that a number tells apart."""
     put(memory, "Adrian enjoys drinking green tea in the morning hours")
     put(memory, "Adrian loves drinking green tea during the morning hours")
-    asked = list(duplicates.questions(view_of(memory)))
+    asked = list(pair_review.DUPLICATES.questions(view_of(memory)))
     assert len(asked) == 1
-    sleep(memory, duplicates.PASS, answers={asked[0].key: relation_json("repeat")})
+    sleep(memory, pair_review.DUPLICATES, answers={asked[0].key: relation_json("repeat")})
     assert len(live(memory)) == 1
     first, second = (put(memory, f"The boiler of the cellar was built in {year} by hand") for year in (1990, 1991))
     assert (
-        pair_rules.classify_pair(RecordPair(first, second, 0.99, by_meaning=True), "repeat", DEFAULT) == "independent"
+        pair_relation.classify_pair(RecordPair(first, second, 0.99, by_meaning=True), "repeat", DEFAULT)
+        == "independent"
     )
-    assert duplicates.questions(view_of(memory)) == []
+    assert pair_review.DUPLICATES.questions(view_of(memory)) == []
 
 
 def test_the_one_that_stays_keeps_the_best_of_all(memory: Connection) -> None:
@@ -118,7 +119,7 @@ def test_the_one_that_stays_keeps_the_best_of_all(memory: Connection) -> None:
     friend, box = put(memory, "Laura works at Acme too, in the same hall"), put(memory, "a box", form="box")
     for src, dst, kind in ((one.id, friend.id, "related"), (one.id, box.id, "member"), (friend.id, one.id, "causal")):
         strengthen_link(memory, src, dst, kind, START, "told")  # type: ignore[arg-type]
-    sleep(memory, duplicates.PASS)
+    sleep(memory, pair_review.DUPLICATES)
     kept = next(r for r in (get(memory, one.id), get(memory, two.id)) if r.status == "active")
     assert kept.text == two.text
     assert (kept.importance, kept.use_count, kept.mentions, kept.tier, kept.stability) == (1.0, 5, 3, "core", 1.5)
@@ -136,11 +137,11 @@ def test_a_stranger_rewords_nothing_and_makes_nothing_surer(memory: Connection) 
     """The fuller word of somebody who is believed less stays a record of its own; the same words only lend turns."""
     put(memory, "Adrian works at Acme", confidence=0.9)
     put(memory, "Adrian works at Acme as a thief", trust="tool", confidence=0.4)
-    sleep(memory, duplicates.PASS)
+    sleep(memory, pair_review.DUPLICATES)
     assert len(live(memory)) == 2
     mine = put(memory, "Adrian plays the violin", confidence=0.6, source="tag", importance=0.4)
     put(memory, "Adrian plays the violin!", confidence=1.0, trust="tool", importance=1.0, key="another")
-    sleep(memory, duplicates.PASS)
+    sleep(memory, pair_review.DUPLICATES)
     kept = get(memory, mine.id)
     assert (kept.status, kept.trust, kept.confidence, kept.importance) == ("active", "owner", 0.6, 0.4)
 
@@ -150,7 +151,7 @@ def test_scopes_and_subjects_never_mix(memory: Connection) -> None:
     for scope, subject in (("owner", "owner"), ("owner", "bob"), ("chat:1", "owner"), ("user:x", "owner")):
         put(memory, "likes green tea a lot", scope=scope, subject=subject, key=f"{scope}{subject}")
         put(memory, "likes green tea a lot!", scope=scope, subject=subject, key=f"{scope}{subject}!")
-    sleep(memory, duplicates.PASS)
+    sleep(memory, pair_review.DUPLICATES)
     rows = memory.execute("SELECT scope, subject FROM record WHERE status = 'active'").fetchall()
     assert len(rows) == len(set(rows)) == 4
     pairs = memory.execute(
@@ -165,7 +166,7 @@ def test_an_event_is_told_twice_only_on_its_own_day(memory: Connection) -> None:
     for day, text in (("2026-02-14", "Adrian went running"), ("2026-02-14", "Adrian went running."),
                       ("2026-02-15", "Adrian went running!")):  # fmt: skip
         put(memory, text, form="episode", day=day, key=f"{day}{text}")
-    sleep(memory, duplicates.PASS)
+    sleep(memory, pair_review.DUPLICATES)
     days = memory.execute("SELECT day FROM record WHERE status = 'active' ORDER BY day").fetchall()
     assert days == [("2026-02-14",), ("2026-02-15",)]
 
@@ -187,7 +188,7 @@ def test_the_order_in_which_they_came_says_nothing(seed: int) -> None:
     def night(order: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
         with open_memory() as memory:
             names = {put(memory, text).id: text for text in order}
-            sleep(memory, duplicates.PASS)
+            sleep(memory, pair_review.DUPLICATES)
             return live(memory), sorted((names[new], names[old]) for new, old in links(memory, "supersedes"))
 
     shuffled = [*texts]
@@ -200,7 +201,7 @@ def test_nothing_is_lost_and_undo_brings_it_back(memory: Connection) -> None:
     texts = ["Adrian works at Acme", "Adrian works at Acme as a senior engineer", "I work at Acme"]
     ids = [put(memory, text, source_messages=f"[{number}]").id for number, text in enumerate(texts, 1)]
     before = [get(memory, number) for number in ids]
-    sleep(memory, duplicates.PASS)
+    sleep(memory, pair_review.DUPLICATES)
     words = {row[0] for row in memory.execute("SELECT text FROM record")}
     words |= {row[0] for row in memory.execute("SELECT json_extract(data, '$.was.text') FROM event")}
     assert set(texts) <= words
@@ -211,7 +212,7 @@ def test_nothing_is_lost_and_undo_brings_it_back(memory: Connection) -> None:
         (r.text, r.status, r.key, r.source_messages, r.importance) for r in before
     ]
     assert links(memory, "supersedes") == set()
-    assert sleep(memory, duplicates.PASS, START + timedelta(days=2)) == []
+    assert sleep(memory, pair_review.DUPLICATES, START + timedelta(days=2)) == []
 
 
 def test_what_is_forgotten_takes_part_in_nothing(memory: Connection) -> None:
@@ -221,7 +222,7 @@ def test_what_is_forgotten_takes_part_in_nothing(memory: Connection) -> None:
     fourth = put(memory, "I like tea")
     forget(memory, dead.id, ("owner",), _NOW)
     assert merging.merge_records(view_of(memory), [get(memory, dead.id), get(memory, alive.id)]) is None
-    assert len(sleep(memory, duplicates.PASS)) == 1
+    assert len(sleep(memory, pair_review.DUPLICATES)) == 1
     assert get(memory, dead.id).status == "forgotten"
     assert sorted(get(memory, number.id).status for number in (third, fourth)) == ["active", "superseded"]
 
@@ -235,27 +236,27 @@ def test_all_of_memory_is_looked_through(memory: Connection) -> None:
     assert nearness(memory, 0.85)[0][0].lower().startswith("the garden")
     memory.execute("INSERT INTO key_value (key, value) SELECT 'terms:next', max(id) FROM record")
     memory.execute("DELETE FROM term_index")
-    assert len(sleep(memory, duplicates.PASS)) == 1
+    assert len(sleep(memory, pair_review.DUPLICATES)) == 1
 
 
 def test_a_pair_that_a_model_told_apart_is_not_asked_about_again(memory: Connection) -> None:
     """Until one of the two says something else."""
     one = put(memory, "Adrian enjoys drinking green tea in the morning hours")
     put(memory, "Adrian loves drinking green tea during the morning hours")
-    asked = list(duplicates.questions(view_of(memory)))
-    changes = sleep(memory, duplicates.PASS, answers={asked[0].key: relation_json("independent")})
+    asked = list(pair_review.DUPLICATES.questions(view_of(memory)))
+    changes = sleep(memory, pair_review.DUPLICATES, answers={asked[0].key: relation_json("independent")})
     assert [change.kind for change in changes] == ["compared"]
-    assert duplicates.questions(view_of(memory)) == []
+    assert pair_review.DUPLICATES.questions(view_of(memory)) == []
     later = records.stamp(START + timedelta(days=9))
     memory.execute("UPDATE record SET updated = ? WHERE id = ?", (later, one.id))
-    assert len(list(duplicates.questions(view_of(memory)))) == 1
+    assert len(list(pair_review.DUPLICATES.questions(view_of(memory)))) == 1
 
 
 def test_what_a_stranger_wrote_is_shown_to_no_model(memory: Connection) -> None:
     """It could tell the model what to say of the other pairs."""
     put(memory, "Adrian enjoys drinking green tea in the morning hours", trust="forward")
     put(memory, "Adrian loves drinking green tea during the morning hours")
-    assert duplicates.questions(view_of(memory)) == []
+    assert pair_review.DUPLICATES.questions(view_of(memory)) == []
 
 
 def test_nearness_by_meaning_finds_what_words_do_not(memory: Connection) -> None:
@@ -265,7 +266,7 @@ def test_nearness_by_meaning_finds_what_words_do_not(memory: Connection) -> None
     third = put(memory, "Alex does not like drinking hot tea")
     near = {first.id: 0.95, second.id: 0.95, third.id: 0.95}
     view = replace(view_of(memory), find_neighbours=lambda *_: near)
-    groups = [change for change in duplicates.plan(view) if change.kind == "merged"]
+    groups = [change for change in pair_review.DUPLICATES.plan(view) if change.kind == "merged"]
     assert len(groups) == 1
     assert third.id not in {part.record for part in groups[0].parts if isinstance(part, UpdateRecord)}
 
@@ -286,10 +287,10 @@ def test_nearness_by_meaning_finds_what_words_do_not(memory: Connection) -> None
 )
 def test_a_verdict_counts_only_when_it_is_clear(answer: str, told: dict[int, str]) -> None:
     """About a pair that was asked about, in a known word, and not taken back in the same breath."""
-    assert pair_verdicts.parse_relations(answer, 2) == told
+    assert pair_relation.parse_relations(answer, 2) == told
 
 
 def test_lines_are_alike_by_their_words_and_not_by_their_marks() -> None:
     """Two empty lines are not alike, and a dot at the end tells nothing apart."""
-    assert pair_rules.jaccard("ends with dot.", "ends with dot") == 1.0
-    assert pair_rules.jaccard("", "") == pair_rules.jaccard("a b", "c d") == 0.0
+    assert pair_relation.jaccard("ends with dot.", "ends with dot") == 1.0
+    assert pair_relation.jaccard("", "") == pair_relation.jaccard("a b", "c d") == 0.0

@@ -19,7 +19,7 @@ from kenobot.cognitive.remember.conflicts import (
 )
 from kenobot.cognitive.remember.draft import RecordDraft, attributes_json
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.consolidate.pair_rules import credibility
+from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import credibility
 from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, ChangePart, UpdateRecord, unchanged
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView

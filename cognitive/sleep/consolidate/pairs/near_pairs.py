@@ -7,7 +7,7 @@ never meet. What has no rarer word than one that hundreds share is compared with
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
@@ -59,6 +59,20 @@ def near_pairs(
     found = {pair.ids: pair for pair in _by_words(view, least, name, is_settled)}
     found.update({pair.ids: pair for pair in _by_meaning(view, least)})
     return sorted(found.values(), key=lambda pair: (-pair.nearness, pair.keys, pair.one.form))
+
+
+def join_pairs(
+    pairs: Iterable[RecordPair], may_join: Callable[[list[Record], list[Record]], bool], home: dict[int, list[Record]]
+) -> bool:
+    """Join the groups of each pair's records where they may be joined; whether any were. home: groups by record."""
+    has_joined = False
+    for pair in pairs:
+        one, other = home.setdefault(pair.one.id, [pair.one]), home.setdefault(pair.other.id, [pair.other])
+        if one is not other and may_join(one, other):
+            joined = [*one, *other]
+            home.update((record.id, joined) for record in joined)
+            has_joined = True
+    return has_joined
 
 
 def _by_words(

@@ -11,7 +11,7 @@ from kenobot.cognitive.beliefs.lifecycle import LIFECYCLE_STAGES, POLICY_CLASSES
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.draft import attributes_json
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.consolidate.pair_rules import credibility
+from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import credibility
 from kenobot.cognitive.sleep.plan.changes import AddLink, Change, ChangePart, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.store.change import ColumnValue
