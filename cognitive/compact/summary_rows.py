@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 from kenobot.cognitive.compact.digest import FORM, KEY, SLOT, Digest, parse_digest
 from kenobot.cognitive.remember.extract import buffer
@@ -12,29 +13,16 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter
-from kenobot.ports.identity import Trust, chat_scope
+from kenobot.ports.identity import chat_scope
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.conversation import MessageRow
 
 ACTOR = "compaction"
 _WORKING = "slot:working"
 _RECENT = 500  # records of a scope that are looked at for what is undone
 _SHORTEST = 4  # characters of a text that can be looked for in others
 GAP_EVENT = "compaction_gap"
-
-_SESSIONS = (
-    "WITH RECURSIVE chat (session) AS (SELECT min(session) FROM message UNION ALL "
-    "SELECT (SELECT min(session) FROM message WHERE session > chat.session) FROM chat WHERE session IS NOT NULL) "
-    "SELECT session FROM chat WHERE session IS NOT NULL"
-)
-_SAID = (
-    "SELECT message.id, message.role, message.text, message.at, message.inbox_id, message.trust, message.scope, "
-    "inbox.sender, inbox.sender_name, 0 FROM message LEFT JOIN inbox ON inbox.id = message.inbox_id "
-    "WHERE message.session = ? AND message.id > ? AND message.text != '' "
-    "AND NOT EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id) "
-    "ORDER BY message.id LIMIT ?"
-)
-
-MessageRow = tuple[int, str, str, str, int | None, Trust, str, str | None, str | None, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +32,6 @@ class GapStats:
     checks: int
     found: int
     kinds: dict[str, int]
-
-
-def list_sessions(connection: Connection) -> list[str]:
-    """Every conversation there is."""
-    return [row[0] for row in connection.execute(_SESSIONS)]
 
 
 def session_summary(connection: Connection, session: str) -> Record | None:
@@ -83,56 +66,41 @@ def summarised_through(connection: Connection, session: str, digest: Digest) -> 
     """The newest message of a conversation that its summary reaches; 0 when it reaches none."""
     if not digest.last_message_at:
         return 0
-    row = connection.execute(
-        "SELECT 1 FROM message WHERE session = ? AND id = ? AND at = ?",
-        (session, digest.last_message, digest.last_message_at),
-    ).fetchone()
-    if row is not None:
+    if message_time(connection, session, digest.last_message) == digest.last_message_at:
         return digest.last_message
     # The message is gone, or has another number here: then its time tells.
-    row = connection.execute(
-        "SELECT max(id) FROM message WHERE session = ? AND at <= ?", (session, digest.last_message_at)
-    ).fetchone()
-    return int(row[0] or 0)
+    rows = conversation.iterate_messages(connection, session, newest_first=True)
+    return next((row.id for row in rows if row.at <= digest.last_message_at), 0)
 
 
 def message_time(connection: Connection, session: str, message: int) -> str | None:
     """When a message of a conversation was written, as it stands there; None when there is no such message."""
-    row = connection.execute("SELECT at FROM message WHERE session = ? AND id = ?", (session, message)).fetchone()
-    return row[0] if row else None
-
-
-def messages_after(connection: Connection, session: str, message: int, limit: int) -> list[MessageRow]:
-    """Messages of a conversation after one of them, oldest first, but those that are hidden or erased."""
-    return connection.execute(_SAID, (session, message, limit)).fetchall()
+    rows = conversation.messages_by_id(connection, [message], (session,))
+    return rows[0].at if rows else None
 
 
 def turns_between(connection: Connection, session: str, after: int, before: int, most: int) -> list[ConversationTurn]:
     """The turns of a conversation between two messages, oldest first, but those that are hidden or erased."""
-    rows = messages_after(connection, session, after, 2 * most)
-    found = buffer.group_turns([row for row in rows if row[0] < before], session)
-    return found[:most]
+    rows = conversation.iterate_messages(connection, session, after=after, before=before)
+    shown = (row for row in rows if row.text and not row.hidden)
+    return buffer.group_turns(islice(shown, 2 * most))[:most]
 
 
-def covers_turns(connection: Connection, record: Record, turns: Iterable[int]) -> bool:
-    """Whether a session's summary may be made of any of these inbox rows."""
+def covers_any(connection: Connection, record: Record, messages: Iterable[MessageRow]) -> bool:
+    """Whether a session's summary may be made of any of these messages."""
     session = record.scope.removeprefix("chat:")
     through = summarised_through(connection, session, load_digest(connection, record))
-    wanted = json.dumps(sorted(set(turns)))
-    row = connection.execute(
-        "SELECT min(id) FROM message WHERE session = ? AND inbox_id IN (SELECT value FROM json_each(?))",
-        (session, wanted),
-    ).fetchone()
-    return row[0] is not None and int(row[0]) <= through
+    return any(message.session == session and message.id <= through for message in messages)
 
 
 def summaries_telling(connection: Connection, turns: Sequence[int], texts: Iterable[str]) -> list[Record]:
     """Query the session summaries, withdrawn ones included, that may tell what these inbox rows, or `texts`, said."""
     said = [text.strip().casefold() for text in texts if len(text.strip()) >= _SHORTEST]
+    messages = conversation.messages_of_turns(connection, turns)
     return [
         record
         for record in records.select(connection, "key = ? AND form = ?", (KEY, FORM), ALL_SCOPES)
-        if any(text in record.text.casefold() for text in said) or covers_turns(connection, record, turns)
+        if any(text in record.text.casefold() for text in said) or covers_any(connection, record, messages)
     ]
 
 
@@ -162,11 +130,8 @@ def working_notes_by_chat(connection: Connection, reach: Scopes, limit: int) -> 
 
 def last_scope_of(connection: Connection, chat: str) -> str:
     """The scope to which memory wrote what was said last in a chat; "" before anything was."""
-    row = connection.execute(
-        "SELECT scope FROM message WHERE session = ? AND scope != '' ORDER BY id DESC LIMIT 1",
-        (chat.removeprefix("chat:"),),
-    ).fetchone()
-    return str(row[0]) if row else ""
+    rows = conversation.iterate_messages(connection, chat.removeprefix("chat:"), newest_first=True)
+    return next((row.scope for row in rows if row.scope), "")
 
 
 def open_items(connection: Connection, scope: str, limit: int) -> list[Record]:

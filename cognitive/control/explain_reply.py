@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from kenobot.cognitive.recall.prompt.usage import UsedMemory, explain_turn
-from kenobot.cognitive.store import turns
 from kenobot.cognitive.store.scopes import Scopes
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 
@@ -22,10 +22,12 @@ class ReplyExplanation:
 
 def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> ReplyExplanation | None:
     """Explain the last reply of a conversation; None when nothing was answered there yet."""
-    turn = turns.last_turn(connection, session)
-    if turn is None:
-        return None
-    number, question, answer, at = turn
-    explained = explain_turn(connection, number, reach)
-    because = explained.used_memories if explained is not None else ()
-    return ReplyExplanation(session, number, at, question, answer, because)
+    for answer in conversation.iterate_messages(connection, session, newest_first=True):
+        if answer.role != "assistant" or answer.inbox_id is None:
+            continue
+        turn = conversation.messages_of_turns(connection, [answer.inbox_id])
+        question = next((row.text for row in turn if row.role == "user" and row.session == session), "")
+        explained = explain_turn(connection, answer.inbox_id, reach)
+        because = explained.used_memories if explained is not None else ()
+        return ReplyExplanation(session, answer.inbox_id, answer.at, question, answer.text, because)
+    return None

@@ -41,6 +41,7 @@ from kenobot.cognitive.store.redaction import tombstone_time
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.fingerprint import key_about, key_of
 from kenobot.core import redaction
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 _EVERY = 1000  # lines between two reports of progress
@@ -159,8 +160,9 @@ class _Intake:
                 self._of_records(number, kind, {**content.model_dump(), "embedding": embedding}, "record_id")
             case HiddenTurnLine():
                 turn = self._turn(content.inbox_id)
-                if turn is not None:
-                    self._of_records(number, kind, {**content.model_dump(), "inbox_id": turn}, "record_id")
+                record = self._here(number, content.record_id) if turn is not None else None
+                if turn is not None and record is not None:
+                    self._count(kind, len(conversation.hide_turns(self._connection, [turn], record)))
             case TombstoneLine():
                 self._count(kind, rows.insert_row(self._connection, kind, content.model_dump()))
             case FileLine():
@@ -197,7 +199,7 @@ class _Intake:
         return turn
 
     def _message(self, line: MessageLine) -> int:
-        known = rows.find_message(self._connection, line.session, line.role, line.at, line.text)
+        known = conversation.find_message(self._connection, line.session, line.role, line.at, line.text)
         turn = line.inbox_id
         if known is not None:
             if turn is not None and known:
@@ -207,7 +209,9 @@ class _Intake:
             turn = self._turns.setdefault(turn, turn if self._empty else self._offset + turn)
             self._highest = max(self._highest, turn)
         text = sanitize(line.text, DEFAULT.max_text_chars * 100)
-        return rows.insert_row(self._connection, "message", {**line.model_dump(), "text": text, "inbox_id": turn})
+        return conversation.import_message(
+            self._connection, line.session, line.role, text, line.at, turn, line.trust, line.scope
+        )
 
     def _record(self, number: int, line: RecordLine) -> None:
         if line.id in self._records:

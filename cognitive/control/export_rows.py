@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.store.scopes import Scopes, scope_filter
+from kenobot.cognitive.store.scopes import Scopes, scope_filter, scope_names
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 _NUMBERS = ("attributes", "tags", "source_messages", "data", "blocks")  # columns that hold JSON
+_MESSAGE = ("session", "role", "text", "at", "inbox_id", "trust", "scope")
 
 
 def _rows(connection: Connection, sql: str, values: tuple[object, ...] = ()) -> Iterator[dict[str, Any]]:
@@ -33,23 +35,20 @@ def export_rows(
         case "record":
             yield from _rows(connection, f"SELECT * FROM record WHERE {where} ORDER BY id", scopes)
         case "message":
-            where = where.replace("scope", "whose", 1)
-            yield from _rows(
-                connection,
-                "SELECT session, role, text, at, inbox_id, trust, its AS scope FROM (SELECT *, scope AS its, "
-                "CASE scope WHEN '' THEN 'chat:' || session ELSE scope END AS whose FROM message) "
-                f"WHERE {where} ORDER BY id",
-                scopes,
-            )
+            messages = conversation.messages_in_scopes(connection, scope_names(reach))
+            yield from ({name: getattr(message, name) for name in _MESSAGE} for message in messages)
         case "event":
             nobodys = "record_id IS NULL OR " if whole else ""
             yield from _rows(connection, f"SELECT * FROM event WHERE {nobodys}record_id IN {mine} ORDER BY id", scopes)
         case "link":
             sql = f"SELECT * FROM link WHERE src IN {mine} AND dst IN {mine} ORDER BY src, dst, type"
             yield from _rows(connection, sql, (*scopes, *scopes))
-        case "vector" | "hidden_turn":
-            sql = f"SELECT * FROM {kind} WHERE record_id IN {mine} ORDER BY record_id"
-            yield from _rows(connection, sql, scopes)
+        case "vector":
+            yield from _rows(connection, f"SELECT * FROM vector WHERE record_id IN {mine} ORDER BY record_id", scopes)
+        case "hidden_turn":
+            records = {row[0] for row in connection.execute(f"SELECT id FROM record WHERE {where}", scopes)}
+            hidden = conversation.hidden_turns(connection)
+            yield from ({"inbox_id": turn, "record_id": record} for turn, record in hidden if record in records)
         case "tombstone":
             yield from _rows(connection, f"SELECT * FROM tombstone WHERE {where} ORDER BY scope, key", scopes)
         case "file" if whole:
@@ -99,15 +98,6 @@ def has_file(connection: Connection, path: str) -> bool:
 
 def _exists(connection: Connection, where: str, *values: object) -> bool:
     return connection.execute(f"SELECT 1 FROM {where} LIMIT 1", values).fetchone() is not None
-
-
-def find_message(connection: Connection, session: str, role: str, at: str, text: str) -> int | None:
-    """Find the inbox row of a message that is known, 0 when it has none; None when it is not known."""
-    row = connection.execute(
-        "SELECT inbox_id FROM message WHERE session = ? AND role = ? AND at = ? AND text = ? LIMIT 1",
-        (session, role, at, text),
-    ).fetchone()
-    return int(row[0] or 0) if row else None
 
 
 def last_inbox_id(connection: Connection) -> int:

@@ -20,7 +20,6 @@ from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.store import events, links, proposals, redaction, sleep_plans
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store import turns as turn_rows
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.redaction import ERASED_TEXT
@@ -28,6 +27,7 @@ from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, terms, words
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 _LEAST = 3  # letters of the piece of a word by which texts are looked through
@@ -111,9 +111,9 @@ def forget(
     part = ChangeContext(act.at, act.actor, f"it repeats {known.id}", act.session, part_of=whole)
     for copy in copies:
         end_record(connection, copy, "forgotten", part)
-    turns = turn_rows.hide_turns(connection, telling, known.id)
+    turns = conversation.hide_turns(connection, telling, known.id)
     for copy in copies:
-        turns += turn_rows.hide_turns(connection, copy.source_message_ids, copy.id)
+        turns += conversation.hide_turns(connection, copy.source_message_ids, copy.id)
     return ForgetResult(event, known, tuple(copies), tuple(dict.fromkeys(turns)))
 
 
@@ -124,11 +124,11 @@ def update_hidden_turns(connection: Connection, record: Record, at: datetime) ->
     """
     if record.status == "forgotten":
         turns = turns_telling(connection, record)
-        turn_rows.hide_turns(connection, turns, record.id)
+        conversation.hide_turns(connection, turns, record.id)
         summary_rows.withdraw_summaries(connection, turns, record.text, at)
     else:
-        turns = turn_rows.turns_hidden_for(connection, record.id)
-        turn_rows.unhide_turns(connection, record.id)
+        turns = conversation.turns_hidden_for(connection, record.id)
+        conversation.unhide_turns(connection, record.id)
         summary_rows.withdraw_summaries(connection, turns, "", at)
 
 
@@ -143,25 +143,22 @@ def turns_telling(
     if record.form in _OWN_NOTES:
         return []
     found = dict.fromkeys(record.source_message_ids)
-    wanted = _gist(record, [*names, *turn_rows.sender_names(connection, record.source_message_ids)])
+    received = conversation.received_mail(connection, record.source_message_ids)
+    wanted = _gist(record, [*names, *(mail.sender_name for mail in received.values() if mail.sender_name)])
     least = len(wanted) if len(wanted) < _FEW else policy.repeats_from_share * len(wanted)
     beginnings = [_beginning(word, its) for word, its in wanted]
     telling = {each for each in beginnings if len(each) >= _LEAST or (each and not each.isascii())}
     # So many of them that a text without any lacks too many words.
     pieces = sorted(telling, key=lambda each: (-len(each), each))[: int(len(wanted) - least) + 1]
     session = record.scope.partition(":")[2]
-    texts = (
-        turn_rows.messages_containing(connection, record.scope, session, pieces, policy.max_messages_searched)
-        if pieces
-        else []
-    )
-    for turn, text in texts:
-        folded = fold(text)
+    limit = policy.max_messages_searched
+    for message in conversation.messages_containing(connection, record.scope, session, pieces, limit) if pieces else ():
+        folded = fold(message.text)
         if sum(map(folded.__contains__, beginnings)) < least:
             continue
-        said = set(terms(text))
-        if sum(bool(said.intersection(each)) for _, each in wanted) >= least:
-            found[turn] = None
+        said = set(terms(message.text))
+        if message.inbox_id is not None and sum(bool(said.intersection(each)) for _, each in wanted) >= least:
+            found[message.inbox_id] = None
     return list(found)
 
 
@@ -249,7 +246,7 @@ def purge(connection: Connection, plan: PurgePlan, actor: Actor, messages: Seque
         keys = {key_of(text) for text in texts if text.strip()}
         keys |= set() if record.key.startswith(_SLOT) else {record.key}
         redaction.add_tombstones(connection, record.scope, keys, now)
-        turn_rows.hide_turns(connection, plan.turns, record.id)
+        conversation.hide_turns(connection, plan.turns, record.id)
     redaction.delete_records(connection, [record.id for record in (*plan.records, *plan.resummarized)])
     proposals.redact_proposals(connection, [record.id for record in plan.records], plan.wordings)
     for text in plan.wordings:

@@ -3,7 +3,8 @@
 from collections import Counter
 from typing import TypedDict
 
-from kenobot.cognitive.store.scopes import Scopes, scope_filter
+from kenobot.cognitive.store.scopes import Scopes, scope_filter, scope_names
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 
@@ -58,6 +59,6 @@ def collect_stats(connection: Connection, reach: Scopes) -> MemoryStats:
         newest=newest,
         events=count_rows("event", f"record_id IN {in_reach}"),
         links=count_rows("link", f"src IN {in_reach}"),
-        messages=count_rows("message", where),
+        messages=conversation.count_messages(connection, scope_names(reach)),
         tombstones=count_rows("tombstone", where),
     )

@@ -1,13 +1,15 @@
 """Query the live patterns of scopes, and the replies that they were shown for."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes, scope_filter
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 _LIVE_PATTERN = "form = 'procedure' AND status = 'active'"
@@ -92,19 +94,19 @@ def recent_replies(connection: Connection, session: str, limit: int) -> list[Sho
 
     Looks at the last messages only: what came before has been judged or passed over.
     """
-    rows = connection.execute(
-        "SELECT event.at, event.data, message.text FROM event JOIN message "
-        "ON message.inbox_id = json_extract(event.data, '$.inbox') AND message.role = 'assistant' "
-        "WHERE event.type = 'recalled' AND event.session = ? AND message.session = ? ORDER BY event.id DESC LIMIT ?",
-        (session, session, limit),
+    events = connection.execute(
+        "SELECT at, data FROM event WHERE type = 'recalled' AND session = ? ORDER BY id DESC", (session,)
     )
-    found = []
-    for at, data, reply in rows:
-        told = json.loads(data)
-        shown = tuple(int(each["record"]) for each in told.get("practice", ()))
-        if shown:
-            found.append(ShownReply(int(told["inbox"]), at, shown, reply))
-    return found
+    return [reply for reply in islice(_replies(connection, session, events), limit) if reply.records]
+
+
+def _replies(connection: Connection, session: str, events: Iterable[tuple[str, str]]) -> Iterator[ShownReply]:
+    for at, text in events:
+        data = json.loads(text)
+        shown = tuple(int(each["record"]) for each in data.get("practice", ()))
+        for message in conversation.messages_of_turns(connection, [data.get("inbox")]):
+            if message.role == "assistant" and message.session == session:
+                yield ShownReply(int(data["inbox"]), at, shown, message.text)
 
 
 def has_outcome(connection: Connection, record: int, inbox: int) -> bool:

@@ -38,7 +38,7 @@ from kenobot.cognitive.remember.draft import (
     make_draft,
 )
 from kenobot.cognitive.remember.statement_relation import is_richer
-from kenobot.cognitive.store import events, links, records, redaction, term_index, turns
+from kenobot.cognitive.store import events, links, records, redaction, term_index
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
@@ -46,6 +46,7 @@ from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
 from kenobot.cognitive.text.fingerprint import key_about, key_of
 from kenobot.cognitive.text.words import detect_language, words
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 ActionVerdict = Literal["allow", "deny", "defer"]
@@ -193,10 +194,10 @@ def _heard(connection: Connection, made: RecordDraft) -> str:
     """When the turns that say it came in; "" when they cannot be found. A tag without any is being said now."""
     if not made.evidence:
         return made.said_at if made.candidate.source == "tag" else ""
-    heard = turns.received_times(connection, made.evidence)
+    heard = conversation.received_mail(connection, made.evidence)
     if len(heard) < len(made.evidence):
         return made.said_at if made.candidate.source == "tag" and not heard else ""
-    return max(heard.values())
+    return max(mail.at for mail in heard.values())
 
 
 # ── what is taken in ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.remember import attribute_statements
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.classify import FactKind, importance, kind_of, tier_of_confidence
-from kenobot.cognitive.store import records, term_index, turns
+from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.dates import day_named
 from kenobot.cognitive.text.entity_names import OWNER_SUBJECT, attribute_line, normalize_subject
@@ -17,6 +17,7 @@ from kenobot.cognitive.text.words import detect_language, fold
 from kenobot.core import redaction
 from kenobot.ports.identity import QUOTED_TRUST, Trust
 from kenobot.ports.memory import Candidate, Form
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 FACT_FORMS: tuple[Form, ...] = ("note", "episode")
@@ -161,9 +162,9 @@ def _told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...
     if occasion.said_at is not None:
         return records.stamp(occasion.said_at)
     if candidate.source in ("extraction", "import", "sleep"):
-        heard = turns.received_times(connection, evidence)
+        heard = conversation.received_mail(connection, evidence)
         if heard and len(heard) == len(evidence):
-            return min(max(heard.values()), records.stamp(occasion.at))
+            return min(max(mail.at for mail in heard.values()), records.stamp(occasion.at))
     return records.stamp(occasion.at)
 
 

@@ -10,6 +10,7 @@ from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import AMONG, FACTS, LIVE, Record, SqlValue
 from kenobot.cognitive.store.scopes import ALL_SCOPES, scope_filter
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 TOLD_APART = "told apart by somebody who read both"
@@ -267,20 +268,18 @@ def archived_and_used(connection: Connection, used_since: datetime) -> Iterator[
 
 def recent_utterances(connection: Connection, since: datetime, until: datetime, limit: int) -> list[RecentUtterance]:
     """People's words between two moments, in order: of the newest messages and records, `limit` each."""
-    span = (limit, store.stamp(since), store.stamp(until))
-    messages = connection.execute(
-        "SELECT scope, trust, text, at FROM message WHERE id > (SELECT coalesce(max(id), 0) FROM message) - ? "
-        "AND role = 'user' AND scope != '' AND trust IN ('owner', 'guest') AND at > ? AND at <= ? "
-        f"AND NOT EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id) AND {where}",
-        span,
-    )
+    begin, end = store.stamp(since), store.stamp(until)
+    messages = [
+        RecentUtterance(row.scope, row.trust, row.text, row.at)
+        for row in conversation.people_messages(connection, begin, end, limit)
+    ]
     records = connection.execute(
         "SELECT scope, trust, text, created FROM record WHERE id > (SELECT coalesce(max(id), 0) FROM record) - ? "
         f"AND {LIVE} AND {FACTS} AND trust IN ('owner', 'guest') AND source != 'sleep' "
         f"AND category != 'commitment' AND created > ? AND created <= ? AND {where}",
-        span,
+        (limit, begin, end),
     )
-    return sorted((RecentUtterance(*row) for row in (*messages, *records)), key=lambda one: (one.at, one.text))
+    return sorted([*messages, *(RecentUtterance(*row) for row in records)], key=lambda one: (one.at, one.text))
 
 
 def own_facts_since(connection: Connection, since: datetime, until: datetime) -> Iterator[Record]:

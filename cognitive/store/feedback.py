@@ -1,4 +1,4 @@
-"""Rows of feedback: what people said of records, the last exchange, and records without recent use."""
+"""Rows of feedback: what people said of records, and records without recent use."""
 
 import json
 from collections.abc import Sequence
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import AMONG, FACTS, LAST_HEARD, LIVE, Record
 from kenobot.cognitive.store.scopes import Scopes, scope_filter
-from kenobot.cognitive.text.calendar import parse_time
 from kenobot.storage.connection import Connection
 
 _PAGE = 500
@@ -23,33 +22,6 @@ class FeedbackCounts:
 
 
 NO_FEEDBACK = FeedbackCounts()
-
-
-@dataclass(frozen=True, slots=True)
-class LastExchange:
-    """The last message of a conversation and the bot's reply.
-
-    since: end of the turn before. inbox: 0 for a turn that was imported.
-    """
-
-    question: str
-    reply: str
-    since: str
-    at: str
-    inbox: int
-
-
-def last_exchange(connection: Connection, session: str) -> LastExchange | None:
-    """The last whole turn of a conversation as people saw it; None before there is one."""
-    rows = connection.execute(
-        "SELECT role, text, at, inbox_id FROM message WHERE session = ? ORDER BY id DESC LIMIT 3", (session,)
-    ).fetchall()
-    if len(rows) < 2 or rows[0][0] != "assistant" or rows[1][0] != "user":
-        return None
-    before = parse_time(rows[2][2]) if len(rows) > 2 else None
-    return LastExchange(
-        rows[1][1], rows[0][1], store.stamp(before) if before is not None else "", rows[0][2], rows[0][3] or 0
-    )
 
 
 def recently_learned(connection: Connection, session: str) -> list[tuple[int, str]]:

@@ -192,23 +192,6 @@ def count_changes(connection: Connection, run: int, kind: str) -> int:
     return int(row[0])
 
 
-def grade_signals(connection: Connection, since: datetime, limit: int = 5000) -> list[list[str]]:
-    """The signals in the grades of the newest replies since a moment."""
-    rows = connection.execute(
-        "SELECT grade FROM turn WHERE state = 'committed' AND replied_at >= ? AND grade != '' ORDER BY id DESC LIMIT ?",
-        (store.stamp(since), limit),
-    ).fetchall()
-    return [[str(each) for each in json.loads(row[0]).get("signals", [])] for row in rows]
-
-
-def count_replies(connection: Connection, since: datetime) -> int:
-    """How many messages were answered since a moment."""
-    row = connection.execute(
-        "SELECT count(*) FROM turn WHERE state = 'committed' AND replied_at >= ?", (store.stamp(since),)
-    ).fetchone()
-    return int(row[0])
-
-
 def corrected_since(connection: Connection, scope: str, since: datetime, limit: int = 2000) -> list[tuple[int, str]]:
     """Number and attributes, as JSON, of what a scope no longer holds true because somebody said otherwise."""
     return connection.execute(

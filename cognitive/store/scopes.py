@@ -20,12 +20,11 @@ def scope_names(reach: Scopes) -> tuple[str, ...] | None:
     return None if reach is ALL_SCOPES else reach
 
 
-def chat_filter(reach: Scopes) -> tuple[str, tuple[str, ...]]:
-    """The SQL condition on `session` that keeps a query to the chats within `reach`, and its values."""
+def chats_within(reach: Scopes) -> tuple[str, ...] | None:
+    """The sessions of the chats within a reach; None when it is every one."""
     if reach is ALL_SCOPES:
-        return "session IS NOT NULL", ()
-    chats = tuple(scope.removeprefix("chat:") for scope in reach if scope.startswith("chat:"))
-    return f"session IN ({', '.join('?' * len(chats))})", chats
+        return None
+    return tuple(scope.removeprefix("chat:") for scope in reach if scope.startswith("chat:"))
 
 
 def scope_filter(reach: Scopes) -> tuple[str, tuple[str, ...]]:

@@ -1,14 +1,27 @@
-"""The conversation of each chat, as people saw it. Reading its end costs the same at any length."""
+"""The conversation of each chat: messages, hidden turns and frozen prompts, and what memory reads of mail and replies.
 
-from collections.abc import Iterable
+Everything that reads the tables of the core from memory stands here. Reading the end of a chat costs the same at any
+length. sessions, scopes: those that a read may see; None for every one.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime
+from typing import NamedTuple
 
-from kenobot.ports.identity import Trust
+from kenobot.ports.identity import Trust, chat_scope
 from kenobot.ports.provider import Role
 from kenobot.storage.connection import Connection
 
 _UNVEILED = "NOT EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id)"
+_AMONG = "IN (SELECT value FROM json_each(?))"
+_EVERY = 2**63 - 1  # no id is higher
+_CHATS = (  # a step in the index for each chat, however long they are
+    "WITH RECURSIVE chat (session) AS (SELECT min(session) FROM message UNION ALL "
+    "SELECT (SELECT min(session) FROM message WHERE session > chat.session) FROM chat WHERE session IS NOT NULL) "
+    "SELECT session FROM chat WHERE session IS NOT NULL"
+)
 _PREFIX_COLUMNS = "session, scopes, text, day, last_event, last_record, first_message, last_message, omitted"
 
 
@@ -25,6 +38,39 @@ class StoredMessage:
     context: str
     at: str
     trust: Trust
+
+
+class MessageRow(NamedTuple):
+    """One message of a conversation as memory reads it.
+
+    inbox_id: None when it belongs to no mail of this home. trust: of the author; person_trust: of the person who wrote
+    it, or whom it answers. scope: where memory may write it; "" in old homes, for the chat's own. hidden: it tells what
+    is to be forgotten. sender, sender_name: as its mail says, while that is kept.
+    """
+
+    id: int
+    session: str
+    role: Role
+    text: str
+    at: str
+    inbox_id: int | None
+    trust: Trust
+    scope: str
+    person_trust: Trust
+    hidden: bool
+    sender: str | None
+    sender_name: str | None
+
+    @property
+    def effective_scope(self) -> str:
+        return self.scope or chat_scope(self.session)
+
+
+class ReceivedMail(NamedTuple):
+    """When a message came in, and the name of its sender."""
+
+    at: str
+    sender_name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +106,25 @@ def append(
     )
 
 
+def import_message(
+    connection: Connection,
+    session: str,
+    role: Role,
+    text: str,
+    at: str,
+    inbox_id: int | None,
+    trust: Trust,
+    scope: str,
+) -> int:
+    """Import a message unless its side of the inbox row is taken; returns its id, 0 when nothing was written."""
+    cursor = connection.execute(
+        "INSERT INTO message (session, role, text, at, inbox_id, trust, scope) VALUES (?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT DO NOTHING",
+        (session, role, text, at, inbox_id, trust, scope),
+    )
+    return int(cursor.lastrowid or 0) if cursor.rowcount else 0
+
+
 def set_scope(connection: Connection, message: int, scope: str) -> None:
     """Note the scope to which memory may write what was said in the turn of an inbox row, inside a transaction."""
     connection.execute("UPDATE message SET scope = ? WHERE inbox_id = ?", (scope, message))
@@ -77,11 +142,8 @@ def import_history(
         return 0
     newest = 0
     for role, text, at in said:
-        cursor = connection.execute(
-            "INSERT INTO message (session, role, text, at, trust, scope) VALUES (?, ?, ?, ?, ?, ?)",
-            (session, role, text, at.isoformat(), trust if role == "user" else "model", scope),
-        )
-        newest = cursor.lastrowid or newest
+        whose: Trust = trust if role == "user" else "model"
+        newest = import_message(connection, session, role, text, at.isoformat(), None, whose, scope)
     return newest
 
 
@@ -103,6 +165,193 @@ def since(connection: Connection, session: str, first: int, limit: int) -> list[
         (session, first, limit),
     )
     return [StoredMessage(*row) for row in rows]
+
+
+# ── what memory reads ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _messages(connection: Connection, where: str, *values: object) -> Iterator[MessageRow]:
+    rows = connection.execute(
+        "SELECT message.id, message.session, message.role, message.text, message.at, message.inbox_id, message.trust, "
+        "message.scope, CASE message.role WHEN 'user' THEN message.trust ELSE coalesce((SELECT asked.trust FROM "
+        "message AS asked WHERE asked.inbox_id = message.inbox_id AND asked.role = 'user'), 'owner') END, "
+        "EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id), "
+        "inbox.sender, inbox.sender_name "
+        f"FROM message LEFT JOIN inbox ON inbox.id = message.inbox_id WHERE {where}",
+        values,
+    )
+    return map(MessageRow._make, rows)
+
+
+def messages_by_id(
+    connection: Connection, ids: Iterable[int], sessions: Collection[str] | None = None
+) -> list[MessageRow]:
+    """Read messages of `sessions` by id, in order; those that are gone are left out."""
+    wanted = json.dumps(list(ids))
+    where, values = ("1", ()) if sessions is None else (f"+message.session {_AMONG}", (json.dumps([*sessions]),))
+    return list(_messages(connection, f"message.id {_AMONG} AND {where} ORDER BY message.id", wanted, *values))
+
+
+def messages_of_turns(connection: Connection, turns: Iterable[int]) -> list[MessageRow]:
+    """Read the messages of the turns of inbox rows, in order."""
+    wanted = json.dumps(list(turns))
+    return list(_messages(connection, f"message.inbox_id {_AMONG} ORDER BY +message.id", wanted))
+
+
+def iterate_messages(
+    connection: Connection, session: str, *, after: int = 0, before: int = _EVERY, newest_first: bool = False
+) -> Iterator[MessageRow]:
+    """Iterate over the messages of a conversation with ids between two; only those that are taken are read."""
+    where = "message.session = ? AND message.id > ? AND message.id < ? ORDER BY message.id"
+    return _messages(connection, f"{where} DESC" if newest_first else where, session, after, before)
+
+
+def messages_containing(
+    connection: Connection, scope: str, session: str, pieces: Sequence[str], limit: int
+) -> Iterator[MessageRow]:
+    """Iterate over the turns of a scope that may hold any of `pieces`, newest first, of the newest `limit` messages.
+
+    pieces: folded. session: where messages count that are older than scopes. A text with letters beyond ASCII always
+    may.
+    """
+    matches = " OR ".join(["instr(lower(message.text), ?)"] * len(pieces))
+    return _messages(
+        connection,
+        "message.id > (SELECT max(id) FROM message) - ? "
+        "AND (message.scope = ? OR (message.scope = '' AND message.session = ?)) AND message.inbox_id IS NOT NULL "
+        f"AND ({matches} OR message.text GLOB '*[^ -~]*') ORDER BY message.id DESC",
+        limit,
+        scope,
+        session,
+        *pieces,
+    )
+
+
+def people_messages(connection: Connection, since: str, until: str, limit: int) -> Iterator[MessageRow]:
+    """Iterate over people's own messages between two moments that memory may write, of the newest `limit`."""
+    return _messages(
+        connection,
+        "message.id > (SELECT max(id) FROM message) - ? AND message.role = 'user' "
+        "AND message.scope != '' AND message.trust IN ('owner', 'guest') AND message.at > ? AND message.at <= ? "
+        "AND NOT EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id)",
+        limit,
+        since,
+        until,
+    )
+
+
+def messages_in_scopes(connection: Connection, scopes: Collection[str] | None) -> Iterator[MessageRow]:
+    """Iterate over all messages of `scopes`, oldest first."""
+    if scopes is None:
+        return _messages(connection, "1 ORDER BY message.id")
+    own = "CASE message.scope WHEN '' THEN 'chat:' || message.session ELSE message.scope END"
+    return _messages(connection, f"{own} {_AMONG} ORDER BY message.id", json.dumps([*scopes]))
+
+
+def list_sessions(connection: Connection) -> list[str]:
+    """Every conversation there is."""
+    return [row[0] for row in connection.execute(_CHATS)]
+
+
+def sessions_past(connection: Connection, cursor: str) -> list[str]:
+    """The conversations with messages above the id that the state `cursor` + session holds."""
+    rows = connection.execute(
+        f"{_CHATS} AND (SELECT max(id) FROM message WHERE session = chat.session) "
+        "> coalesce((SELECT CAST(value AS INTEGER) FROM key_value WHERE key = ? || chat.session), 0)",
+        (cursor,),
+    )
+    return [row[0] for row in rows]
+
+
+def newest_message_id(connection: Connection, session: str | None = None) -> int:
+    """The id of the newest message of a conversation, or of all; 0 when there is none."""
+    where, values = ("1", ()) if session is None else ("session = ?", (session,))
+    return int(connection.execute(f"SELECT max(id) FROM message WHERE {where}", values).fetchone()[0] or 0)
+
+
+def message_ids_between(connection: Connection, low: int, high: int, limit: int) -> list[int]:
+    """The newest ids of messages above `low` up to `high`, newest first."""
+    where = "id > ? AND id <= ? ORDER BY id DESC LIMIT ?"  # numbers only, of every chat
+    return [row[0] for row in connection.execute(f"SELECT id FROM message WHERE {where}", (low, high, limit))]
+
+
+def count_messages(connection: Connection, scopes: Collection[str] | None) -> int:
+    """Count the messages that memory may write to `scopes`."""
+    where, values = ("1", ()) if scopes is None else (f"scope {_AMONG}", (json.dumps([*scopes]),))
+    return int(connection.execute(f"SELECT count(*) FROM message WHERE {where}", values).fetchone()[0])
+
+
+def received_mail(connection: Connection, turns: Iterable[int]) -> dict[int, ReceivedMail]:
+    """Read when the messages of inbox rows came in and from whom; rows that are gone are left out."""
+    rows = connection.execute(
+        f"SELECT id, received_at, sender_name FROM inbox WHERE id {_AMONG}", (json.dumps(list(turns)),)
+    )
+    return {row[0]: ReceivedMail(row[1], row[2]) for row in rows}
+
+
+def last_answered_session(connection: Connection) -> str | None:
+    """The conversation in which something was answered last; for whoever may see all of them."""
+    row = connection.execute("SELECT session FROM turn WHERE state = 'committed' ORDER BY id DESC LIMIT 1").fetchone()
+    return str(row[0]) if row else None
+
+
+def count_replies(connection: Connection, since: str) -> int:
+    """How many messages were answered since a moment."""
+    row = connection.execute(
+        "SELECT count(*) FROM turn WHERE state = 'committed' AND replied_at >= ?", (since,)
+    ).fetchone()
+    return int(row[0])
+
+
+def reply_grades(connection: Connection, since: str, limit: int) -> list[str]:
+    """The grades, as JSON, of the newest replies since a moment that have one."""
+    rows = connection.execute(
+        "SELECT grade FROM turn WHERE state = 'committed' AND replied_at >= ? AND grade != '' ORDER BY id DESC LIMIT ?",
+        (since, limit),
+    )
+    return [row[0] for row in rows]
+
+
+# ── what memory writes ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def find_message(connection: Connection, session: str, role: Role, at: str, text: str) -> int | None:
+    """Find the inbox row of a message that is known, 0 when it has none; None when it is not known."""
+    row = connection.execute(
+        "SELECT inbox_id FROM message WHERE session = ? AND role = ? AND at = ? AND text = ? LIMIT 1",
+        (session, role, at, text),
+    ).fetchone()
+    return int(row[0] or 0) if row else None
+
+
+def hide_turns(connection: Connection, turns: Iterable[int], record: int) -> list[int]:
+    """Hide turns because of a record; returns those that this record did not hide yet."""
+    return [
+        turn
+        for turn in dict.fromkeys(turns)
+        if connection.execute(
+            "INSERT INTO hidden_turn (inbox_id, record_id) VALUES (?, ?) ON CONFLICT DO NOTHING", (turn, record)
+        ).rowcount
+    ]
+
+
+def unhide_turns(connection: Connection, record: int) -> None:
+    """Show again what was hidden because of this record alone."""
+    connection.execute("DELETE FROM hidden_turn WHERE record_id = ?", (record,))
+
+
+def hidden_turns(connection: Connection) -> list[tuple[int, int]]:
+    """All hidden turns: the inbox row of each and the record because of which."""
+    return connection.execute("SELECT inbox_id, record_id FROM hidden_turn ORDER BY record_id, inbox_id").fetchall()
+
+
+def turns_hidden_for(connection: Connection, record: int) -> list[int]:
+    """The turns that are hidden because of a record."""
+    rows = connection.execute("SELECT inbox_id FROM hidden_turn WHERE record_id = ? ORDER BY inbox_id", (record,))
+    return [row[0] for row in rows]
+
+
+# ── frozen prompts ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def load_prefix(connection: Connection, session: str) -> PromptPrefix | None:

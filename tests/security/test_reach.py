@@ -47,7 +47,7 @@ def test_every_query_of_words_is_bound_to_scopes_or_a_session() -> None:
     """In all of the package, whoever wrote it: a query that is not does not pass this test."""
     found = dict(_queries())
     assert len([at for at in found if at.startswith("records.py")]) >= 12
-    assert {at.partition(":")[0] for at in found} >= {"records.py", "conversation.py", "turns.py"}
+    assert {at.partition(":")[0] for at in found} >= {"records.py", "conversation.py", "pass_rows.py"}
     loose = {at: sql for at, sql in found.items() if not _BOUND.search(sql) and not _NUMBERS_ONLY.search(sql)}
     assert loose == {}
 
@@ -63,8 +63,8 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     A summary may tell in any chat what is to be forgotten: `summary_rows.py` finds it and takes it back.
     `session_note.py` writes the owner's own file.
 
-    Vectors of everybody's memory are kept by scope and looked for within one: `vector_rows.py`, `turn_vectors.py`.
-    So are turns in their talk: `conversation_rows.py`.
+    Words and vectors of everybody's memory are kept by scope and looked for within one: `index.py`, `documents.py`,
+    `vector_rows.py`.
 
     Another place has to be put on this list with a reason.
     """
@@ -78,9 +78,9 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
         "apply_change.py",
         "boxes.py",
         "context.py",
-        "conversation_rows.py",
         "documents.py",
         "endings.py",
+        "index.py",
         "list_files.py",
         "pass_rows.py",
         "pattern_file.py",
@@ -92,7 +92,6 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
         "sleep_plans.py",
         "summary_rows.py",
         "term_index.py",
-        "turn_vectors.py",
         "undo_night.py",
         "vector_rows.py",
         "watermark_rows.py",

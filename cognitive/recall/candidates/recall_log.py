@@ -1,33 +1,18 @@
-"""Read the rows that only recall needs: past values of records, turns, hidden turns, and the log of recalls."""
+"""Read the rows that only recall needs: past values of records, and the log of recalls."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes, chat_filter, scope_filter
-from kenobot.ports.identity import Trust
-from kenobot.ports.provider import Role
+from kenobot.cognitive.store.scopes import Scopes, chats_within, scope_filter
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 _RESTORED = ("text", "category", "subject", "status", "trust", "confidence", "verification", "attributes", "lifecycle")
 _STEPS = 20  # from a record to what replaced it, and so on
 _FAR_BACK = 200  # turns of a chat that are searched for the frame that a reply was given in
-
-
-@dataclass(frozen=True, slots=True)
-class TurnRow:
-    """A turn of the conversation. trust: of the speaker; for an answer, of the speaker answered. inbox: its row."""
-
-    id: int
-    session: str
-    role: Role
-    text: str
-    at: str
-    trust: Trust
-    inbox: int | None
 
 
 def record_as_of(connection: Connection, record: Record, moment: str) -> Record:
@@ -69,28 +54,6 @@ def current_versions(connection: Connection, ids: Sequence[int], reach: Scopes) 
     return {row[0]: row[1] for row in rows}
 
 
-def turns_by_id(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, TurnRow]:
-    """Read messages of chats within `reach` by id."""
-    where, chats = chat_filter(reach)
-    rows = connection.execute(
-        "SELECT message.id, message.session, message.role, message.text, message.at, "
-        "CASE message.role WHEN 'user' THEN message.trust ELSE coalesce((SELECT asked.trust FROM message AS asked "
-        "WHERE asked.inbox_id = message.inbox_id AND asked.role = 'user'), 'owner') END, message.inbox_id "
-        f"FROM message WHERE message.id IN (SELECT value FROM json_each(?)) AND +message.{where}",
-        (json.dumps(ids), *chats),
-    )
-    return {row[0]: TurnRow(*row) for row in rows}
-
-
-def hidden_turns(connection: Connection, inboxes: Sequence[int]) -> set[int]:
-    """Select the turns that hold forgotten content."""
-    rows = connection.execute(
-        "SELECT DISTINCT inbox_id FROM hidden_turn WHERE inbox_id IN (SELECT value FROM json_each(?))",
-        (json.dumps(inboxes),),
-    )
-    return {row[0] for row in rows}
-
-
 def statuses(connection: Connection, ids: Iterable[int], reach: Scopes) -> dict[int, str]:
     """Read the status of each record within `reach`."""
     where, scopes = scope_filter(reach)
@@ -122,11 +85,10 @@ def used_since(connection: Connection, ids: Sequence[int], since: datetime, reac
 
 def session_of_turn(connection: Connection, inbox: int, reach: Scopes) -> str | None:
     """Read the session of a turn's question; None without one in a chat of `reach`."""
-    where, chats = chat_filter(reach)
-    row = connection.execute(
-        f"SELECT session FROM message WHERE inbox_id = ? AND role = 'user' AND +{where}", (inbox, *chats)
-    ).fetchone()
-    return str(row[0]) if row else None
+    chats = chats_within(reach)
+    rows = conversation.messages_of_turns(connection, [inbox])
+    asked = (row.session for row in rows if row.role == "user" and (chats is None or row.session in chats))
+    return next(asked, None)
 
 
 def recall_events(

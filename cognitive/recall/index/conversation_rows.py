@@ -6,14 +6,15 @@ A stretch is talk of one chat without a long pause. It is told from the messages
 import json
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
+from itertools import islice
 from typing import NamedTuple
 
 from kenobot.cognitive.recall.index.documents import name_key
-from kenobot.cognitive.store.scopes import ALL_SCOPES, chat_filter
 from kenobot.cognitive.text.dates import names_time
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.cognitive.text.words import fold, words
 from kenobot.ports.identity import chat_scope
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 SCHEMA = """
@@ -58,25 +59,19 @@ def write_turns(index: Connection, truth: Connection, messages: Iterable[int]) -
     """Make the index know these messages in their talk; those that are gone leave it."""
     ids = sorted(set(messages))
     index.execute("DELETE FROM talk WHERE message IN (SELECT value FROM json_each(?))", (json.dumps(ids),))
-    where, _ = chat_filter(ALL_SCOPES)  # each is kept as one of its chat
-    rows = truth.execute(
-        f"SELECT id, session, role, text, at FROM message WHERE id IN (SELECT value FROM json_each(?)) AND +{where} "
-        "ORDER BY id",
-        (json.dumps(ids),),
-    )
     last: dict[str, tuple[int, int, datetime]] = {}
     placed = []
-    for number, session, role, text, told in rows:
-        at = datetime.fromisoformat(told)
+    for message in conversation.messages_by_id(truth, ids):
+        number, session, at = message.id, message.session, datetime.fromisoformat(message.at)
         before = last.get(session) or _before(index, truth, session, number)
         stretch, place = number, 0
         if before is not None and at - before[2] < _PAUSE and before[1] + 1 < _MOST:
             stretch, place = before[0], before[1] + 1
         last[session] = (stretch, place, at)
-        said = text[:_CHARACTERS]
+        said = message.text[:_CHARACTERS]
         if recall_need(said) == "no_recall":
             continue  # nods: they say nothing that anybody asks for
-        plain, answers = fold(said), role == "assistant"
+        plain, answers = fold(said), message.role == "assistant"
         asks = said.rstrip().endswith(_ASKING)
         placed.append(
             (number, chat_scope(session), stretch, place, at.toordinal(), "" if answers else _speaker(said), answers,
@@ -87,19 +82,21 @@ def write_turns(index: Connection, truth: Connection, messages: Iterable[int]) -
 
 def _before(index: Connection, truth: Connection, session: str, number: int) -> tuple[int, int, datetime] | None:
     """Stretch, place and time of the message before; where the index does not know it yet, from the messages."""
-    rows = truth.execute(
-        "SELECT id, at FROM message WHERE session = ? AND id < ? ORDER BY id DESC LIMIT ?", (session, number, _MOST)
-    ).fetchall()
-    if not rows:
+    rows = conversation.iterate_messages(truth, session, before=number, newest_first=True)
+    first = next(rows, None)
+    if first is None:
         return None
-    known = index.execute("SELECT stretch, place FROM talk WHERE message = ?", (rows[0][0],)).fetchone()
-    times = [datetime.fromisoformat(at) for _, at in rows]
-    if known is not None:
-        return known[0], known[1], times[0]
-    back = 0
-    while back + 1 < len(rows) and times[back] - times[back + 1] < _PAUSE:
-        back += 1
-    return rows[back][0], back, times[0]
+    at = datetime.fromisoformat(first.at)
+    indexed = index.execute("SELECT stretch, place FROM talk WHERE message = ?", (first.id,)).fetchone()
+    if indexed is not None:
+        return indexed[0], indexed[1], at
+    stretch, place, later = first.id, 0, at
+    for row in islice(rows, _MOST - 1):
+        earlier = datetime.fromisoformat(row.at)
+        if later - earlier >= _PAUSE:
+            break
+        stretch, place, later = row.id, place + 1, earlier
+    return stretch, place, at
 
 
 def _speaker(text: str) -> str:

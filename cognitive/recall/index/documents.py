@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.store.scopes import ALL_SCOPES, chat_filter, scope_filter
+from kenobot.cognitive.store.scopes import ALL_SCOPES, scope_filter
 from kenobot.cognitive.text.words import fold, standalone_letters, terms
 from kenobot.ports.identity import chat_scope
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 DocumentKind = Literal["record", "past", "turn"]
@@ -153,19 +154,13 @@ def _names(scope: str, subject: str, attributes: dict[str, object]) -> list[Subj
 
 def turn_documents(truth: Connection, ids: Sequence[int]) -> list[tuple[int, Document | None]]:
     """The documents of these messages, in order; None for such as are gone or blank."""
-    where, _ = chat_filter(ALL_SCOPES)
-    rows = truth.execute(
-        f"SELECT id, session, text FROM message WHERE id IN (SELECT value FROM json_each(?)) AND +{where}",
-        (json.dumps(sorted(set(ids))),),
-    )
-    known = {row[0]: row for row in rows}
-    found: list[tuple[int, Document | None]] = []
-    for number in sorted(set(ids)):
-        _, session, text = known.get(number, (number, "", ""))
-        said = _terms(text)
-        document = Document(number * IDS_PER_SOURCE + TURN_OFFSET, chat_scope(session), "turn", said) if said else None
-        found.append((number, document))
-    return found
+    wanted = sorted(set(ids))
+    documents: dict[int, Document | None] = dict.fromkeys(wanted)
+    for row in conversation.messages_by_id(truth, wanted):
+        if words := _terms(row.text):
+            number = row.id * IDS_PER_SOURCE + TURN_OFFSET
+            documents[row.id] = Document(number, chat_scope(row.session), "turn", words)
+    return list(documents.items())
 
 
 def _list(text: str) -> list[object]:

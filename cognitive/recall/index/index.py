@@ -18,6 +18,9 @@ from kenobot.cognitive.recall.index import conversation_rows, merging, postings
 from kenobot.cognitive.recall.index.documents import record_documents, turn_documents
 from kenobot.cognitive.recall.index.vector_port import VectorSearch
 from kenobot.cognitive.store import events
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
@@ -262,10 +265,6 @@ def _transaction(connection: Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def _newest(truth: Connection, table: str) -> int:
-    return int(truth.execute(f"SELECT max(id) FROM {table}").fetchone()[0] or 0)
-
-
 @dataclass(frozen=True, slots=True)
 class _Standing:
     """The event and message that the index has come to, and the newest. same: that event is what it was then."""
@@ -292,24 +291,28 @@ class _Standing:
 def _standing(index: Connection, truth: Connection) -> _Standing:
     held = {name: (at, mark) for name, at, mark in index.execute("SELECT name, at, mark FROM cursor")}
     (seen, mark), (told, _) = held.get("event", (0, "")), held.get("message", (0, ""))
-    last, newest, known = truth.execute(
-        "SELECT (SELECT max(id) FROM event), (SELECT max(id) FROM message), (SELECT at FROM event WHERE id = ?)",
-        (seen,),
+    last, known = truth.execute(
+        "SELECT (SELECT max(id) FROM event), (SELECT at FROM event WHERE id = ?)", (seen,)
     ).fetchone()
-    return _Standing(bool(held), (seen, told), (last or 0, newest or 0), str(known or "") == mark)
+    newest = conversation.newest_message_id(truth)
+    return _Standing(bool(held), (seen, told), (last or 0, newest), str(known or "") == mark)
 
 
-def _move(index: Connection, truth: Connection, table: str, number: int) -> None:
-    row = truth.execute(f"SELECT at FROM {table} WHERE id = ?", (number,)).fetchone()
-    mark = str(row[0]) if row else ""
-    index.execute("INSERT OR REPLACE INTO cursor (name, at, mark) VALUES (?, ?, ?)", (table, number, mark))
+def _move(index: Connection, truth: Connection, kind: str, number: int) -> None:
+    if kind == "event":
+        times = [row[0] for row in truth.execute("SELECT at FROM event WHERE id = ?", (number,))]
+    else:
+        times = [message.at for message in conversation.messages_by_id(truth, [number])]
+    mark = times[0] if times else ""
+    index.execute("INSERT OR REPLACE INTO cursor (name, at, mark) VALUES (?, ?, ?)", (kind, number, mark))
 
 
 def _begin(index: Connection, truth: Connection) -> None:
     """Start with the newest of everything: all that came before is a gap."""
-    for table in ("event", "message"):
-        _move(index, truth, table, _newest(truth, table))
-    whole = [(table, 0, _newest(truth, table)) for table in ("message", "record")]
+    newest = conversation.newest_message_id(truth)
+    _move(index, truth, "event", events.last_event(truth))
+    _move(index, truth, "message", newest)
+    whole = [("message", 0, newest), ("record", 0, store.last_record(truth))]
     index.executemany("INSERT INTO gap (kind, low, high) VALUES (?, ?, ?)", [gap for gap in whole if gap[2]])
 
 
@@ -352,18 +355,20 @@ def _index_rows(index: Connection, truth: Connection, records: Sequence[int], me
     conversation_rows.write_turns(index, truth, messages)
 
 
+def _ids_between(truth: Connection, gap: _Gap, limit: int) -> list[int]:
+    """The newest ids of a gap of records or messages, newest first."""
+    if gap.kind == "message":
+        return conversation.message_ids_between(truth, gap.low, gap.high, limit)
+    where, span = "id > ? AND id <= ?", (gap.low, gap.high)
+    return store.select_ids(truth, where, span, ALL_SCOPES, order="id DESC", limit=limit, scan_scope=False)
+
+
 def _fill(index: Connection, truth: Connection, gap: _Gap, rows: int) -> None:
     low = max(gap.low, gap.high - rows)
     if gap.kind == "event":
         records, messages = _touched(truth, low, gap.high)
     else:
-        found = [
-            row[0]
-            for row in truth.execute(
-                f"SELECT id FROM {gap.kind} WHERE id > ? AND id <= ? ORDER BY id DESC LIMIT ?",
-                (gap.low, gap.high, rows),
-            )
-        ]
+        found = _ids_between(truth, gap, rows)
         low = found[-1] - 1 if len(found) == rows else gap.low
         records, messages = (found, []) if gap.kind == "record" else ([], found)
     _index_rows(index, truth, records, messages)

@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.recall import RecallNeed
-from kenobot.cognitive.recall.candidates.recall_log import TurnRow
 from kenobot.cognitive.recall.candidates.spreading_activation import PathStep
 from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
 from kenobot.cognitive.recall.results.trace import RecallTrace
@@ -17,7 +16,7 @@ from kenobot.cognitive.recall.scoring.score import Score
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.storage.conversation import PromptPrefix
+from kenobot.storage.conversation import MessageRow, PromptPrefix
 
 Section = Literal["long_term", "recent", "chat", "context", "updates", "procedures", "recalled"]
 LoadMode = Literal["auto", "full", "selective"]
@@ -120,7 +119,7 @@ class RecalledMemory:
 class Excerpt:
     """A turn of the conversation that a search chose."""
 
-    turn: TurnRow
+    turn: MessageRow
     relevance: float
     matched: tuple[str, ...]
     line: str = ""

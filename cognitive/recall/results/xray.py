@@ -90,7 +90,7 @@ def xray(pack: SearchReport, asked: str = "") -> Xray:
     ]
     quoted = [
         XrayExcerpt(
-            each.turn.id, each.turn.inbox, each.turn.at, round(each.relevance, DIGITS), each.matched, each.tokens
+            each.turn.id, each.turn.inbox_id, each.turn.at, round(each.relevance, DIGITS), each.matched, each.tokens
         )
         for each in pack.excerpts
     ]

@@ -6,7 +6,6 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.candidates.recall_log import TurnRow
 from kenobot.cognitive.recall.results.memory import Excerpt
 from kenobot.cognitive.recall.results.render import shorten
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
@@ -17,6 +16,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
+from kenobot.storage.conversation import MessageRow
 
 _BLOT = Redactor()  # what memory refused to keep may stand in the talk
 _READ = 6  # turns that are read for each that may be quoted: some are veiled, or on show
@@ -46,7 +46,7 @@ def select_excerpts(
     if not near or room <= 1:
         return []
     known = sieve.reachable_turns(connection, [each.turn.message for each in near])
-    inboxes = [said.inbox for said in known.values() if said.inbox is not None]
+    inboxes = [said.inbox_id for said in known.values() if said.inbox_id is not None]
     kept = sieve.filter_turns(connection, known, told(inboxes), wanted.from_message)
     chosen: list[Excerpt] = []
     for each in near:
@@ -63,10 +63,10 @@ def select_excerpts(
     return chosen
 
 
-def _line(said: TurnRow, zone: ZoneInfo, sieve: RecallFilter) -> str:
+def _line(said: MessageRow, zone: ZoneInfo, sieve: RecallFilter) -> str:
     """Render a turn as an item of a list, quoted where it is untrusted."""
     at = datetime.fromisoformat(said.at).astimezone(zone)
-    trust: Trust = said.trust
+    trust: Trust = said.person_trust
     if trust == "guest" and any(scope.startswith("user:") for scope in scope_names(sieve.reach) or ()):
         trust = "owner"  # a guest in private is told their own words
     who = "you answered" if said.role == "assistant" else "was said"

@@ -9,7 +9,6 @@ from typing import Literal
 from kenobot.cognitive.beliefs.value import has_faded
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall.candidates import recall_log
-from kenobot.cognitive.recall.candidates.recall_log import TurnRow
 from kenobot.cognitive.recall.index.documents import SEARCHABLE_FORMS
 from kenobot.cognitive.recall.results.memory import RecalledMemory
 from kenobot.cognitive.recall.results.render import render_record
@@ -18,9 +17,11 @@ from kenobot.cognitive.recall.scoring.score import hidden_by_lifecycle
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.cognitive.store.scopes import Scopes, chats_within
 from kenobot.cognitive.text.calendar import parse_time, week_of
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.conversation import MessageRow
 
 DropReason = Literal[
     "out of reach", "another form", "forgotten", "not live", "not valid then", "expired", "stale", "faded",
@@ -88,40 +89,36 @@ class RecallFilter:
             return "faded"
         return None
 
-    def reachable_turns(self, connection: Connection, ids: Sequence[int]) -> dict[int, TurnRow]:
+    def reachable_turns(self, connection: Connection, ids: Sequence[int]) -> dict[int, MessageRow]:
         """Read the turns among `ids` of chats within reach."""
-        found = recall_log.turns_by_id(connection, ids, self.reach)
+        found = {row.id: row for row in conversation.messages_by_id(connection, ids, chats_within(self.reach))}
         self.dropped["out of reach"] += len(set(ids)) - len(found)
         return found
 
     def filter_turns(
         self,
         connection: Connection,
-        found: Mapping[int, TurnRow],
+        found: Mapping[int, MessageRow],
         told: Mapping[int, Sequence[int]],
         from_message: int | None,
-    ) -> dict[int, TurnRow]:
+    ) -> dict[int, MessageRow]:
         """Select the turns that may be shown. told: records by the turn that they were learned from.
 
         from_message: the prompt shows messages from this one on. Turns of ended records are dropped.
         """
-        inboxes = [said.inbox for said in found.values() if said.inbox is not None]
-        veiled = recall_log.hidden_turns(connection, inboxes)
         states = recall_log.statuses(connection, {each for records in told.values() for each in records}, self.reach)
-        kept: dict[int, TurnRow] = {}
+        kept: dict[int, MessageRow] = {}
         for number, said in found.items():
-            learned = {states.get(record, "forgotten") for record in told.get(said.inbox or 0, ())}
-            reason = self._against_turn(said, learned, from_message, veiled=said.inbox in veiled)
+            learned = {states.get(record, "forgotten") for record in told.get(said.inbox_id or 0, ())}
+            reason = self._against_turn(said, learned, from_message)
             if reason is None:
                 kept[number] = said
             else:
                 self.drop("turn", number, reason)
         return kept
 
-    def _against_turn(
-        self, said: TurnRow, learned: Set[str], from_message: int | None, *, veiled: bool
-    ) -> DropReason | None:
-        if veiled or "forgotten" in learned:
+    def _against_turn(self, said: MessageRow, learned: Set[str], from_message: int | None) -> DropReason | None:
+        if said.hidden or "forgotten" in learned:
             return "veiled"
         if not said.text.strip():
             return "irrelevant"

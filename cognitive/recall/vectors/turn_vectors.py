@@ -1,11 +1,10 @@
 """Rows of the table of turn vectors, which stands in the side index: they can be made again at any time."""
 
-import json
 from collections.abc import Sequence
 
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE, TURN_OFFSET
 from kenobot.cognitive.recall.vectors.texts import StoredVector, VectorKey
-from kenobot.cognitive.store.scopes import ALL_SCOPES, chat_filter
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 
@@ -38,12 +37,7 @@ def missing(index: Connection, model: str, low: int, high: int) -> list[StoredVe
 
 def texts(truth: Connection, messages: Sequence[int]) -> dict[int, str]:
     """What these messages say; those that are gone or blank are left out."""
-    where, _ = chat_filter(ALL_SCOPES)  # they are kept by chat, and found within one
-    rows = truth.execute(
-        f"SELECT id, text FROM message WHERE id IN (SELECT value FROM json_each(?)) AND +{where}",
-        (json.dumps(list(messages)),),
-    )
-    return {row[0]: row[1] for row in rows if row[1].strip()}
+    return {row.id: row.text for row in conversation.messages_by_id(truth, messages) if row.text.strip()}
 
 
 def write_vectors(index: Connection, model: str, rows: Sequence[tuple[int, bytes, bytes]]) -> None:

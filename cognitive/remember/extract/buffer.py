@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Literal
 
 from kenobot.cognitive.policy.remember import ExtractPolicy
@@ -15,27 +16,15 @@ from kenobot.cognitive.store.redaction import ERASED_TEXT
 from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.identity import Trust, chat_scope
 from kenobot.ports.names import sanitize_name
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.conversation import MessageRow
 from kenobot.storage.state import read_state, write_state
 
 ExtractionDecision = Literal["keep_buffering", "extract_now", "extract_batch"]
-MessageRow = tuple[int, str, str, str, int | None, Trust, str, str | None, str | None, int]
 
 _SPEAKER = re.compile(r"([^\n:]{1,60}): ")
 _WAITING = "extracted:"  # a key of `state` begins so, the session follows
-_SESSIONS = (
-    "WITH RECURSIVE chat (session) AS (SELECT min(session) FROM message UNION ALL "
-    "SELECT (SELECT min(session) FROM message WHERE session > chat.session) FROM chat WHERE session IS NOT NULL) "
-    "SELECT session FROM chat WHERE session IS NOT NULL AND (SELECT max(id) FROM message WHERE session = chat.session) "
-    "> coalesce((SELECT CAST(value AS INTEGER) FROM key_value WHERE key = ? || chat.session), 0)"
-)
-_ROWS = (
-    "SELECT message.id, message.role, message.text, message.at, message.inbox_id, message.trust, message.scope, "
-    "inbox.sender, inbox.sender_name, "
-    "EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id) "
-    "FROM message LEFT JOIN inbox ON inbox.id = message.inbox_id "
-    "WHERE message.session = ? AND message.id > ? ORDER BY message.id LIMIT ?"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +78,7 @@ def measure_pending(
 
 def sessions_with_pending(connection: Connection) -> list[str]:
     """The sessions in which something waits; costs a few index look-ups a session, however long they are."""
-    return [row[0] for row in connection.execute(_SESSIONS, (_WAITING,))]
+    return conversation.sessions_past(connection, _WAITING)
 
 
 def cursor(connection: Connection, session: str) -> int:
@@ -107,58 +96,54 @@ def advance_cursor(connection: Connection, session: str, before: int, last: int)
 
 def pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:
     """The next turns of a session that wait, oldest first, at most `limit`."""
-    rows = connection.execute(_ROWS, (session, cursor(connection, session), 2 * limit + 1)).fetchall()
-    return group_turns(rows, session)[:limit]
+    rows = conversation.iterate_messages(connection, session, after=cursor(connection, session))
+    return group_turns(islice(rows, 2 * limit + 1))[:limit]
 
 
 def newest_pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:
     """Of the turns of a session that wait the newest, oldest first, at most `limit`."""
-    sql = _ROWS.replace("ORDER BY message.id", "ORDER BY message.id DESC")
-    rows = connection.execute(sql, (session, cursor(connection, session), 2 * limit + 1)).fetchall()
-    return group_turns(reversed(rows), session)[-limit:]
+    after = cursor(connection, session)
+    rows = conversation.iterate_messages(connection, session, after=after, newest_first=True)
+    return group_turns(reversed(list(islice(rows, 2 * limit + 1))))[-limit:]
 
 
-def group_turns(rows: Iterable[MessageRow], session: str) -> list[ConversationTurn]:
-    """Messages of a session as turns: each has its number, role, text, time, inbox row, trust, scope, the sender's id
-    and name, and whether it is veiled.
-    """
+def group_turns(rows: Iterable[MessageRow]) -> list[ConversationTurn]:
+    """Group the messages of a session into turns."""
     turns: list[ConversationTurn] = []
     for row in rows:
-        number, role, text, at, inbox, trust, scope, sender, name, veiled = row
-        if role == "assistant":
-            if turns and turns[-1].inbox_id == inbox:
-                turns[-1] = replace(turns[-1], last_message=number, answer=text)
+        if row.role == "assistant":
+            if turns and turns[-1].inbox_id == row.inbox_id:
+                turns[-1] = replace(turns[-1], last_message=row.id, answer=row.text)
             else:
-                turns.append(_of_nobody(number, inbox, text, at, session))
+                turns.append(_unprompted(row))
             continue
-        speaker, said = (
-            _spoken(text, sanitize_name(name or "") or sender or "") if scope.startswith("chat:") else ("", text)
-        )
+        speaker, text = "", row.text
+        if row.scope.startswith("chat:"):
+            speaker, text = _split_speaker(text, sanitize_name(row.sender_name or "") or row.sender or "")
         turns.append(
             ConversationTurn(
-                last_message=number,
-                inbox_id=inbox,
-                text=said,
+                last_message=row.id,
+                inbox_id=row.inbox_id,
+                text=text,
                 answer="",
-                at=datetime.fromisoformat(at),
-                trust=trust,
-                scope=scope or chat_scope(session),
+                at=datetime.fromisoformat(row.at),
+                trust=row.trust,
+                scope=row.effective_scope,
                 speaker=speaker,
-                hidden=bool(veiled) or said.strip() in ("", ERASED_TEXT),
+                hidden=bool(row.hidden) or text.strip() in ("", ERASED_TEXT),
             )
         )
     return turns
 
 
-def _spoken(text: str, name: str) -> tuple[str, str]:
+def _split_speaker(text: str, name: str) -> tuple[str, str]:
     """Who speaks in a line of a group's conversation, and what they say. `name`: "" when only the line can tell."""
     found = _SPEAKER.match(text)
     name = name or (found[1] if found else "")
     return name, text.removeprefix(f"{name}: ").replace("\n  ", "\n") if name else text
 
 
-def _of_nobody(number: int, inbox: int | None, text: str, at: str, session: str) -> ConversationTurn:
-    """Something the bot said by itself: nobody told it anything."""
-    return ConversationTurn(
-        number, inbox, "", text, datetime.fromisoformat(at), "model", chat_scope(session), hidden=True
-    )
+def _unprompted(row: MessageRow) -> ConversationTurn:
+    """A turn of something the bot said by itself."""
+    at = datetime.fromisoformat(row.at)
+    return ConversationTurn(row.id, row.inbox_id, "", row.text, at, "model", chat_scope(row.session), hidden=True)

@@ -24,6 +24,7 @@ from kenobot.cognitive.store import proposals
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Json
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 _OWN = ("owner", "model")
@@ -31,6 +32,7 @@ _NOT_FACTS = frozenset(("by", "due", "resolved", "status"))  # attributes that s
 _TWINS = {"memory_tagging": "no-patterns", "pattern_quality": "patterns-pruned"}  # they say much the same
 _LONGEST = 300  # characters of a rule
 _MOST_EVIDENCE = 50
+_MOST_REPLIES = 5000
 
 
 def plan(view: NightView) -> Iterator[Change]:
@@ -136,8 +138,9 @@ class _Proposals:
 
     def _grades(self) -> Iterator[ProposeChange]:
         """A flaw that many replies have: a preference against it."""
-        graded = proposals.grade_signals(self.view.connection, self.since)
-        counts = Counter(signal for signals in graded for signal in set(signals))
+        grades = conversation.reply_grades(self.view.connection, store.stamp(self.since), _MOST_REPLIES)
+        graded = [json.loads(grade).get("signals", []) for grade in grades]
+        counts = Counter(str(signal) for signals in graded for signal in set(signals))
         for signal in ("excessive_hedging", "high_repetition"):
             count = counts[signal]
             if len(graded) >= self.policy.replies and count >= self.policy.share * len(graded):
@@ -167,7 +170,7 @@ class _Proposals:
         view, quarter = self.view, _quarter(self.view.now)
         since = view.since or view.now - timedelta(days=1)
         figures = night_statistics(view, since)
-        replies = proposals.count_replies(view.connection, since)
+        replies = conversation.count_replies(view.connection, store.stamp(since))
         given = [advice for advice in advise(figures, self.policy) if advice.name != "idle" or replies]
         for advice in given:
             evidence: dict[str, Json] = {"why": advice.evidence, "priority": advice.priority, "replies": replies}

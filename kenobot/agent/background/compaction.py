@@ -109,7 +109,7 @@ class CompactionWorker(PerChatWorker):
         self._reads = reads
 
     def _sessions(self, connection: Connection) -> Sequence[str]:
-        return summary_rows.list_sessions(connection)
+        return conversation.list_sessions(connection)
 
     async def _advance(self, session: str) -> bool:
         work = await self._p.database.read(partial(self._look, session))

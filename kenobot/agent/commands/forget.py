@@ -27,7 +27,6 @@ from kenobot.cognitive.remember.extract import buffer, heuristic
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store import turns as turn_rows
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.provenance import without_quotes
@@ -36,6 +35,7 @@ from kenobot.core.i18n import Language
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.messages import Inbound
 from kenobot.ports.names import sanitize_name
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
@@ -164,14 +164,15 @@ def _forget_turn(
     record = store.get(connection, number, call.principal.read_scopes) if number is not None else None
     if record is None or record.status != "active":
         inbox = unread.turn.inbox_id
-        turn_rows.hide_turns(connection, [inbox] if inbox is not None else [], number or 0)
+        conversation.hide_turns(connection, [inbox] if inbox is not None else [], number or 0)
         return texts.FORGOTTEN_SAID(call.language)
     return _forget(connection, [record], call, context)
 
 
 def _hidden_line(connection: Connection, hidden: ForgetResult, call: CommandCall) -> str:
     line = texts.RECORD_LINE(call.language, number=hidden.record.id, what=one_line(hidden.record.text))
-    turns = turn_rows.count_turns(connection, call.inbound.session, hidden.turns)
+    messages = conversation.messages_of_turns(connection, hidden.turns)
+    turns = len({message.inbox_id for message in messages if message.session == call.inbound.session})
     along = [texts.ALSO_COPIES(call.language, count=len(hidden.copies))] if hidden.copies else []
     along += [texts.ALSO_MESSAGES(call.language, count=turns)] if turns else []
     return texts.RECORD_LINE_ALSO(call.language, line=line, along=", ".join(along)) if along else line
@@ -185,7 +186,7 @@ def _ask(connection: Connection, call: CommandCall, records: Sequence[Record], a
         call.inbound.user,
         [record.id for record in records],
         store.stamp(call.at + _POLICY.answer_within),
-        turn_rows.last_message_id(connection, call.inbound.session),
+        conversation.newest_message_id(connection, call.inbound.session),
         call.language,
         about,
     )
@@ -198,7 +199,7 @@ def open_question(connection: Connection, inbound: Inbound, at: datetime) -> Ope
     question = OpenQuestion(**stored) if stored else None
     if question is None or question.user != inbound.user or question.until <= store.stamp(at):
         return None
-    return question if question.after == turn_rows.last_message_id(connection, inbound.session) else None
+    return question if question.after == conversation.newest_message_id(connection, inbound.session) else None
 
 
 def _key(session: str) -> str:

@@ -141,8 +141,8 @@ def _because(connection: Connection, record: Record, call: CommandCall) -> str:
     for turn in record.source_message_ids:
         said = turns.quotable_message(connection, turn, call.principal.read_scopes)
         if said is not None:
-            mine = said[0] == call.principal.trust
-            quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(call.language, said=one_line(said[3], _QUOTED))
+            mine = said.trust == call.principal.trust
+            quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(call.language, said=one_line(said.text, _QUOTED))
             break
     origin = _ORIGINS.get(record.source, texts.FROM_TAG)(call.language)
     age = time_ago_text(record.created, call.at, call.language)

@@ -17,6 +17,7 @@ from kenobot.cognitive.store import links as record_links
 from kenobot.cognitive.store import turns
 from kenobot.cognitive.store.records import Record, list_records
 from kenobot.core.terminal import escape_controls, one_line
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 _STATUSES = ("active", "superseded", "expired", "archived", "forgotten", "invalidated")
@@ -86,7 +87,7 @@ def why(context: CommandContext) -> int:
         if args.ref is not None:
             rows = [_origin(connection, resolve_reference(connection, args.ref, context.scopes), context)]
         else:
-            session = args.session or turns.last_answered_session(connection)
+            session = args.session or conversation.last_answered_session(connection)
             reply = explain_last_reply(connection, session, context.scopes) if session else None
             if reply is None:
                 return options.print_failure("Nothing was answered there yet: `kenobot chat` begins a conversation.")
@@ -104,7 +105,7 @@ def _origin(connection: Connection, record: Record, context: CommandContext) -> 
     """The provenance of a record: how, by whom, and the source messages, as far as they are kept and may be shown."""
     messages = ((turn, turns.quotable_message(connection, turn, context.scopes)) for turn in record.source_message_ids)
     said = [
-        {"turn": turn, "trust": message[0], "at": message[1], "session": message[2], "text": message[3]}
+        {"turn": turn, "trust": message.trust, "at": message.at, "session": message.session, "text": message.text}
         for turn, message in messages
         if message is not None
     ]

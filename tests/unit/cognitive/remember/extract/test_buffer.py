@@ -96,7 +96,16 @@ async def test_what_is_to_be_forgotten_is_not_read(database: Database) -> None:
 
 async def test_the_next_turns_are_found_by_an_index(database: Database) -> None:
     """However long a conversation is, and however many there are, nothing is scanned."""
-    text = await database.read(lambda c: plan(c, buffer._ROWS, "chat-1", 0, 9) + plan(c, buffer._SESSIONS, "x"))
+    statements: list[str] = []
+
+    def work(connection: Connection) -> str:
+        connection.set_trace_callback(statements.append)
+        buffer.sessions_with_pending(connection)
+        buffer.pending_turns(connection, "chat-1", 9)
+        connection.set_trace_callback(None)
+        return "".join(plan(connection, sql) for sql in statements)
+
+    text = await database.read(work)
     assert "SCAN message" not in text.replace("USING COVERING INDEX", ""), text
     assert "message_session" in text
 
