@@ -1,0 +1,48 @@
+"""SQL stands where rows are read and written, and what the core's tables hold is read through `kenobot.storage`."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import kenobot
+
+_MEMORY = Path(kenobot.__file__).parent / "cognitive"
+_CORE_TABLES = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(?:message|inbox|turn|outbox|hidden_turn)\b")
+_SQL = re.compile(r"\b(?:SELECT|INSERT (?:OR \w+ )?INTO|DELETE FROM|UPDATE \w+ SET)\b")
+_EXCEPTIONS = {
+    "control/stats.py",
+    "recall/candidates/recall_log.py",
+    "recall/index/documents.py",
+    "recall/index/index.py",
+    "recall/index/merging.py",
+    "recall/index/postings.py",
+    "recall/vectors/turn_vectors.py",
+}
+"""Modules that are to obey yet: none is to be added."""
+
+
+def _statements() -> Iterator[tuple[str, str]]:
+    """Each string of SQL in memory's modules, with its module."""
+    for path in sorted(_MEMORY.resolve().rglob("*.py")):
+        module = path.relative_to(_MEMORY.resolve()).as_posix()
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and _SQL.search(node.value):
+                yield module, node.value
+            elif isinstance(node, ast.JoinedStr) and _SQL.search(text := ast.unparse(node)):
+                yield module, text
+
+
+def test_memory_reads_no_table_of_the_core_by_itself() -> None:
+    """Mail, messages, turns and hidden turns: `kenobot.storage.conversation` reads and writes them."""
+    statements = list(_statements())
+    assert len(statements) > 100
+    assert [(module, sql) for module, sql in statements if _CORE_TABLES.search(sql)] == []
+
+
+def test_sql_stands_in_modules_of_rows() -> None:
+    """In memory's store and in modules whose name ends so; rules and texts are told apart from where they lie."""
+    loose = {
+        module for module, _ in _statements() if not module.startswith("store/") and not module.endswith("_rows.py")
+    }
+    assert loose <= _EXCEPTIONS
