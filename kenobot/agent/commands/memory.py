@@ -142,7 +142,9 @@ def _because(connection: Connection, record: Record, call: CommandCall) -> str:
         said = turns.quotable_message(connection, turn, call.principal.read_scopes)
         if said is not None:
             mine = said.trust == call.principal.trust
-            quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(call.language, said=one_line(said.text, _QUOTED))
+            quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(
+                call.language, said=one_line(said.text, _QUOTED)
+            )
             break
     origin = _ORIGINS.get(record.source, texts.FROM_TAG)(call.language)
     age = time_ago_text(record.created, call.at, call.language)
