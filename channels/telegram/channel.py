@@ -1,4 +1,4 @@
-"""The Telegram channel: takes messages in, one confirmed step at a time, and sends replies out."""
+"""Poll Telegram for updates, confirm them once they are stored, and send replies."""
 
 import asyncio
 import errno
@@ -33,38 +33,28 @@ T = TypeVar("T")
 class TelegramChannel:
     """A bot on Telegram.
 
-    An update is confirmed, by asking for later ones, only after the sink has it on disk; what the sink has seen before
-    is the sink's to recognise. One update that cannot be understood is set aside and holds up nobody.
+    An update is confirmed, by asking for later ones, only after the sink has it on disk. One that cannot be understood
+    goes to the dead letters and holds up no other.
     """
+
+    name = CHANNEL
 
     def __init__(self, settings: TelegramSettings, clock: Clock) -> None:
         self._client = TelegramClient(settings)
         self._clock = clock
         self._contested_pause = max(MAX_PAUSE_SECONDS, settings.poll_seconds + 1)
-        self._patience = settings.poll_seconds + settings.request_seconds + _MARGIN
+        self.stall_seconds = settings.poll_seconds + settings.request_seconds + _MARGIN
         self._asking = False
-        self._heard: float | None = None
+        self._answered_at: float | None = None
         self._reported: float | None = None
         self._offset: int | None = None
         # bounded: 100 updates; test_updates_without_a_number_are_remembered_up_to_a_hundred
         self._unnumbered: set[str] = set()
 
     @property
-    def name(self) -> str:
-        return CHANNEL
-
-    @property
     def last_answer_at(self) -> float | None:
-        """Since when Telegram is silent: since it was asked, or since just now while it is not its turn to speak.
-
-        None before its first answer, good or bad.
-        """
-        return self._heard if self._asking or self._heard is None else self._clock.monotonic()
-
-    @property
-    def stall_seconds(self) -> float:
-        """Seconds; longer than the longest poll may take."""
-        return self._patience
+        """When Telegram last answered, good or bad; the present between requests, None before the first."""
+        return self._answered_at if self._asking or self._answered_at is None else self._clock.monotonic()
 
     def render(self, text: str) -> Sequence[MessagePart]:
         """Cut a Markdown reply into messages. Telegram takes no blank ones, so such a reply becomes an ellipsis."""
@@ -76,7 +66,7 @@ class TelegramChannel:
         return await self._client.send(outbound.chat, outbound.part)
 
     async def typing(self, chat: str) -> None:
-        """Show that an answer is on its way. Never raises: nothing depends on it."""
+        """Show that an answer is on its way. Never raises."""
         try:
             await self._client.typing(chat)
         except RemoteError as error:
@@ -91,14 +81,11 @@ class TelegramChannel:
             failures = 0
             while True:
                 before = self._offset
-                batch = await self._until_answered(self._poll, sink)
-                stuck = False
-                try:
-                    await self._take(batch, me, sink)
-                except StoreError as error:
-                    logger.warning("messages cannot be stored, Telegram keeps them meanwhile: %s", error)
-                    stuck = True
-                if stuck or (batch and self._offset == before):
+                batch = await self._until_answered(lambda: self._client.get_updates(self._offset), sink)
+                failure = await self._take(batch, me, sink)
+                if failure is not None:
+                    logger.warning("messages cannot be stored, Telegram keeps them meanwhile: %s", failure)
+                if failure is not None or (batch and self._offset == before):
                     # The same updates would come again at once.
                     await self._clock.sleep(_RETRY.pause(failures))
                     failures += 1
@@ -108,22 +95,19 @@ class TelegramChannel:
                     # All is confirmed. After a quiet week Telegram goes on from a random, perhaps lower, number.
                     self._offset = None
 
-    async def _poll(self) -> Sequence[object]:
-        return await self._client.get_updates(self._offset)
-
-    async def _ask(self, ask: Callable[[], Awaitable[T]]) -> T:
-        self._heard, self._asking = self.last_answer_at, True
+    async def _request(self, request: Callable[[], Awaitable[T]]) -> T:
+        self._answered_at, self._asking = self.last_answer_at, True
         try:
-            return await ask()
+            return await request()
         finally:
-            self._asking, self._heard = False, self._clock.monotonic()
+            self._asking, self._answered_at = False, self._clock.monotonic()
 
-    async def _until_answered(self, ask: Callable[[], Awaitable[T]], sink: Sink) -> T:
-        """What Telegram answers in the end, however long it takes. Raises Rejected."""
+    async def _until_answered(self, request: Callable[[], Awaitable[T]], sink: Sink) -> T:
+        """Retry a request until Telegram answers it. Raises Rejected."""
         failures = 0
         while True:
             try:
-                answer = await self._ask(ask)
+                answer = await self._request(request)
             except PollingConflict as error:
                 pause = self._contested_pause
                 logger.warning("%s; asking again in %g s", error, pause)
@@ -138,41 +122,33 @@ class TelegramChannel:
                 return answer
             await self._clock.sleep(pause)
 
-    async def _take(self, batch: Sequence[object], me: BotUser, sink: Sink) -> None:
+    async def _take(self, batch: Sequence[object], me: BotUser, sink: Sink) -> StoreError | None:
         """Store a batch, chats side by side, each in order of its numbers; then move the offset past what is stored.
 
-        Raises StoreError when some of it cannot be stored: then the offset stops short of the first such number.
+        Returns the error when some of it cannot be stored: then the offset stops short of the first such number.
         """
         numbered = [(-1 if (number := update_id(raw)) is None else number, raw) for raw in batch]
         chats: dict[object, list[tuple[int, object]]] = {}
         for place, (number, raw) in enumerate(sorted(numbered, key=lambda item: item[0])):
             chats.setdefault(_chat(raw) or place, []).append((number, raw))
-        ends = await asyncio.gather(
-            *(self._take_chat(each, me, sink) for each in chats.values()), return_exceptions=True
-        )
-        failures = []
-        for end in ends:
-            if isinstance(end, BaseException):
-                raise end
+        failures: list[tuple[int, StoreError]] = []
+
+        async def take_chat(updates: Sequence[tuple[int, object]]) -> None:
+            for number, raw in updates:
+                try:
+                    await self._take_one(None if number < 0 else number, raw, me, sink)
+                except StoreError as error:
+                    failures.append((number, error))
+                    return
+
+        for end in await asyncio.gather(*map(take_chat, chats.values()), return_exceptions=True):
             if end is not None:
-                failures.append(end)
+                raise end
         first = min((number for number, _ in failures), default=None)
         stored = [number for number, _ in numbered if number >= 0 and (first is None or number < first)]
         if stored:
             self._offset = max(stored) + 1
-        if failures:
-            raise failures[0][1]
-
-    async def _take_chat(
-        self, numbered: Sequence[tuple[int, object]], me: BotUser, sink: Sink
-    ) -> tuple[int, StoreError] | None:
-        """Store updates one after the other, up to the first that the disk refuses; returns that one's number."""
-        for number, raw in numbered:
-            try:
-                await self._take_one(None if number < 0 else number, raw, me, sink)
-            except StoreError as error:
-                return number, error
-        return None
+        return failures[0][1] if failures else None
 
     async def _take_one(self, number: int | None, raw: object, me: BotUser, sink: Sink) -> None:
         try:
@@ -188,7 +164,7 @@ class TelegramChannel:
         except Exception as error:
             if _is_shortage(error):
                 raise StoreError(f"something ran out while a message was taken in ({error})") from error
-            # A message that breaks the program costs itself; were it raised, it would come back after each restart.
+            # Were this raised, the message would come back after each restart.
             logger.exception("update %s could not be taken in", number)
             await self._set_aside(number, raw, f"taking it in failed: {type(error).__name__}", sink)
 
@@ -214,12 +190,12 @@ class TelegramChannel:
 
 
 def _is_shortage(error: Exception) -> bool:
-    """Whether the machine lacks something: then the message is not to blame, and may do when it comes again."""
+    """Whether the machine lacks something, so that the message may be taken in when it comes again."""
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SHORTAGES)
 
 
 def _chat(raw: object) -> str:
-    """The chat that an update belongs to, as far as that can be told without understanding it; empty if not."""
+    """The chat of a raw update, of whatever form; "" when it names none."""
     for name in ("message", "chat", "id"):
         raw = raw.get(name) if isinstance(raw, dict) else None
     return "" if raw is None else str(raw)

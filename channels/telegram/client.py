@@ -1,12 +1,12 @@
-"""The Telegram client: python-telegram-bot with deadlines, our own errors, and a token that no log ever sees."""
+"""Call the Bot API by python-telegram-bot, with deadlines, RemoteErrors, and a token that no log ever sees."""
 
 import asyncio
 import json
 import logging
 import os
 import ssl
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Final, Self
@@ -37,8 +37,7 @@ from kenobot.ports.messages import MessagePart, TextEntity
 logger = logging.getLogger(__name__)
 
 TOKEN_REFUSED: Final = "The bot token was refused by Telegram: get a new one from @BotFather and run `kenobot setup`"  # noqa: S105
-# Telegram formats no more than this in one message.
-_MOST_ENTITIES: Final = 100
+_MOST_ENTITIES: Final = 100  # that Telegram formats in one message
 # Bot.getUpdates exists and would parse the whole batch at once; this spelling asks for the raw one without a warning.
 _RAW_GET_UPDATES: Final = "getUpdates_"
 _LONGEST_PAUSE: Final = 86_400.0  # seconds
@@ -74,15 +73,15 @@ class TelegramClient:
         certificates = httpx.create_ssl_context()
         # A long poll holds its connection, so it has a pool of its own and never keeps a reply waiting.
         self._requests = (
-            _request(1, self._poll_seconds + self._deadline, certificates),
-            _request(16, self._deadline, certificates),
+            _Request(1, self._poll_seconds + self._deadline, certificates),
+            _Request(16, self._deadline, certificates),
         )
         self._bot = Bot(
             token, base_url=settings.base_url, get_updates_request=self._requests[0], request=self._requests[1]
         )
         self._preview: LinkPreviewOptions | None = LinkPreviewOptions(is_disabled=True)
         self._users = 0
-        self._turning = asyncio.Lock()  # opening and closing take steps: who comes in meanwhile waits for their end
+        self._turning = asyncio.Lock()  # opening and closing take steps, which do not overlap
 
     async def __aenter__(self) -> Self:
         self._users += 1
@@ -112,13 +111,13 @@ class TelegramClient:
         return BotUser(user.id, user.username or "")
 
     async def get_updates(self, offset: int | None) -> Sequence[object]:
-        """Raw updates from `offset` on, all earlier ones confirmed; waits up to `poll_seconds` for the first."""
+        """Fetch raw updates from `offset` on and confirm earlier ones; waits up to `poll_seconds` for the first."""
         arguments: dict[str, object] = {"timeout": self._poll_seconds, "allowed_updates": ["message"]}
         if offset is not None:
             arguments["offset"] = offset
         async with self._call(wait=self._poll_seconds):
             if self._requests[0].is_busy:
-                # A poll that nobody waits for any more would keep the only connection from this one.
+                # A poll that was given up would keep the only connection from this one.
                 await self._requests[0].start_anew()
             answer: object = await self._bot.do_api_request(_RAW_GET_UPDATES, arguments)
         if not isinstance(answer, list):
@@ -126,38 +125,40 @@ class TelegramClient:
         return answer
 
     async def send(self, chat: str, part: MessagePart) -> str:
-        """Send `part` and return its message id. If Telegram dislikes the formatting, the plain text goes instead.
+        """Send `part` and return its message id; as plain text where Telegram refuses the formatting.
 
-        A group that has become a supergroup has a new id: then it goes there.
+        A group that has become a supergroup has a new id, to which the part goes then. A refused token is Unavailable:
+        the part waits until the owner has mended it.
         """
-        spans, moved = part.entities[:_MOST_ENTITIES], False
-        async with self._sending():
-            while True:
-                preview = self._preview
-                try:
-                    return await self._send(chat, part.text, spans, preview)
-                except ChatMigrated as error:
-                    if moved:
-                        raise
-                    moved, chat = True, str(error.new_chat_id)
-                    logger.warning(
-                        "a group is a supergroup now: where its old id stands in the settings, write %s", chat
-                    )
-                except BadRequest as error:
-                    complaint = error.message.lower()
-                    if spans and "entit" in complaint:
-                        logger.warning("Telegram refused the formatting of a reply; it goes out as plain text")
-                        spans = ()
-                    elif preview is not None and "link_preview_options" in complaint:
-                        # A Bot API server of somebody's own may be older than this parameter.
-                        self._preview = None
-                    else:
-                        raise
+        try:
+            async with self._call():
+                return await self._send(chat, part)
+        except TokenRefused as error:
+            raise Unavailable(str(error)) from None
 
-    async def _send(self, chat: str, text: str, spans: Sequence[TextEntity], preview: LinkPreviewOptions | None) -> str:
-        entities = [_entity(span) for span in spans] or None
-        message = await self._bot.send_message(chat, text, entities=entities, link_preview_options=preview)
-        return str(message.message_id)
+    async def _send(self, chat: str, part: MessagePart) -> str:
+        entities, moved = [_entity(span) for span in part.entities[:_MOST_ENTITIES]], False
+        while True:
+            preview = self._preview
+            try:
+                message = await self._bot.send_message(
+                    chat, part.text, entities=entities or None, link_preview_options=preview
+                )
+                return str(message.message_id)
+            except ChatMigrated as error:
+                if moved:
+                    raise
+                moved, chat = True, str(error.new_chat_id)
+                logger.warning("a group is a supergroup now: where its old id stands in the settings, write %s", chat)
+            except BadRequest as error:
+                complaint = error.message.lower()
+                if entities and "entit" in complaint:
+                    logger.warning("Telegram refused the formatting of a reply; it goes out as plain text")
+                    entities = []
+                elif preview is not None and "link_preview_options" in complaint:
+                    self._preview = None  # the Bot API server is older than this parameter
+                else:
+                    raise
 
     async def typing(self, chat: str) -> None:
         async with self._call():
@@ -165,24 +166,10 @@ class TelegramClient:
 
     @asynccontextmanager
     async def _call(self, wait: float = 0) -> AsyncIterator[None]:
-        with self._our_errors():
+        """Set a call's deadline and translate the library's errors, never chained: they may quote the token."""
+        try:
             async with self, asyncio.timeout(self._deadline + wait):
                 yield
-
-    @asynccontextmanager
-    async def _sending(self) -> AsyncIterator[None]:
-        """A call with an answer in it, which had better wait until the owner has mended a refused token."""
-        try:
-            async with self._call():
-                yield
-        except TokenRefused as error:
-            raise Unavailable(str(error)) from None
-
-    @contextmanager
-    def _our_errors(self) -> Iterator[None]:
-        """Raise ours for the library's. Never chained: theirs may quote the address, and so the token."""
-        try:
-            yield
         except TelegramError as error:
             raise self._translated(error) from None
         except TimeoutError:
@@ -228,62 +215,68 @@ class _NotJson(TelegramError):
 
 
 class _Request(HTTPXRequest):
-    """The library's, with requests that are never broken off.
+    """Requests that run to their end, or twice `seconds`, also when their caller is cancelled.
 
-    httpcore takes the connection of a request that is cancelled in the moment of its answer for busy, for ever: after a
-    few evenings of typing notices that end early, none was left for replies. So a request whose caller has gone goes
-    on by itself, for `longest` seconds at most.
+    httpcore keeps the connection of a request that is cancelled in the moment of its answer as busy for ever, so that
+    typing notices that end early would in time leave none for replies.
     """
 
-    longest = 60.0
-    _going: set[asyncio.Task[tuple[int, bytes]]] | None = None
+    def __init__(self, connections: int, seconds: float, certificates: ssl.SSLContext) -> None:
+        super().__init__(
+            connection_pool_size=connections,
+            read_timeout=seconds,
+            write_timeout=seconds,
+            connect_timeout=seconds,
+            pool_timeout=seconds,
+            httpx_kwargs={"verify": certificates},
+        )
+        self._longest = 2 * seconds
+        self._running: set[asyncio.Task[tuple[int, bytes]]] = set()  # bounded: the pool's connections; start
 
     async def do_request(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
         task = asyncio.create_task(self._do_request(*arguments, **options))
-        self._going = going = self._going or set()
-        going.add(task)
+        self._running.add(task)
         task.add_done_callback(self._is_done)
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             caller = asyncio.current_task()
             if task.cancelled() and caller is not None and not caller.cancelling():
-                raise NetworkError("the connection was closed") from None  # by us: nobody wants the caller to end
+                raise NetworkError("the connection was closed") from None  # by `shutdown`: the caller goes on
             raise
 
     @property
     def is_busy(self) -> bool:
-        """Whether a request is going on, be it one whose caller has gone."""
-        return bool(self._going)
+        """Whether a request is running, be it one whose caller is gone."""
+        return bool(self._running)
 
     async def start_anew(self) -> None:
-        """Break off what is going on, and with it the connections that were left in whatever state."""
+        """Cancel what is running and open new connections."""
         await self.shutdown()
         await self.initialize()
 
     async def _do_request(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
         try:
-            async with asyncio.timeout(self.longest):
+            async with asyncio.timeout(self._longest):
                 return await super().do_request(*arguments, **options)
         except TimeoutError:
             raise TimedOut from None
 
     def _is_done(self, task: asyncio.Task[tuple[int, bytes]]) -> None:
-        if self._going is not None:
-            self._going.discard(task)
+        self._running.discard(task)
         if not task.cancelled():
-            task.exception()  # seen, even if nobody waits any more
+            task.exception()  # retrieved, even when its caller is gone
 
     async def shutdown(self) -> None:
-        for task in self._going or ():
+        for task in self._running:
             task.cancel()
-        if self._going:
-            await asyncio.wait(self._going)
+        if self._running:
+            await asyncio.wait(self._running)
         await super().shutdown()
 
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, object]:
-        """As the library does, but without writing the whole body into the log: an error page may quote the token."""
+        """Parse an answer without logging its body, as the library does: an error page may quote the token."""
         try:
             answer: object = json.loads(payload.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
@@ -293,29 +286,12 @@ class _Request(HTTPXRequest):
         return answer
 
 
-def _request(connections: int, seconds: float, certificates: ssl.SSLContext) -> _Request:
-    request = _Request(
-        connection_pool_size=connections,
-        read_timeout=seconds,
-        write_timeout=seconds,
-        connect_timeout=seconds,
-        pool_timeout=seconds,
-        httpx_kwargs={"verify": certificates},
-    )
-    request.longest = 2 * seconds
-    return request
-
-
 def _not_json(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, _NotJson):
-            return True
-        error = error.__cause__
-    return False
+    return isinstance(error, _NotJson) or (error is not None and _not_json(error.__cause__))
 
 
 def _seconds(error: RetryAfter) -> float | None:
-    """How long Telegram asks to wait, a day at most; None when what it says is no time to wait."""
+    """Parse the pause that Telegram asks for, a day at most; None when it is no time to wait."""
     pause: object = error.retry_after
     seconds = pause.total_seconds() if isinstance(pause, timedelta) else pause
     return min(float(seconds), _LONGEST_PAUSE) if isinstance(seconds, int | float) and seconds > 0 else None

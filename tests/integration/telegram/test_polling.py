@@ -128,7 +128,7 @@ async def test_life_is_shown_by_every_request_that_ends(telegram: FakeTelegram, 
 async def test_a_connection_that_died_silently_is_opened_anew(telegram: FakeTelegram, clock: EagerClock) -> None:
     """Supervision cancels the run whose poll is never answered, and what came meanwhile arrives by the next one."""
     channel, box, bus = channel_at(telegram.base_url, clock), Box(), Bus(clock)
-    channel._patience = 0.2  # shorter than the client's own deadline, as if that had failed
+    channel.stall_seconds = 0.2  # shorter than the client's own deadline, as if that had failed
     down: list[str] = []
     bus.wake_on(CHANNEL_DOWN, lambda envelope: down.append(str(envelope.payload["error"])))
     telegram.answers("getUpdates", Answer(hang=True), Answer([update(1)]), Answer([]))
