@@ -1,1 +1,1 @@
-"""Places where people talk to the bot."""
+"""Channels: the terminal and Telegram."""

@@ -1,4 +1,4 @@
-"""Telegram: private chats, and groups that mention the bot, by long polling."""
+"""The Telegram plugin: private chats, and groups that mention the bot, by long polling."""
 
 from kenobot.channels.telegram.settings import TelegramSettings, is_token
 from kenobot.ports.channel import Channel
@@ -9,7 +9,7 @@ __all__ = ["TelegramSettings", "build", "is_token", "plugin"]
 
 
 def build(settings: TelegramSettings, surroundings: PluginContext) -> Channel:
-    """The channel, not yet connected. Raises ConfigError when the token or the list of people is missing."""
+    """Build the channel, not yet connected. Raises ConfigError when the token or the list of people is missing."""
     token = settings.token.get_secret_value()
     if not token:
         raise ConfigError("Telegram has no bot token: get one from @BotFather and run `kenobot setup`.")

@@ -1,4 +1,4 @@
-"""Reply Markdown to text with spans.
+"""Parse a reply's Markdown into text and entities.
 
 Understood: fenced code, `code`, **bold**, *italic*, ***both***, ~~struck~~, [links](https://…), # headings, --- rules.
 Everything else stays as it was written. Emphasis and links end with their line. Spans come well nested, the outer one
@@ -36,10 +36,11 @@ _WORD = re.compile(r"\w")
 
 
 def parse_markdown(markdown: str) -> tuple[str, tuple[TextEntity, ...]]:
-    """The text to show and its formatting. Control characters are dropped, lone surrogates replaced."""
+    """Parse Markdown into text and entities. Control characters are dropped, lone surrogates replaced."""
     out = _Output()
-    lines = _clean(markdown).split("\n")
-    fences = _Fences(lines)
+    text = markdown.replace("\r\n", "\n").replace("\r", "\n").translate(_DROPPED)
+    lines = _SURROGATE.sub("\ufffd", text).split("\n")
+    blocks = _code_blocks(lines)
     number = 0
     while number < len(lines):
         if number:
@@ -47,24 +48,18 @@ def parse_markdown(markdown: str) -> tuple[str, tuple[TextEntity, ...]]:
         if out.is_full:
             out.write("\n".join(lines[number:]))
             break
-        last = fences.end_of(number)
-        if last is None:
-            _block_line(lines[number], out)
-            number += 1
-        else:
+        last = blocks.get(number, number)
+        if number in blocks:
             _code_block(lines[number : last + 1], out)
-            number = last + 1
+        else:
+            _block_line(lines[number], out)
+        number = last + 1
     return out.finish()
 
 
 def utf16_length(text: str) -> int:
-    """The length of `text` in UTF-16 code units, the way Telegram counts."""
+    """Count the UTF-16 code units of `text`."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def _clean(markdown: str) -> str:
-    text = markdown.replace("\r\n", "\n").replace("\r", "\n").translate(_DROPPED)
-    return _SURROGATE.sub("\ufffd", text)
 
 
 @dataclass(slots=True)
@@ -103,36 +98,25 @@ class _Output:
 # ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class _Fences:
-    """Finds which lines begin a code block, and where each ends."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self._lines = lines
-        self._closers = [
-            (number, len(match[1]))
-            for number, line in enumerate(lines)
-            if "```" in line and (match := _FENCE_CLOSE.search(line))
-        ]
-        self._next = 0
-        self._endless = 9
-
-    def end_of(self, number: int) -> int | None:
-        """The last line of the block that begins in line `number`, None if none does. To be asked in order."""
-        line = self._lines[number]
-        opening = _FENCE_OPEN.search(line) if "```" in line else None
-        if opening is None or "```" in line[: opening.start()]:
-            return None
-        ticks = len(opening[1])
-        if ticks >= self._endless:
-            return None
-        while self._next < len(self._closers) and self._closers[self._next][0] <= number:
-            self._next += 1
-        for index in range(self._next, len(self._closers)):
-            closer, length = self._closers[index]
-            if length >= ticks:
-                return closer
-        self._endless = ticks
-        return None
+def _code_blocks(lines: list[str]) -> dict[int, int]:
+    """Find the code blocks: the number of the last line by that of the first."""
+    fenced = [(number, line) for number, line in enumerate(lines) if "```" in line]
+    closers = [(number, len(match[1])) for number, line in fenced if (match := _FENCE_CLOSE.search(line))]
+    blocks: dict[int, int] = {}
+    following, end, endless = 0, -1, 9  # endless: backticks of a fence that nothing closes from here on
+    for number, line in fenced:
+        opening = _FENCE_OPEN.search(line) if number > end else None
+        if opening is None or "```" in line[: opening.start()] or (ticks := len(opening[1])) >= endless:
+            continue
+        while following < len(closers) and closers[following][0] <= number:
+            following += 1
+        candidates = (closers[at] for at in range(following, len(closers)))
+        last = next((closer for closer, length in candidates if length >= ticks), None)
+        if last is None:
+            endless = ticks
+        else:
+            blocks[number] = end = last
+    return blocks
 
 
 def _code_block(lines: list[str], out: _Output) -> None:

@@ -1,6 +1,7 @@
-"""What can be set about Telegram."""
+"""Settings of the Telegram channel."""
 
 import re
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field, SecretStr
@@ -15,16 +16,10 @@ def is_token(text: str) -> bool:
 
 
 def _ids(value: object) -> list[str]:
-    """Chat or user ids from `"1, 2"`, from `1`, or from a list of texts and numbers."""
-    match value:
-        case str():
-            items: list[object] = [*value.split(",")]
-        case list() | tuple():
-            items = [*value]
-        case _:
-            items = [value]
-    ids = [item.strip() if isinstance(item, str) else str(item) for item in items]
-    ids = [item for item in ids if item]
+    """Parse chat or user ids from `"1, 2"`, from `1`, or from a list of texts and numbers."""
+    value = value.split(",") if isinstance(value, str) else value
+    items: Iterable[object] = value if isinstance(value, list | tuple) else [value]
+    ids = [text for item in items if (text := item.strip() if isinstance(item, str) else str(item))]
     if not all(_ID.fullmatch(item) for item in ids):
         raise ValueError("Telegram ids are whole numbers such as 123456789; names and @handles do not work")
     return ids

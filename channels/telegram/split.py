@@ -1,4 +1,4 @@
-"""Cutting a formatted text into parts that Telegram accepts."""
+"""Split a formatted text into parts that Telegram accepts."""
 
 import re
 import unicodedata
@@ -14,14 +14,13 @@ _JOINER: Final = "\u200d"
 _EXTENDERS = re.compile("[\u200c\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 _REGIONAL = re.compile("[\U0001f1e6-\U0001f1ff]")
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
-# A longer cluster than this is not a letter but an attack on the reader; it may be cut.
-_LONGEST_CLUSTER: Final = 64
+_LONGEST_CLUSTER: Final = 64  # characters of one letter with its marks; a longer one may be cut
 _BLANK_LINES = re.compile(r"(?:[^\S\n]*+\n)*+")
 _BLANKS = re.compile(r"[^\S\n]*+\n?")
 
 
 def split_message(text: str, spans: Sequence[TextEntity] = (), limit: int = MAX_UNITS) -> list[MessagePart]:
-    """Parts of at most `limit` UTF-16 units (2 or more), cut between paragraphs, else lines, words, characters.
+    """Split into parts of at most `limit` UTF-16 units (2 or more), between paragraphs, lines, words or characters.
 
     Formatting that a cut goes through continues in the next part. Nothing is lost but white space at cuts, and parts in
     which there would be nothing to see. Spans must be in range and not begin or end inside a surrogate pair.
@@ -43,18 +42,18 @@ def split_message(text: str, spans: Sequence[TextEntity] = (), limit: int = MAX_
 
 
 def _units_before(text: str) -> Sequence[int]:
-    """For each character, and for the end, how many UTF-16 units stand before it."""
+    """Count the UTF-16 units before each character and before the end."""
     if text.isascii() or max(text) < "\U00010000":
         return range(len(text) + 1)
     return list(accumulate((1 + (char > "\uffff") for char in text), initial=0))
 
 
 def _ranges(text: str, units: Sequence[int], limit: int) -> Iterator[tuple[int, int]]:
-    """The parts as ranges of characters, in order."""
+    """Yield the parts as ranges of characters, in order."""
     if units[-1] <= limit:
         yield 0, len(text)
         return
-    start, broken = _after_blank_lines(text, 0), False
+    start, broken = _skip(_BLANK_LINES, text, 0), False
     while start < len(text):
         fits = bisect_right(units, units[start] + limit) - 1
         line_end = text.find("\n", start, fits) if broken else -1
@@ -62,13 +61,13 @@ def _ranges(text: str, units: Sequence[int], limit: int) -> Iterator[tuple[int, 
         if line_end >= 0:
             # What is left of a line that had to be broken inside a word stands alone.
             last = line_end
-            following = _after_blank_lines(text, last)
+            following = _skip(_BLANK_LINES, text, last)
         elif fits == len(text):
             last = following = fits
         elif (end := _between_lines(text, start, fits)) is not None:
-            last, following = end, _after_blank_lines(text, end)
+            last, following = end, _skip(_BLANK_LINES, text, end)
         elif (end := _between_words(text, start, fits)) is not None:
-            last, following = end, _after_blanks(text, end)
+            last, following = end, _skip(_BLANKS, text, end)
         else:
             last = following = _between_characters(text, start, fits)
             broken = True
@@ -76,13 +75,8 @@ def _ranges(text: str, units: Sequence[int], limit: int) -> Iterator[tuple[int, 
         start = following
 
 
-def _after_blank_lines(text: str, at: int) -> int:
-    match = _BLANK_LINES.match(text, at)
-    return match.end() if match else at
-
-
-def _after_blanks(text: str, at: int) -> int:
-    match = _BLANKS.match(text, at)
+def _skip(blanks: re.Pattern[str], text: str, at: int) -> int:
+    match = blanks.match(text, at)
     return match.end() if match else at
 
 
@@ -110,7 +104,7 @@ def _between_characters(text: str, start: int, fits: int) -> int:
 
 
 def _joined(text: str, at: int) -> bool:
-    """Whether the characters on both sides of `at` are one to the reader: accents, joined emoji, flags."""
+    """Whether the characters on both sides of `at` are displayed as one: accents, joined emoji, flags."""
     if not 0 < at < len(text):
         return False
     char = text[at]
@@ -125,5 +119,5 @@ def _joined(text: str, at: int) -> bool:
 
 
 def _visible(text: str, first: int, last: int) -> bool:
-    """Whether there is anything to see, which is what Telegram asks of a message."""
+    """Whether a range has a visible character, which Telegram demands of a message."""
     return any(unicodedata.category(text[at]) not in _INVISIBLE for at in range(first, last))

@@ -1,4 +1,4 @@
-"""One raw update from Telegram, and what to make of it."""
+"""Parse raw updates from Telegram."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ CHANNEL: Final = "telegram"
 
 @dataclass(frozen=True, slots=True)
 class BotUser:
-    """The bot itself. `username` is empty while it has none."""
+    """The bot's own account; `username` may be empty."""
 
     id: int
     username: str
@@ -23,18 +23,18 @@ class BotUser:
 
 @dataclass(frozen=True, slots=True)
 class IgnoredUpdate:
-    """Nothing that wants an answer; `reason` says why, without anybody's words."""
+    """An update that needs no answer. reason: without words of the message."""
 
     reason: str
 
 
 class MalformedUpdate(ValueError):
-    """An update that does not have the form Telegram promises."""
+    """An update that does not have the documented form."""
 
 
 # ── the wire ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_LAST_SECOND: Final = 253_402_300_799  # the year 9999 ends, and with it what a datetime can hold
+_LAST_SECOND: Final = 253_402_300_799  # of the year 9999, the last of a datetime
 
 
 class _User(BaseModel):
@@ -86,15 +86,15 @@ _NOTES: Final[Mapping[str, str]] = {
 
 
 def update_id(raw: object) -> int | None:
-    """The number of an update, None if it has none that could be confirmed."""
+    """The number of a raw update; None when it has none that can be confirmed."""
     number = raw.get("update_id") if isinstance(raw, dict) else None
     return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**62 else None
 
 
 def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
-    """What an update asks of the bot. Pure. Raises Malformed; its text names the fields at fault, never their content.
+    """Parse an update. Raises MalformedUpdate, whose text names the fields at fault, never their content.
 
-    In groups only what mentions the bot or replies to it is for the bot. Who may talk to it is for the core to say.
+    In groups only messages that mention the bot or reply to it are for the bot. Admission is checked elsewhere.
     """
     number = update_id(raw)
     if number is None or not isinstance(raw, dict):
@@ -138,10 +138,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
 
 
 def strip_mention(text: str, username: str) -> tuple[bool, str]:
-    """Whether `text` mentions the bot, in any case of letters, and the text without the mentions.
-
-    A text that is nothing but a mention stays as it is, so that there is something to answer.
-    """
+    """Strip mentions of the bot from `text`, and tell whether there were any. A text of nothing else stays as it is."""
     if not username:
         return False, text
     name = re.escape(username)
@@ -151,7 +148,7 @@ def strip_mention(text: str, username: str) -> tuple[bool, str]:
 
 
 def _text(message: _Message, body: Mapping[str, object]) -> str:
-    """The words of a message, else a note of what it carries; empty for a service message."""
+    """The words of a message, else a note of its attachment; "" for a service message."""
     if words := _clean(message.text or message.caption):
         return words
     note = next((note for kind, note in _NOTES.items() if kind in body), None)
@@ -159,5 +156,5 @@ def _text(message: _Message, body: Mapping[str, object]) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without NULs, which cut texts short in C, and lone surrogates, which have no UTF-8."""
+    """Remove NULs, which cut texts short in C, and replace lone surrogates, which have no UTF-8."""
     return text.replace("\0", "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
