@@ -1,4 +1,4 @@
-"""Anthropic's Messages API through the official SDK. Nothing else in the house knows that SDK."""
+"""Stream replies from Anthropic's Messages API through the official SDK."""
 
 import asyncio
 import re
@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from itertools import groupby, islice
 from math import isfinite
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import BaseModel, Field, SecretStr
@@ -22,7 +24,7 @@ from kenobot.ports.errors import (
     Unavailable,
 )
 from kenobot.ports.plugin import Plugin, PluginContext
-from kenobot.ports.provider import Block, Delta, Request, Role, Usage
+from kenobot.ports.provider import Block, Delta, Request, Usage
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError, AsyncAnthropic, AsyncStream
@@ -48,7 +50,7 @@ _REFUSED = "Anthropic refused the request, and asking again will not help."
 
 _TOO_LONG = ("prompt is too long", "context window", "context limit", "context length")
 
-# An error inside a stream arrives under status 200: there only the API's own name for it tells what happened.
+# An error inside a stream arrives under status 200, with the API's own name for it.
 _STATUS_OF: dict[str, int] = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -62,14 +64,18 @@ _STATUS_OF: dict[str, int] = {
     "overloaded_error": 529,
 }
 _ERROR_NAME = re.compile(r"[a-z_]{1,60}")
+_FIGURES = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cache_read_tokens": "cache_read_input_tokens",
+    "cache_write_tokens": "cache_creation_input_tokens",
+}
 
 
 class AnthropicSettings(BaseModel, extra="forbid", frozen=True):
-    """What the owner can set.
+    """effort: how much the model thinks and writes; "" leaves it to the model, as those before 4.6 need.
 
-    connect_seconds: how long to wait for a connection. idle_seconds: the longest silence; the API's pings end it.
-    total_seconds: the longest a whole reply may take. effort: how much the model thinks and writes; "" leaves it to
-    the model, which models older than the 4.6 generation need.
+    idle_seconds: longest silence within a reply, which the API's pings end. total_seconds: longest whole reply.
     """
 
     api_key: SecretStr = SecretStr("")
@@ -82,7 +88,7 @@ class AnthropicSettings(BaseModel, extra="forbid", frozen=True):
 
 
 class AnthropicProvider:
-    """Streams replies. It never retries by itself: the core decides about that."""
+    """Streams replies and never retries."""
 
     name = "anthropic"
 
@@ -94,10 +100,8 @@ class AnthropicProvider:
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Yield text as it arrives, then one delta with the stop reason, the usage and the model.
 
-        Only text is yielded: thinking and tool blocks are not for people's eyes.
-
-        Raises RateLimited, Unavailable and Rejected, and TruncatedReply when the stream ends without a stop reason.
-        Their texts hold neither the key nor what the server wrote, and they hide the SDK's own errors, which do.
+        Thinking and tool blocks are left out. Raises RateLimited, Unavailable, Rejected, and TruncatedReply when the
+        stream ends without a stop reason; their texts hold neither the key nor the server's words.
         """
         system, messages = request_payload(request)
         try:
@@ -109,7 +113,7 @@ class AnthropicProvider:
         try:
             while True:
                 try:
-                    # Not around the `yield`: a limit that is up while the reader works would cancel the reader.
+                    # Not around the `yield`, where the limit would cancel the reader.
                     async with asyncio.timeout_at(limit.when()):
                         event = await anext(events, None)
                 except Exception as error:
@@ -149,8 +153,7 @@ class AnthropicProvider:
             return self._of_status(error)
         if isinstance(error, TimeoutError):
             return Unavailable(f"Anthropic took longer than {self._settings.total_seconds:g} seconds to answer.")
-        # Anything else the SDK lets out while it talks to the server is trouble on the line: connection errors,
-        # its HTTP library's own errors and JSON errors in the middle of a stream have no base class in common.
+        # Connection errors, the HTTP library's errors and JSON errors within a stream have no base class in common.
         kind = type(error.__cause__ or error).__name__
         return Unavailable(f"The connection to Anthropic failed ({kind}): check the network, then try again.")
 
@@ -170,21 +173,21 @@ class AnthropicProvider:
 
 
 def _is_too_long(error: "APIStatusError") -> bool:
-    """Whether the API says that the prompt does not fit; it has no error name of its own for that."""
+    """Whether the API says that the prompt does not fit, for which it has no error name."""
     said = str(error.body or "")[:2000].lower()
     return error.status_code in (200, 400) and any(phrase in said for phrase in _TOO_LONG)
 
 
 @dataclass(slots=True)
 class _End:
-    """What a stream has told about its end so far."""
+    """The stop reason, usage and model of a stream so far."""
 
     stop_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     model: str = ""
 
     def take(self, event: "RawMessageStreamEvent") -> str:
-        """Note what `event` tells and return its text, if it has any."""
+        """Add the figures of `event` and return its text, if it has any."""
         if event.type == "content_block_delta":
             return event.delta.text if event.delta.type == "text_delta" else ""
         if event.type == "message_start":
@@ -196,47 +199,27 @@ class _End:
         return ""
 
     def _count(self, usage: object) -> None:
-        names = {
-            "input_tokens": "input_tokens",
-            "output_tokens": "output_tokens",
-            "cache_read_tokens": "cache_read_input_tokens",
-            "cache_write_tokens": "cache_creation_input_tokens",
-        }
-        # Figures are cumulative, and the last event leaves out what has not changed.
-        told = {ours: getattr(usage, theirs, None) for ours, theirs in names.items()}
-        self.usage = replace(self.usage, **{ours: figure for ours, figure in told.items() if isinstance(figure, int)})
+        # Figures are cumulative, and the last event leaves out those that have not changed.
+        figures = {ours: getattr(usage, theirs, None) for ours, theirs in _FIGURES.items()}
+        self.usage = replace(self.usage, **{name: value for name, value in figures.items() if isinstance(value, int)})
 
 
 def request_payload(request: Request) -> "tuple[list[TextBlockParam], list[MessageParam]]":
-    """The system blocks and messages in the API's form.
+    """Compose the system blocks and messages in the API's form.
 
-    Blank blocks are left out and neighbours of one role merged, for the API refuses the ones and dislikes the others.
-    Of the cache marks the last four count.
+    Blank blocks are left out and neighbours of one role merged. Of the cache marks the last four count.
     """
-    turns: list[tuple[Role, list[Block]]] = []
-    for message in request.messages:
-        blocks = _solid(message.text_blocks)
-        if blocks and turns and turns[-1][0] == message.role:
-            turns[-1][1].extend(blocks)
-        elif blocks:
-            turns.append((message.role, blocks))
     system = _solid(request.system)
-    every = [*system, *(block for _, blocks in turns for block in blocks)]
-    spare = max(0, sum(block.cache for block in every) - MOST_BREAKPOINTS)
-    params: list[TextBlockParam] = []
-    for block in every:
-        param: TextBlockParam = {"type": "text", "text": _well_formed(block.text)}
-        if block.cache and spare:
-            spare -= 1
-        elif block.cache:
-            param["cache_control"] = {"type": "ephemeral"}
-        params.append(param)
-    messages: list[MessageParam] = []
-    start = len(system)
-    for role, blocks in turns:
-        messages.append(cast("MessageParam", {"role": role, "content": params[start : start + len(blocks)]}))
-        start += len(blocks)
-    return params[: len(system)], messages
+    written = [(message.role, block) for message in request.messages for block in _solid(message.text_blocks)]
+    every = [*system, *(block for _, block in written)]
+    params: list[TextBlockParam] = [{"type": "text", "text": _well_formed(block.text)} for block in every]
+    for at in [at for at, block in enumerate(every) if block.cache][-MOST_BREAKPOINTS:]:
+        params[at]["cache_control"] = {"type": "ephemeral"}
+    rest = iter(params)
+    system_params = list(islice(rest, len(system)))
+    turns = [(role, len(list(blocks))) for role, blocks in groupby(written, itemgetter(0))]
+    contents = [{"role": role, "content": list(islice(rest, count))} for role, count in turns]
+    return system_params, cast("list[MessageParam]", contents)
 
 
 def _solid(blocks: Sequence[Block]) -> list[Block]:
@@ -244,12 +227,12 @@ def _solid(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _well_formed(text: str) -> str:
-    """`text` with lone surrogates replaced, which UTF-8 and so JSON cannot carry."""
+    """Replace lone surrogates, which JSON cannot carry."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def retry_after(headers: Mapping[str, str], clock: Clock) -> float | None:
-    """How many seconds the server asks us to wait; None when it does not say so, or not in a way we understand."""
+    """Parse the pause that the server asks for, in seconds; None when it asks for none."""
     for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = (headers.get(name) or "").strip()
         try:
@@ -267,7 +250,7 @@ def retry_after(headers: Mapping[str, str], clock: Clock) -> float | None:
 
 
 def build(settings: AnthropicSettings, surroundings: PluginContext) -> AnthropicProvider:
-    """A provider ready to stream. Raises ConfigError when the key is missing or cannot be one."""
+    """Build a provider. Raises ConfigError when the key is missing or cannot be one."""
     key = settings.api_key.get_secret_value().strip()
     if not key:
         raise ConfigError("There is no Anthropic API key: run `kenobot setup` or set ANTHROPIC_API_KEY.")
