@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from functools import cached_property
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cli import options
@@ -107,6 +108,18 @@ class CommandContext:
                 connection.execute("COMMIT")
         except AmbiguousReference as error:
             raise options.NothingFound(str(error)) from error
+        except sqlite3.Error as error:
+            raise database.to_store_error(error) from error
+
+    def copy_database(self, target: Path) -> None:
+        """Copy the database in one snapshot; a bot that writes meanwhile does not wait.
+
+        Raises ConfigError, StoreCorrupt or StoreError.
+        """
+        migrate.check(self.home.database)
+        try:
+            with closing(database.connect(self.home.database, readonly=True)) as connection:
+                connection.execute("VACUUM INTO ?", (str(target),))
         except sqlite3.Error as error:
             raise database.to_store_error(error) from error
 

@@ -22,6 +22,7 @@ DATA = (
     "evals/demo/*.toml",
     "evals/recall/data/*.jsonl",
     "cli/*.toml",
+    "cli/importers/*.toml",
     "agent/commands/*.toml",
     "agent/prompt/*.md",
     "agent/safety/*.toml",

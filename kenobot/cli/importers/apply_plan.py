@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 
-from kenobot.cli.importers.plan import FilePlan, ImportContext, ImportItem, ImportPlan
+from kenobot.cli.importers.plan import FilePlan, ImportItem, ImportPlan
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
@@ -28,7 +28,7 @@ IMPORTED = "brought"  # the event of an import as a whole
 _KEPT = 16  # of a mark: enough that no two of one import meet by chance
 
 
-@dataclass(slots=True)
+@dataclass
 class FileResult:
     """What became of one file. new, known: memories, or messages of a conversation. secrets: refused, by kind."""
 
@@ -45,78 +45,70 @@ class FileResult:
 class ImportReport:
     """What an import did. event: the decision that `undo` takes back; None when nothing was new."""
 
-    outcomes: tuple[FileResult, ...]
+    results: tuple[FileResult, ...]
     event: int | None
 
     @property
-    def new(self) -> int:
-        return sum(outcome.new for outcome in self.outcomes)
-
-    @property
-    def known(self) -> int:
-        return sum(outcome.known for outcome in self.outcomes)
-
-    @property
-    def secrets(self) -> int:
-        return sum(outcome.secrets.total() for outcome in self.outcomes)
-
-    @property
-    def skipped(self) -> int:
-        return sum(outcome.skipped.total() for outcome in self.outcomes)
+    def totals(self) -> dict[str, int]:
+        """The counts of every file, added up."""
+        results = self.results
+        return {
+            "new": sum(result.new for result in results),
+            "known": sum(result.known for result in results),
+            "secrets": sum(result.secrets.total() for result in results),
+            "skipped": sum(result.skipped.total() for result in results),
+        }
 
 
-def apply_plan(
-    connection: Connection, plan: ImportPlan, about: ImportContext, policy: Policy = DEFAULT
-) -> ImportReport:
+def apply_plan(connection: Connection, plan: ImportPlan, policy: Policy = DEFAULT) -> ImportReport:
     """Ask memory to take in all that `plan` holds. Raises StoreError or sqlite3.Error; then commit nothing."""
-    import_ = _Import(connection, plan, about, policy)
+    import_ = _Import(connection, plan, policy)
     for sheet, item in plan.items():
         import_.admit(sheet, item)
     for sheet in plan.files:
         if sheet.messages:
             import_.converse(sheet)
-    return ImportReport(tuple(import_.outcomes.values()), import_.close())
+    return ImportReport(tuple(import_.results.values()), import_.close())
 
 
 class _Import:
     """One import, for the length of one call."""
 
-    def __init__(self, connection: Connection, plan: ImportPlan, about: ImportContext, policy: Policy) -> None:
+    def __init__(self, connection: Connection, plan: ImportPlan, policy: Policy) -> None:
         self._connection = connection
-        self._about = about
+        self._about = plan.about
         self._policy = policy
         self._seen = _brought(connection)
         self._marks: list[str] = []
-        self.outcomes = {
+        self.results = {
             id(sheet): FileResult(sheet.path, sheet.kind, skipped=Counter(sheet.skipped), note=sheet.note)
             for sheet in plan.files
         }
-        self._root = events.add_event(connection, about.now, ACTOR, IMPORTED, data={"from": plan.origin})
+        self._root = events.add_event(connection, self._about.now, ACTOR, IMPORTED, data={"from": plan.origin})
 
     def admit(self, sheet: FilePlan, item: ImportItem) -> None:
-        outcome, candidate = self.outcomes[id(sheet)], item.candidate
+        result, candidate = self.results[id(sheet)], item.candidate
         text = sanitize(candidate.text, self._policy.max_text_chars)
         if (kind := find_secret(text)) is not None:
-            outcome.secrets[kind] += 1
+            result.secrets[kind] += 1
             return
         mark = _mark(candidate.scope, candidate.slot or candidate.form, text)
         why = "" if mark in self._seen else self._settled(candidate.scope, candidate.slot, text)
         if mark in self._seen or why == "known":
-            outcome.known += 1
+            result.known += 1
             return
         if why:
-            outcome.skipped[why] += 1
+            result.skipped[why] += 1
             return
-        told = min(item.said_at or self._about.now, self._about.now)
-        day = local_day(told, self._about.zone)
-        occasion = AdmitContext(self._about.now, day, ACTOR, policy=self._policy, said_at=told)
+        day = local_day(item.said_at, self._about.zone)
+        occasion = AdmitContext(self._about.now, day, ACTOR, policy=self._policy, said_at=item.said_at)
         decision = admit(self._connection, candidate, occasion)
         if decision.action in ("created", "replaced"):
-            outcome.new += 1
+            result.new += 1
         elif decision.action == "reinforced":
-            outcome.known += 1
+            result.known += 1
         else:
-            outcome.skipped[decision.reason] += 1
+            result.skipped[decision.reason] += 1
             return
         self._seen.add(mark)
         self._marks.append(mark)
@@ -144,26 +136,27 @@ class _Import:
 
         Its memories are in the other files: it counts as read.
         """
-        outcome, session = self.outcomes[id(sheet)], sheet.session
+        result, session = self.results[id(sheet)], sheet.session
         own = session in self._about.owner_sessions
         fit = []
-        for said in sheet.messages:
-            if (kind := find_secret(said.text)) is not None:
-                outcome.secrets[kind] += 1
+        for role, text, at in sheet.messages:
+            if (kind := find_secret(text)) is not None:
+                result.secrets[kind] += 1
             else:
-                fit.append((said.role, sanitize(said.text, len(said.text)), min(said.at, self._about.now)))
+                fit.append((role, sanitize(text, len(text)), min(at, self._about.now)))
         scope = OWNER_SCOPE if own else chat_scope(session)
         newest = conversation.import_history(self._connection, session, fit, "owner" if own else "guest", scope)
         if newest:
-            outcome.new += len(fit)
+            result.new += len(fit)
             buffer.advance_cursor(self._connection, session, buffer.cursor(self._connection, session), newest)
         else:
-            outcome.skipped["this chat has been talked in here already"] += len(fit)
+            result.skipped["this chat has been talked in here already"] += len(fit)
 
     def close(self) -> int | None:
         """Make one decision of all that happened, and note what was brought; None when there was nothing new."""
         if not self._marks:
-            if events.last_event(self._connection) == self._root and not any(o.new for o in self.outcomes.values()):
+            new = any(result.new for result in self.results.values())
+            if not new and events.last_event(self._connection) == self._root:
                 self._connection.execute("DELETE FROM event WHERE id = ?", (self._root,))
             return None
         self._connection.execute(

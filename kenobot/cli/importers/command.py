@@ -3,58 +3,64 @@
 import json
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.importers import origins
+from kenobot.cli.importers import kenobot_js, workspaces
 from kenobot.cli.importers.apply_plan import FileResult, ImportReport, apply_plan
 from kenobot.cli.importers.folder import SourceFolder
-from kenobot.cli.importers.plan import ImportContext, ImportPlan
-from kenobot.core.settings.home import Home
+from kenobot.cli.importers.plan import ImportContext, ImportPlan, Origin
 from kenobot.core.terminal import one_line
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import session_id
 from kenobot.storage import database as db
 from kenobot.storage import migrate
 
+# In this order: a workspace of OpenClaw may have files of the other kinds besides, not the other way round.
+_READERS: dict[Origin, tuple[Callable[[SourceFolder], bool], Callable[[ImportPlan], None]]] = {
+    "kenobot-js": (kenobot_js.is_kenobot_js, kenobot_js.read_kenobot_js),
+    "openclaw": (workspaces.is_openclaw, workspaces.read_openclaw),
+    "nanobot": (workspaces.is_nanobot, workspaces.read_nanobot),
+}
+
 
 def import_agent(context: CommandContext) -> int:
     args, home = context.args, context.home
-    about = _import_context(context)
-    plan = _plan(context, about)
+    plan = _plan(context)
     if not plan.files and not plan.manual_files:
         return options.print_failure(f"There is nothing to take in: {_shown(args.path)} holds no memories.")
     if args.dry_run or not args.yes:
-        report = _rehearse(home, plan, about)
+        report = _rehearse(context, plan)
         _print(plan, report, args.json, done=False)
-        if args.dry_run or not report.new:
+        new = report.totals["new"]
+        if args.dry_run or not new:
             return 0
         if not options.confirm(
-            f"Take {report.new} in? / ¿Tomarlas? [y/N] ", "kenobot: nobody is here to agree: add --yes to do it."
+            f"Take {new} in? / ¿Tomarlas? [y/N] ", "kenobot: nobody is here to agree: add --yes to do it."
         ):
             return options.print_failure("kenobot: nothing was taken in.")
-    report = _take_in(home, plan, about)
+    home.prepare()
+    with home.lock():  # raises ConfigError when the bot runs: it would wait for all of this
+        home.seed_identity()
+        migrate.migrate(home.database, home.backups)
+        report = _apply(home.database, plan)
     _print(plan, report, args.json, done=True)
     return 0
 
 
-def _import_context(context: CommandContext) -> ImportContext:
+def _plan(context: CommandContext) -> ImportPlan:
+    """Read the folder that the arguments name. Raises ConfigError."""
+    home, path = context.home, Path(context.args.path).expanduser()
     own = {
         session_id(name, str(owner))
         for name, table in context.loaded.settings.plugin_tables("kenobot.channels").items()
         if isinstance(owners := table.get("owners"), list | tuple)
         for owner in owners
     }
-    return ImportContext(context.now, context.zone, frozenset(own))
-
-
-def _plan(context: CommandContext, about: ImportContext) -> ImportPlan:
-    home = context.home
-
-    path = Path(context.args.path).expanduser()
+    about = ImportContext(context.now, context.zone, frozenset(own))
     if not path.is_dir():
         raise ConfigError(f"{_shown(path)} is no folder: name the home or the workspace of the other agent.")
     folder = SourceFolder(path)
@@ -63,54 +69,41 @@ def _plan(context: CommandContext, about: ImportContext) -> ImportPlan:
             f"{_shown(path)} is this very home: what people write into its files is taken in by itself. "
             "To make it a home of this KenoBot, start the bot with it."
         )
-    if (folder.root / home.database.name).exists() and context.args.origin == "auto":
+    origin: Origin | None = None if context.args.origin == "auto" else context.args.origin
+    if origin is None and (folder.root / home.database.name).exists():
         raise ConfigError(
             f"{_shown(path)} is a home of this kind of KenoBot: move all it knows with `kenobot memory export` and "
             "`kenobot memory import`, or use it as it is with --home."
         )
-    origin = origins.detect_origin(folder) if context.args.origin == "auto" else context.args.origin
+    origin = origin or next((origin for origin, (fits, _) in _READERS.items() if fits(folder)), None)
     if origin is None:
         raise ConfigError(
-            f"{_shown(path)} looks like none of {', '.join(origins.READERS)}: name the folder that holds `memory/`, "
+            f"{_shown(path)} looks like none of {', '.join(_READERS)}: name the folder that holds `memory/`, "
             "or say with --from what it is."
         )
-    return origins.read_plan(folder, origin, about)
+    plan = ImportPlan(origin, folder, about)
+    _, read = _READERS[origin]
+    read(plan)
+    plan.limit_items()
+    return plan
 
 
-def _rehearse(home: Home, plan: ImportPlan, about: ImportContext) -> ImportReport:
-    """What taking in `plan` would do, found out on a copy of the database."""
+def _rehearse(context: CommandContext, plan: ImportPlan) -> ImportReport:
+    """What taking in `plan` would do, found out on a copy of the database; on an empty one when there is none yet."""
     with tempfile.TemporaryDirectory(prefix="kenobot-import-") as folder:
         copy = Path(folder) / "kenobot.db"
-        _copy(home, copy)
-        return _written(copy, plan, about)
+        if context.home.database.exists():
+            context.copy_database(copy)
+        migrate.migrate(copy, copy.with_name("backups"))
+        return _apply(copy, plan)
 
 
-def _copy(home: Home, copy: Path) -> None:
-    """The database as it is now, brought up to date; an empty one when there is none yet."""
-    if home.database.exists():
-        migrate.check(home.database)
-        try:
-            with closing(db.connect(home.database, readonly=True)) as held, closing(sqlite3.connect(copy)) as other:
-                held.backup(other)
-        except sqlite3.Error as error:
-            raise db.to_store_error(error) from error
-    migrate.migrate(copy, copy.with_name("backups"))
-
-
-def _take_in(home: Home, plan: ImportPlan, about: ImportContext) -> ImportReport:
-    """Do it, in one transaction. Raises ConfigError when the bot runs: it would wait for all of this."""
-    home.prepare()
-    with home.lock():
-        home.seed_identity()
-        migrate.migrate(home.database, home.backups)
-        return _written(home.database, plan, about)
-
-
-def _written(database: Path, plan: ImportPlan, about: ImportContext) -> ImportReport:
+def _apply(database: Path, plan: ImportPlan) -> ImportReport:
+    """Take in the plan, in one transaction."""
     try:
         with closing(db.connect(database)) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            report = apply_plan(connection, plan, about)
+            report = apply_plan(connection, plan)
             connection.execute("COMMIT")
             return report
     except sqlite3.Error as error:
@@ -127,49 +120,32 @@ def _print(plan: ImportPlan, report: ImportReport, as_json: bool, *, done: bool)
             print(json.dumps(row, ensure_ascii=False))
         return
     print(f"From {plan.origin}, {'taken in' if done else 'to be taken in'}:")
-    for outcome in report.outcomes:
-        for line in _lines(outcome):
+    for result in report.results:
+        for line in _lines(result):
             print(line)
-    for offer in plan.manual_files:
-        print(f"  {_shown(offer.path)} · left to you: {offer.advice}")
-    known = f", {report.known} known already" if report.known else ""
-    secrets = f", {report.secrets} refused as secrets" if report.secrets else ""
-    left = f", {report.skipped} left alone" if report.skipped else ""
-    print(f"{report.new} new{known}{secrets}{left}.")
+    for path, advice in plan.manual_files.items():
+        print(f"  {_shown(path)} · left to you: {advice}")
+    names = (("new", "new"), ("known", "known already"), ("secrets", "refused as secrets"), ("skipped", "left alone"))
+    totals = report.totals
+    counts = [f"{totals[key]} {name}" for key, name in names if totals[key] or key == "new"]
+    print(f"{', '.join(counts)}.")
 
 
 def _rows(plan: ImportPlan, report: ImportReport, done: bool) -> Iterator[dict[str, object]]:
-    for outcome in report.outcomes:
-        yield {
-            "path": outcome.path,
-            "kind": outcome.kind,
-            "new": outcome.new,
-            "known": outcome.known,
-            "secrets": dict(outcome.secrets),
-            "skipped": dict(outcome.skipped),
-            "note": outcome.note,
-        }
-    for offer in plan.manual_files:
-        yield {"path": offer.path, "kind": "offer", "advice": offer.advice}
-    yield {
-        "from": plan.origin,
-        "done": done,
-        "new": report.new,
-        "known": report.known,
-        "secrets": report.secrets,
-        "skipped": report.skipped,
-        "event": report.event if done else None,
-    }
+    yield from map(vars, report.results)
+    for path, advice in plan.manual_files.items():
+        yield {"path": path, "kind": "offer", "advice": advice}
+    yield {"from": plan.origin, "done": done, **report.totals, "event": report.event if done else None}
 
 
-def _lines(outcome: FileResult) -> Iterator[str]:
-    counts = [f"{outcome.new} new"] if outcome.new else []
-    counts += [f"{outcome.known} known already"] if outcome.known else []
-    note = f" ({outcome.note})" if outcome.note else ""
-    yield f"  {_shown(outcome.path)} · {outcome.kind}: {', '.join(counts) or 'nothing'}{note}"
-    for why, count in outcome.secrets.items():
+def _lines(result: FileResult) -> Iterator[str]:
+    counts = [f"{result.new} new"] if result.new else []
+    counts += [f"{result.known} known already"] if result.known else []
+    note = f" ({result.note})" if result.note else ""
+    yield f"  {_shown(result.path)} · {result.kind}: {', '.join(counts) or 'nothing'}{note}"
+    for why, count in result.secrets.items():
         yield f"      {count} refused: it looks like {why}"
-    for why, count in outcome.skipped.items():
+    for why, count in result.skipped.items():
         yield f"      {count} left alone: {one_line(why)}"
 
 

@@ -4,6 +4,7 @@ What is left alone is reported with the reason, never passed over in silence.
 """
 
 import codecs
+import json
 import os
 import stat
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from pathlib import Path, PurePosixPath
 LARGEST = 5_000_000  # bytes
 MOST_FILES = 5_000
 _DEEPEST = 6
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -23,21 +25,18 @@ _BOMS = (
 
 
 @dataclass(frozen=True, slots=True)
-class TextFile:
-    """A file that was read. modified: when it last changed, by the disk. note: what the reader should be told."""
+class SourceFile:
+    """A file.
+
+    text: None when it is left alone.
+    note: the reason for that, or what the reader should be told.
+    modified: when it last changed, by the disk.
+    """
 
     path: str
-    text: str
-    modified: datetime
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedFile:
-    """A file that is there and was left alone, with the reason."""
-
-    path: str
-    why: str
+    text: str | None
+    note: str
+    modified: datetime = _EPOCH
 
 
 class SourceFolder:
@@ -51,34 +50,28 @@ class SourceFolder:
         """Whether there is something of this name, of whatever kind."""
         return os.path.lexists(self.root / path)
 
-    def read(self, path: str) -> TextFile | SkippedFile | None:
+    def read(self, path: str) -> SourceFile | None:
         """The file at `path`; None when there is none, or when it is one that was read before under another name."""
         try:
             real = (self.root / path).resolve(strict=True)
             if not real.is_relative_to(self.root):
-                return SkippedFile(path, "it is a link to something outside of the folder")
+                return SourceFile(path, None, "it is a link to something outside of the folder")
             found = real.stat()
             if not stat.S_ISREG(found.st_mode):
-                return None if stat.S_ISDIR(found.st_mode) else SkippedFile(path, "it is no plain file")
+                return None if stat.S_ISDIR(found.st_mode) else SourceFile(path, None, "it is no plain file")
             if found.st_size > LARGEST:
-                return SkippedFile(path, f"it is larger than {LARGEST // 1_000_000} MB")
+                return SourceFile(path, None, f"it is larger than {LARGEST // 1_000_000} MB")
             if real in self._read:
                 return None
             self._read.add(real)
-            return self._text(path, real, found.st_mtime)
+            with real.open("rb") as file:
+                raw = file.read(LARGEST + 1)[:LARGEST]
+            return SourceFile(path, *decode(raw), datetime.fromtimestamp(max(0.0, found.st_mtime), UTC))
         except FileNotFoundError:
-            return SkippedFile(path, "it is a link to nothing") if self.has(path) else None
+            return SourceFile(path, None, "it is a link to nothing") if self.has(path) else None
         except (OSError, RuntimeError) as error:  # RuntimeError: links in a ring, up to Python 3.12
             reason = error.strerror if isinstance(error, OSError) else None
-            return SkippedFile(path, f"it cannot be read: {(reason or 'links in a ring').lower()}")
-
-    def _text(self, path: str, real: Path, modified: float) -> TextFile | SkippedFile:
-        with real.open("rb") as file:
-            raw = file.read(LARGEST + 1)[:LARGEST]
-        text, note = decode(raw)
-        if text is None:
-            return SkippedFile(path, note)
-        return TextFile(path, text, datetime.fromtimestamp(max(0.0, modified), UTC), note)
+            return SourceFile(path, None, f"it cannot be read: {(reason or 'links in a ring').lower()}")
 
     def files(self, under: str, *endings: str) -> Iterator[str]:
         """The files below a folder whose names end so, folder by folder in order; hidden ones are passed over.
@@ -127,3 +120,13 @@ def decode(raw: bytes) -> tuple[str | None, str]:
         return raw.decode("utf-8-sig"), ""
     except UnicodeDecodeError:
         return raw.decode("cp1252", "replace"), "it is not UTF-8 and was read as Windows-1252"
+
+
+def json_lines(text: str) -> Iterator[dict[str, object] | None]:
+    """The JSON objects of a text, one a line; None for a damaged line."""
+    for line in filter(str.strip, text.split("\n")):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        yield row if isinstance(row, dict) else None

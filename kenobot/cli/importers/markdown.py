@@ -5,10 +5,11 @@ comments and front matter say nothing. Pure.
 """
 
 import re
-from collections import Counter
+import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, time
+from importlib import resources
 
 from kenobot.cognitive.text.words import fold, words
 
@@ -30,71 +31,51 @@ _ROW = re.compile(r"\|(.*)\|[ \t]*$")
 _TABLE_RULE = re.compile(r"[|:\- \t]+")
 _TIME = re.compile(r"\[?(\d{1,2}):(\d{2})(?::\d{2})?[ \t]*([ap]\.?m\.?)?\]?(?:[ \t]*[—–:-]+)?[ \t]*", re.IGNORECASE)
 _DATE = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
-_GENERAL = frozenset(
-    "memory memories memoria memorias recuerdos notes note notas nota facts fact hechos datos general important "
-    "importante long-term short-term context contexto misc other otros varios log diario daily summary resumen "
-    "today hoy key information informacion recent recientes things cosas learned aprendido consolidated "
-    "consolidado about sobre".split()
-)
-_KINDS = {
-    "preference": "preference preferences preferencia preferencias gustos likes dislikes style estilo",
-    "decision": "decision decisions decisiones decided acuerdos",
-    "relationship": "people person personas gente relationship relationships relaciones family familia contacts "
-    "contactos team equipo friends amigos",
-    "principle": "lesson lessons lecciones aprendizajes principle principles principios rules reglas insight insights",
-    "commitment": "todo todos pending pendiente pendientes tareas tasks commitment commitments compromisos reminders "
-    "recordatorios",
-}
-_BY_WORD = {word: category for category, said in _KINDS.items() for word in said.split()}
+_WORDS = tomllib.loads(resources.files(__package__).joinpath("headings.toml").read_text("utf-8"))
+_GENERAL = frozenset(_WORDS["general"].split())
+_CATEGORIES = {word: category for category, row in _WORDS["categories"].items() for word in row.split()}
 _SHORT = 3  # words: what is no longer says little without its heading
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownFact:
-    """Something that a file says. at, day: when it says that it was so, where it does. heading: what stands above."""
+    """Something that a file says. at, day: when it says that it was so, where it does."""
 
     text: str
     category: str
-    heading: str = ""
     at: time | None = None
     day: date | None = None
 
 
-@dataclass(slots=True)
-class MarkdownFacts:
-    """What a file says, and what was passed over."""
-
-    facts: list[MarkdownFact] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)
-
-
-UNFILLED = "template text that nobody filled in"
-
-
-def read(text: str, *, choices: bool = False, bare: bool = False) -> MarkdownFacts:
-    """The facts of a file.
+def read(text: str, *, choices: bool = False, bare: bool = False) -> tuple[list[MarkdownFact], int]:
+    """The facts of a file, and how much of it is template text that nobody filled in.
 
     choices: its tick boxes are answers, of which only the ticked ones count. bare: no heading is put before a fact.
     """
-    reading = MarkdownFacts()
+    found = list(_facts(text, choices=choices, bare=bare))
+    facts = [fact for fact in found if fact is not None]
+    return facts, len(found) - len(facts)
+
+
+def _facts(text: str, *, choices: bool, bare: bool) -> Iterator[MarkdownFact | None]:
+    """The facts of a file; None for each place that nobody filled in."""
     text = _COMMENT.sub("", _FRONT.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
     heading, at, day = "", None, None
     for block in _blocks(text.split("\n")):
         found = _HEADING.fullmatch(block[0])
         if found is None:
-            for said in _facts(block):
-                _keep(reading, said, _Above("" if bare else heading, at, day), choices)
+            for item in _items(block):
+                yield from _fact(item, "" if bare else heading, at, day, choices)
             continue
         heading = _plain(found[2])
-        day = date_in(heading) or day
+        day = _date_in(heading) or day
         clock = _TIME.match(heading)
         at = _clock(clock) if clock else at
         if clock and at is not None:
             heading = heading[clock.end() :]
-    return reading
 
 
-def date_in(text: str) -> date | None:
+def _date_in(text: str) -> date | None:
     """The first calendar day written in `text` as YYYY-MM-DD; None when there is none."""
     for found in _DATE.finditer(text):
         try:
@@ -104,46 +85,32 @@ def date_in(text: str) -> date | None:
     return None
 
 
-def category_of(heading: str) -> str:
-    """The kind of what stands below a heading."""
-    return next((_BY_WORD[word] for word in words(heading) if word in _BY_WORD), "fact")
+# ── what a fact is ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-# ── what a fact is ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class _Above:
-    """What the headings above a fact say."""
-
-    heading: str
-    at: time | None
-    day: date | None
-
-
-def _keep(reading: MarkdownFacts, said: str, above: _Above, choices: bool) -> None:
-    heading, at = above.heading, above.at
-    ticked = _BOX.match(said)
-    if ticked:
-        said = said[ticked.end() :]
-        if choices and ticked[1] == " ":
-            reading.skipped[UNFILLED] += 1
-            return
-    said = _plain(said)
-    clock = _TIME.match(said)
-    if clock and _clock(clock) is not None and clock[0].rstrip() != clock[0]:
-        at, said = _clock(clock), said[clock.end() :]
-    if _empty(said):
-        if said:
-            reading.skipped[UNFILLED] += 1
+def _fact(item: str, heading: str, at: time | None, day: date | None, choices: bool) -> Iterator[MarkdownFact | None]:
+    """The fact of an item, None when nobody filled it in, nothing when it is blank. at, day: of the heading above."""
+    ticked = _BOX.match(item)
+    if ticked and choices and ticked[1] == " ":
+        yield None
         return
-    category = "commitment" if ticked and not choices and ticked[1] == " " else category_of(heading)
+    item = _plain(item[ticked.end() :] if ticked else item)
+    stamp = _TIME.match(item)
+    if stamp and _clock(stamp) is not None and stamp[0].rstrip() != stamp[0]:
+        at, item = _clock(stamp), item[stamp.end() :]
+    if _empty(item):
+        if item:
+            yield None
+        return
+    category = next((_CATEGORIES[word] for word in words(heading) if word in _CATEGORIES), "fact")
+    if ticked and not choices and ticked[1] == " ":
+        category = "commitment"
     # A heading that tells the kind of what stands below it is told by the kind already.
     short = _SHORT if category == "fact" else 1
-    terse = (len(words(said)) <= short and ":" not in said) or (ticked and choices)
+    terse = (len(words(item)) <= short and ":" not in item) or (ticked and choices)
     if heading and terse and not _general(heading):
-        said = f"{heading}: {said}"
-    reading.facts.append(MarkdownFact(said, category, heading, at, above.day))
+        item = f"{heading}: {item}"
+    yield MarkdownFact(item, category, at, day)
 
 
 def _empty(said: str) -> bool:
@@ -227,7 +194,7 @@ def _fence_end(lines: Sequence[str], start: int) -> int:
     return start + 1  # never closed: just a line
 
 
-def _facts(block: Sequence[str]) -> Iterator[str]:
+def _items(block: Sequence[str]) -> Iterator[str]:
     if all(_ROW.fullmatch(line.strip()) for line in block) and len(block) > 1:
         yield from _rows(block)
         return

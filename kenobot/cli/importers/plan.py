@@ -7,12 +7,14 @@ from datetime import UTC, date, datetime, time
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.cli.importers.folder import SkippedFile, TextFile
+from kenobot.cli.importers import markdown
+from kenobot.cli.importers.folder import SourceFolder
+from kenobot.cli.importers.markdown import MarkdownFact
 from kenobot.ports.memory import Candidate
 from kenobot.ports.provider import Role
 
 Origin = Literal["kenobot-js", "openclaw", "nanobot"]
-MOST_ITEMS = 50_000
+_MOST_ITEMS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,82 +39,83 @@ class ImportContext:
 
 @dataclass(frozen=True, slots=True)
 class ImportItem:
-    """Something that asks to be remembered, and when it was said; None where nothing tells."""
+    """Something that asks to be remembered, and when it was said."""
 
     candidate: Candidate
-    said_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedMessage:
-    """A message of an old conversation."""
-
-    role: Role
-    text: str
-    at: datetime
+    said_at: datetime
 
 
 @dataclass(slots=True)
 class FilePlan:
-    """One file. kind: what it is, in words. session: whose conversation `messages` is.
+    """One file.
 
+    kind: what it is, in words.
+    modified: its last change, never in the future.
+    session: whose conversation `messages` is, each with its role and time.
     skipped: reasons and how often.
     """
 
     path: str
     kind: str
+    modified: datetime
+    text: str = ""
+    note: str = ""
     items: list[ImportItem] = field(default_factory=list)
     session: str = ""
-    messages: list[ImportedMessage] = field(default_factory=list)
+    messages: list[tuple[Role, str, datetime]] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
-    note: str = ""
 
+    def add(self, candidate: Candidate, said_at: datetime | None = None) -> None:
+        """Add an item; without a time it is of the file's last change."""
+        self.items.append(ImportItem(candidate, said_at or self.modified))
 
-@dataclass(frozen=True, slots=True)
-class ManualFile:
-    """A file that belongs to people and is not taken in: what a person may want to do with it."""
-
-    path: str
-    advice: str
+    def markdown_facts(self, text: str, *, choices: bool = False, bare: bool = False) -> list[MarkdownFact]:
+        """The facts of a Markdown text of the file. choices, bare: as `markdown.read` has them."""
+        facts, unfilled = markdown.read(text, choices=choices, bare=bare)
+        if unfilled:
+            self.skipped["template text that nobody filled in"] += unfilled
+        return facts
 
 
 @dataclass(slots=True)
 class ImportPlan:
-    """Everything that one folder holds, for `take_in`."""
+    """Everything that one folder holds, for `apply_plan`.
+
+    manual_files: by path, what a person may want to do with a file that belongs to people and is not taken in.
+    """
 
     origin: Origin
+    folder: SourceFolder
+    about: ImportContext
     files: list[FilePlan] = field(default_factory=list)
-    manual_files: list[ManualFile] = field(default_factory=list)
+    manual_files: dict[str, str] = field(default_factory=dict)
 
-    def add_file(self, found: TextFile | SkippedFile | None, kind: str) -> FilePlan | None:
-        """The sheet of a file that was found, noted in the plan; None when there is nothing in it to read."""
-        if found is None:
+    def open(self, path: str, kind: str) -> FilePlan | None:
+        """Read a file and note it in the plan; None when there is nothing in it to read."""
+        source = self.folder.read(path)
+        if source is None:
             return None
-        sheet = FilePlan(found.path, kind)
+        if source.text is None:
+            self.skip_file(path, kind, source.note)
+            return None
+        sheet = FilePlan(path, kind, min(source.modified, self.about.now), source.text, source.note)
         self.files.append(sheet)
-        if isinstance(found, SkippedFile):
-            sheet.skipped[found.why] += 1
-            return None
-        sheet.note = found.note
         return sheet
 
     def skip_file(self, path: str, kind: str, why: str) -> None:
         """Note a file that is left alone."""
-        self.files.append(FilePlan(path, kind, skipped=Counter({why: 1})))
+        self.files.append(FilePlan(path, kind, self.about.now, skipped=Counter({why: 1})))
 
     def limit_items(self) -> None:
-        """Keep the first `MOST_ITEMS` items, and say of the rest that they were too many."""
-        left = MOST_ITEMS
+        """Keep the first `_MOST_ITEMS` items, and say of the rest that they were too many."""
+        left = _MOST_ITEMS
         for sheet in self.files:
             if len(sheet.items) > left:
-                sheet.skipped[f"more than {MOST_ITEMS} memories in one import"] += len(sheet.items) - left
+                sheet.skipped[f"more than {_MOST_ITEMS} memories in one import"] += len(sheet.items) - left
                 del sheet.items[left:]
             left -= len(sheet.items)
 
     def items(self) -> Iterator[tuple[FilePlan, ImportItem]]:
         """All that asks to be remembered, in the order in which it was said, so that what is newer comes later."""
         everything = [(sheet, item) for sheet in self.files for item in sheet.items]
-        return iter(sorted(everything, key=lambda pair: pair[1].said_at or _LATEST))
-
-
-_LATEST = datetime.max.replace(tzinfo=UTC)
+        return iter(sorted(everything, key=lambda pair: pair[1].said_at))

@@ -2,7 +2,6 @@
 
 import contextlib
 import shutil
-import sqlite3
 import sys
 import tempfile
 from collections.abc import AsyncIterator
@@ -26,8 +25,6 @@ from kenobot.cognitive.sleep.undo_night import UndoConflict
 from kenobot.cognitive.store import sleep_plans
 from kenobot.core.bus import Bus
 from kenobot.core.settings.home import AlreadyLocked, Home
-from kenobot.storage import database as db
-from kenobot.storage import migrate
 from kenobot.storage.database import Database
 
 _DRAFT = ".sleep-"
@@ -114,7 +111,9 @@ async def dry_run(context: CommandContext, phases: tuple[Phase, ...]) -> NightRe
         for leftover in home.path.glob(f"{_DRAFT}*"):  # of a run that was killed
             shutil.rmtree(leftover, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=_DRAFT, dir=home.path) as folder:
-            database = Database.open(_copied(home, Path(folder)), Path(folder) / "backups")
+            copy = Path(folder) / "kenobot.db"
+            context.copy_database(copy)
+            database = Database.open(copy, Path(folder) / "backups")
             bus = Bus(context.clock)
             try:
                 parts = SleepContext(database, bus, context.clock, context.zone, contextlib.nullcontext)
@@ -123,18 +122,6 @@ async def dry_run(context: CommandContext, phases: tuple[Phase, ...]) -> NightRe
             finally:
                 await bus.close()
                 await database.close()
-
-
-def _copied(home: Home, folder: Path) -> Path:
-    """A copy of the database in one snapshot; a bot that writes meanwhile does not wait for it."""
-    migrate.check(home.database)
-    target = folder / "kenobot.db"
-    try:
-        with contextlib.closing(db.connect(home.database, readonly=True)) as connection:
-            connection.execute("VACUUM INTO ?", (str(target),))
-    except sqlite3.Error as error:
-        raise db.to_store_error(error) from error
-    return target
 
 
 async def print_progress(step: NightProgress) -> None:

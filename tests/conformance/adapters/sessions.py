@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from kenobot.cli.importers import kenobot_js
+from kenobot.cli.importers.folder import json_lines
 from kenobot.core.settings.load import Settings
 from kenobot.ports.identity import is_session_id, session_id
 from kenobot.storage import conversation
@@ -34,7 +34,7 @@ def id_format(case: Case) -> Outcome:
 
 def load_corrupt(case: Case) -> Outcome:
     """What an import reads out of an old conversation's file."""
-    return compare(case, kenobot_js.parse_messages(case.input)[0])
+    return compare(case, [row for row in json_lines(case.input) if row is not None])
 
 
 def load_limit(case: Case) -> Outcome:

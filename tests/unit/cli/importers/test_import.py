@@ -138,6 +138,15 @@ def test_a_nanobot_workspace_is_taken_in(home: Home, cli: Cli, tmp_path: Path) -
     assert not any("Casual" in text or "automatically" in text or "ongoing" in text for text in texts)
 
 
+def test_a_history_without_dates_is_left_alone(cli: Cli, tmp_path: Path) -> None:
+    """It is named with the reason, and the rest is shown all the same."""
+    (tmp_path / "old" / "memory").mkdir(parents=True)
+    (tmp_path / "old" / "memory" / "HISTORY.md").write_text("We talked about boats.\n")
+    code, out, err = cli("import", str(tmp_path / "old"), "--dry-run", "--from", "nanobot")
+    assert (code, err) == (0, "")
+    assert "1 left alone: it has no dates, so it is no history" in out
+
+
 @pytest.mark.parametrize("make", [homes.javascript, homes.openclaw, homes.nanobot])
 def test_a_second_import_finds_nothing_new(home: Home, cli: Cli, tmp_path: Path, make: Callable[[Path], Path]) -> None:
     """The store is the same to the byte, seen counts and beliefs included."""
