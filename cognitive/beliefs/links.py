@@ -126,11 +126,8 @@ def decayed_confidence(confidence: float | None, days: float, policy: GraphPolic
 
 def current_confidence(type_: str, confidence: float, days: float, policy: GraphPolicy = DEFAULT) -> float:
     """Compute the confidence that a link of a type has after `days` of silence; only observed types fade."""
-    return (
-        decayed_confidence(confidence, days, policy)
-        if type_ in policy.first_confidence
-        else stored_confidence(confidence)
-    )
+    fades = type_ in policy.first_confidence
+    return decayed_confidence(confidence, days, policy) if fades else stored_confidence(confidence)
 
 
 def causal_phrase(text: str) -> str | None:

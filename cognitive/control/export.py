@@ -13,7 +13,6 @@ from typing import Any
 
 from kenobot.cognitive.control import export_rows as rows
 from kenobot.cognitive.control.export_format import (
-    EXPORTED_STATE_PREFIXES,
     FORMAT,
     LINE_KINDS,
     MAX_LINE_CHARS,
@@ -55,12 +54,10 @@ Progress = Callable[[int], None]
 
 def export(connection: Connection, reach: Scopes, at: datetime) -> Iterator[str]:
     """Iterate over the lines of an export of everything within `reach`. Read it within one transaction."""
-    counts = {
-        kind: sum(1 for _ in rows.export_rows(connection, kind, reach, EXPORTED_STATE_PREFIXES)) for kind in LINE_KINDS
-    }
+    counts = {kind: sum(1 for _ in rows.export_rows(connection, kind, reach)) for kind in LINE_KINDS}
     yield _line("head", {"format": FORMAT, "version": VERSION, "exported": records.stamp(at), "counts": counts})
     for kind in LINE_KINDS:
-        for row in rows.export_rows(connection, kind, reach, EXPORTED_STATE_PREFIXES):
+        for row in rows.export_rows(connection, kind, reach):
             row.pop("changed_event", None)
             if kind == "vector":
                 row.pop("hash")  # it is made of the words, and is made anew
@@ -133,15 +130,12 @@ class _Intake:
     def __init__(self, connection: Connection, deed: Actor) -> None:
         self._connection = connection
         self._deed = deed
-        self._now = records.stamp(deed.at)
         self._report = MemoryImportReport()
         self._turns: dict[int, int] = {}
         self._records: dict[int, int | None] = {}
         self._events: dict[int, int] = {}
         self._fresh: dict[int, str] = {}
-        self._highest = rows.last_inbox_id(connection)
-        self._empty = self._highest == 0
-        self._offset = self._highest
+        self._offset = self._highest = rows.last_inbox_id(connection)  # inbox rows of the file get numbers above it
         self._last_event = events.last_event(connection)
 
     def take(self, number: int, kind: str, content: Any) -> None:
@@ -168,7 +162,7 @@ class _Intake:
             case FileLine():
                 self._file(content)
             case StateLine():
-                fit = content.key.startswith(EXPORTED_STATE_PREFIXES)
+                fit = content.key.startswith(rows.EXPORTED_STATE_PREFIXES)
                 self._count(kind, rows.insert_row(self._connection, "key_value", content.model_dump()) if fit else 0)
 
     def finish(self) -> MemoryImportReport:
@@ -191,10 +185,8 @@ class _Intake:
 
     def _turn(self, turn: int) -> int | None:
         """Map an inbox row of the file to its number here; None for one of whose words nothing came along."""
-        if turn in self._turns:
-            return self._turns[turn]
-        if not self._empty:
-            return None
+        if turn in self._turns or self._offset:
+            return self._turns.get(turn)
         self._highest = max(self._highest, turn)
         return turn
 
@@ -206,7 +198,7 @@ class _Intake:
                 self._turns.setdefault(turn, known)
             return 0
         if turn is not None:
-            turn = self._turns.setdefault(turn, turn if self._empty else self._offset + turn)
+            turn = self._turns.setdefault(turn, self._offset + turn)
             self._highest = max(self._highest, turn)
         text = sanitize(line.text, DEFAULT.max_text_chars * 100)
         return conversation.import_message(
@@ -254,10 +246,11 @@ class _Intake:
         term_index.index_record(self._connection, record, line.scope)
 
     def _event(self, number: int, line: EventLine) -> None:
-        record = self._here(number, line.record_id) if line.record_id is not None else None
+        record = None
         if line.record_id is None:
             is_known = rows.has_event(self._connection, line.at, line.actor, line.type, line.session)
         else:
+            record = self._here(number, line.record_id)
             is_known = record not in self._fresh
         if is_known:
             self._count("event", 0)

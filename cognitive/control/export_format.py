@@ -5,17 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import (
-    AfterValidator,
-    AliasChoices,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    JsonValue,
-    ValidationError,
-    ValidationInfo,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError, ValidationInfo
 
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.identity import Trust, is_session_id
@@ -26,8 +16,6 @@ VERSION: Final = 2
 MAX_LINE_CHARS = 8_000_000
 IsMemoryFile = Callable[[str], bool]
 """Whether a path, relative to the memory folder, is one that memory writes."""
-EXPORTED_STATE_PREFIXES = ("bootstrap:", "guideline", "sleep:", "proposal:")
-"""What a state's name begins with when it is worth taking along. Cursors say how far work has come in one database."""
 
 
 class ImportFormatError(KenobotError):
@@ -77,19 +65,20 @@ _FORMER_KINDS = {"veil": "hidden_turn"}
 _FORMER_COLUMNS = {"attrs": "attributes", "evidence": "source_messages", "seen": "mentions", "uses": "use_count"}
 
 
-def _rename_keys(content: object, names: Mapping[str, str]) -> object:
-    return {names.get(key, key): value for key, value in content.items()} if isinstance(content, dict) else content
+def _current_names(kind: str, content: object) -> object:
+    """Content of a line with the names of this version."""
+    match kind, content:
+        case "record", dict():
+            return _renamed(content, _FORMER_COLUMNS)
+        case "head", {"counts": dict(counts), **rest}:
+            return {**rest, "counts": _renamed(counts, _FORMER_KINDS)}
+        case "event", {"data": {"was": dict(was)} as data, **rest}:
+            return {**rest, "data": {**data, "was": _renamed(was, _FORMER_COLUMNS)}}
+    return content
 
 
-def _counts(content: object) -> object:
-    return _rename_keys(content, _FORMER_KINDS)
-
-
-def _event_data(content: object) -> object:
-    """What an event tells: the columns that it overwrote stand there by name."""
-    if not isinstance(content, dict) or "was" not in content:
-        return content
-    return {**content, "was": _rename_keys(content["was"], _FORMER_COLUMNS)}
+def _renamed(content: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
+    return {names.get(name, name): value for name, value in content.items()}
 
 
 Scope = Annotated[str, AfterValidator(_scope)]
@@ -110,7 +99,7 @@ class HeadLine(_Line):
     format: Literal["kenobot-memory"]
     version: Literal[1, 2]
     exported: Timestamp
-    counts: Annotated[dict[str, Count], BeforeValidator(_counts)] = {}
+    counts: dict[str, Count] = {}
 
 
 class RecordLine(_Line):
@@ -122,7 +111,7 @@ class RecordLine(_Line):
     scope: Scope
     subject: str = "owner"
     text: str
-    attributes: Annotated[dict[str, JsonValue], Field(validation_alias=AliasChoices("attributes", "attrs"))] = {}
+    attributes: dict[str, JsonValue] = {}
     tags: list[str] = []
     lang: str = ""
     source: str = "import"
@@ -130,8 +119,8 @@ class RecordLine(_Line):
     confidence: Fraction = 0.6
     importance: Fraction = 0.5
     stability: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = 1.0
-    mentions: Annotated[Count, Field(validation_alias=AliasChoices("mentions", "seen"))] = 1
-    use_count: Annotated[Count, Field(validation_alias=AliasChoices("use_count", "uses"))] = 0
+    mentions: Count = 1
+    use_count: Count = 0
     status: Literal["active", "superseded", "expired", "archived", "forgotten", "invalidated"] = "active"
     lifecycle: str = "candidate"
     verification: str = "unverified"
@@ -147,7 +136,7 @@ class RecordLine(_Line):
     expires: Timestamp | None = None
     day: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")] | None = None
     key: str = ""
-    source_messages: Annotated[list[RowId], Field(validation_alias=AliasChoices("source_messages", "evidence"))] = []
+    source_messages: list[RowId] = []
 
 
 class EventLine(_Line):
@@ -157,7 +146,7 @@ class EventLine(_Line):
     actor: str
     type: str
     record_id: RowId | None = None
-    data: Annotated[dict[str, JsonValue], BeforeValidator(_event_data)] = {}
+    data: dict[str, JsonValue] = {}
 
 
 class LinkLine(_Line):
@@ -252,7 +241,7 @@ def parse(text: str, number: int, is_memory_file: IsMemoryFile) -> tuple[str, An
     if isinstance(version, int) and version > VERSION:
         raise ImportFormatError(1, f"the export is of version {version}, this KenoBot knows {VERSION}: update it")
     try:
-        return kind, _KINDS[kind].model_validate(content, context=is_memory_file)
+        return kind, _KINDS[kind].model_validate(_current_names(kind, content), context=is_memory_file)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])

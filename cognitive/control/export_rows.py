@@ -5,58 +5,50 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.store.scopes import Scopes, scope_filter, scope_names
+from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter, scope_names
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
-_NUMBERS = ("attributes", "tags", "source_messages", "data", "blocks")  # columns that hold JSON
+EXPORTED_STATE_PREFIXES = ("bootstrap:", "guideline", "sleep:", "proposal:")
+"""What a state's name begins with when it is worth taking along. Cursors say how far work has come in one database."""
+
+_JSON_COLUMNS = ("attributes", "tags", "source_messages", "data", "blocks")
 _MESSAGE = ("session", "role", "text", "at", "inbox_id", "trust", "scope")
+_QUERIES = {
+    "record": "SELECT * FROM record WHERE {where} ORDER BY id",
+    "event": "SELECT * FROM event WHERE {nobodys}record_id IN {mine} ORDER BY id",
+    "link": "SELECT * FROM link WHERE src IN {mine} AND dst IN {mine} ORDER BY src, dst, type",
+    "vector": "SELECT * FROM vector WHERE record_id IN {mine} ORDER BY record_id",
+    "tombstone": "SELECT * FROM tombstone WHERE {where} ORDER BY scope, key",
+    "file": "SELECT path, text, blocks FROM list_file ORDER BY path",
+    "state": "SELECT key, value FROM key_value ORDER BY key",
+}
+_WHOLE_HOME = ("file", "state")  # these belong to no scope
 
 
-def _rows(connection: Connection, sql: str, values: tuple[object, ...] = ()) -> Iterator[dict[str, Any]]:
-    cursor = connection.execute(sql, values)
-    names = [column[0] for column in cursor.description]
-    for row in cursor:
-        found = dict(zip(names, row, strict=True))
-        yield {name: json.loads(value) if name in _NUMBERS else value for name, value in found.items()}
-
-
-def export_rows(
-    connection: Connection, kind: str, reach: Scopes, prefixes: tuple[str, ...] = ()
-) -> Iterator[dict[str, Any]]:
-    """Iterate over everything of one kind of line within `reach`. prefixes: of the states that are wanted.
+def export_rows(connection: Connection, kind: str, reach: Scopes) -> Iterator[dict[str, Any]]:
+    """Iterate over everything of one kind of line within `reach`, by column.
 
     What belongs to nobody, such as states and the files of the mirror, is there only for the whole home.
     """
     where, scopes = scope_filter(reach)
-    whole = not isinstance(reach, tuple)
-    mine = f"(SELECT id FROM record WHERE {where})"
-    match kind:
-        case "record":
-            yield from _rows(connection, f"SELECT * FROM record WHERE {where} ORDER BY id", scopes)
-        case "message":
-            messages = conversation.messages_in_scopes(connection, scope_names(reach))
-            yield from ({name: getattr(message, name) for name in _MESSAGE} for message in messages)
-        case "event":
-            nobodys = "record_id IS NULL OR " if whole else ""
-            yield from _rows(connection, f"SELECT * FROM event WHERE {nobodys}record_id IN {mine} ORDER BY id", scopes)
-        case "link":
-            sql = f"SELECT * FROM link WHERE src IN {mine} AND dst IN {mine} ORDER BY src, dst, type"
-            yield from _rows(connection, sql, (*scopes, *scopes))
-        case "vector":
-            yield from _rows(connection, f"SELECT * FROM vector WHERE record_id IN {mine} ORDER BY record_id", scopes)
-        case "hidden_turn":
-            records = {row[0] for row in connection.execute(f"SELECT id FROM record WHERE {where}", scopes)}
-            hidden = conversation.hidden_turns(connection)
-            yield from ({"inbox_id": turn, "record_id": record} for turn, record in hidden if record in records)
-        case "tombstone":
-            yield from _rows(connection, f"SELECT * FROM tombstone WHERE {where} ORDER BY scope, key", scopes)
-        case "file" if whole:
-            yield from _rows(connection, "SELECT path, text, blocks FROM list_file ORDER BY path")
-        case "state" if whole:
-            for row in _rows(connection, "SELECT key, value FROM key_value ORDER BY key"):
-                if row["key"].startswith(prefixes):
-                    yield row
+    if kind == "message":
+        messages = conversation.messages_in_scopes(connection, scope_names(reach))
+        yield from ({name: getattr(message, name) for name in _MESSAGE} for message in messages)
+    elif kind == "hidden_turn":
+        records = {row[0] for row in connection.execute(f"SELECT id FROM record WHERE {where}", scopes)}
+        hidden = conversation.hidden_turns(connection)
+        yield from ({"inbox_id": turn, "record_id": record} for turn, record in hidden if record in records)
+    elif kind not in _WHOLE_HOME or reach is ALL_SCOPES:
+        mine = f"(SELECT id FROM record WHERE {where})"
+        nobodys = "record_id IS NULL OR " if reach is ALL_SCOPES else ""
+        sql = _QUERIES[kind].format(where=where, mine=mine, nobodys=nobodys)
+        cursor = connection.execute(sql, scopes * (2 if kind == "link" else 1))
+        names = [column[0] for column in cursor.description]
+        for values in cursor:
+            row = dict(zip(names, values, strict=True))
+            if kind != "state" or row["key"].startswith(EXPORTED_STATE_PREFIXES):
+                yield {name: json.loads(value) if name in _JSON_COLUMNS else value for name, value in row.items()}
 
 
 def insert_row(connection: Connection, table: str, values: Mapping[str, Json | bytes]) -> int:

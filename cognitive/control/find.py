@@ -1,7 +1,7 @@
 """Find the memories that a person means, by words, number or key. For what must not guess: forgetting, correcting."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,6 +9,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit, search_records
 from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes, scope_names
@@ -17,9 +18,6 @@ from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.ports.errors import KenobotError
 from kenobot.storage.connection import Connection
-
-NearSearch = Callable[[Connection, str, Scopes, int], Sequence[int]]
-"""Finds records near to a text, best first: an index, where there is one."""
 
 _NEAR = 50
 _FRESH = 300  # newest records that an index may not know yet
@@ -54,9 +52,9 @@ def find_memories(
     numbers += _compared(
         connection, wanted, reach, _FRESH if search else policy.max_records_compared, policy.match_from_share
     )
-    numbers = list(dict.fromkeys([*numbers, *_same(connection, text, reach)]))
+    numbers += records.ids_with_key_prefix(connection, key_of(text), reach, _NEAR)
     found = []
-    for record in records.by_ids(connection, numbers, reach).values():
+    for record in records.by_ids(connection, list(dict.fromkeys(numbers)), reach).values():
         if record.status != "active" or record.form == "summary":  # what it tells, the memories it is made of say
             continue
         exact = bool(said) and said == normalise(record.text)
@@ -101,10 +99,6 @@ def _share(wanted: Sequence[tuple[str, ...]], text: str) -> float:
     first = {stem[0] for word in wanted for stem in word}  # no stem begins with another letter than its word
     said = {stem for word in words(text) if word[0] in first for stem in stems(word)}
     return sum(bool(said.intersection(word)) for word in wanted) / len(wanted) if wanted else 0.0
-
-
-def _same(connection: Connection, text: str, reach: Scopes) -> list[int]:
-    return records.ids_with_key_prefix(connection, key_of(text), reach, _NEAR)
 
 
 def _compared(

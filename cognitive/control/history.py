@@ -1,15 +1,17 @@
-"""Read from events what happened to a record, and what it said at any moment."""
+"""Read from events what happened to a record, what it said at any moment, and what stands behind a reply."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from kenobot.cognitive.recall.prompt.usage import UsedMemory, explain_turn
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import ColumnValue
-from kenobot.cognitive.store.events import EventRow, record_events, undone_by
+from kenobot.cognitive.store.events import record_events, undone_by
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 _BOOKKEEPING = frozenset(
@@ -40,21 +42,29 @@ def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryS
     known = records.get(connection, record, reach)
     if known is None:
         return []
-    steps = [
-        HistoryStep(
-            event=happening.id,
-            at=happening.at,
-            actor=happening.actor,
-            kind=happening.kind,
-            session=happening.session,
-            reason=str(happening.data.get("reason") or ""),
-            changes=tuple((n, b, a) for n, b, a in changes if n not in _BOOKKEEPING),
-            undone=happening.kind != "recalled" and undone_by(connection, happening.decision_id) is not None,
-            part_of=happening.decision_id if happening.decision_id != happening.id else None,
+    steps: list[HistoryStep] = []
+    after: dict[str, ColumnValue] = {}  # what the next change found
+    for event in reversed(record_events(connection, record)):
+        changes = [
+            (name, before, after.get(name, getattr(known, name, None)))
+            for name, before in sorted(event.previous_values.items())
+            if name not in _BOOKKEEPING
+        ]
+        after |= event.previous_values
+        steps.append(
+            HistoryStep(
+                event=event.id,
+                at=event.at,
+                actor=event.actor,
+                kind=event.kind,
+                session=event.session,
+                reason=str(event.data.get("reason") or ""),
+                changes=tuple(changes),
+                undone=event.kind != "recalled" and undone_by(connection, event.decision_id) is not None,
+                part_of=event.decision_id if event.decision_id != event.id else None,
+            )
         )
-        for happening, changes in _changes(known, record_events(connection, record))
-    ]
-    return steps[::-1]
+    return steps
 
 
 def as_of(connection: Connection, record: int, moment: datetime, reach: Scopes) -> Record | None:
@@ -70,16 +80,13 @@ def alive_at(connection: Connection, reach: Scopes, moment: datetime, forms: Seq
     """
     at = records.stamp(moment)
     found: list[Record] = []
-    for known in records.list_records(connection, reach, (), forms, _EVERY):
+    for known in records.list_records(connection, reach, (), forms):
         record = _rewound(connection, known, at)
         if record is not None and record.status == "active":
             found.append(record)
             if len(found) == limit:
                 break
     return found
-
-
-_EVERY = 2**62
 
 
 def _rewound(connection: Connection, known: Record, at: str) -> Record | None:
@@ -96,17 +103,26 @@ def _rewound(connection: Connection, known: Record, at: str) -> Record | None:
     return known._replace(**values)
 
 
-def _changes(
-    known: Record, events: Sequence[EventRow]
-) -> Iterator[tuple[EventRow, list[tuple[str, ColumnValue, ColumnValue]]]]:
-    """Each event with what it changed: before, and after, which is what the next change found there."""
-    after: dict[str, ColumnValue] = {}
-    told: list[tuple[EventRow, list[tuple[str, ColumnValue, ColumnValue]]]] = []
-    for happening in reversed(events):
-        changed = []
-        for name, before in happening.previous_values.items():
-            now = after[name] if name in after else getattr(known, name, None)
-            changed.append((name, before, now))
-            after[name] = before
-        told.append((happening, sorted(changed)))
-    return reversed(told)
+@dataclass(frozen=True, slots=True)
+class ReplyExplanation:
+    """A reply, and what its prompt showed of memory: what was recalled for it first. turn: the inbox row."""
+
+    session: str
+    turn: int
+    at: str
+    question: str
+    answer: str
+    used_memories: tuple[UsedMemory, ...]
+
+
+def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> ReplyExplanation | None:
+    """Explain the last reply of a conversation; None when nothing was answered there yet."""
+    for answer in conversation.iterate_messages(connection, session, newest_first=True):
+        if answer.role != "assistant" or answer.inbox_id is None:
+            continue
+        turn = conversation.messages_of_turns(connection, [answer.inbox_id])
+        question = next((row.text for row in turn if row.role == "user" and row.session == session), "")
+        explained = explain_turn(connection, answer.inbox_id, reach)
+        because = explained.used_memories if explained is not None else ()
+        return ReplyExplanation(session, answer.inbox_id, answer.at, question, answer.text, because)
+    return None

@@ -344,7 +344,7 @@ def ids_containing_text(connection: Connection, piece: str, reach: Scopes) -> li
 
 
 def list_records(
-    connection: Connection, reach: Scopes, statuses: Sequence[str], forms: Sequence[str], limit: int
+    connection: Connection, reach: Scopes, statuses: Sequence[str], forms: Sequence[str], limit: int | None = None
 ) -> list[Record]:
     """Records of these statuses and forms (none: of any), the newest first."""
     wanted = {column: list(words) for column, words in (("status", statuses), ("form", forms)) if words}

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control.find import NearSearch, index_search
+from kenobot.cognitive.control.find import index_search
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core import texts

@@ -7,8 +7,8 @@ theirs in private, a guest their own, and in a group everybody the group's.
 from collections.abc import Mapping, Sequence
 
 from kenobot.agent.commands.command import CommandCall, CommandContext, numbered_lines, one_line, time_ago_text
-from kenobot.cognitive.control.explain_reply import explain_last_reply
 from kenobot.cognitive.control.find import parse_number
+from kenobot.cognitive.control.history import explain_last_reply
 from kenobot.cognitive.control.undo import UndoError, UndoResult, last_undoable_event, undo
 from kenobot.cognitive.recall.prompt.usage import UsedMemory
 from kenobot.cognitive.remember.admit import admit

@@ -10,7 +10,6 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.control import history as past
-from kenobot.cognitive.control.explain_reply import explain_last_reply
 from kenobot.cognitive.control.find import resolve_reference
 from kenobot.cognitive.recall.prompt.usage import UsedMemory
 from kenobot.cognitive.store import links as record_links
@@ -88,7 +87,7 @@ def why(context: CommandContext) -> int:
             rows = [_origin(connection, resolve_reference(connection, args.ref, context.scopes), context)]
         else:
             session = args.session or conversation.last_answered_session(connection)
-            reply = explain_last_reply(connection, session, context.scopes) if session else None
+            reply = past.explain_last_reply(connection, session, context.scopes) if session else None
             if reply is None:
                 return options.print_failure("Nothing was answered there yet: `kenobot chat` begins a conversation.")
             rows = [_used_row(connection, used, context) for used in reply.used_memories]
