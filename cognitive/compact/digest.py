@@ -4,8 +4,8 @@ As a record it is a Markdown list with the trust of each line in its attributes;
 of it. A message's number and time say how far it reaches; where they do not fit, the time decides.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from kenobot.cognitive.store.records import Record
@@ -53,7 +53,8 @@ class Digest:
     @property
     def text(self) -> str:
         """What the record says."""
-        return "\n".join([*(f"- {line.text}" for line in self.lines), *_listed(self.missing)])
+        missing = _by_trust(self.missing, MISSING_LABEL)
+        return "\n".join([*(f"- {line.text}" for line in self.lines), *(line.text for line in missing)])
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -90,15 +91,12 @@ def parse_digest(record: Record) -> Digest:
 
 def trim_digest(digest: Digest, tokens: int) -> Digest:
     """As much of a summary as `tokens` allow: the newest lines, and of what is missing the newest."""
-    lines, missing = list(digest.lines), list(digest.missing)
-    fitted = digest
-    while (lines or missing) and fitted.size > tokens:
-        if missing and (len(missing) > len(lines) or not lines):
-            del missing[0]
+    while (digest.lines or digest.missing) and digest.size > tokens:
+        if len(digest.missing) > len(digest.lines):
+            digest = replace(digest, missing=digest.missing[1:])
         else:
-            del lines[0]
-        fitted = Digest(tuple(lines), tuple(missing), digest.last_message, digest.last_message_at)
-    return fitted
+            digest = replace(digest, lines=digest.lines[1:])
+    return digest
 
 
 def render_digest(digest: Digest, *, own: bool = False) -> str:
@@ -114,10 +112,6 @@ def render_digest(digest: Digest, *, own: bool = False) -> str:
         if trust not in trusted and said:
             parts.append(f"- {quote_untrusted(chr(10).join(said), trust)}")
     return "\n".join(part for part in parts if part)
-
-
-def _listed(missing: Sequence[SummaryLine]) -> list[str]:
-    return [line.text for line in _by_trust(missing, MISSING_LABEL)]
 
 
 def _by_trust(missing: Iterable[SummaryLine], label: str = "") -> list[SummaryLine]:

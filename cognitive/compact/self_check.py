@@ -1,7 +1,7 @@
 """The self-check after a compaction: what the turns said that neither the summary nor any memory holds."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact import rule_summary
@@ -79,22 +79,23 @@ def with_missing(digest: Digest, found: Sequence[Gap], room: int, policy: Compac
     while items and sum(estimate_tokens(item.text) + 1 for item in items) > room:
         del items[0]
     kept = {item.text.casefold() for item in items}
-    whole = Digest(digest.lines, tuple(items), digest.last_message, digest.last_message_at)
-    return whole, sum(gap.text.casefold() not in kept for gap in found)
+    return replace(digest, missing=tuple(items)), sum(gap.text.casefold() not in kept for gap in found)
 
 
 def _items(sentence: str, turn: ConversationTurn, trust: Trust, zone: ZoneInfo) -> list[tuple[GapKind, str]]:
     """What must not get lost of a sentence: the sentence itself when it settles something, else its parts."""
     if said.is_decision(sentence):
         return [("decision", sentence)]
-    left_open = said.is_open(sentence) or (said.is_question(sentence) and said.leaves_unanswered(turn.answer))
-    if left_open:
+    if said.is_open(sentence) or (said.is_question(sentence) and said.leaves_unanswered(turn.answer)):
         return [("open", sentence)]
     if trust in ("owner", "guest") and heuristic.extract_facts(sentence, turn.at.astimezone(zone).date()):
         return [("fact", sentence)]
-    items: list[tuple[GapKind, str]] = [("date", each) for each in said.dates(sentence)]
-    items += [("number", each) for each in said.numbers(sentence)]
-    return [*items, *(("name", each) for each in said.names(sentence))]
+    parts: dict[GapKind, list[str]] = {
+        "date": said.dates(sentence),
+        "number": said.numbers(sentence),
+        "name": said.names(sentence),
+    }
+    return [(kind, part) for kind, found in parts.items() for part in found]
 
 
 def _words(record: Record) -> str:

@@ -72,10 +72,9 @@ def numbers(sentence: str) -> list[str]:
     for match in _NUMBER.finditer(plain):
         unit = _UNIT.match(plain, match.end())
         bare = match[0].strip()
-        counted = unit is not None and unit[1] not in STOPWORDS
-        if counted and unit is not None:
-            bare = f"{bare} {unit[1]}"
-        if counted or len(re.sub(r"\W", "", bare)) > 1 or not bare.isdecimal():
+        if unit is not None and unit[1] not in STOPWORDS:
+            found.append(f"{bare} {unit[1]}")
+        elif len(re.sub(r"\W", "", bare)) > 1 or not bare.isdecimal():
             found.append(bare)
     return found
 
@@ -88,10 +87,9 @@ def names(sentence: str) -> list[str]:
         word = match[0]
         folded = fold(word)
         capital = word[0].isupper() and folded not in STOPWORDS and folded not in _DAYS and len(word) > 1
-        goes_on = bool(found) and match.start() == end + 1 and sentence[end] == " "
         if not capital:
             continue
-        if goes_on:
+        if found and match.start() == end + 1 and sentence[end] == " ":
             found[-1].append(word)
         elif at > 0 or _is_name_at_start(sentence, match.end()):
             found.append([word])
@@ -129,16 +127,8 @@ class TextCoverage:
         wanted = {word for word in words(text) if word not in STOPWORDS} or set(words(text))
         if kind == "name":
             return any(all(not stands.isdisjoint(stems(word)) for word in wanted) for stands in self._stems)
-        return self._share(wanted) >= self._covered
-
-    def _share(self, wanted: set[str]) -> float:
-        """The largest share of some words that one of the texts holds."""
-        if not wanted:
-            return 1.0
-        return max(
-            (sum(not stands.isdisjoint(stems(word)) for word in wanted) / len(wanted) for stands in self._stems),
-            default=0.0,
-        )
+        hits = (sum(not stands.isdisjoint(stems(word)) for word in wanted) for stands in self._stems)
+        return not wanted or max(hits, default=0) / len(wanted) >= self._covered
 
 
 def _figures(text: str) -> Iterator[str]:

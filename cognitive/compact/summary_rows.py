@@ -54,12 +54,11 @@ def load_digest(connection: Connection, record: Record) -> Digest:
         return digest
     before = parse_digest(record._replace(text=row[0] or record.text, attributes=row[1], trust="forward"))
     trusts = {line.text: line.trust for line in (*before.lines, *before.missing)}
-    return Digest(
-        tuple(replace(line, trust=trusts.get(line.text, line.trust)) for line in digest.lines),
-        tuple(replace(line, trust=trusts.get(line.text, line.trust)) for line in digest.missing),
-        before.last_message,
-        before.last_message_at,
+    lines, missing = (
+        tuple(replace(line, trust=trusts.get(line.text, line.trust)) for line in part)
+        for part in (digest.lines, digest.missing)
     )
+    return replace(before, lines=lines, missing=missing)
 
 
 def summarised_through(connection: Connection, session: str, digest: Digest) -> int:
