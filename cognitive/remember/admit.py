@@ -12,6 +12,7 @@ from typing import Literal
 
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.beliefs.links import link_new_record, strengthen_link
+from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
@@ -81,12 +82,11 @@ def admit(
     if refusal is not None:
         return _decided(connection, occasion, Decision("discarded", refusal))
     made = replace(made, key=key)
-    if made.form not in FACT_FORMS:
-        found = Comparison(repeated=known)
-    else:
+    found = Comparison()
+    if made.form in FACT_FORMS:
         found = compare(connection, made, occasion.policy.admit, occasion.nearness, instead_of)
-        if known is not None:
-            found = replace(found, repeated=known, later=None)
+    if known is not None:
+        found = replace(found, repeated=known, later=None)
     if found.repeated is not None:
         return _reinforce(connection, found.repeated, made, found.conflicts, occasion)
     return _create(connection, made, found, occasion)
@@ -224,11 +224,10 @@ def _by_key(connection: Connection, made: RecordDraft) -> tuple[Record | None, s
 
 def _same_subject(known: Record, made: RecordDraft) -> bool:
     """Whether both are about one: a name that stands in the words needs nobody to tell it."""
-    if known.subject == made.subject:
-        return True
+    if known.subject == made.subject or OWNER_SUBJECT not in (known.subject, made.subject):
+        return known.subject == made.subject
     named = known.subject if made.subject == OWNER_SUBJECT else made.subject
-    told_by_words = set(words(named)) <= set(words(made.text))
-    return OWNER_SUBJECT in (known.subject, made.subject) and told_by_words
+    return set(words(named)) <= set(words(made.text))
 
 
 def _create(connection: Connection, made: RecordDraft, found: Comparison, occasion: AdmitContext) -> Decision:
@@ -237,21 +236,20 @@ def _create(connection: Connection, made: RecordDraft, found: Comparison, occasi
     action = _default_action(made)
     verdict, rationale = check_action(action, made.confidence, made.importance, policy.admit)
     record = insert_draft(connection, made, occasion, confidence)
-    decision = _outcome(found.conflicts, record)
-    if found.later is not None:
-        decision = Decision("created", f"it is history: {found.later.id} says what came after it", record)
-    told: dict[str, Json] = {"action": action, "policy": f"{verdict}: {rationale}"}
-    told["tier"] = tier_of_confidence(confidence, policy.admit)
-    event = _event(connection, occasion, decision, told)
+    decision = _outcome(found, record)
+    tier = tier_of_confidence(confidence, policy.admit)
+    ruling: dict[str, Json] = {"action": action, "policy": f"{verdict}: {rationale}", "tier": tier}
+    event = _event(connection, occasion, decision, ruling)
     records.set_changed_event(connection, record, made.scope, event)
     act = occasion.change_context(decision.reason, event)
-    if found.later is not None:
-        _file_as_history(connection, record, found.later, made, act)
+    if found.later is not None:  # it is remembered as having been so until then
+        stored, later = records.require(connection, record, made.scope), found.later
+        end_record(connection, stored, "superseded", act, by=later.id, valid_to=later.valid_from)
         return decision
     for dispute in found.conflicts:
         apply_conflict(connection, dispute, record, act, policy)
     if made.form in FACT_FORMS:
-        _link(connection, record, made, found, act, occasion)
+        _link(connection, records.require(connection, record, made.scope), found, act, policy)
     return decision
 
 
@@ -259,40 +257,23 @@ def _default_action(made: RecordDraft) -> str:
     return "store_episode" if made.form == "episode" else "store_note"
 
 
-def _outcome(disputes: Sequence[Conflict], record: int) -> Decision:
-    ended = [str(dispute.record.id) for dispute in disputes if dispute.ends_record]
+def _outcome(found: Comparison, record: int) -> Decision:
+    if found.later is not None:
+        return Decision("created", f"it is history: {found.later.id} says what came after it", record)
+    ended = ", ".join(str(dispute.record.id) for dispute in found.conflicts if dispute.ends_record)
     if ended:
-        return Decision("replaced", f"takes the place of {', '.join(ended)}", record)
-    beside = [str(dispute.record.id) for dispute in disputes]
-    return Decision("created", f"it is new, and at odds with {', '.join(beside)}" if beside else "it is new", record)
+        return Decision("replaced", f"takes the place of {ended}", record)
+    beside = ", ".join(str(dispute.record.id) for dispute in found.conflicts)
+    return Decision("created", f"it is new, and at odds with {beside}" if beside else "it is new", record)
 
 
-def _file_as_history(connection: Connection, record: int, later: Record, made: RecordDraft, act: ChangeContext) -> None:
-    """What was said earlier than what replaced it is remembered as having been so until then."""
-    known = records.get(connection, record, (made.scope,))
-    assert known is not None
-    values: dict[str, ColumnValue] = {"status": "superseded", "valid_to": later.valid_from}
-    change(connection, known, "superseded", values, act, data={"from": "active", "by": later.id})
-    links.add_supersedes_link(connection, later.id, record, records.stamp(act.at), act.actor)
-
-
-def _link(
-    connection: Connection,
-    record: int,
-    made: RecordDraft,
-    found: Comparison,
-    act: ChangeContext,
-    occasion: AdmitContext,
-) -> None:
+def _link(connection: Connection, record: Record, found: Comparison, act: ChangeContext, policy: Policy) -> None:
     """Tie a new record to what it belongs with, and lay it into the open box."""
-    known = records.get(connection, record, (made.scope,))
-    assert known is not None
-    policy = occasion.policy
     for other, nearness in found.related:
         weight = min(1.0, nearness)
-        strengthen_link(connection, record, other.id, "related", act.at, "alike", weight=weight, policy=policy.graph)
-    link_new_record(connection, known, act, policy.graph)
-    boxes.add_to_open_box(connection, known, act, policy.boxes)
+        strengthen_link(connection, record.id, other.id, "related", act.at, "alike", weight=weight, policy=policy.graph)
+    link_new_record(connection, record, act, policy.graph)
+    boxes.add_to_open_box(connection, record, act, policy.boxes)
 
 
 # ── repeats ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -313,12 +294,8 @@ def _reinforce(
     values = _surer(known, made, occasion, weight >= record_weight(known, policy.admit))
     reworded = made.key != known.key and may_displace(made, known, policy.admit) and is_richer(known.text, made.text)
     if reworded:
-        values |= {
-            "text": made.text,
-            "key": made.key,
-            "lang": detect_language(made.text),
-            "updated": records.stamp(occasion.at),
-        }
+        values |= {"text": made.text, "key": made.key, "lang": detect_language(made.text)}
+        values["updated"] = records.stamp(occasion.at)
     reason = "it was known already, and is said more fully now" if reworded else "it was known already"
     decision = Decision("reinforced", reason, known.id)
     shown = reworded or values["trust"] != known.trust
@@ -329,8 +306,7 @@ def _reinforce(
         # Without a turn of its own a repeat cannot be told from the same one again, and must take nothing twice.
         if made.evidence and dispute.record.id != known.id:
             apply_conflict(connection, dispute, known.id, act, policy)
-    after = records.get(connection, known.id, (known.scope,))
-    assert after is not None
+    after = records.require(connection, known.id, known.scope)
     lifecycle.apply_event(connection, after, "restated" if weight == 3 else "reinforced", act, policy.value)
     return decision
 
@@ -410,9 +386,6 @@ def _fill(connection: Connection, made: RecordDraft, occasion: AdmitContext) -> 
     decision = Decision("replaced", "a slot holds one text", known.id)
     change(connection, known, "replaced", values, occasion.change_context(decision.reason))
     return decision
-
-
-# ── events ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _decided(connection: Connection, occasion: AdmitContext, decision: Decision) -> Decision:

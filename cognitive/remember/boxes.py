@@ -129,9 +129,7 @@ def add_together(
     )
     box_store.save_open_topic(connection, replace(known, box=box, contents=after))
     if box is not None and after.count >= policy.max_records:
-        full = store.get(connection, box, (known.scope,))
-        assert full is not None
-        close_box(connection, full, "max_memories", act, policy)
+        close_box(connection, store.require(connection, box, known.scope), "max_memories", act, policy)
     return box
 
 
@@ -151,8 +149,7 @@ def _going_on(
 
 def _open(connection: Connection, known: OpenTopic, act: ChangeContext, policy: BoxPolicy) -> int:
     """A new box, with what the talk began with in it; an event tells of that, because its card says so."""
-    first = store.get(connection, known.first_record, (known.scope,))
-    assert first is not None
+    first = store.require(connection, known.first_record, known.scope)
     held = known.contents
     box = box_store.create_box(connection, first, held.last_at, held.session)
     _put_in(connection, first, box.id, held.last_at, held.topics, policy)

@@ -311,8 +311,7 @@ def apply_conflict(
         support = f"{act.reason}, and {len(record.source_message_ids)} turns support it"
         values = {"confidence": min(record.confidence, weaker)}
         change(connection, record, "weakened", values, replace(act, reason=support), shown=False)
-        weakened = records.get(connection, record.id, (record.scope,))
-        assert weakened is not None
+        weakened = records.require(connection, record.id, record.scope)
         lifecycle.apply_event(connection, weakened, "contradicted", act, policy.value)
     elif resolution == "amend":
         _amend(connection, dispute, winner, act)
@@ -336,10 +335,15 @@ def _amend(connection: Connection, dispute: Conflict, winner: int, act: ChangeCo
     change(connection, record, "amended", values, act, shown=bool(dispute.remaining_text))
 
 
-def end_record(connection: Connection, known: Record, status: str, act: ChangeContext, by: int | None = None) -> int:
-    """Take a live record out of what is remembered, as `status`; returns the event. by: what takes its place."""
+def end_record(
+    connection: Connection, known: Record, status: str, act: ChangeContext, by: int | None = None, valid_to: str = ""
+) -> int:
+    """Take a live record out of what is remembered, as `status`; returns the event.
+
+    by: what takes its place. valid_to: until when it was so, if not until now.
+    """
     now = records.stamp(act.at)
-    values = {"status": status, "valid_to": now, "updated": now}
+    values = {"status": status, "valid_to": valid_to or now, "updated": now}
     event = change(connection, known, status, values, act, data={"from": known.status, "by": by})
     if by is not None:
         links.add_supersedes_link(connection, by, known.id, now, act.actor)

@@ -131,8 +131,7 @@ def _admit(connection: Connection, part: AdmitRecord, context: PassContext, by_s
         if source != decision.record:
             strengthen_link(connection, decision.record, source, "derived", by_sleep.at, by_sleep.reason)
     if part.values and decision.action == "created":
-        created = store.get(connection, decision.record, (part.candidate.scope,))
-        assert created is not None
+        created = store.require(connection, decision.record, part.candidate.scope)
         change(connection, created, "set", part.values, by_sleep, shown=False)
     for old in part.supersedes:
         record = store.get(connection, old, (part.candidate.scope,))

@@ -205,6 +205,14 @@ def get(connection: Connection, record: int, reach: Scopes) -> Record | None:
     return Record._make(row) if row else None
 
 
+def require(connection: Connection, record: int, scope: str) -> Record:
+    """A record of a scope that is known to be there. Raises KeyError when it is not."""
+    found = get(connection, record, (scope,))
+    if found is None:
+        raise KeyError(record)
+    return found
+
+
 def by_key(connection: Connection, scope: str, form: str, key: str) -> Record | None:
     """The live record of this scope and form with this key."""
     row = connection.execute(

@@ -11,7 +11,6 @@ _MEMORY = Path(kenobot.__file__).parent / "cognitive"
 _CORE_TABLES = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(?:message|inbox|turn|outbox|hidden_turn)\b")
 _SQL = re.compile(r"\b(?:SELECT|INSERT (?:OR \w+ )?INTO|DELETE FROM|UPDATE \w+ SET)\b")
 _EXCEPTIONS = {
-    "control/stats.py",
     "recall/candidates/recall_log.py",
     "recall/index/documents.py",
     "recall/index/index.py",

@@ -8,7 +8,7 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory import vectors
 from kenobot.cognitive.compact import summary_rows
-from kenobot.cognitive.control.stats import collect_stats
+from kenobot.cognitive.control.stats_rows import collect_stats
 from kenobot.cognitive.recall.index.index import SideIndex, unindexed_count
 from kenobot.cognitive.recall.prompt.full_load import FullLoader
 from kenobot.cognitive.recall.results import xray

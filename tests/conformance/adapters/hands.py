@@ -11,7 +11,7 @@ from typing import Any
 
 from kenobot.agent.background.purge import erase_turns
 from kenobot.agent.commands.command import duration_text
-from kenobot.cognitive.control import export, history, stats
+from kenobot.cognitive.control import export, history, stats_rows
 from kenobot.cognitive.control.export_format import ImportFormatError
 from kenobot.cognitive.control.find import AmbiguousReference, resolve_reference
 from kenobot.cognitive.control.forget import forget, plan_purge, purge
@@ -142,7 +142,7 @@ def past(case: Case) -> Outcome:
 
 def counted(case: Case) -> Outcome:
     with _filled(case) as (connection, _):
-        found = stats.collect_stats(connection, ALL_SCOPES)
+        found = stats_rows.collect_stats(connection, ALL_SCOPES)
         counts = found["by_status"]
         told = {
             "total": found["records"],
