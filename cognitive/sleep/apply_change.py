@@ -1,10 +1,12 @@
-"""Apply planned changes: each whole or not at all, and only where memory is still as the pass read it."""
+"""Apply planned changes, each whole or not at all, and only where memory is still as the pass read it; undo a night."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.beliefs.links import strengthen_link
+from kenobot.cognitive.control import undo
+from kenobot.cognitive.control.forget import Actor
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -12,7 +14,7 @@ from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.plan import changes
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, ChangePart, UpdateRecord
-from kenobot.cognitive.store import events, links
+from kenobot.cognitive.store import events, links, sleep_plans
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import Json, Record
@@ -138,3 +140,47 @@ def _admit(connection: Connection, part: AdmitRecord, context: PassContext, by_s
         if record is not None and record.id != decision.record and record.status == "active":
             end_record(connection, record, "superseded", by_sleep, by=decision.record)
     return True
+
+
+# ── undone ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class UndoConflict:
+    """A decision that could not be undone, and why."""
+
+    event: int
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class UndoBatch:
+    """The outcome for some decisions. undone: events. unchanged: decisions that changed no memory.
+
+    oldest_event: the oldest decision of the batch; 0 when none was left.
+    """
+
+    undone: tuple[int, ...]
+    conflicts: tuple[UndoConflict, ...]
+    unchanged: int
+    oldest_event: int
+
+
+def undo_decisions(connection: Connection, run: int, before: int, limit: int, actor: Actor) -> UndoBatch:
+    """Undo the newest `limit` decisions of a night before event `before`, inside a transaction."""
+    undone, conflicts, unchanged, last = list[int](), list[UndoConflict](), 0, 0
+    for last in sleep_plans.night_decisions(connection, run, before, limit):
+        steps = events.decision_events(connection, last)
+        if events.undone_by(connection, last) is not None:
+            continue
+        if not any(step.previous_values or step.kind == "created" for step in steps):
+            unchanged += 1
+            continue
+        try:
+            undo.undo(connection, last, ALL_SCOPES, actor)
+        except undo.UndoError as error:
+            conflicts.append(UndoConflict(last, steps[0].kind, str(error)))
+        else:
+            undone.append(last)
+    return UndoBatch(tuple(undone), tuple(conflicts), unchanged, last)

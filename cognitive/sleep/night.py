@@ -3,7 +3,6 @@
 from kenobot.cognitive.sleep.consolidate import (
     distil,
     entities,
-    guidelines,
     hygiene,
     identity,
     patterns,
@@ -13,7 +12,7 @@ from kenobot.cognitive.sleep.consolidate import (
     weeks,
 )
 from kenobot.cognitive.sleep.consolidate.pairs import pair_review
-from kenobot.cognitive.sleep.improve import errors, proposals
+from kenobot.cognitive.sleep.improve import errors, guidelines, proposals
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import commitments, endings, tiers
 

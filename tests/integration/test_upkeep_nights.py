@@ -8,8 +8,8 @@ from typing import Any
 
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.sleep.consolidate import guidelines, identity
-from kenobot.cognitive.sleep.improve import errors
+from kenobot.cognitive.sleep.consolidate import identity
+from kenobot.cognitive.sleep.improve import errors, guidelines
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import commitments, endings

@@ -56,8 +56,8 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     """The mirror and its cards, the index, the closing of boxes, a rebuild, sleep, and the owner at the command line.
 
     Sleep looks after everybody's memory: `apply_change.py` carries out a change in the scope of its record,
-    `report.py` and `undo_night.py` answer the owner at the command line. `pass_rows.py`,
-    `watermark_rows.py` and `endings.py` read what sleep judges, each in its own scope; `pattern_file.py`
+    and undoes a night; `report.py` answers the owner at the command line. `pass_rows.py` and
+    `endings.py` read what sleep judges, each in its own scope; `pattern_file.py`
     keeps the file of all patterns on the owner's disk.
 
     A summary may tell in any chat what is to be forgotten: `summary_rows.py` finds it and takes it back.
@@ -92,9 +92,7 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
         "sleep_plans.py",
         "summary_rows.py",
         "term_index.py",
-        "undo_night.py",
         "vector_rows.py",
-        "watermark_rows.py",
     }
 
 

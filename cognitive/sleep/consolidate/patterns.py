@@ -27,14 +27,7 @@ from kenobot.cognitive.procedural.pattern import (
     patterns_of,
 )
 from kenobot.cognitive.procedural.similar_texts import SimilarTexts
-from kenobot.cognitive.sleep.consolidate.unjudged import (
-    Batch,
-    UnjudgedRecords,
-    batches_by_scope,
-    is_own_word,
-    read_answers,
-)
-from kenobot.cognitive.sleep.plan import model_answers
+from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, is_own_word
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store.records import Record
@@ -42,28 +35,29 @@ from kenobot.cognitive.text.calendar import parse_time
 from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
 
-NAME = "patterns"
 _REMEMBERED = 6  # entries with a failure that a later entry may solve
 
 
 def plan(view: NightView) -> Iterator[Change]:
     """Learn a pattern of each new problem with its solution; then save the watermark."""
-    unjudged = UnjudgedRecords(view, NAME)
-    entries = unjudged.not_yet_asked()
-    asked, answers = read_answers(view, entries, _batches(view, entries), _question)
-    worded = dict(_wordings(answers, view.policy.procedural))
+    unjudged = _unjudged(view)
+    worded = dict(_wordings(unjudged.answers(), view.policy.procedural))
     known = _KnownPatterns(view)
     for solution, sources in _by_rules(view, unjudged, worded):
         yield _learn(solution, sources, known, view)
-    for record in entries:  # those that the rules judged in an earlier night, when there was no model
+    for record in unjudged.entries:  # those that the rules judged in an earlier night, when there was no model
         if record.id in worded:
             yield _learn(worded[record.id], (record,), known, view)
-    yield from unjudged.save_watermark(asked)
+    yield from unjudged.save_watermark()
 
 
 def questions(view: NightView) -> Sequence[ModelQuestion]:
     """Ask how the problems and solutions among the new entries are best worded."""
-    return [_question(batch, view) for batch in _batches(view, UnjudgedRecords(view, NAME).not_yet_asked())]
+    return _unjudged(view).questions()
+
+
+def _unjudged(view: NightView) -> UnjudgedRecords:
+    return UnjudgedRecords(view, "patterns", _choose, 2_000)
 
 
 # ── the rules ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -153,7 +147,7 @@ def _learn(solution: Solution, sources: tuple[Record, ...], known: _KnownPattern
 # ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _batches(view: NightView, entries: Sequence[Record]) -> list[Batch]:
+def _choose(view: NightView, entries: Sequence[Record]) -> list[Record]:
     """The entries that a model is asked about: those with a failure that have taught nothing yet."""
     own = [record for record in entries if is_own_word(record) and mentions_failure(record.text)]
     taught = {
@@ -161,15 +155,11 @@ def _batches(view: NightView, entries: Sequence[Record]) -> list[Batch]:
         for scope in {record.scope for record in own}
         for number in pattern_rows.learned_from(view.connection, [record.id for record in own], (scope,))
     }
-    return batches_by_scope([record for record in own if record.id not in taught], view.policy.procedural.batch)
-
-
-def _question(batch: Batch, view: NightView) -> ModelQuestion:
-    return model_answers.question_about(batch, "patterns", view.policy.procedural.entry_chars, 2_000)
+    return [record for record in own if record.id not in taught]
 
 
 def _wordings(
-    answers: Sequence[tuple[Batch, dict[str, object]]], policy: ProceduralPolicy
+    answers: Sequence[tuple[Sequence[Record], dict[str, object]]], policy: ProceduralPolicy
 ) -> Iterator[tuple[int, Solution]]:
     """The usable solutions of a model by record, the one that counts last."""
     for batch, answer in answers:
@@ -193,4 +183,4 @@ def _grounded(trigger: str, response: str, text: str, policy: ProceduralPolicy) 
     return Solution(short, response) if short else None
 
 
-PASS = Pass(NAME, "consolidate", "learns what to do from problems that were solved", plan, questions)
+PASS = Pass("patterns", "consolidate", "learns what to do from problems that were solved", plan, questions)

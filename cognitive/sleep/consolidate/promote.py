@@ -13,13 +13,7 @@ from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural.similar_texts import SimilarTexts
 from kenobot.cognitive.remember.statement_relation import parse_statement, repeat_veto
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.consolidate.unjudged import (
-    Batch,
-    UnjudgedRecords,
-    batches_by_scope,
-    is_own_word,
-    read_answers,
-)
+from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, is_own_word
 from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import Change, unchanged, update
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
@@ -32,7 +26,6 @@ from kenobot.cognitive.text.words import fold
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
 
-NAME = "promote"
 PROMOTED = "promoted"
 _NUMBER = re.compile(r"\d+")
 _HEADING = re.compile(r"#{1,6}\s")
@@ -47,25 +40,27 @@ _STATEMENT = phrases("statement")
 
 def plan(view: NightView) -> Iterator[Change]:
     """Promote what stands out of the new records, and what a model chose; then save the watermark."""
-    unjudged = UnjudgedRecords(view, NAME, ("daily",))
+    unjudged = _unjudged(view)
     core = _CoreTexts(view)
     for record in unjudged.records():
         stands_out = _may_rise(record) and is_memorable(record.text, view)
         if stands_out and not pass_rows.moved_by_sleep(view.connection, [record.id], PROMOTED):
             yield from _promote(record, core, view)
-    entries = unjudged.not_yet_asked()
-    asked, answers = read_answers(view, entries, _batches(view, entries), _question)
-    for batch, answer in answers:
+    for batch, answer in unjudged.answers():
         chosen = model_answers.parse_record_ids(answer.get("lasting"), batch) or ()
         for record in batch:
             if record.id in chosen and core.add(record.scope, record.text):
                 yield _to_core(record, {}, "a model took it for something lasting")
-    yield from unjudged.save_watermark(asked)
+    yield from unjudged.save_watermark()
 
 
 def questions(view: NightView) -> Sequence[ModelQuestion]:
     """Ask which of the records that the rules leave where they are will last."""
-    return [_question(batch, view) for batch in _batches(view, UnjudgedRecords(view, NAME).not_yet_asked())]
+    return _unjudged(view).questions()
+
+
+def _unjudged(view: NightView) -> UnjudgedRecords:
+    return UnjudgedRecords(view, "promote", _choose, 600, ("daily",))
 
 
 def is_memorable(text: str, view: NightView) -> bool:
@@ -161,11 +156,10 @@ def without_label(text: str) -> str:
 # ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _batches(view: NightView, entries: Sequence[Record]) -> list[Batch]:
+def _choose(view: NightView, entries: Sequence[Record]) -> list[Record]:
     """The entries that a model is asked about: those that the rules do not promote anyway."""
     moved = pass_rows.moved_by_sleep(view.connection, [record.id for record in entries], PROMOTED)
-    asked = [record for record in entries if record.id not in moved and _is_open(record, view)]
-    return batches_by_scope(asked, view.policy.procedural.batch)
+    return [record for record in entries if record.id not in moved and _is_open(record, view)]
 
 
 def _is_open(record: Record, view: NightView) -> bool:
@@ -173,8 +167,4 @@ def _is_open(record: Record, view: NightView) -> bool:
     return stated and _may_rise(record) and not is_memorable(record.text, view)
 
 
-def _question(batch: Batch, view: NightView) -> ModelQuestion:
-    return model_answers.question_about(batch, "promote", view.policy.procedural.entry_chars, 600)
-
-
-PASS = Pass(NAME, "consolidate", "puts what stands out into MEMORY.md", plan, questions)
+PASS = Pass("promote", "consolidate", "puts what stands out into MEMORY.md", plan, questions)

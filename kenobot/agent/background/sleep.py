@@ -24,8 +24,7 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.cognitive.remember.extract.prompt import request_tokens
 from kenobot.cognitive.sleep import report, run_rows
-from kenobot.cognitive.sleep.cycle import ModelAnswer, NightProgress, SleepCycle
-from kenobot.cognitive.sleep.due import is_due
+from kenobot.cognitive.sleep.cycle import ModelAnswer, NightProgress, SleepCycle, is_due
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, Pass

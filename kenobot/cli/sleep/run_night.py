@@ -18,10 +18,10 @@ from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.index.indexer import Indexer
-from kenobot.cognitive.sleep import run_rows, undo_night
+from kenobot.cognitive.sleep import run_rows
+from kenobot.cognitive.sleep.apply_change import UndoConflict, undo_decisions
 from kenobot.cognitive.sleep.cycle import NightProgress
 from kenobot.cognitive.sleep.report import NightReport
-from kenobot.cognitive.sleep.undo_night import UndoConflict
 from kenobot.cognitive.store import sleep_plans
 from kenobot.core.bus import Bus
 from kenobot.core.settings.home import AlreadyLocked, Home
@@ -166,7 +166,7 @@ def undo_sleep_run(context: CommandContext, number: int | None) -> SleepRunUndon
             )
         while before:
             with context.write() as connection:
-                some = undo_night.undo_decisions(connection, night.id, before, _BATCH, context.owner)
+                some = undo_decisions(connection, night.id, before, _BATCH, context.owner)
                 undone += some.undone
                 kept += some.conflicts
                 unchanged += some.unchanged

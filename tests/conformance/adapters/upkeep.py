@@ -12,8 +12,8 @@ from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.sleep.consolidate.guidelines import action_bias
 from kenobot.cognitive.sleep.improve import errors
+from kenobot.cognitive.sleep.improve.guidelines import action_bias
 from kenobot.cognitive.sleep.prune import commitments, endings
 from kenobot.cognitive.store import records
 from kenobot.ports.memory import Candidate

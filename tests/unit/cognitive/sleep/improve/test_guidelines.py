@@ -11,7 +11,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import known_memories, prompt
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.sleep.consolidate.guidelines import PASS, action_bias, guideline_lines
+from kenobot.cognitive.sleep.improve.guidelines import PASS, action_bias, guideline_lines
 from kenobot.cognitive.sleep.pass_rows import ExtractionOutcome
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import ALL_SCOPES
