@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Protocol
+from itertools import islice
+from typing import Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
@@ -30,6 +31,7 @@ from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
 
+_T = TypeVar("_T")
 _LONGEST_ERROR = 300  # characters
 _MISTAKES = frozenset(  # of a pass; any other error of SQLite is the disk's
     {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_RANGE}
@@ -66,12 +68,8 @@ class NightProgress:
     result: PassResult | None = None
 
 
-async def _nothing() -> None:
-    pass
-
-
-async def _ignore(_step: NightProgress) -> None:
-    pass
+async def _ignore(*_: object) -> None:
+    """Stand in for a listener."""
 
 
 def is_due(
@@ -118,7 +116,7 @@ class SleepCycle:
     no_pauses: bool = False
     comparison_cache: ComparisonCache | None = None
     neighbour_source: Callable[[], FindNeighbours | None] = no_neighbours
-    after_transaction: Callable[[], Awaitable[None]] = _nothing
+    after_transaction: Callable[[], Awaitable[None]] = _ignore
 
     async def run_night(self, run: SleepRun) -> None:
         """Run the passes that a night still lacks. Raises StoreError when the disk fails; what is done stays done."""
@@ -162,7 +160,7 @@ class SleepCycle:
         """Ask the questions of a pass and save its plan; whether it plans anything."""
         if self.answerer is not None:
             await self._ask(run, one, self.answerer)
-        live, plan, has_more = await self.database.read_long(partial(self._read_plan, run, one))
+        live, plan, has_more = await self._read(run, one, partial(self._changes, one))
         if not plan:
             return False  # most passes in most nights: no need to save that, carry it out and clear it away
         await self.database.write(partial(sleep_plans.delete_plan, run=run.id, name=one.name))
@@ -176,7 +174,7 @@ class SleepCycle:
 
     async def _ask(self, run: SleepRun, one: Pass, ask: QuestionAnswerer) -> None:
         """Ask what has no answer yet, and save each answer at once."""
-        answered, questions = await self.database.read_long(partial(self._read_questions, run, one))
+        answered, questions = await self._read(run, one, lambda view: (set(view.answers), tuple(one.questions(view))))
         for question in questions:
             if question.key in answered:
                 continue
@@ -186,40 +184,30 @@ class SleepCycle:
             await self.database.write(partial(_save_answer, run=run, question=question, answer=answer))
             answered.add(question.key)
 
-    def _read_questions(
-        self, run: SleepRun, one: Pass, connection: Connection
-    ) -> tuple[set[str], Sequence[ModelQuestion]]:
-        view = self._view(run, one, connection)
-        try:
-            return set(view.answers), tuple(one.questions(view))
-        except sqlite3.Error as error:
-            raise _blame(error) from error
+    def _changes(self, one: Pass, view: NightView) -> tuple[int, list[str], bool]:
+        """Live records, the plan as JSON, and whether there is more of it."""
+        most = self.policy.sleep.max_changes
+        plan = [change_to_json(change) for change in islice(one.plan(view), most + 1)]
+        return sleep_plans.count_live_records(view.connection), plan[:most], len(plan) > most
 
-    def _read_plan(self, run: SleepRun, one: Pass, connection: Connection) -> tuple[int, list[str], bool]:
-        """Live records, the plan as JSON, and whether there was more of it."""
-        plan: list[str] = []
-        live = sleep_plans.count_live_records(connection)
-        try:
-            for change in one.plan(self._view(run, one, connection)):
-                if len(plan) == self.policy.sleep.max_changes:
-                    return live, plan, True
-                plan.append(change_to_json(change))
-        except sqlite3.Error as error:
-            raise _blame(error) from error
-        return live, plan, False
+    async def _read(self, run: SleepRun, one: Pass, work: Callable[[NightView], _T]) -> _T:
+        """Let a pass read memory. Raises PassFailed where the pass is broken, and not the disk."""
 
-    def _view(self, run: SleepRun, one: Pass, connection: Connection) -> NightView:
-        return NightView(
-            connection,
-            run.at,
-            self.zone,
-            sleep_plans.last_success_at(connection, run.id, one.name),
-            self.policy,
-            run_rows.model_answers(connection, run.id),
-            self.answerer is not None,
-            self.neighbour_source(),
-            self.comparison_cache,
-        )
+        def read(connection: Connection) -> _T:
+            since = sleep_plans.last_success_at(connection, run.id, one.name)
+            answers = run_rows.model_answers(connection, run.id)
+            view = NightView(
+                *(connection, run.at, self.zone, since, self.policy, answers),
+                model_available=self.answerer is not None,
+                find_neighbours=self.neighbour_source(),
+                comparison_cache=self.comparison_cache,
+            )
+            try:
+                return work(view)
+            except sqlite3.Error as error:
+                raise _blame(error) from error
+
+        return await self.database.read_long(read)
 
     # ── carrying out ─────────────────────────────────────────────────────────────────────────────────────────────
 

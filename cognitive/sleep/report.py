@@ -87,18 +87,13 @@ def is_large(result: PassResult, policy: SleepPolicy) -> bool:
 def build_report(connection: Connection, run: SleepRun, night: Sequence[Pass], policy: SleepPolicy) -> NightReport:
     """Report a night, finished or not."""
     descriptions = {one.name: one.description for one in night}
-    reports = tuple(
-        PassReport(
-            result,
-            descriptions.get(result.name, ""),
-            is_large(result, policy),
-            tuple(_changes(connection, run.id, result.name, policy.max_reported)),
-        )
-        for result in run_rows.pass_results(connection, run.id)
-    )
-    names = {report.result.name for report in reports}
-    left = [one for one in night if run.finished is None and one.phase in run.phases and one.name not in names]
-    return NightReport(run, sleep_plans.tokens_used(connection, run.id), reports, len(left))
+    reports: dict[str, PassReport] = {}
+    for result in run_rows.pass_results(connection, run.id):
+        changes = tuple(_changes(connection, run.id, result.name, policy.max_reported))
+        description = descriptions.get(result.name, "")
+        reports[result.name] = PassReport(result, description, is_large(result, policy), changes)
+    left = [one for one in night if run.finished is None and one.phase in run.phases and one.name not in reports]
+    return NightReport(run, sleep_plans.tokens_used(connection, run.id), tuple(reports.values()), len(left))
 
 
 def _changes(connection: Connection, run: int, name: str, limit: int) -> Iterator[ChangeReport]:
@@ -124,9 +119,8 @@ def _columns(connection: Connection, record: int, events: Sequence[EventRow]) ->
     """The columns that a decision changed of a record, bookkeeping aside."""
     ids = {event.id for event in events if event.record == record}
     for step in reversed(history(connection, record, ALL_SCOPES)) if ids else ():
-        if step.event in ids:
-            for name, before, after in step.changes:
-                yield name, _short(str(before), _VALUE), _short(str(after), _VALUE)
+        for name, before, after in step.changes if step.event in ids else ():
+            yield name, _short(str(before), _VALUE), _short(str(after), _VALUE)
 
 
 def _short(text: str, longest: int) -> str:
@@ -150,23 +144,21 @@ def as_json(report: NightReport) -> dict[str, Json]:
         "tokens": report.tokens,
         "done": report.decisions,
         "waiting": report.passes_left,
-        "passes": [_pass_json(one) for one in report.passes],
-    }
-
-
-def _pass_json(report: PassReport) -> dict[str, Json]:
-    result = report.result
-    return {
-        "pass": result.name,
-        "phase": result.phase,
-        "live": result.live_records,
-        "touched": result.changed_records,
-        "done": result.done,
-        "skipped": result.skipped,
-        "trouble": result.trouble,
-        "large": report.is_large,
-        "changes": [_change_json(change, result.name) for change in report.shown_changes],
-        "more": report.omitted,
+        "passes": [
+            {
+                "pass": one.result.name,
+                "phase": one.result.phase,
+                "live": one.result.live_records,
+                "touched": one.result.changed_records,
+                "done": one.result.done,
+                "skipped": one.result.skipped,
+                "trouble": one.result.trouble,
+                "large": one.is_large,
+                "changes": [_change_json(change, one.result.name) for change in one.shown_changes],
+                "more": one.omitted,
+            }
+            for one in report.passes
+        ],
     }
 
 

@@ -7,6 +7,7 @@ near, Jane Roe and Jane Rowe, are proposed to the owner; another digit or script
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change, ProposeChange, UpdateRecord
@@ -61,20 +62,12 @@ def similar_names(names: Mapping[str, int], least: int) -> list[tuple[str, str]]
         if sum(map(str.isalpha, name)) >= least:
             for rest in {name, *(name[:at] + name[at + 1 :] for at in range(len(name)))}:
                 holes[rest].add(name)
-    found = {
-        (one, other)
-        for alike in holes.values()
-        if len(alike) > 1
-        for one in alike
-        for other in alike
-        if one < other and _alike(one, other)
-    }
-    return sorted(found)
+    return sorted({pair for near in holes.values() for pair in combinations(sorted(near), 2) if _alike(*pair)})
 
 
 def _alike(one: str, other: str) -> bool:
     """Whether two names that share what is left without one letter differ in no digit or script, and in one place."""
-    if _digits(one) != _digits(other) or _scripts(one) != _scripts(other):
+    if _digits_and_scripts(one) != _digits_and_scripts(other):
         return False
     if len(one) != len(other):
         return True
@@ -83,12 +76,9 @@ def _alike(one: str, other: str) -> bool:
     return len(places) == 1 or (swapped and one[places[1]] == other[places[0]])
 
 
-def _digits(name: str) -> str:
-    return "".join(char for char in name if char.isnumeric())
-
-
-def _scripts(name: str) -> set[str]:
-    return {unicodedata.name(char, "").partition(" ")[0] for char in name if char.isalpha()}
+def _digits_and_scripts(name: str) -> tuple[str, set[str]]:
+    scripts = {unicodedata.name(char, "").partition(" ")[0] for char in name if char.isalpha()}
+    return "".join(filter(str.isnumeric, name)), scripts
 
 
 def _heads(view: NightView, scope: str, names: Mapping[str, int]) -> dict[str, str]:
@@ -99,15 +89,13 @@ def _heads(view: NightView, scope: str, names: Mapping[str, int]) -> dict[str, s
     heads: dict[str, str] = {}
     for plain, same in spelled.items():
         known = {subject for name in same for subject in term_index.subjects_by_name(view.connection, scope, name)}
-        aliased = known - set(same)
-        head = next(iter(aliased)) if len(aliased) == 1 and not known & set(same) else None
-        if head is not None and head != OWNER_SUBJECT and head not in names:
-            head = None
-        if not plain and head is None:
-            continue
-        head = head or max(same, key=lambda name: (names[name], " " in name, name))
-        heads.update((name, head) for name in same if name != head)
-    return {old: _last(heads, old) for old in heads if _last(heads, old) != old}
+        alias = known.pop() if len(known) == 1 and known.isdisjoint(same) else None
+        if alias is not None and (alias == OWNER_SUBJECT or alias in names):
+            heads.update(dict.fromkeys(same, alias))
+        elif plain:
+            head = max(same, key=lambda name: (names[name], " " in name, name))
+            heads.update((name, head) for name in same if name != head)
+    return {old: new for old in heads if (new := _last(heads, old)) != old}
 
 
 def _last(heads: Mapping[str, str], name: str) -> str:

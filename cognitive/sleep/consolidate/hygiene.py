@@ -31,7 +31,7 @@ def plan(view: NightView) -> Iterator[Change]:
         core = tiers.in_tier(view.connection, scope, tiers.CORE)
         left = []
         for record in core:
-            if _DONE.match(record.text) and not _was_put_back(view, record):
+            if _DONE.match(record.text) and not pass_rows.was_reverted(view.connection, record.id, "tier", tiers.DAILY):
                 reason = "it is done: MEMORY.md lists open items only"
                 yield update(record, "filed", reason, {"tier": tiers.DAILY}, unchanged(record, "tier"))
             else:
@@ -56,11 +56,6 @@ def _leaned(scope: str, core: Sequence[Record], view: NightView) -> Iterator[Cha
         reason = f"MEMORY.md is long: {len(edits)} settled facts about {topic} are kept in ref-{topic}.md"
         yield Change("filed", reason, tuple(edits))
         size -= sum(len(record.text) for record in group)
-
-
-def _was_put_back(view: NightView, record: Record) -> bool:
-    """Whether a fact went back to its log before, and that was undone."""
-    return pass_rows.was_reverted(view.connection, record.id, "tier", tiers.DAILY)
 
 
 def _is_reference(record: Record) -> bool:

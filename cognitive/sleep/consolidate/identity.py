@@ -47,13 +47,16 @@ def condense(text: str, limit: int) -> str:
     for place in range(len(kept) - 1, -1, -1):
         if _HEADING.match(kept[place]):
             continue
-        needed = {place, *_heading_of(kept, place)} - taken
+        above = next((at for at in range(place, -1, -1) if _HEADING.match(kept[at])), place)
+        needed = {place, above} - taken
         cost = sum(_size(kept[each]) for each in needed)
         if cost > room:
             break
         room -= cost
         taken |= needed
-    return "\n".join(kept[place] for place in sorted(taken)) or _cut(text, limit)
+    if taken:
+        return "\n".join(kept[place] for place in sorted(taken))
+    return text.encode("utf-8", "surrogatepass")[-limit + 4 :].decode("utf-8", "ignore").strip()  # of one long line
 
 
 def _too_long(view: NightView) -> list[Record]:
@@ -96,18 +99,8 @@ def _key(line: str) -> str:
     return line.strip() if _HEADING.match(line) else key_of(line.strip().lstrip("-*+ \t") or line)
 
 
-def _heading_of(lines: Sequence[str], place: int) -> list[int]:
-    """Where the heading above a line stands, if there is one."""
-    return [above for above in range(place, -1, -1) if _HEADING.match(lines[above])][:1]
-
-
 def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass")) + 1
-
-
-def _cut(text: str, limit: int) -> str:
-    """The end of one long line, where the newest stands."""
-    return text.encode("utf-8", "surrogatepass")[-limit + 4 :].decode("utf-8", "ignore").strip()
 
 
 PASS = Pass("identity", "consolidate", "condenses IDENTITY.md when it has grown too long", plan, questions)

@@ -4,7 +4,7 @@ Counted are records that served or were taken back, and candidates that were kno
 get into the lines, never people's words, so they may be shown in every chat. Earlier versions stay in the history.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, get_args
@@ -19,6 +19,11 @@ from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import records
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
+
+_ADVICE = {
+    "increase": "served later. Go on noting it.",
+    "decrease": "was taken back. Note it only when it was said outright, and with lower confidence.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +52,10 @@ def guideline_lines(
 ) -> list[str]:
     """Word the guidelines that follow from outcomes. Coarse, so that few nights change them."""
     lines: list[str] = []
-    known = frozenset(get_args(Category))
     for outcome in outcomes:
-        if outcome.category not in known:
-            continue
         bias = action_bias(outcome.useful, outcome.retracted, policy)
-        if bias.confidence == "low" or bias.direction == "hold":
-            continue
-        if bias.direction == "increase":
-            lines.append(f"{outcome.category}: most of what you noted of this kind served later. Go on noting it.")
-        else:
-            lines.append(
-                f"{outcome.category}: most of what you noted of this kind was taken back. "
-                "Note it only when it was said outright, and with lower confidence."
-            )
+        if outcome.category in get_args(Category) and bias.confidence != "low" and bias.direction != "hold":
+            lines.append(f"{outcome.category}: most of what you noted of this kind {_ADVICE[bias.direction]}")
     judged = sum(decisions.values())
     if judged >= policy.sure_from_decisions:
         repeats, refused = decisions.get("reinforced", 0), decisions.get("refused", 0)
@@ -77,7 +72,9 @@ def plan(view: NightView) -> Iterator[Change]:
     since = view.now - timedelta(days=policy.telemetry_days)
     outcomes = pass_rows.extraction_outcomes(view.connection, since, view.now)
     decisions = pass_rows.count_extraction_decisions(view.connection, since, view.now)
-    text = _fitted(guideline_lines(outcomes, decisions, policy), policy.guideline_chars)
+    lines = [f"- {line}" for line in guideline_lines(outcomes, decisions, policy)]
+    while len(text := "\n".join(lines)) > policy.guideline_chars:
+        lines.pop()
     current = records.slot_record(view.connection, OWNER_SCOPE, "profile", GUIDELINES)
     if not text or (current is not None and current.text == text):
         return
@@ -94,16 +91,6 @@ def plan(view: NightView) -> Iterator[Change]:
     )
     reason = f"version {version}, from what became of what was noted in the last {policy.telemetry_days:.0f} days"
     yield Change("learned", reason, (AdmitRecord(candidate),), current.id if current is not None else None)
-
-
-def _fitted(lines: Sequence[str], most: int) -> str:
-    """As many whole lines as fit."""
-    kept: list[str] = []
-    for line in lines:
-        if sum(len(each) + 3 for each in kept) + len(line) + 2 > most:
-            break
-        kept.append(line)
-    return "\n".join(f"- {line}" for line in kept)
 
 
 PASS = Pass("guidelines", "consolidate", "learns from what became of what was noted what to note", plan)
