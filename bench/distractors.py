@@ -28,9 +28,8 @@ from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.store.records import stamp
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.datasets import Conversation
-from kenobot.evals.recall.eval_home import SCOPES, SESSION, EvalHome, build_embedder, open_eval_home
+from kenobot.evals.recall.eval_home import BUDGET, SCOPES, SESSION, EvalHome, build_embedder, open_eval_home
 from kenobot.evals.recall.metrics import DEPTHS, QuestionScore, score_ranking, scores_by_category
-from kenobot.evals.recall.run import BUDGET
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.embedder import Embedder
 from kenobot.storage.connection import Connection
@@ -121,7 +120,7 @@ async def _run(count: int, name: str) -> None:
             if embedder is None:
                 raise SystemExit("There is no embedder: install kenobot[embedded].")
             await _fill(Path(folder), conversation, embedder, count)
-            async with open_eval_home(conversation, Path(folder), embedder, clock, lambda _done, _of: None) as place:
+            async with open_eval_home(conversation, Path(folder), embedder, clock, lambda *_: None) as place:
                 await _ask(place, conversation, found, took)
     for each in _LIFTED:
         recalled = scores_by_category(found[each])["all"].recall

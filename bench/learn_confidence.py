@@ -11,7 +11,6 @@ fold: ten folds.
 import argparse
 import asyncio
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.search import confidence
 from kenobot.evals.recall import datasets
-from kenobot.evals.recall.eval_home import build_embedder, open_eval_home
+from kenobot.evals.recall.eval_home import EvalOptions, eval_homes
 from kenobot.evals.recall.metrics import roc_auc
 from kenobot.ports.clock import SystemClock
 
@@ -49,18 +48,14 @@ async def examples_of(embedder: str, vectors: Path | None) -> tuple[str, list[Ex
     """The model's id, and the signs of every question of the notes that ship."""
     clock, found = SystemClock(), []
     known = ""
-    with tempfile.TemporaryDirectory(prefix="kenobot-learn-") as folder:
-        for number, conversation in enumerate(datasets.load("own")):
-            mine = Path(folder, str(number))
-            await asyncio.to_thread(mine.mkdir)
-            model = build_embedder(embedder, mine, clock, vectors)
-            known = model.model_id if model is not None else ""
-            async with open_eval_home(conversation, mine, model, clock, lambda *_: None) as place:
-                for question in conversation.questions:
-                    signs = (await place.recall(question, _BUDGET, _MOST)).trace.confidence_features
-                    if signs is not None:
-                        source = question.gold[0] if question.gold else question.id
-                        found.append(Example(astuple(signs), bool(question.gold), source))
+    conversations = datasets.load("own")
+    async for conversation, home in eval_homes(conversations, EvalOptions(embedder, vectors=vectors), clock):
+        known = home.embedding.model
+        for question in conversation.questions:
+            signs = (await home.recall(question, _BUDGET, _MOST)).trace.confidence_features
+            if signs is not None:
+                source = question.gold[0] if question.gold else question.id
+                found.append(Example(astuple(signs), bool(question.gold), source))
     return known, found
 
 

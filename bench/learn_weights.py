@@ -9,7 +9,6 @@ says what share of the answers is among the first five by weights learned on oth
 import argparse
 import asyncio
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from kenobot.cognitive.recall.results.trace import SourceKind
 from kenobot.cognitive.recall.scoring import weights
 from kenobot.evals.recall import datasets
-from kenobot.evals.recall.eval_home import build_embedder, open_eval_home
+from kenobot.evals.recall.eval_home import EvalOptions, eval_homes
 from kenobot.ports.clock import SystemClock
 
 Floats = NDArray[np.float64]
@@ -72,25 +71,21 @@ async def examples_of(embedder: str, vectors: Path | None, kind: SourceKind) -> 
     """What recall looks at for each question of the conversations or notes that ship."""
     names, clock = list(weights.TURN_PRIOR if kind == "turn" else weights.RECORD_PRIOR), SystemClock()
     found: list[Example] = []
-    with tempfile.TemporaryDirectory(prefix="kenobot-learn-") as folder:
-        for number, conversation in enumerate(datasets.load("talks" if kind == "turn" else "own")):
-            mine = Path(folder, str(number))
-            await asyncio.to_thread(mine.mkdir)
-            model = build_embedder(embedder, mine, clock, vectors)
-            async with open_eval_home(conversation, mine, model, clock, lambda *_: None) as place:
-                for question in conversation.questions:
-                    seen = (await place.recall(question, _BUDGET, _MOST)).trace.ranked
-                    of = place.turn_keys if kind == "turn" else place.record_keys
-                    looked_at = [
-                        (of[key[1]], each.features)
-                        for key, each in seen.items()
-                        if key[0] == kind and key[1] in of and names[0] in each.features
-                    ]
-                    answers = np.array([key in question.gold for key, _ in looked_at], np.bool_)
-                    rows = np.array([[features[name] for name in names] for _, features in looked_at])
-                    missing = len(question.gold) - int(answers.sum())
-                    if question.gold:
-                        found.append(Example(rows.reshape(-1, len(names)), answers, question.gold[0], missing))
+    conversations = datasets.load("talks" if kind == "turn" else "own")
+    async for conversation, home in eval_homes(conversations, EvalOptions(embedder, vectors=vectors), clock):
+        for question in conversation.questions:
+            seen = (await home.recall(question, _BUDGET, _MOST)).trace.ranked
+            of = home.turn_keys if kind == "turn" else home.record_keys
+            looked_at = [
+                (of[key[1]], each.features)
+                for key, each in seen.items()
+                if key[0] == kind and key[1] in of and names[0] in each.features
+            ]
+            answers = np.array([key in question.gold for key, _ in looked_at], np.bool_)
+            rows = np.array([[features[name] for name in names] for _, features in looked_at])
+            missing = len(question.gold) - int(answers.sum())
+            if question.gold:
+                found.append(Example(rows.reshape(-1, len(names)), answers, question.gold[0], missing))
     return found
 
 

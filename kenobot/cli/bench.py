@@ -15,9 +15,10 @@ from kenobot.evals import plots
 from kenobot.evals.recall import datasets, lifecycle
 from kenobot.evals.recall import run as recall
 from kenobot.evals.recall.counting_reranker import CountingReranker, open_reranker
-from kenobot.evals.recall.lifecycle import AreaScore, LifecycleOptions
+from kenobot.evals.recall.eval_home import BUDGET, EvalOptions
+from kenobot.evals.recall.lifecycle import AreaScore
 from kenobot.evals.recall.plot import draw
-from kenobot.evals.recall.run import QuestionResult, RecallOptions, RecallReport
+from kenobot.evals.recall.run import QuestionResult, RecallReport
 
 _BAR = 24  # characters
 T = TypeVar("T")
@@ -33,7 +34,7 @@ def bench_recall(context: CommandContext) -> int:
     conversations = datasets.select_part(conversations, args.split, args.limit)
     if args.sample:
         conversations = datasets.sample(conversations, args.sample)
-    setting = RecallOptions(args.embedder, args.budget, args.vectors)
+    setting = _eval_options(context, args.budget)
     report = _run(context, lambda judge: recall.run(conversations, setting, context.clock, _progress, judge))
     if args.explain:
         return _explain(report.rows[0], as_json=args.json)
@@ -99,10 +100,12 @@ def _print_misses(report: RecallReport) -> None:
 
 def bench_lifecycle(context: CommandContext) -> int:
     args = context.args
-    setting = LifecycleOptions(args.embedder, args.vectors, args.sample)
+    setting, conversations = _eval_options(context), datasets.load("own")
+    if args.sample:
+        conversations = datasets.sample(conversations, args.sample)
 
     async def work(judge: CountingReranker | None) -> tuple[list[AreaScore], CountingReranker | None]:
-        return await lifecycle.run(setting, context.clock, _progress, judge), judge
+        return await lifecycle.run(conversations, setting, context.clock, _progress, judge), judge
 
     rows, judge = _run(context, work)
     if args.json:
@@ -117,6 +120,11 @@ def bench_lifecycle(context: CommandContext) -> int:
     if judge is not None:
         print(f"\n{_reranker_line(judge)}")
     return 0
+
+
+def _eval_options(context: CommandContext, budget: int = BUDGET) -> EvalOptions:
+    vectors: str = context.args.vectors
+    return EvalOptions(context.args.embedder, budget, Path(vectors) if vectors else None)
 
 
 def _run(context: CommandContext, work: Callable[[CountingReranker | None], Awaitable[T]]) -> T:

@@ -23,6 +23,7 @@ from kenobot.cognitive.sleep.apply_change import UndoConflict, undo_decisions
 from kenobot.cognitive.sleep.cycle import NightProgress
 from kenobot.cognitive.sleep.report import NightReport
 from kenobot.cognitive.store import sleep_plans
+from kenobot.core import plugins
 from kenobot.core.bus import Bus
 from kenobot.core.settings.home import AlreadyLocked, Home
 from kenobot.storage.database import Database
@@ -67,9 +68,9 @@ async def run_sleep(context: CommandContext, phases: tuple[Phase, ...]) -> Night
 async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tuple[SleepContext, ModelRouter | None]]:
     """The parts of a bot that sleep needs. Alone, turns are extracted and the Markdown files synchronised as well."""
     home, loaded, clock, zone = context.home, context.loaded, context.clock, context.zone
-    plugins = plugin_instances.load_providers(home, loaded, clock)
-    router = wiring.build_model_router(loaded.settings, plugins.providers, clock)
-    model = wiring.choose_background_model(loaded.settings, plugins, router, clock)
+    instances = plugin_instances.load_providers(home, loaded, clock)
+    router = wiring.build_model_router(loaded.settings, instances.providers, clock)
+    model = wiring.choose_background_model(loaded.settings, instances, router, clock)
     database = Database.open(home.database, home.backups)
     index, bus = SideIndex(home.index), Bus(clock)
     try:
@@ -96,10 +97,7 @@ async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tupl
             await files.stop()
     finally:
         await bus.close()
-        for provider in (*plugins.providers, *([plugins.extraction_provider] if plugins.extraction_provider else [])):
-            close = getattr(provider, "aclose", None)
-            if close is not None:
-                await close()
+        await plugins.close(instances.closable)
         await database.close()
         index.close()
 

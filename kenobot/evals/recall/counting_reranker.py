@@ -88,7 +88,6 @@ class CountingReranker:
 async def open_reranker(home: Home, loaded: ResolvedSettings, clock: Clock) -> AsyncIterator[CountingReranker]:
     """The judge that the settings of a home come to. Raises ConfigError when nobody there can read."""
     parts = plugin_instances.load_providers(home, loaded, clock)
-    everybody = (*parts.providers, *([parts.extraction_provider] if parts.extraction_provider is not None else []))
     try:
         every = wiring.build_model_router(loaded.settings, parts.providers, clock)
         model = wiring.choose_background_model(loaded.settings, parts, every, clock)
@@ -97,4 +96,4 @@ async def open_reranker(home: Home, loaded: ResolvedSettings, clock: Clock) -> A
             raise ConfigError(_NOBODY.format(name=f'"{who.name}"'))
         yield CountingReranker(model, who.name)
     finally:
-        await plugins.close(everybody)
+        await plugins.close(parts.closable)

@@ -1,5 +1,6 @@
 """A home for one conversation: its real database and index, filled and asked through the product's own doors."""
 
+import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -33,13 +34,25 @@ from kenobot.storage import conversation as sessions
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
-CountCallback = Callable[[int, int], None]
-"""Told how much is done, and of how much."""
+ProgressCallback = Callable[[str, int, int], None]
+"""Told what is done, how much of it, and of how much."""
+
+BUDGET = 2000
+"""Tokens a question may take."""
 
 SESSION = "bench-1"
 SCOPES: Scopes = (OWNER_SCOPE, chat_scope(SESSION))
 _PATIENCE = 60.0  # seconds: what is measured here is finding, not how busy the machine is
 _PATIENT = replace(DEFAULT, meaning=replace(DEFAULT.meaning, prepare_seconds=_PATIENCE, settle_seconds=_PATIENCE))
+
+
+@dataclass(frozen=True, slots=True)
+class EvalOptions:
+    """How a run goes. embedder: as memory.embedder. vectors: a file that keeps them between runs, None for none."""
+
+    embedder: str = "auto"
+    budget: int = BUDGET
+    vectors: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +142,30 @@ def build_embedder(name: str, folder: Path, clock: Clock, vectors: Path | None =
     return CachingEmbedder(embedder, vectors) if embedder is not None and vectors is not None else embedder
 
 
+async def eval_homes(
+    conversations: Sequence[Conversation],
+    options: EvalOptions,
+    clock: Clock,
+    progress: ProgressCallback = lambda *_: None,
+) -> AsyncIterator[tuple[Conversation, EvalHome]]:
+    """Each conversation with a home that holds it; the home lives until the next.
+
+    Raises ConfigError when the embedder cannot be used here, and StoreError when it placed nothing.
+    """
+    questions, done = sum(len(each.questions) for each in conversations), 0
+    for conversation in conversations:
+        progress(f"{conversation.name}: indexing", done, questions)
+        done += len(conversation.questions)
+        with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as name:
+            folder = Path(name)
+            embedder = build_embedder(options.embedder, folder, clock, options.vectors)
+            async with open_eval_home(conversation, folder, embedder, clock, progress) as home:
+                yield conversation, home
+
+
 @asynccontextmanager
 async def open_eval_home(
-    conversation: Conversation, folder: Path, embedder: Embedder | None, clock: Clock, tick: CountCallback
+    conversation: Conversation, folder: Path, embedder: Embedder | None, clock: Clock, progress: ProgressCallback
 ) -> AsyncIterator[EvalHome]:
     """A home in `folder` that holds a conversation, indexed, and placed by meaning where there is an embedder.
 
@@ -140,6 +174,7 @@ async def open_eval_home(
     database = Database.open(folder / "kenobot.db", folder / "backups")
     index = SideIndex(folder / "index.db")
     place = EvalHome(database, index, EmbeddingWorker(database, index, clock, embedder, policy=_PATIENT))
+    tick = partial(progress, f"{conversation.name}: notes")
     try:
         await _say(place, [unit for unit in conversation.passages if unit.kind == "turn"])
         await _note(place, [unit for unit in conversation.passages if unit.kind == "note"], tick)
@@ -169,7 +204,7 @@ async def _say(place: EvalHome, units: Sequence[Passage]) -> None:
     place.turn_keys = {newest - len(units) + at: unit.key for at, unit in enumerate(units, 1)}
 
 
-async def _note(place: EvalHome, units: Sequence[Passage], tick: CountCallback) -> None:
+async def _note(place: EvalHome, units: Sequence[Passage], tick: Callable[[int, int], None]) -> None:
     """Have memory take in notes one after the other, as they were told."""
     numbers: dict[str, int] = {}
     if units:

@@ -3,27 +3,24 @@
 On the notes that ship, with a home for each of the two owners, through the doors that a person's orders use.
 """
 
-import asyncio
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.evals.recall.counting_reranker import CountingReranker
-from kenobot.evals.recall.datasets import Conversation, Question, load, sample
+from kenobot.evals.recall.datasets import Conversation, Question
 from kenobot.evals.recall.eval_home import (
+    BUDGET,
     SCOPES,
     SESSION,
-    CountCallback,
     EvalHome,
+    EvalOptions,
+    ProgressCallback,
     RecallAnswer,
-    build_embedder,
-    open_eval_home,
+    eval_homes,
 )
-from kenobot.evals.recall.run import BUDGET, ProgressCallback
 from kenobot.ports.clock import Clock
 
 _MOST = 12  # memories, as a chat is given
@@ -50,38 +47,20 @@ class AreaScore:
             self.wrong.append(f"{question.id} {question.text}")
 
 
-@dataclass(frozen=True, slots=True)
-class LifecycleOptions:
-    """How a run goes. embedder, vectors: as in `kenobot.evals.recall.run.RecallOptions`.
-
-    sample: see `sample`, 0 for all.
-    """
-
-    embedder: str = "auto"
-    vectors: str = ""
-    sample: int = 0
-
-
 async def run(
-    setting: LifecycleOptions, clock: Clock, progress: ProgressCallback, judge: CountingReranker | None = None
+    conversations: Sequence[Conversation],
+    options: EvalOptions,
+    clock: Clock,
+    progress: ProgressCallback,
+    judge: CountingReranker | None = None,
 ) -> list[AreaScore]:
     """The accuracy in each area; judge: who reads what was found, except to see what was forgotten or is another's.
 
     Raises ConfigError when the embedder cannot be used here, and RemoteError when the judge cannot be asked.
     """
-    conversations = load("own")
-    if setting.sample:
-        conversations = sample(conversations, setting.sample)
     areas = {name: AreaScore(name) for name in ("update", "contradiction", "forgetting", "scope", *_SURE)}
-    with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
-        for number, conversation in enumerate(conversations):
-            mine = Path(folder, str(number))
-            await asyncio.to_thread(mine.mkdir)
-            vectors = Path(setting.vectors) if setting.vectors else None
-            model = build_embedder(setting.embedder, mine, clock, vectors)
-            tick: CountCallback = partial(progress, f"{conversation.name}: notes")
-            async with open_eval_home(conversation, mine, model, clock, tick) as place:
-                await _ask_all(place, conversation, areas, judge, partial(progress, conversation.name))
+    async for conversation, home in eval_homes(conversations, options, clock, progress):
+        await _ask_all(home, conversation, areas, judge, partial(progress, conversation.name))
     return list(areas.values())
 
 
@@ -90,7 +69,7 @@ async def _ask_all(
     conversation: Conversation,
     areas: dict[str, AreaScore],
     judge: CountingReranker | None,
-    tick: CountCallback,
+    tick: Callable[[int, int], None],
 ) -> None:
     replaced = {unit.key: unit.replaces for unit in conversation.passages if unit.replaces}
     whole = len(conversation.questions)

@@ -1,16 +1,13 @@
 """One run of `kenobot bench recall`: every conversation in a home of its own, every question through `recall`."""
 
-import asyncio
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from statistics import fmean
 
 from kenobot.evals.recall.baselines import BM25
 from kenobot.evals.recall.counting_reranker import CountingReranker
 from kenobot.evals.recall.datasets import Conversation, Question
-from kenobot.evals.recall.eval_home import RecallAnswer, build_embedder, open_eval_home
+from kenobot.evals.recall.eval_home import EvalOptions, ProgressCallback, RecallAnswer, eval_homes
 from kenobot.evals.recall.explain import MissedPassage, explain_misses
 from kenobot.evals.recall.metrics import (
     DEPTHS,
@@ -22,23 +19,8 @@ from kenobot.evals.recall.metrics import (
 )
 from kenobot.ports.clock import Clock
 
-BUDGET = 2000
-"""Tokens a question may take."""
-
 METHODS = ("recall", "bm25", "dense")
 _MOST = max(DEPTHS)
-
-ProgressCallback = Callable[[str, int, int], None]
-"""Told what is done, how much of it, and of how much."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecallOptions:
-    """How a run goes. embedder: as memory.embedder. vectors: a file that keeps them between runs, "" for none."""
-
-    embedder: str = "auto"
-    budget: int = BUDGET
-    vectors: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +86,7 @@ class RecallReport:
 
 async def run(
     conversations: Sequence[Conversation],
-    setting: RecallOptions,
+    options: EvalOptions,
     clock: Clock,
     progress: ProgressCallback,
     judge: CountingReranker | None = None,
@@ -114,30 +96,17 @@ async def run(
     Raises ConfigError when the embedder cannot be used here, and RemoteError when the judge cannot be asked.
     """
     report = RecallReport(judge=judge)
-    whole, done = sum(len(each.questions) for each in conversations), 0
-    with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
-        for number, conversation in enumerate(conversations):
-            mine = Path(folder, str(number))
-            await asyncio.to_thread(mine.mkdir)
-            vectors = Path(setting.vectors) if setting.vectors else None
-            embedder = build_embedder(setting.embedder, mine, clock, vectors)
-            report.model = embedder.model_id if embedder is not None else ""
-            words = BM25(conversation.passages)
-
-            def noting(at: int, of: int, name: str = conversation.name) -> None:
-                progress(f"{name}: notes", at, of)
-
-            progress(f"{conversation.name}: indexing", done, whole)
-            async with open_eval_home(conversation, mine, embedder, clock, noting) as place:
-                for question in conversation.questions:
-                    answer = await place.recall(question, setting.budget, _MOST, reranker=judge)
-                    rankings = {"recall": answer.ranking, "bm25": words.rank(question.text, _MOST)}
-                    if report.model:
-                        rankings["dense"] = place.nearest(question.text, _MOST)
-                    lost = explain_misses(place, question, answer, max(DEPTHS))
-                    report.rows.append(_row(question, rankings, answer, lost))
-                    done += 1
-                    progress(conversation.name, done, whole)
+    whole = sum(len(each.questions) for each in conversations)
+    async for conversation, home in eval_homes(conversations, options, clock, progress):
+        report.model = home.embedding.model
+        words = BM25(conversation.passages)
+        for question in conversation.questions:
+            answer = await home.recall(question, options.budget, _MOST, reranker=judge)
+            rankings = {"recall": answer.ranking, "bm25": words.rank(question.text, _MOST)}
+            if report.model:
+                rankings["dense"] = home.nearest(question.text, _MOST)
+            report.rows.append(_row(question, rankings, answer, explain_misses(home, question, answer, _MOST)))
+            progress(conversation.name, len(report.rows), whole)
     return report
 
 

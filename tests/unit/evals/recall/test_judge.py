@@ -14,7 +14,8 @@ from kenobot.core.circuit_breaker import CircuitBreaker
 from kenobot.evals.recall import datasets, lifecycle
 from kenobot.evals.recall.counting_reranker import CountingReranker
 from kenobot.evals.recall.datasets import Conversation, sample
-from kenobot.evals.recall.run import RecallOptions, RecallReport, run
+from kenobot.evals.recall.eval_home import EvalOptions
+from kenobot.evals.recall.run import RecallReport, run
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Rejected, Unavailable
 from kenobot.ports.plugin import Plugin
@@ -45,21 +46,19 @@ def _judge(*script: ScriptedReply) -> tuple[CountingReranker, ScriptedProvider]:
     ), provider
 
 
-def _lifecycle(monkeypatch: pytest.MonkeyPatch, judge: CountingReranker | None) -> dict[str, tuple[int, int]]:
-    monkeypatch.setattr(lifecycle, "load", lambda _: [NOTES])
-    setting = lifecycle.LifecycleOptions("none")
-    areas = asyncio.run(lifecycle.run(setting, SystemClock(), lambda *_: None, judge))
+def _lifecycle(judge: CountingReranker | None) -> dict[str, tuple[int, int]]:
+    areas = asyncio.run(lifecycle.run([NOTES], EvalOptions("none"), SystemClock(), lambda *_: None, judge))
     return {area.area: (area.right, area.asked) for area in areas}
 
 
 def _recall(conversation: Conversation, judge: CountingReranker) -> RecallReport:
-    return asyncio.run(run([conversation], RecallOptions("none"), SystemClock(), lambda *_: None, judge))
+    return asyncio.run(run([conversation], EvalOptions("none"), SystemClock(), lambda *_: None, judge))
 
 
-def test_who_reads_tells_a_near_miss_from_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_reads_tells_a_near_miss_from_an_answer() -> None:
     """A note that names the office and not its colour is no answer any more; what answers is still there."""
     judge, provider = _judge(_reads)
-    without, with_it = _lifecycle(monkeypatch, None), _lifecycle(monkeypatch, judge)
+    without, with_it = _lifecycle(None), _lifecycle(judge)
     assert (without["abstention"], with_it["abstention"]) == ((1, 2), (2, 2))
     assert (without["presence"], with_it["presence"]) == ((2, 3), (2, 3))
     assert with_it["scope"] == (3, 3) and with_it["forgetting"] == (2, 2)
@@ -119,7 +118,6 @@ def test_the_commands_ask_the_provider_of_the_home(
     provider = ScriptedProvider([_reads], repeat_last=True, rule_based=False)
     real, fake = plugins.load, Plugin(settings=AnthropicSettings, build=lambda *_: provider)
     monkeypatch.setattr(plugins, "load", lambda group, name: fake if name == "anthropic" else real(group, name))
-    monkeypatch.setattr(lifecycle, "load", lambda _: [NOTES])
     monkeypatch.setattr(datasets, "load", lambda _: [NOTES])
     (tmp_path / "kenobot.toml").write_text('[provider]\nname = "anthropic"\n')
     home = ("--home", str(tmp_path), "bench")

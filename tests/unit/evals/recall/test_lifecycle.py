@@ -3,10 +3,9 @@
 import asyncio
 from datetime import timedelta
 
-import pytest
-
 from kenobot.evals.recall import lifecycle
 from kenobot.evals.recall.datasets import Conversation, Passage, Question
+from kenobot.evals.recall.eval_home import EvalOptions
 from kenobot.ports.clock import SystemClock
 from tests.unit.evals.recall.test_run import BEGAN, END
 
@@ -27,10 +26,9 @@ NOTES = Conversation(
 )
 
 
-def test_each_area_counts_what_it_is_named_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_area_counts_what_it_is_named_for() -> None:
     """By words alone, one question finds nothing that is there, and one finds something where nothing is."""
-    monkeypatch.setattr(lifecycle, "load", lambda _: [NOTES])
-    areas = asyncio.run(lifecycle.run(lifecycle.LifecycleOptions("none"), SystemClock(), lambda *_: None))
+    areas = asyncio.run(lifecycle.run([NOTES], EvalOptions("none"), SystemClock(), lambda *_: None))
     assert {area.area: (area.right, area.asked) for area in areas} == {
         "update": (1, 1),
         "contradiction": (1, 1),

@@ -6,7 +6,8 @@ import os
 import pytest
 
 from kenobot.evals.recall import datasets
-from kenobot.evals.recall.run import BUDGET, RecallOptions, run
+from kenobot.evals.recall.eval_home import BUDGET, EvalOptions
+from kenobot.evals.recall.run import run
 from kenobot.ports.clock import SystemClock
 
 _FILE = os.environ.get("KENOBOT_LOCOMO", "")
@@ -16,7 +17,7 @@ _FILE = os.environ.get("KENOBOT_LOCOMO", "")
 def test_recall_without_a_model_is_far_above_bm25() -> None:
     """On some questions of each conversation, within the tokens of one question."""
     conversations = datasets.select_part(datasets.load(_FILE), "", 150)
-    report = asyncio.run(run(conversations, RecallOptions("none"), SystemClock(), lambda *_: None))
+    report = asyncio.run(run(conversations, EvalOptions("none"), SystemClock(), lambda *_: None))
     ours, plain = (report.scores(method)["all"].recall[10] for method in ("recall", "bm25"))
     assert ours > plain + 0.1
     assert ours > 0.7

@@ -14,9 +14,9 @@ from kenobot.cognitive.recall.search.recall import recall
 from kenobot.evals.recall import eval_home as place_module
 from kenobot.evals.recall.caching_embedder import CachingEmbedder
 from kenobot.evals.recall.datasets import Conversation, Passage, Question
-from kenobot.evals.recall.eval_home import EvalHome, open_eval_home
+from kenobot.evals.recall.eval_home import EvalHome, EvalOptions, open_eval_home
 from kenobot.evals.recall.explain import explain_misses
-from kenobot.evals.recall.run import RecallOptions, RecallReport, run
+from kenobot.evals.recall.run import RecallReport, run
 from kenobot.ports.clock import SystemClock
 from kenobot.storage.connection import Connection
 from kenobot.testing.embedder import WordEmbedder
@@ -63,7 +63,7 @@ def _silent(*_: object) -> None:
 
 
 def _run(*conversations: Conversation) -> RecallReport:
-    return asyncio.run(run(conversations, RecallOptions("none"), SystemClock(), _silent))
+    return asyncio.run(run(conversations, EvalOptions("none"), SystemClock(), _silent))
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_the_ranking_that_is_measured_is_what_recall_gives(asked: list[tuple[Mem
     for (query, pack), row in zip(asked, report.rows, strict=True):
         assert [keys[excerpt.turn.id - 1] for excerpt in pack.excerpts] == [key for key, _ in row.explained_ranking]
         assert (row.tokens, row.level) == (pack.tokens, pack.level)
-        assert query.budget == RecallOptions().budget and pack.tokens <= query.budget
+        assert query.budget == EvalOptions().budget and pack.tokens <= query.budget
 
 
 def test_turns_are_found_and_figures_told_by_method() -> None:
