@@ -1,1 +1,1 @@
-"""Models that place texts by their meaning: in this process, or behind HTTP."""
+"""Embedders: models in this process, and servers behind HTTP."""

