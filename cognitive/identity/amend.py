@@ -15,12 +15,12 @@ _DECODER = json.JSONDecoder()
 
 
 class AmendError(KenobotError):
-    """The file is not as it would have to be; the text says why, and what to do."""
+    """The file cannot be amended; the text says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amendment:
-    """A text with something more in it. inserted: exactly what was put in; "" when it stood there already."""
+    """An amended text. inserted: the piece that was added; "" when it stood there already."""
 
     text: str
     inserted: str
@@ -30,21 +30,21 @@ class Amendment:
 
 
 def add_rule(text: str, rule: Mapping[str, Json]) -> Amendment:
-    """rules.json with one behavioral rule more, at the end. Raises AmendError when it cannot be used as it is."""
+    """Add a behavioral rule to rules.json, at the end. Raises AmendError when the file cannot be used as it is."""
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     body = text.removeprefix(mark)
     if not body.strip():
         whole = json.dumps({"behavioral": [dict(rule)], "forbidden": []}, ensure_ascii=False, indent=2) + "\n"
         return Amendment(mark + whole, whole)
     require_rules(body)
-    held = json.loads(body)
-    instructions = [each.get("instruction") for each in held.get("behavioral", ()) if isinstance(each, dict)]
+    content = json.loads(body)
+    instructions = [each.get("instruction") for each in content.get("behavioral", ()) if isinstance(each, dict)]
     if rule.get("instruction") in instructions:
         return Amendment(text, "")
     line = "\r\n" if "\r\n" in body else "\n"
     at, piece = _place(body, rule, line)
     amended = body[:at] + piece + body[at:]
-    wanted = {**held, "behavioral": [*held.get("behavioral", ()), dict(rule)]}
+    wanted = {**content, "behavioral": [*content.get("behavioral", ()), dict(rule)]}
     if json.loads(amended) != wanted:
         raise AmendError("rules.json is written in a way that nothing can be added to it: add the rule by hand.")
     require_rules(amended)
@@ -52,21 +52,21 @@ def add_rule(text: str, rule: Mapping[str, Json]) -> Amendment:
 
 
 def add_preference(text: str, preference: str) -> Amendment:
-    """preferences.md with one line more, at the end."""
-    said = f"- {' '.join(preference.split())}"
-    if said in (line.strip() for line in text.splitlines()):
+    """Add a line to preferences.md, at the end."""
+    item = f"- {' '.join(preference.split())}"
+    if item in (line.strip() for line in text.splitlines()):
         return Amendment(text, "")
     line = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text or text.endswith("\n") else line
     last = text.rstrip().rpartition("\n")[2].lstrip()
     if last and not last.startswith(("-", "*", "+")) and not (text + gap).endswith(line * 2):
         gap += line
-    piece = f"{gap}{said}{line}"
+    piece = f"{gap}{item}{line}"
     return Amendment(text + piece, piece)
 
 
 def revert_amendment(text: str, before: str, after: str, piece: str) -> str:
-    """Take an amendment back: the text before, or, when it was changed since, the text without the piece alone.
+    """Undo an amendment; where the text was changed since, remove the piece alone.
 
     Raises AmendError when the piece no longer stands there, or more than once.
     """
@@ -78,7 +78,7 @@ def revert_amendment(text: str, before: str, after: str, piece: str) -> str:
 
 
 def require_rules(text: str) -> None:
-    """Refuse a text that is no rules.json that can be used. Raises AmendError."""
+    """Raise AmendError for a text that is no valid rules.json."""
     try:
         rules.parse(text)
     except ValueError:
@@ -86,8 +86,8 @@ def require_rules(text: str) -> None:
 
 
 def _place(text: str, rule: Mapping[str, Json], line: str) -> tuple[int, str]:
-    """Find where a rule is to be put into rules.json, and how it is written there."""
-    members = {key: (start, end) for key, start, end in _members(text)}
+    """Find the position in rules.json at which a rule is inserted, and its text in the file's own layout."""
+    members = {key: (start, end) for key, start, end in _values(text, _skip(text, 0))}
     if "behavioral" not in members:
         inside = text.rindex("}")
         end = len(text[:inside].rstrip(_BLANK))
@@ -95,17 +95,16 @@ def _place(text: str, rule: Mapping[str, Json], line: str) -> tuple[int, str]:
         entry = json.dumps([dict(rule)], ensure_ascii=False)
         return end, f'{comma}{line}  "behavioral": {entry}'
     start, end = members["behavioral"]
-    items = list(_items(text, start))
+    items = list(_values(text, start))
     close = len(text[: end - 1].rstrip(_BLANK))
     if not items:
         indent = _indent(text, start)
         return start + 1, f"{line}{indent}  {json.dumps(dict(rule), ensure_ascii=False)}"
-    first, last = items[0], items[-1]
-    apart = line in text[start : last[0]]
-    if not apart:
+    (_, first, first_end), (_, last, _) = items[0], items[-1]
+    if line not in text[start:last]:
         return close, f", {json.dumps(dict(rule), ensure_ascii=False)}"
-    indent = _indent(text, last[0])
-    spread = line in text[first[0] : first[1]]
+    indent = _indent(text, last)
+    spread = line in text[first:first_end]
     entry = json.dumps(dict(rule), ensure_ascii=False, indent=2 if spread else None)
     return close, f",{line}{indent}" + entry.replace("\n", f"{line}{indent}")
 
@@ -115,26 +114,16 @@ def _indent(text: str, at: int) -> str:
     return begun[: len(begun) - len(begun.lstrip(" \t"))]
 
 
-def _members(text: str) -> Iterator[tuple[str, int, int]]:
-    """Each name in a JSON object, and where its value begins and ends."""
-    at = _skip(text, 0) + 1
-    while text[at := _skip(text, at)] != "}":
-        key, at = _DECODER.raw_decode(text, at)
-        start = _skip(text, _skip(text, at) + 1)
-        _, at = _DECODER.raw_decode(text, start)
-        yield str(key), start, at
-        at = _skip(text, at)
-        at += text[at] == ","
-
-
-def _items(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Find where each item of the JSON array that begins at `start` begins and ends."""
-    at = start + 1
-    while text[at := _skip(text, at)] != "]":
-        begin = at
-        _, at = _DECODER.raw_decode(text, at)
-        yield begin, at
-        at = _skip(text, at)
+def _values(text: str, start: int) -> Iterator[tuple[str, int, int]]:
+    """Find the values of the JSON object or array at `start`: the name of each, "" in an array, its start and end."""
+    is_object, key, at = text[start] == "{", "", start + 1
+    while text[at := _skip(text, at)] not in "]}":
+        if is_object:
+            key, at = _DECODER.raw_decode(text, at)
+            at = _skip(text, _skip(text, at) + 1)
+        _, end = _DECODER.raw_decode(text, at)
+        yield key, at, end
+        at = _skip(text, end)
         at += text[at] == ","
 
 
@@ -148,7 +137,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def read_text(path: Path) -> str:
-    """Read a file's text, to the letter; "" when there is none. Raises AmendError."""
+    """Read a file's text; "" when there is none. Raises AmendError."""
     try:
         raw = path.read_bytes() if not path.is_symlink() else b"\xff"
     except FileNotFoundError:
@@ -164,7 +153,7 @@ def read_text(path: Path) -> str:
 
 
 def replace_text(path: Path, before: str, after: str) -> None:
-    """Put a text in the place of the file that says `before`, all of it or nothing. Raises AmendError."""
+    """Replace a file that still says `before`, all of it or nothing. Raises AmendError."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o600

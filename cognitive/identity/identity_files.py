@@ -1,11 +1,9 @@
-"""Read the identity folder: core.md, rules.json, preferences.md and, until onboarding is over, BOOTSTRAP.md.
-
-These files belong to people: they are read afresh when they change, and never written over.
-"""
+"""Read the identity folder: core.md, rules.json, preferences.md and, until onboarding is over, BOOTSTRAP.md."""
 
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 
 from kenobot.cognitive.identity import rules
@@ -17,7 +15,7 @@ MAX_PROMPT_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class IdentityText:
-    """What the files say, ready for a prompt; "" for a file that is not there. bootstrap: None once it is over."""
+    """The files' texts for a prompt; "" for a missing file. bootstrap: None once it is over."""
 
     core: str
     rules: str
@@ -27,7 +25,7 @@ class IdentityText:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A file as it was read last: what tells that it is still the same, its text, and what is wrong with it."""
+    """A file as it was read last."""
 
     stamp: FileStamp
     text: str
@@ -44,7 +42,7 @@ class Identity:
         self._lock = threading.Lock()
 
     def read(self) -> IdentityText:
-        """Read what the files say now. A file that cannot be used counts as empty and is named in `problems`."""
+        """Read the files. One that cannot be used counts as empty and is named in `problems`."""
         with self._lock:
             return IdentityText(
                 core=self._text("core.md", clip) or "",
@@ -55,7 +53,7 @@ class Identity:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Name what a person must mend, one plain sentence a file, as of the last `read`."""
+        """Name what a person must mend, a sentence a file, as of the last `read`."""
         with self._lock:
             return tuple(seen.problem for _, seen in sorted(self._seen.items()) if seen.problem)
 
@@ -64,22 +62,18 @@ class Identity:
         with self._lock:
             self._text("rules.json", _rules)
             seen = self._seen.get("rules.json")
-            found = rules.violations(seen.parsed, reply[:MAX_PROMPT_BYTES]) if seen is not None and seen.parsed else []
-        return tuple(found)
+            parsed = seen.parsed if seen is not None else None
+            return tuple(rules.violations(parsed, reply[:MAX_PROMPT_BYTES])) if parsed is not None else ()
 
     def finish_bootstrap(self) -> None:
-        """Onboarding is over: BOOTSTRAP.md moves to the archive, beside what was put there before."""
+        """Move BOOTSTRAP.md to the archive, beside those moved there before."""
         source = self._root / "BOOTSTRAP.md"
         archive = self._root.parent / "archive"
         if not source.exists():
             return
         archive.mkdir(mode=0o700, parents=True, exist_ok=True)
-        target = archive / "BOOTSTRAP.md"
-        number = 1
-        while target.exists():
-            number += 1
-            target = archive / f"BOOTSTRAP-{number}.md"
-        source.rename(target)
+        names = chain(["BOOTSTRAP.md"], (f"BOOTSTRAP-{number}.md" for number in count(2)))
+        source.rename(next(target for name in names if not (target := archive / name).exists()))
 
     def _text(self, name: str, prepare: Callable[[str], str]) -> str | None:
         """Read and `prepare` a file, None when it is not there."""

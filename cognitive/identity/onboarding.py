@@ -1,6 +1,6 @@
-"""Lead through onboarding: watch for a few messages, check what was noticed, ask for red lines, done.
+"""Guide onboarding: observe a few messages, check the conclusions with the person, ask for red lines.
 
-Each chat has a state of its own, in the state table. The model does the talking; this says when it is time for what.
+Each chat has its own state, in the state table. The model talks; this module tells it what to ask when.
 """
 
 import re
@@ -31,7 +31,7 @@ _QUESTION_MARKS = ("?", "？", "؟")
 
 
 class WritingProfile(BaseModel):
-    """How a person writes, as far as it is known; None: nothing speaks for either."""
+    """How a person writes; None where the messages do not tell."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -43,7 +43,7 @@ class WritingProfile(BaseModel):
 
 
 class MessageStats(BaseModel):
-    """What was counted in the person's messages. A message without letters says nothing and is not counted."""
+    """Counts over the person's messages, without those that have no letters."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,7 +55,6 @@ class MessageStats(BaseModel):
     with_emoji: int = 0
 
     def with_message(self, text: str) -> "MessageStats":
-        """Add one more message."""
         words = sum(any(char.isalpha() for char in word) for word in text.split())
         if not words:
             return self
@@ -71,19 +70,17 @@ class MessageStats(BaseModel):
         )
 
     def profile(self) -> WritingProfile:
-        """Conclude from the counts how the person writes."""
+        """Conclude how the person writes."""
         if not self.messages:
             return WritingProfile()
-        language: Language | None = None
-        if self.spanish != self.english:
-            language = "es" if self.spanish > self.english else "en"
+        majority: Language = "es" if self.spanish > self.english else "en"
         emoji: Literal["none", "occasional", "frequent"] | None = "occasional" if self.with_emoji else None
         if self.with_emoji * 2 >= self.messages:
             emoji = "frequent"
         elif not self.with_emoji and self.messages >= _ENOUGH:
             emoji = "none"
         return WritingProfile(
-            language=language,
+            language=majority if self.spanish != self.english else None,
             tone="formal" if self.formal * 3 >= self.messages else "casual",
             verbosity="detailed" if self.words >= _LONG_WORDS * self.messages else "concise",
             emoji=emoji,
@@ -91,7 +88,7 @@ class MessageStats(BaseModel):
 
 
 class BootstrapState(BaseModel):
-    """How far onboarding has come in one chat. `boundaries`: the person's red lines in their own words."""
+    """Progress of onboarding in one chat. boundaries: the person's red lines in their own words."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -103,7 +100,7 @@ class BootstrapState(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """What onboarding wants of this turn. again: it was asked before and the person asked something instead."""
+    """What to ask in this turn. again: the person answered it with a question before."""
 
     phase: OnboardingPhase
     message: str | None = None
@@ -118,13 +115,13 @@ class Guidance:
 
 
 def advance(state: BootstrapState, text: str, profile: WritingProfile | None = None) -> tuple[BootstrapState, Guidance]:
-    """Advance the state by the person's message `text`, and say what to do in the answer to it. Pure.
+    """Advance the state by the person's message, and choose the guidance for its answer. Pure.
 
-    profile: what is known about the person from elsewhere; by default what their messages show.
+    profile: known from elsewhere; by default that of the observed messages.
     """
     if state.phase == "complete":
         return state, Guidance("complete")
-    # Watching ends with the checkpoint: what was said there is spoken of in the same language until the end.
+    # Observation ends with the checkpoint, so that the language stays the same until the end.
     observed = state.observed.with_message(text) if state.phase == "observing" else state.observed
     state = state.model_copy(update={"messages": state.messages + 1, "observed": observed})
     profile = profile or state.observed.profile()

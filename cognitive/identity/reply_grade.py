@@ -1,8 +1,4 @@
-"""Grade how good a reply looks from outside. The grade is only observed: it changes nothing.
-
-The signals are about the text alone: too short, hedging in English and Spanish, repeating itself, and memories that
-were shown to the model and left no word in its reply.
-"""
+"""Grade a reply by its text: too short, hedging, repeating itself, or without a word of the memories shown."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -25,20 +21,16 @@ GradeSignal = Literal[
 
 @dataclass(frozen=True, slots=True)
 class GradeThresholds:
-    """Where a signal begins and what it costs. Lengths are in characters."""
+    """Where a signal begins and what it costs."""
 
-    max_reply_chars: int = 20_000
-    """Of longer replies only the beginning is looked at."""
-    min_reply_chars: int = 1
-    """Chat answers can be one digit or one emoji; only an empty one is too short."""
+    max_reply_chars: int = 20_000  # the beginning of longer replies is graded
+    min_reply_chars: int = 1  # a chat answer can be one digit or one emoji
     long_question_chars: int = 100
-    short_answer_below: int = 50
+    short_answer_below: int = 50  # characters
     excessive_hedges_from: int = 3
-    max_words_per_hedge: int = 40
-    """Many hedges spread thinner than this are a careful text, not an unsure one."""
+    max_words_per_hedge: int = 40  # many hedges spread thinner are a careful text, not an unsure one
     content_word_min_chars: int = 4
-    window_words: int = 20
-    """Repeated words are counted in stretches of so many content words, since any long text repeats its subject."""
+    window_words: int = 20  # content words among which repeated ones are counted
     min_window_words: int = 8
     repeated_words_from: float = 0.35
     min_sentences: int = 3
@@ -54,7 +46,7 @@ class GradeThresholds:
 
 @dataclass(frozen=True, slots=True)
 class ReplyGrade:
-    """What the reply looks like: `score` from 0 to 1, and why."""
+    """A reply's score from 0 to 1, and the signals behind it."""
 
     quality: Quality
     score: float
@@ -75,7 +67,7 @@ _FUNCTION_WORDS = word_set("unspoken_of_replies")
 def grade_reply(
     reply: str, asked: str = "", shown: Sequence[str] = (), limits: GradeThresholds = THRESHOLDS
 ) -> ReplyGrade:
-    """Grade `reply` as an answer to `asked`; `shown` are the memories the model had in front of it. Pure."""
+    """Grade `reply` as an answer to `asked`. shown: the memories in the prompt. Pure."""
     text = reply[: limits.max_reply_chars].strip()
     signals: list[GradeSignal] = []
     score = 1.0
@@ -124,7 +116,7 @@ def _repeated_share(items: Sequence[str]) -> float:
 
 
 def _unused(reply: str, shown: Iterable[str], limits: GradeThresholds) -> bool:
-    """Tell whether the reply echoes no memory. Looks for the reply's few words in the memories' many."""
+    """Tell whether no content word of the reply stands in a memory."""
     remembered = [_folded(text) for text in shown]
     if all(next(iter(_content_words(text, limits)), None) is None for text in remembered):
         return False
@@ -134,7 +126,7 @@ def _unused(reply: str, shown: Iterable[str], limits: GradeThresholds) -> bool:
 
 @lru_cache(maxsize=64)
 def _folded(text: str) -> str:
-    """`text` without case; remembered, because a conversation is shown the same memory turn after turn."""
+    """Fold case, once for a memory that is shown turn after turn."""
     return text.casefold()
 
 

@@ -5,19 +5,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Feature = Literal[
-    "confidence",
-    "access",
-    "recency",
-    "importance",
-    "feedback",
-    "said",
-    "touched",
-    "heat",
-    "stability",
-    "disputed",
-    "confirmed",
-    "correction",
-]
+    "confidence", "access", "recency", "importance", "feedback", "said", "touched", "heat", "stability", "disputed",
+    "confirmed", "correction",
+]  # fmt: skip
 """One side of a record, from 0 to 1; `kenobot.cognitive.beliefs.value.ValueFeatures` says what each means."""
 
 FeatureWeights = Mapping[Feature, float]

@@ -1,4 +1,4 @@
-"""Parse patterns, which say what worked when something happened, and the keywords of their triggers. Pure."""
+"""Parse patterns, which say what worked when something happened, and match their triggers to messages. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,10 +25,7 @@ _FAILURES = frozenset(stem for word in word_set("failures") for stem in stems(wo
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What worked when something happened. uses: how often it was shown for an answer.
-
-    learned_from: where it comes from.
-    """
+    """What worked when something happened, and where it was learned."""
 
     record: Record
     trigger: str
@@ -45,10 +42,7 @@ class Pattern:
 
 
 def pattern_of(record: Record) -> Pattern | None:
-    """Parse the pattern that a record holds; None when it holds none, such as a procedure written as prose.
-
-    The text counts: a person may have rewritten it where they could not see the attributes.
-    """
+    """Parse the pattern of a record; None for a procedure written as prose. The text prevails over the attributes."""
     if record.form != FORM:
         return None
     held = record.attribute_map
@@ -149,3 +143,51 @@ def keyword_similarity(one: str, other: str) -> float:
     known = stems_in(other)
     common = sum(not known.isdisjoint(word) for word in here)
     return min(1.0, common / max(1, len(here) + len(there) - common))
+
+
+# ── matching ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedPattern:
+    """A pattern that fits. coverage: share of the trigger's words in the message. matched_words: their stems."""
+
+    pattern: Pattern
+    coverage: float
+    matched_words: tuple[str, ...]
+
+    @property
+    def score(self) -> float:
+        """Coverage times confidence, 0 to 1."""
+        return self.coverage * self.pattern.confidence
+
+
+def match_patterns(patterns: Iterable[Pattern], message: str) -> list[MatchedPattern]:
+    """Match the patterns of whose trigger `message` has a word, best first; the older one of equals first.
+
+    A message that shares only the word for failing is about another failure.
+    """
+    said = stems_in(message)
+    found = [fit for pattern in patterns if (fit := _match(pattern, said)) is not None]
+    return sorted(found, key=lambda fit: (-fit.score, fit.pattern.id))
+
+
+def best_matches(known: Iterable[tuple[int, str, float]], message: str, least: float, most: int) -> list[int]:
+    """Rank the patterns, as number, text and confidence, that score at least `least`; the best `most` of them."""
+    said = stems_in(message)
+    found: list[tuple[float, int]] = []
+    for number, text, confidence in known:
+        own = keywords(trigger_of_text(text))
+        score = confidence * sum(not said.isdisjoint(word) for word in own) / len(own) if own else 0.0
+        if score >= least:
+            found.append((-score, number))
+    return [number for _, number in sorted(found)[:most]]
+
+
+def _match(pattern: Pattern, said: frozenset[str]) -> MatchedPattern | None:
+    own = keywords(pattern.trigger)
+    shared = [word for word in own if not said.isdisjoint(word)]
+    if not shared or pattern.confidence <= 0:
+        return None
+    names = sorted(min(word & said) for word in shared if not is_failure_word(word))
+    return MatchedPattern(pattern, len(shared) / len(own), tuple(names))

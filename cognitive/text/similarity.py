@@ -5,8 +5,8 @@ the longer one holds. A word weighs one, spread over its stems; function words, 
 nothing, and the two sides of a pair of opposites, in every form of their words, are one topic with two answers.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, Protocol
 
@@ -28,6 +28,7 @@ _MOST = 48  # words of it
 _SELF = frozenset("user owner usuario usuaria user's".split())
 _WITHIN = 0.9
 _LEAST = 2  # words of a text that can be said to stand in another
+_LISTED = 200  # texts that share a word
 
 
 class Nearness(Protocol):
@@ -138,3 +139,37 @@ def polarity_of(word: str) -> Polarity | None:
 def is_negation(word: str) -> bool:
     """Whether a folded word makes the opposite of what follows."""
     return word in NEGATORS or not NEGATING_SIGNS.isdisjoint(word)
+
+
+@dataclass(slots=True)
+class SimilarTexts:
+    """Find texts that share most of their keywords without comparing all with all.
+
+    Texts whose Jaccard coefficient is at least some share have one of their rarest words in common (prefix filtering:
+    Chaudhuri, Ganti and Kaushik, 2006). Of a word that very many texts have, the newest texts are compared.
+    """
+
+    texts: list[tuple[str, frozenset[str]]] = field(default_factory=list)  # bounded: what one file says; night
+    by_word: dict[str, list[int]] = field(default_factory=dict)  # bounded: what one file says; night
+
+    def add(self, text: str) -> None:
+        keywords = _keywords(text)
+        for word in keywords:
+            self.by_word.setdefault(word, []).append(len(self.texts))
+        self.texts.append((text, keywords))
+
+    def find_similar(self, text: str, least: float) -> Iterator[tuple[int, str]]:
+        """Find the texts that share at least `least` of the words with `text`, each with its place, in their order."""
+        own = _keywords(text)
+        rarest = sorted(own, key=lambda word: len(self.by_word.get(word, ())))[: int(len(own) * (1 - least)) + 1]
+        for at in sorted({at for word in rarest for at in self.by_word.get(word, ())[-_LISTED:]}):
+            other, keywords = self.texts[at]
+            if len(own & keywords) >= least * len(own | keywords):
+                yield at, other
+
+
+def _keywords(text: str) -> frozenset[str]:
+    """Stem the content words of a text, so that a plural is the same word."""
+    return frozenset(
+        stems(word)[0] for word in words(text[:_LONGEST]) if word not in STOPWORDS and word not in NEGATIONS
+    )

@@ -1,8 +1,7 @@
 """Read the procedures that fit a message, as the section "What worked before"."""
 
 from kenobot.cognitive.procedural import pattern_rows
-from kenobot.cognitive.procedural.match import MatchedPattern, best_matches, match_patterns
-from kenobot.cognitive.procedural.pattern import Pattern, patterns_of
+from kenobot.cognitive.procedural.pattern import MatchedPattern, Pattern, best_matches, match_patterns, patterns_of
 from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
 from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, MemoryQuery
 from kenobot.cognitive.recall.results.render import render_record

@@ -26,12 +26,12 @@ from kenobot.cognitive.procedural.pattern import (
     one_line,
     patterns_of,
 )
-from kenobot.cognitive.procedural.similar_texts import SimilarTexts
 from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, is_own_word
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import parse_time
+from kenobot.cognitive.text.similarity import SimilarTexts
 from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
 

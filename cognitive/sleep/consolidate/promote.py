@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from kenobot.cognitive.beliefs.value import is_salient, salience, salience_signs
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
-from kenobot.cognitive.procedural.similar_texts import SimilarTexts
 from kenobot.cognitive.remember.statement_relation import parse_statement, repeat_veto
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, is_own_word
@@ -22,6 +21,7 @@ from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.lexicon import phrases
+from kenobot.cognitive.text.similarity import SimilarTexts
 from kenobot.cognitive.text.words import fold
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection

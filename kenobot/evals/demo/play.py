@@ -8,8 +8,7 @@ from pathlib import Path
 
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.procedural import pattern_rows
-from kenobot.cognitive.procedural.match import match_patterns
-from kenobot.cognitive.procedural.pattern import patterns_of
+from kenobot.cognitive.procedural.pattern import match_patterns, patterns_of
 from kenobot.cognitive.sleep import report, run_rows
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.cognitive.sleep.report import ChangeReport, NightReport

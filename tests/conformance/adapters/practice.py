@@ -8,8 +8,7 @@ from kenobot.cognitive.mirror.patterns.pattern_format import validate_entry
 from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.procedural.find_solution import find_solution
-from kenobot.cognitive.procedural.match import match_patterns
-from kenobot.cognitive.procedural.pattern import CONSOLIDATION, Pattern, pattern_of, text_of
+from kenobot.cognitive.procedural.pattern import CONSOLIDATION, Pattern, match_patterns, pattern_of, text_of
 from kenobot.cognitive.sleep.consolidate.promote import fact_lines, statement_lines
 from kenobot.cognitive.sleep.prune.endings import is_kept
 from tests.conformance.cases import Adapter, Case, Checked, Outcome, compare

@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.procedural.match import match_patterns
-from kenobot.cognitive.procedural.pattern import Pattern, candidate_of, keyword_similarity, pattern_of, text_of
+from kenobot.cognitive.procedural.pattern import (
+    Pattern,
+    candidate_of,
+    keyword_similarity,
+    match_patterns,
+    pattern_of,
+    text_of,
+)
 from tests.memory_rows import open_memory, put_record
 
 _NONE: dict[str, str] = {}
