@@ -19,7 +19,8 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.ports.clock import Clock, SystemClock
 from kenobot.ports.errors import ConfigError, StoreCorrupt, StoreError
-from kenobot.storage import database, migrate
+from kenobot.storage import migrate
+from kenobot.storage.connection import connect, to_store_error
 
 
 class CommandContext:
@@ -101,7 +102,7 @@ class CommandContext:
         self.require_database()
         migrate.check(self.home.database)
         try:
-            with closing(database.connect(self.home.database)) as connection:
+            with closing(connect(self.home.database)) as connection:
                 _require_current(connection)
                 connection.execute("BEGIN IMMEDIATE")
                 yield connection
@@ -109,7 +110,7 @@ class CommandContext:
         except AmbiguousReference as error:
             raise options.NothingFound(str(error)) from error
         except sqlite3.Error as error:
-            raise database.to_store_error(error) from error
+            raise to_store_error(error) from error
 
     def copy_database(self, target: Path) -> None:
         """Copy the database in one snapshot; a bot that writes meanwhile does not wait.
@@ -118,20 +119,20 @@ class CommandContext:
         """
         migrate.check(self.home.database)
         try:
-            with closing(database.connect(self.home.database, readonly=True)) as connection:
+            with closing(connect(self.home.database, readonly=True)) as connection:
                 connection.execute("VACUUM INTO ?", (str(target),))
         except sqlite3.Error as error:
-            raise database.to_store_error(error) from error
+            raise to_store_error(error) from error
 
     def require_current_schema(self) -> None:
         """For commands with transactions of their own. Raises NothingFound, ConfigError or StoreError."""
         self.require_database()
         migrate.check(self.home.database)
         try:
-            with closing(database.connect(self.home.database, readonly=True)) as connection:
+            with closing(connect(self.home.database, readonly=True)) as connection:
                 _require_current(connection)
         except sqlite3.Error as error:
-            raise database.to_store_error(error) from error
+            raise to_store_error(error) from error
 
     def require_database(self) -> None:
         """Raises NothingFound."""

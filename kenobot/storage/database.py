@@ -12,15 +12,14 @@ import sqlite3
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kenobot.ports.errors import StoreError
-from kenobot.storage.connection import Connection, connect, replace_surrogates, savepoint, to_store_error
+from kenobot.storage.connection import Connection, connect, to_store_error
 from kenobot.storage.migrate import migrate, open_writer
-
-__all__ = ["Connection", "Database", "connect", "replace_surrogates", "savepoint", "to_store_error"]
 
 T = TypeVar("T")
 
@@ -32,25 +31,16 @@ _QUEUED = 20_000  # far above what those who wait for their writes can have unde
 _PRUNED = 1000  # rows a transaction
 
 
+@dataclass(slots=True)
 class _Job:
-    """Something to do with a connection, and the future that waits for it, if anybody does."""
+    """Work for a connection, and the future that waits for its result, if anything does."""
 
-    __slots__ = ("error", "loop", "patient", "result", "waiting", "work")
-
-    def __init__(
-        self,
-        work: Callable[[Connection], Any],
-        loop: asyncio.AbstractEventLoop,
-        waiting: asyncio.Future[Any] | None,
-        *,
-        patient: bool = False,
-    ) -> None:
-        self.patient = patient
-        self.work = work
-        self.loop = loop
-        self.waiting = waiting
-        self.result: Any = None
-        self.error: BaseException | None = None
+    work: Callable[[Connection], Any]
+    loop: asyncio.AbstractEventLoop
+    waiting: asyncio.Future[Any] | None = None
+    patient: bool = False
+    result: Any = None
+    error: BaseException | None = None
 
 
 class Database:
@@ -98,12 +88,9 @@ class Database:
         raised, or StoreError when the commit failed: then nothing of it was written. `before` shares the transaction
         and stays written when `work` raises; its own failure is only logged. `patient`: see `write_soon`.
         """
-        self._require_open()
-        _require_room(self._jobs)
-        loop = asyncio.get_running_loop()
-        waiting: asyncio.Future[T] = loop.create_future()
-        job = _Job(work, loop, waiting, patient=patient)
-        self._jobs.put((job,) if before is None else (_Job(before, loop, None), job))
+        job, waiting = self._job(work, self._jobs)
+        job.patient = patient
+        self._jobs.put((job,) if before is None else (_Job(before, job.loop), job))
         return waiting
 
     def write_nowait(self, work: Callable[[Connection], object]) -> None:
@@ -112,10 +99,10 @@ class Database:
         It is left undone when the disk is far behind: nobody waits for it, so nothing else would bound the queue.
         """
         if not self._closed and self._jobs.qsize() < _QUEUED:
-            self._jobs.put((_Job(work, asyncio.get_running_loop(), None, patient=True),))
+            self._jobs.put((_Job(work, asyncio.get_running_loop(), patient=True),))
 
     async def write_soon(self, work: Callable[[Connection], T]) -> T:
-        """Like `write`, for what holds nobody up: waits some milliseconds for another write to share a commit."""
+        """Like `write`, for what holds nothing up: waits some milliseconds for another write to share a commit."""
         return await self.submit(work, patient=True)
 
     async def write(self, work: Callable[[Connection], T], before: Callable[[Connection], object] | None = None) -> T:
@@ -133,8 +120,7 @@ class Database:
         sought = f"SELECT rowid FROM {table} WHERE {condition} LIMIT {_PRUNED}"  # noqa: S608 - constants of ours
         dropped = f"DELETE FROM {table} WHERE rowid = ? AND ({condition})"  # noqa: S608 - constants of ours
         while rows := await self.read(lambda connection: connection.execute(sought, values).fetchall()):
-            doomed = [(*row, *values) for row in rows]
-            await self.write(partial(_each, dropped, doomed))
+            await self.write(partial(_delete_each, dropped, [(*row, *values) for row in rows]))
 
     def _write_on(self) -> None:
         connection = self._connection
@@ -171,11 +157,8 @@ class Database:
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` on a reader connection, in one consistent snapshot of what has been committed."""
-        self._require_open()
-        _require_room(self._reads)
-        loop = asyncio.get_running_loop()
-        waiting: asyncio.Future[T] = loop.create_future()
-        self._reads.put(_Job(work, loop, waiting))
+        job, waiting = self._job(work, self._reads)
+        self._reads.put(job)
         return await waiting
 
     async def read_long(self, work: Callable[[Connection], T]) -> T:
@@ -183,10 +166,7 @@ class Database:
 
         Cancelled, it ends at its next query.
         """
-        self._require_open()
-        loop, over = asyncio.get_running_loop(), threading.Event()
-        waiting: asyncio.Future[T] = loop.create_future()
-        job = _Job(work, loop, waiting)
+        (job, waiting), over = self._job(work), threading.Event()
         threading.Thread(target=_survey, args=(self._path, job, over), name="kenobot-survey", daemon=True).start()
         try:
             return await waiting
@@ -218,9 +198,17 @@ class Database:
         self._jobs.put(None)  # last, because the last connection to close folds the write-ahead log into the file
         await asyncio.to_thread(self._writer.join)
 
-    def _require_open(self) -> None:
+    def _job(
+        self, work: Callable[[Connection], T], queued: "queue.SimpleQueue[Any] | None" = None
+    ) -> tuple[_Job, asyncio.Future[T]]:
+        """A job for a queue, and its result. Raises StoreError when the database is closed or the queue full."""
         if self._closed:
             raise StoreError("The database is closed.")
+        if queued is not None and queued.qsize() >= _QUEUED:
+            raise StoreError("The disk is too slow for what is asked of it: try again later.")
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[T] = loop.create_future()
+        return _Job(work, loop, waiting), waiting
 
 
 def _plain(error: Exception) -> Exception:
@@ -247,13 +235,8 @@ def _survey(path: Path, job: _Job, over: threading.Event) -> None:
     _settle([job])
 
 
-def _each(sql: str, rows: list[tuple[object, ...]], connection: Connection) -> None:
+def _delete_each(sql: str, rows: list[tuple[object, ...]], connection: Connection) -> None:
     connection.executemany(sql, rows)
-
-
-def _require_room(waiting: "queue.SimpleQueue[Any]") -> None:
-    if waiting.qsize() >= _QUEUED:
-        raise StoreError("The disk is too slow for what is asked of it: try again later.")
 
 
 def _commit(connection: Connection, group: list[_Job]) -> None:

@@ -16,8 +16,8 @@ from kenobot.cli.importers.plan import ImportContext, ImportPlan, Origin
 from kenobot.core.terminal import one_line
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import session_id
-from kenobot.storage import database as db
 from kenobot.storage import migrate
+from kenobot.storage.connection import connect, to_store_error
 
 # In this order: a workspace of OpenClaw may have files of the other kinds besides, not the other way round.
 _READERS: dict[Origin, tuple[Callable[[SourceFolder], bool], Callable[[ImportPlan], None]]] = {
@@ -101,13 +101,13 @@ def _rehearse(context: CommandContext, plan: ImportPlan) -> ImportReport:
 def _apply(database: Path, plan: ImportPlan) -> ImportReport:
     """Take in the plan, in one transaction."""
     try:
-        with closing(db.connect(database)) as connection:
+        with closing(connect(database)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             report = apply_plan(connection, plan)
             connection.execute("COMMIT")
             return report
     except sqlite3.Error as error:
-        raise db.to_store_error(error) from error
+        raise to_store_error(error) from error
 
 
 # ── as text ──────────────────────────────────────────────────────────────────────────────────────────────────────────
