@@ -16,7 +16,6 @@ from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
-from kenobot.cognitive.store.feedback import FeedbackCounts
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.calendar import parse_time
@@ -37,7 +36,6 @@ LifecycleEvent = Literal[
     "disputed",
     "pinned",
     "unpinned",
-    "used",
     "warmed",
     "trusted",
     "cooled",
@@ -47,8 +45,8 @@ LifecycleEvent = Literal[
 
 reinforced: it came up again, from somebody else or by inference. restated: its owner said it again. confirmed,
 disputed: its owner said yes, or no, to it. contradicted: something else speaks against it. pinned, unpinned: its owner
-wants it kept, or no longer. used: it was shown for an answer. warmed, trusted: heat passed the limit, of a record
-nobody vouched for and of one somebody did. cooled, faded: decay passed the limits.
+wants it kept, or no longer. warmed, trusted: heat passed the limit, of a record nobody vouched for and of one somebody
+did. cooled, faded: decay passed the limits.
 """
 
 LIFECYCLE_STAGES: tuple[LifecycleStage, ...] = get_args(LifecycleStage)
@@ -146,12 +144,9 @@ def apply_event(
     """
     if record.status not in ("active", "archived"):
         return None
-    if happening == "used":
-        return _lifted(connection, record, feedback.feedback_counts(connection, [record.id])[record.id], act, policy)
     changed = event_changes(record, happening, act.at, policy)
-    if changed.get("status") == "active" and store.by_key(connection, record.scope, record.form, record.key):
-        return None
-    if not changed:
+    restored = changed.get("status") == "active"
+    if not changed or (restored and store.by_key(connection, record.scope, record.form, record.key)):
         return None
     kind = happening if happening in _BY_A_PERSON else "lifecycle"
     data: Mapping[str, store.Json] = {"because": happening}
@@ -193,8 +188,13 @@ def apply_use(
     """Lift those of `records` that being used has made warm, once their use is recorded; returns which."""
     known = store.by_ids(connection, records, reach)
     opinions = feedback.feedback_counts(connection, list(known))
-    lifted = (id for id, record in known.items() if _lifted(connection, record, opinions[id], act, policy) is not None)
-    return list(lifted)
+    lifted: list[int] = []
+    for number, record in known.items():
+        happening = due_event(record, features(record, act.at, opinions[number], policy), act.at, policy)
+        rises = happening in ("warmed", "trusted", "disputed")
+        if happening and rises and apply_event(connection, record, happening, act, policy) is not None:
+            lifted.append(number)
+    return lifted
 
 
 def due_event(
@@ -239,27 +239,11 @@ def plan_due_events(
         opinions = feedback.feedback_counts(connection, [record.id for record in page])
         for record in page:
             known = features(record, now, opinions[record.id], policy)
-            if (happening := _cooling(record, known, now, policy)) is not None:
+            happening = due_event(record, known, now, policy)
+            cools = happening == "cooled" and state_of(record).state != "stale"
+            if happening == "faded" or (happening and cools):
                 yield DueEvent(record, happening, f"nobody spoke of it for {known.idle_days:.0f} days")
         after_id = page[-1].id
-
-
-def _cooling(record: Record, known: ValueFeatures, now: datetime, policy: ValuePolicy) -> LifecycleEvent | None:
-    happening = due_event(record, known, now, policy)
-    if happening == "cooled" and state_of(record).state == "stale":
-        return None
-    return happening if happening in ("cooled", "faded") else None
-
-
-def _lifted(
-    connection: Connection, record: Record, opinions: FeedbackCounts, act: ChangeContext, policy: ValuePolicy
-) -> int | None:
-    happening = due_event(record, features(record, act.at, opinions, policy), act.at, policy)
-    return (
-        apply_event(connection, record, happening, act, policy)
-        if happening in ("warmed", "trusted", "disputed")
-        else None
-    )
 
 
 def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:

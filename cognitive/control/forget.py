@@ -85,9 +85,6 @@ class PurgePlan:
         return (self.record, *self.others)
 
 
-# ── out of sight ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def forget(
     connection: Connection, record: int, reach: Scopes, actor: Actor, *, names: Iterable[str] = (), reason: str = ""
 ) -> ForgetResult | None:
@@ -194,9 +191,6 @@ def _copies(connection: Connection, record: Record, reach: Scopes) -> list[Recor
 def _line(text: str) -> str:
     """Choose the longest stretch of ASCII in a text, or the text: what can be found whatever its case."""
     return max(re.findall(r"[\x20-\x7e]{8,}", text), key=len, default=text)
-
-
-# ── out of the world ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def plan_purge(connection: Connection, record: int, reach: Scopes, *, names: Iterable[str] = ()) -> PurgePlan | None:

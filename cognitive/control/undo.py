@@ -55,7 +55,8 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor) -> Und
     theirs = _theirs(connection, changing, reach)
     records = {number: record for number, record in theirs.items() if record.form not in _HOLDERS}
     # A week that went with a fact it told of is summed up anew, and need not come back as it was.
-    records = {number: record for number, record in records.items() if not _is_summed_up_anew(record)} or records
+    weeks = {n for n, r in records.items() if (r.form, r.category, r.status) == ("summary", "week", "forgotten")}
+    records = {number: record for number, record in records.items() if number not in weeks} or records
     if not happenings or not (changing or _in_reach(connection, happenings, reach)):
         raise UndoError(f"There is no change {event}: `kenobot memory log` shows them.")
     if not records:
@@ -73,15 +74,11 @@ def last_undoable_event(connection: Connection, scopes: Iterable[str]) -> int | 
     What sleep and compaction did by themselves does not count: `kenobot sleep undo` takes a night back.
     """
     for happening in events.newest_events(connection, tuple(scopes), _BY_ITSELF):
-        if _counts(happening) and events.undone_by(connection, happening.decision_id) is None:
+        changed = happening.kind in _BIRTHS or _MEANING.intersection(happening.previous_values)
+        counts = changed and happening.kind not in _NOT_A_CHANGE
+        if counts and events.undone_by(connection, happening.decision_id) is None:
             return happening.decision_id
     return None
-
-
-def _counts(happening: EventRow) -> bool:
-    if happening.kind in _NOT_A_CHANGE:
-        return False
-    return happening.kind in _BIRTHS or bool(_MEANING.intersection(happening.previous_values))
 
 
 def _in_reach(connection: Connection, happenings: Sequence[EventRow], reach: Scopes) -> bool:
@@ -99,10 +96,6 @@ def _theirs(connection: Connection, happenings: Sequence[EventRow], reach: Scope
         if number not in records:
             raise UndoError(f"It cannot be undone: #{number}, which it changed too, is erased or not yours to change.")
     return records
-
-
-def _is_summed_up_anew(record: Record) -> bool:
-    return (record.form, record.category, record.status) == ("summary", "week", "forgotten")
 
 
 def _put_back(

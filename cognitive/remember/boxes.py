@@ -31,9 +31,6 @@ _TALK = frozenset({"tag", "command", "extraction"})  # what is said; an edit, an
 _NOBODY = frozenset({"", "owner"})
 
 
-# ── topics ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def topic_overlap(one: Iterable[str], other: Iterable[str]) -> float:
     """How much of what either is about both are about, 0 to 1. Topics are folded."""
     first, second = set(one), set(other)
@@ -58,9 +55,6 @@ def starts_new_thread(before: datetime, session: str, now: datetime, in_session:
     return session != in_session or now - before > gap
 
 
-# ── the rules ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def close_reason(
     contents: BoxContents, topics: Sequence[str], at: datetime, session: str, policy: BoxPolicy
 ) -> CloseReason | None:
@@ -79,9 +73,6 @@ def close_reason(
     if thread:
         shared = max(shared, topic_overlap(contents.latest, topics))
     return "topic_shift" if shared < policy.close_below_overlap else None
-
-
-# ── the doors ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def add_to_open_box(

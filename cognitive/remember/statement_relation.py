@@ -57,7 +57,7 @@ class Statement:
 
 
 def parse_statement(text: str) -> Statement:
-    """Take `text` apart."""
+    """Parse the beginning of `text`."""
     return _statement(text[:_LONGEST])
 
 

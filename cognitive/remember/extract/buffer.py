@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Literal
 
 from kenobot.cognitive.policy.remember import ExtractPolicy
-from kenobot.cognitive.remember.extract.signals import SignalLevel, signal_level
+from kenobot.cognitive.remember.extract.signals import signal_level
 from kenobot.cognitive.store.redaction import ERASED_TEXT
 from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.identity import Trust, chat_scope
@@ -46,34 +46,17 @@ class ConversationTurn:
     hidden: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PendingTurns:
-    """Waiting turns of a session: their number, the time of the oldest, and the highest signal level."""
-
-    count: int
-    oldest: datetime
-    level: SignalLevel
-
-
-def decide_extraction(waiting: PendingTurns, now: datetime, policy: ExtractPolicy) -> ExtractionDecision:
-    """Whether to read what waits, and why."""
-    if waiting.count == 0:
-        return "keep_buffering"
-    if policy.immediate and waiting.level == "high":
-        return "extract_now"
-    late = now - waiting.oldest >= timedelta(minutes=policy.every_minutes)
-    return "extract_batch" if late or waiting.count >= policy.every_turns else "keep_buffering"
-
-
-def measure_pending(
-    turns: Sequence[ConversationTurn], policy: ExtractPolicy, patterns: PatternSet
-) -> PendingTurns | None:
-    """What `turns` come to; None without any. Those not to be read need no hurry."""
+def decide_extraction(
+    turns: Sequence[ConversationTurn], now: datetime, policy: ExtractPolicy, patterns: PatternSet
+) -> ExtractionDecision:
+    """Decide whether to extract the turns that wait, oldest first. Hidden ones need no hurry."""
     if not turns:
-        return None
-    levels = {signal_level(turn.text, policy, patterns) for turn in turns if not turn.hidden}
-    ranked: tuple[SignalLevel, ...] = ("high", "medium", "low")
-    return PendingTurns(len(turns), turns[0].at, next((level for level in ranked if level in levels), "none"))
+        return "keep_buffering"
+    seen = (turn.text for turn in turns if not turn.hidden)
+    if policy.immediate and any(signal_level(text, policy, patterns) == "high" for text in seen):
+        return "extract_now"
+    late = now - turns[0].at >= timedelta(minutes=policy.every_minutes)
+    return "extract_batch" if late or len(turns) >= policy.every_turns else "keep_buffering"
 
 
 def sessions_with_pending(connection: Connection) -> list[str]:

@@ -91,9 +91,6 @@ def parse_facts(answer: str) -> tuple[ExtractedFact, ...] | None:
     return tuple(_unlike(fact for fact in facts if not _says_nothing(fact.text)))
 
 
-# ── finding the JSON ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def _values(answer: str) -> Iterator[object]:
     """What may hold items: a list of nothing but numbers is a remark of the model's."""
     for value in outermost_json_values(answer):
@@ -134,9 +131,6 @@ def _unlike(facts: Iterable[ExtractedFact]) -> Iterable[ExtractedFact]:
     return found.values()
 
 
-# ── one item ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def one_line(value: object, longest: int) -> str:
     """`value` as one line of text, "" when it is no text."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -170,13 +164,8 @@ def _attributes(value: object) -> tuple[tuple[str, str], ...]:
     for name, held in _pairs(value):
         plain = _ATTRIBUTE.sub(" ", one_line(name, _LONGEST_NAME).casefold()).strip()[:40]
         text = one_line(held, _LONGEST_VALUE)
-        if (
-            plain
-            and text
-            and plain != "by"
-            and redaction.find_secret(text) is None
-            and redaction.find_secret(f"{plain}: {text}") is None
-        ):
+        secret = redaction.find_secret(text) or redaction.find_secret(f"{plain}: {text}")
+        if plain and text and plain != "by" and secret is None:
             found.setdefault(plain, text)
     return tuple(found.items())[:_MOST_ATTRIBUTES]
 

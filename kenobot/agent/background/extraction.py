@@ -188,10 +188,10 @@ class ExtractionWorker(PerChatWorker):
         """Return the next pending turns and whether they are due; scanning them for signals takes time."""
         policy = self._policy.extract
         turns = buffer.pending_turns(connection, session, max(policy.batch_turns, policy.every_turns))
-        waiting = buffer.measure_pending(turns, policy, self._patterns)
-        if waiting is None or self._draining:
-            return turns, waiting is not None
-        return turns, buffer.decide_extraction(waiting, self._p.clock.now(), policy) != "keep_buffering"
+        if not turns or self._draining:
+            return turns, bool(turns)
+        decision = buffer.decide_extraction(turns, self._p.clock.now(), policy, self._patterns)
+        return turns, decision != "keep_buffering"
 
     async def _batch(self, session: str, turns: Sequence[ConversationTurn], limit: int) -> ExtractionBatch:
         """Take the first turns of one scope that fit one call; for a model, with the memories they may touch."""

@@ -55,18 +55,14 @@ def buffer_trigger(case: Case) -> Outcome:
     decisions = []
     for number, turn in enumerate(case.input["turns"], 1):
         turns.append(ConversationTurn(number, number, turn["text"], "", START - since, "owner", "owner"))
-        waiting = buffer.measure_pending(turns, policy, PatternSet(()))
-        assert waiting is not None
-        decisions.append(buffer.decide_extraction(waiting, START, policy))
+        decisions.append(buffer.decide_extraction(turns, START, policy, PatternSet(())))
     return compare(case, {"decisions": decisions})
 
 
 def buffer_flush(case: Case) -> Outcome:
     """A short turn of high signal is due at once; an empty answer has read nothing, so the turn goes on waiting."""
     turns = [ConversationTurn(n, n, text, "", START, "owner", "owner") for n, text in enumerate(case.input["turns"], 1)]
-    waiting = buffer.measure_pending(turns, _POLICY, PatternSet(()))
-    assert waiting is not None
-    due = buffer.decide_extraction(waiting, START, _POLICY)
+    due = buffer.decide_extraction(turns, START, _POLICY, PatternSet(()))
     answer = {"empty": ""}[case.input["llm_result"]]
     left = len(turns) if parse_facts(answer) is None else 0
     wanted = case.better if case.better is not NO_BETTER else {}
@@ -85,8 +81,7 @@ def plateau(case: Case) -> Outcome:
         conversation.append(memory, session, "assistant", "All right.", START, number, "model")
         memory.execute("DELETE FROM message WHERE id <= (SELECT max(id) FROM message) - ?", (most,))
         turns = buffer.pending_turns(memory, session, most)
-        waiting = buffer.measure_pending(turns, policy, PatternSet(()))
-        if waiting is None or buffer.decide_extraction(waiting, START, policy) == "keep_buffering":
+        if buffer.decide_extraction(turns, START, policy, PatternSet(())) == "keep_buffering":
             return False
         return buffer.advance_cursor(memory, session, buffer.cursor(memory, session), turns[-1].last_message)
 

@@ -1,12 +1,13 @@
 """Turns wait as rows behind a cursor; and tokens are set aside before they are used."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn, PendingTurns, decide_extraction, measure_pending
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn, decide_extraction
 from kenobot.cognitive.store import token_budget
 from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.identity import Trust
@@ -89,9 +90,8 @@ async def test_what_is_to_be_forgotten_is_not_read(database: Database) -> None:
     await database.write(talk)
     turns = await database.read(lambda c: buffer.pending_turns(c, "chat-1", 9))
     assert [turn.hidden for turn in turns] == [True, True, False]
-    waiting = measure_pending(turns[:2], POLICY, NONE)
-    assert waiting is not None
-    assert waiting.level == "none"
+    hidden = [replace(turn, text="I prefer tabs") for turn in turns[:2]]
+    assert decide_extraction(hidden, hidden[0].at, POLICY, NONE) == "keep_buffering"
 
 
 async def test_the_next_turns_are_found_by_an_index(database: Database) -> None:
@@ -111,28 +111,27 @@ async def test_the_next_turns_are_found_by_an_index(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    ("waiting", "later", "decision"),
+    ("text", "count", "later", "decision"),
     [
-        (PendingTurns(1, START, "high"), 0.0, "extract_now"),
-        (PendingTurns(1, START, "medium"), 0.0, "keep_buffering"),
-        (PendingTurns(4, START, "low"), 14.9, "keep_buffering"),
-        (PendingTurns(5, START, "none"), 0.0, "extract_batch"),
-        (PendingTurns(1, START, "none"), 15.0, "extract_batch"),
-        (PendingTurns(0, START, "high"), 99.0, "keep_buffering"),
+        ("I prefer tabs", 1, 0.0, "extract_now"),
+        ("I usually have lunch at two", 1, 0.0, "keep_buffering"),
+        ("quiero una receta", 4, 14.9, "keep_buffering"),
+        ("ok", 5, 0.0, "extract_batch"),
+        ("ok", 1, 15.0, "extract_batch"),
+        ("I prefer tabs", 0, 99.0, "keep_buffering"),
     ],
 )
-def test_when_turns_are_due(waiting: PendingTurns, later: float, decision: str) -> None:
+def test_when_turns_are_due(text: str, count: int, later: float, decision: str) -> None:
     """At once, when there are enough, or when the oldest has waited long enough."""
-    assert decide_extraction(waiting, START + timedelta(minutes=later), POLICY) == decision
+    turns = [ConversationTurn(n, n, text, "", START, "owner", "owner") for n in range(count)]
+    assert decide_extraction(turns, START + timedelta(minutes=later), POLICY, NONE) == decision
 
 
 def test_at_once_can_be_switched_off() -> None:
     """Then only number and time count."""
     turns = [ConversationTurn(1, 1, "I prefer tabs", "", START, "owner", "owner")]
-    waiting = measure_pending(turns, POLICY, NONE)
-    assert waiting is not None
-    assert waiting.level == "high"
-    assert decide_extraction(waiting, START, ExtractPolicy(immediate=False)) == "keep_buffering"
+    assert decide_extraction(turns, START, POLICY, NONE) == "extract_now"
+    assert decide_extraction(turns, START, ExtractPolicy(immediate=False), NONE) == "keep_buffering"
 
 
 async def test_tokens_are_set_aside_before_they_are_used(database: Database) -> None:
