@@ -61,6 +61,7 @@ class _Message(BaseModel):
     text: StrictStr = ""
     caption: StrictStr = ""
     reply_to_message: _RepliedTo | None = None
+    message_id: object = None
 
 
 _FORWARD_MARKS: Final = ("forward_origin", "forward_from", "forward_from_chat", "forward_sender_name", "forward_date")
@@ -134,6 +135,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         user_name=_clean(" ".join(f"{sender.first_name} {sender.last_name}".split())),
         private=private,
         forwarded=any(mark in body for mark in _FORWARD_MARKS),
+        platform_id=str(message.message_id or ""),
     )
 
 

@@ -55,7 +55,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.signals import MEMORY_WRITTEN, STARTED, STOPPING, Envelope
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.storage import reply_checkpoints
+from kenobot.storage import approvals, turn_steps
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
@@ -171,7 +171,8 @@ class App:
         await self.owner_alerts.save_owner_chat()
         await self.inbox.prune()
         await self.outbox.prune()
-        await reply_checkpoints.prune(self.database, self.clock.now())
+        await turn_steps.prune(self.database, self.clock.now())
+        await approvals.prune(self.database, self.clock.now())
         rested = ChangeContext(self.clock.now(), "memory", "nothing was added for a while")
         if await self.database.write(lambda connection: boxes.close_idle_boxes(connection, rested)):
             self.memory_files.mark_dirty(())

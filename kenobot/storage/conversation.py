@@ -88,21 +88,34 @@ class PromptPrefix:
     omitted: int = 0
 
 
-def append(
-    connection: Connection,
-    session: str,
-    role: Role,
-    text: str,
-    at: datetime,
-    message: int,
-    trust: Trust,
-    context: str = "",
-) -> None:
-    """Add a message to a conversation, inside a transaction; the same side of the same inbox row only once."""
-    connection.execute(
-        "INSERT INTO message (session, role, text, context, at, inbox_id, trust) VALUES (?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT DO NOTHING",
-        (session, role, text, context, at.isoformat(), message, trust),
+@dataclass(frozen=True, slots=True)
+class FinishedTurn:
+    """What a person said and what was answered; "" for no answer.
+
+    inbox_id: of the message. trust: of the person. scope: where memory may write what was said. context: what the
+    prompt carried beside the person's words. platform_id: see `kenobot.ports.messages.Inbound`.
+    """
+
+    session: str
+    inbox_id: int
+    at: datetime
+    text: str
+    reply: str
+    trust: Trust
+    scope: str = ""
+    context: str = ""
+    platform_id: str = ""
+
+
+def append_turn(connection: Connection, turn: FinishedTurn) -> None:
+    """Add a turn to its conversation, inside a transaction; either side of the same inbox row only once."""
+    sides: list[tuple[Role, str, str, str, str]] = [("user", turn.text, turn.context, turn.trust, turn.platform_id)]
+    if turn.reply:
+        sides.append(("assistant", turn.reply, "", "model", ""))
+    connection.executemany(
+        "INSERT INTO message (session, at, inbox_id, scope, role, text, context, trust, platform_id) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [(turn.session, turn.at.isoformat(), turn.inbox_id, turn.scope, *side) for side in sides],
     )
 
 
@@ -123,11 +136,6 @@ def import_message(
         (session, role, text, at, inbox_id, trust, scope),
     )
     return int(cursor.lastrowid or 0) if cursor.rowcount else 0
-
-
-def set_scope(connection: Connection, message: int, scope: str) -> None:
-    """Note the scope to which memory may write what was said in the turn of an inbox row, inside a transaction."""
-    connection.execute("UPDATE message SET scope = ? WHERE inbox_id = ?", (scope, message))
 
 
 def import_history(
@@ -291,22 +299,20 @@ def received_mail(connection: Connection, turns: Iterable[int]) -> dict[int, Rec
 
 def last_answered_session(connection: Connection) -> str | None:
     """The conversation in which something was answered last; for whoever may see all of them."""
-    row = connection.execute("SELECT session FROM turn WHERE state = 'committed' ORDER BY id DESC LIMIT 1").fetchone()
+    row = connection.execute("SELECT session FROM turn ORDER BY id DESC LIMIT 1").fetchone()
     return str(row[0]) if row else None
 
 
 def count_replies(connection: Connection, since: str) -> int:
     """How many messages were answered since a moment."""
-    row = connection.execute(
-        "SELECT count(*) FROM turn WHERE state = 'committed' AND replied_at >= ?", (since,)
-    ).fetchone()
+    row = connection.execute("SELECT count(*) FROM turn WHERE replied_at >= ?", (since,)).fetchone()
     return int(row[0])
 
 
 def reply_grades(connection: Connection, since: str, limit: int) -> list[str]:
     """The grades, as JSON, of the newest replies since a moment that have one."""
     rows = connection.execute(
-        "SELECT grade FROM turn WHERE state = 'committed' AND replied_at >= ? AND grade != '' ORDER BY id DESC LIMIT ?",
+        "SELECT grade FROM turn WHERE replied_at >= ? AND grade != '' ORDER BY id DESC LIMIT ?",
         (since, limit),
     )
     return [row[0] for row in rows]

@@ -113,6 +113,7 @@ def retry(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterO
     connection.execute("UPDATE outbox SET inbox_id = NULL WHERE inbox_id = ?", (letter.number,))
     connection.execute("DELETE FROM message WHERE inbox_id = ?", (letter.number,))
     connection.execute("DELETE FROM turn WHERE inbox_id = ?", (letter.number,))
+    connection.execute("DELETE FROM turn_step WHERE inbox_id = ?", (letter.number,))
     connection.execute(
         "UPDATE inbox SET state = 'pending', attempts = 0, patience_sent = 0, reason = '', done_at = NULL, "
         "retried_at = ? WHERE id = ?",

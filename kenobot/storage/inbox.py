@@ -28,7 +28,7 @@ _NAME_KEPT = 128
 _ASIDE = "state IN ('dead', 'dropped')"  # as the index has it
 _COLUMNS = (
     "id, channel, external_id, chat, sender, sender_name, private, forwarded, text, sent_at, trace, attempts, "
-    "retried_at, kind, reply_to, target, value, thread, attachments"
+    "retried_at, kind, reply_to, target, value, thread, attachments, platform_id"
 )
 
 
@@ -89,8 +89,8 @@ class Inbox:
             cursor = connection.execute(
                 "INSERT INTO inbox (channel, external_id, chat, session, sender, sender_name, private, forwarded, "
                 "text, sent_at, received_at, trace, state, attempts, reason, done_at, "
-                "kind, reply_to, target, value, thread, attachments) "
-                f"VALUES ({', '.join('?' * 22)}) "
+                "kind, reply_to, target, value, thread, attachments, platform_id) "
+                f"VALUES ({', '.join('?' * 23)}) "
                 "ON CONFLICT DO NOTHING",
                 (
                     inbound.channel,
@@ -115,6 +115,7 @@ class Inbox:
                     inbound.value,
                     inbound.thread,
                     "[]" if drop_reason else json.dumps([asdict(each) for each in inbound.attachments]),
+                    inbound.platform_id,
                 ),
             )
             if cursor.rowcount == 0 or cursor.lastrowid is None:
@@ -290,7 +291,7 @@ def defer(connection: Connection, message: int, attempt: int) -> bool:
 
 def _pending(row: tuple[Any, ...]) -> PendingMessage:
     number, channel, external, chat, sender, name, private, forwarded, text, sent_at, trace, attempts = row[:12]
-    retried, kind, reply_to, target, value, thread, attachments = row[12:]
+    retried, kind, reply_to, target, value, thread, attachments, platform_id = row[12:]
     inbound = Inbound(
         channel=channel,
         external_id=external,
@@ -307,6 +308,7 @@ def _pending(row: tuple[Any, ...]) -> PendingMessage:
         value=value,
         thread=thread,
         attachments=tuple(Attachment(**each) for each in json.loads(attachments)),
+        platform_id=platform_id,
     )
     return PendingMessage(
         number, inbound, trace, attempts, retried_at=datetime.fromisoformat(retried) if retried else None

@@ -19,6 +19,7 @@ class Destination:
     """Where parts go and why: the answer to inbox row `inbox_id`, or of the bot's own accord when that is None.
 
     first_part: the number of the first part; an answer's parts count from 0, and a plea for patience is part -1.
+    reply_to, replaces, thread: see `kenobot.ports.messages.Outbound`; they hold for every part.
     """
 
     channel: str
@@ -26,6 +27,9 @@ class Destination:
     trace: str = ""
     inbox_id: int | None = None
     first_part: int = 0
+    reply_to: str = ""
+    replaces: str = ""
+    thread: str = ""
 
 
 def enqueue(connection: Connection, letter: Destination, parts: Sequence[MessagePart], at: datetime) -> list[Outbound]:
@@ -42,13 +46,14 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
                 letter.chat,
                 part.text,
                 _dump(part.entities),
-                _payload(part),
+                _payload(letter, part),
                 letter.trace,
                 at.isoformat(),
             ),
         )
         assert cursor.lastrowid is not None
-        waiting.append(Outbound(cursor.lastrowid, letter.channel, letter.chat, part, letter.trace))
+        to = (letter.reply_to, letter.replaces, letter.thread)
+        waiting.append(Outbound(cursor.lastrowid, letter.channel, letter.chat, part, letter.trace, *to))
     return waiting
 
 
@@ -76,9 +81,9 @@ class Outbox:
         """The next parts of a chat with ids above `after`, in order, each with how often it was tried."""
         return await self._database.read(
             lambda connection: [
-                (Outbound(row[0], channel, chat, _part(row[1], row[2], row[5]), row[3]), row[4])
+                (_outbound(channel, chat, *row[:5]), row[5])
                 for row in connection.execute(
-                    "SELECT id, text, spans, trace, attempts, payload FROM outbox "
+                    "SELECT id, text, spans, payload, trace, attempts FROM outbox "
                     "WHERE channel = ? AND chat = ? AND id > ? AND state = 'pending' ORDER BY id LIMIT ?",
                     (channel, chat, after, limit),
                 )
@@ -86,14 +91,25 @@ class Outbox:
         )
 
     async def mark_sent(self, part: int, platform_id: str) -> None:
-        """The platform took it. Returns once that is on disk, so that a restart does not repeat it."""
+        """Note that the platform took a part; returns once that is on disk, so that a restart does not repeat it.
+
+        The reply in the conversation keeps the id of its first part: the outbox forgets it after a week.
+        """
         now = self._clock.now().isoformat()
-        await self._database.write_soon(
-            lambda connection: connection.execute(
-                "UPDATE outbox SET state = 'sent', platform_id = ?, done_at = ?, attempts = attempts + 1 WHERE id = ?",
+
+        def write(connection: Connection) -> None:
+            (answered, number) = connection.execute(
+                "UPDATE outbox SET state = 'sent', platform_id = ?, done_at = ?, attempts = attempts + 1 WHERE id = ? "
+                "RETURNING inbox_id, part",
                 (platform_id, now, part),
-            )
-        )
+            ).fetchone() or (None, 0)
+            if answered is not None and number == 0:
+                connection.execute(
+                    "UPDATE message SET platform_id = ? WHERE inbox_id = ? AND role = 'assistant'",
+                    (platform_id, answered),
+                )
+
+        await self._database.write_soon(write)
 
     async def record_failure(self, part: int, reason: str) -> None:
         """A try failed; it will be tried again."""
@@ -119,24 +135,26 @@ class Outbox:
         await self._database.prune("outbox", "done_at < ?", horizon)
 
 
-def _payload(part: MessagePart) -> str:
-    """What a part carries beside its formatted text, as JSON."""
-    if not part.attachments and not part.buttons:
-        return "{}"
-    return json.dumps(
-        {
-            "attachments": [asdict(each) for each in part.attachments],
-            "buttons": [[[button.label, button.value] for button in row] for row in part.buttons],
-        }
-    )
+def _payload(letter: Destination, part: MessagePart) -> str:
+    """Serialise what a part carries beside its formatted text, as JSON; only what is there."""
+    payload: dict[str, object] = {
+        "attachments": [asdict(each) for each in part.attachments],
+        "buttons": [[[button.label, button.value] for button in row] for row in part.buttons],
+        "reply_to": letter.reply_to,
+        "replaces": letter.replaces,
+        "thread": letter.thread,
+    }
+    return json.dumps({name: value for name, value in payload.items() if value})
 
 
-def _part(text: str, spans: str, payload: str) -> MessagePart:
-    """A stored part; rows older than the column have no payload."""
+def _outbound(channel: str, chat: str, number: int, text: str, spans: str, payload: str, trace: str) -> Outbound:
     more: dict[str, Any] = json.loads(payload)
     attachments = tuple(Attachment(**each) for each in more.get("attachments", ()))
     buttons = tuple(tuple(Button(*each) for each in row) for row in more.get("buttons", ()))
-    return MessagePart(text, _load(spans), attachments, buttons)
+    part = MessagePart(text, _load(spans), attachments, buttons)
+    return Outbound(
+        number, channel, chat, part, trace, more.get("reply_to", ""), more.get("replaces", ""), more.get("thread", "")
+    )
 
 
 def _dump(spans: Sequence[TextEntity]) -> str:

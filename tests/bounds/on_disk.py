@@ -84,6 +84,18 @@ TABLES = (
         "housekeeping",
         f"{HERE}/test_tables.py::test_a_reply_is_dropped_a_month_after_it_had_its_effects",
     ),
+    Bound(
+        "table:turn_step",
+        "the turns under way",
+        "the turn's end",
+        "tests/unit/storage/test_turn_steps.py::test_a_finished_turn_keeps_its_cost_and_not_its_words",
+    ),
+    Bound(
+        "table:approval",
+        "one open question a session; closed ones for a week",
+        "housekeeping",
+        "tests/unit/storage/test_approvals.py::test_expired_questions_are_dropped_after_a_week",
+    ),
     Bound("table:hidden_turn", "the turns that told of what the owner wants forgotten", "the primary key", _GROWS),
     Bound(
         "table:vector",

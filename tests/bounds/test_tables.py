@@ -8,7 +8,7 @@ import pytest
 
 from kenobot.ports.provider import Reply
 from kenobot.storage import inbox as mail
-from kenobot.storage import reply_checkpoints
+from kenobot.storage import turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
@@ -81,23 +81,23 @@ async def test_an_update_that_comes_again_and_again_pushes_nothing_out(
 
 
 async def test_a_reply_is_dropped_a_month_after_it_had_its_effects(database: Database, clock: ManualClock) -> None:
-    """Once its message has left the inbox, also when it never had any; before that it stays, however old."""
+    """Once its message has left the inbox; a reply without effects stays until its turn ends, however old."""
     box = Inbox(database, clock)
 
     def paid(connection: Connection, message: int, at: datetime, *, committed: bool) -> None:
-        reply_checkpoints.checkpoint(connection, message, "fake-1", "trace", _REPLY, at)
+        turn_steps.append_step(connection, message, 0, _REPLY, at)
         if committed:
-            reply_checkpoints.mark_committed(connection, message, at, "")
+            turn_steps.finish_turn(connection, message, "fake-1", "trace", at, "")
 
     waiting = await box.store(inbound(number=1), "trace")
     assert waiting is not None
     old, recent = START - timedelta(days=31), START - timedelta(days=29)
     await database.write(lambda c: paid(c, waiting.id, old, committed=False))
-    for number, at, committed in ((101, old, True), (102, old, False), (103, recent, True)):
+    for number, at, committed in ((101, old, True), (103, recent, True)):
         await database.write(lambda c, n=number, a=at, d=committed: paid(c, n, a, committed=d))  # type: ignore[misc]
-    await reply_checkpoints.prune(database, START)
-    assert await rows(database, "SELECT inbox_id FROM turn ORDER BY inbox_id") == [(waiting.id,), (103,)]
-    assert await database.read(lambda c: reply_checkpoints.saved_reply(c, waiting.id)) == _REPLY
+    await turn_steps.prune(database, START)
+    assert await rows(database, "SELECT inbox_id FROM turn ORDER BY inbox_id") == [(103,)]
+    assert await database.read(lambda c: turn_steps.saved_reply(c, waiting.id)) == _REPLY
 
 
 async def test_housekeeping_leaves_what_is_meant_to_stay(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ class World:
     refused: set[int] = field(default_factory=set)
     repeatable: Counter[int] = field(default_factory=Counter)
     paid: set[int] = field(default_factory=set)
+    facts: set[str] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
 
     def new(self, chat: str, plan: Iterable[Answer]) -> Said:
@@ -118,6 +119,7 @@ class Brain:
         parts = [f"answer ⟨{mark}.{part}⟩" for part in range(3 if answer == "long" else 1)]
         if answer == "memory":
             parts.append(f"<memory>fact {mark}</memory>")
+            self._world.facts.add(f"fact {mark}")
         yield Delta("\n\n".join(parts))
         if answer != "cut":
             yield Delta(stop_reason="end_turn", model=self.name)

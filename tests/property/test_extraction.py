@@ -103,9 +103,8 @@ class _World:
         self.said[number] = (chat, text)
 
         def write(connection: Connection) -> None:
-            conversation.append(connection, chat, "user", text, START, number, "owner")
-            conversation.append(connection, chat, "assistant", "ok", START, number, "model")
-            conversation.set_scope(connection, number, _scope(chat))
+            turn = conversation.FinishedTurn(chat, number, START, text, "ok", "owner", _scope(chat))
+            conversation.append_turn(connection, turn)
 
         self.database.fatal = 0
         await self.database.write(write)

@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
-from kenobot.storage import reply_checkpoints as turns
+from kenobot.agent.prompt.speakers import message_text
+from kenobot.storage import turn_steps
 from kenobot.storage.connection import Connection
 from tests.property.effort import effort
 from tests.property.lives import Lives
@@ -68,7 +69,8 @@ class Books:
     inbox: list[Row]
     outbox: list[Sheet]
     history: list[tuple[int, str, str, str]]
-    turns: dict[int, tuple[str, str]]
+    paid: set[int]
+    committed: set[int]
     facts: list[str]
 
     @classmethod
@@ -79,13 +81,15 @@ class Books:
         inbox = rows("SELECT id, CAST(external_id AS INTEGER), chat, state, attempts, done_at FROM inbox ORDER BY id")
         outbox = rows("SELECT id, inbox_id, part, chat, text, state FROM outbox ORDER BY id")
         history = rows("SELECT inbox_id, session, role, text FROM message ORDER BY id")
-        turns = rows("SELECT inbox_id, state, reply FROM turn")
+        committed = {row[0] for row in rows("SELECT inbox_id FROM turn")}
+        paid = committed | {row[0] for row in rows("SELECT inbox_id FROM turn_step")}
         facts = rows("SELECT text FROM record WHERE status = 'active' AND form != 'box' ORDER BY id")
         return cls(
             [Row(*row) for row in inbox],  # type: ignore[arg-type]
             [Sheet(*row) for row in outbox],  # type: ignore[arg-type]
             history,  # type: ignore[arg-type]
-            {row[0]: (row[1], row[2]) for row in turns},  # type: ignore[misc]
+            paid,  # type: ignore[arg-type]
+            committed,  # type: ignore[arg-type]
             [str(row[0]) for row in facts],
         )
 
@@ -103,7 +107,7 @@ class Mail(Lives):
         self.numbers: dict[int, int] = {}
         self.sheets: dict[int, Sheet] = {}
         self.facts: set[str] = set()
-        self.turns: dict[int, tuple[str, str]] = {}
+        self.committed: set[int] = set()
         self.runner.run(self._begin())
 
     # ── what happens ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -176,7 +180,7 @@ class Mail(Lives):
         assert all(many == 1 for many in Counter(sheet.chat for sheet in forgotten).values()), "it ran ahead"
         self.world.repeatable.update(sheet.id for sheet in forgotten)
         numbers = {row.id: row.number for row in left.inbox}
-        self.world.paid = {numbers[inbox] for inbox in left.turns if inbox in numbers}
+        self.world.paid = {numbers[inbox] for inbox in left.paid if inbox in numbers}
         for row in left.inbox:
             self.world.said[row.number].crashes += row.state == "claimed"
         if doom is not None:
@@ -242,7 +246,7 @@ class Mail(Lives):
     async def _keep_house(self) -> None:
         await self.life.app.inbox.prune()
         await self.life.app.outbox.prune()
-        await turns.prune(self.life.app.database, self.world.clock.now())
+        await turn_steps.prune(self.life.app.database, self.world.clock.now())
         await self.life.app.sweep()
         await self.life.quiet()
 
@@ -309,7 +313,7 @@ class Mail(Lives):
 
     def _check_history(self, books: Books) -> None:
         """A message that was answered stands there with its answer, and no other does; a chat's are in order."""
-        self.turns.update((self.numbers[inbox], turn) for inbox, turn in books.turns.items() if inbox in self.numbers)
+        self.committed |= {self.numbers[inbox] for inbox in books.committed if inbox in self.numbers}
         lines: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for inbox, session, role, text in books.history:
             number = self.numbers[inbox]
@@ -317,20 +321,18 @@ class Mail(Lives):
             lines[session].append((number, role))
             assert session == said.inbound.session
             if role == "user":
-                assert text == said.inbound.prompt_text
+                assert text == message_text(said.inbound)
             else:
                 told = marks(text)
                 assert told, f"the answer to {number} says nothing: {text!r}"
                 assert {(mark[0], mark[1]) for mark in told} == {(number, told[0][1])}, f"{number}: {text}"
-                if f"<memory>fact {number}.{told[0][1]}<" in self.turns[number][1]:
-                    self.facts.add(f"fact {number}.{told[0][1]}")
+                self.facts |= {f"fact {number}.{told[0][1]}"} & self.world.facts
         expected: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for number, end in sorted(self.ends.items()):
             if end == "answered":
                 expected[self.world.said[number].inbound.session] += [(number, "user"), (number, "assistant")]
         assert lines == expected
-        committed = {number for number, (state, _) in self.turns.items() if state == "committed"}
-        assert committed == {number for number, end in self.ends.items() if end == "answered"}
+        assert self.committed == {number for number, end in self.ends.items() if end == "answered"}
         assert set(books.facts) == self.facts, "what is remembered is not what was answered"
 
     def _check_outbox(self, books: Books) -> None:

@@ -42,7 +42,6 @@ PLANTED = (TYPED, FORWARDED, SAID, TAGGED, PROVIDER, DESCRIBED, RAISED, LOGGED)
 UNRELATED = "canary of a variable that nobody reads"
 OWN_WORDS = {
     *((table, "text", canary) for table in ("inbox", "message") for canary in (TYPED, FORWARDED)),
-    *(("turn", "reply", canary) for canary in (TYPED, FORWARDED, SAID, TAGGED)),
 }
 
 SCRIPT = [

@@ -36,7 +36,8 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("message", "context", "what a prompt carried (row {})"),
     ("inbox", "text", "mail in-{}"),
     ("outbox", "text", "mail out-{}"),
-    ("turn", "reply", "a reply that is kept (row {})"),
+    ("turn_step", "payload", "a turn under way (message {})"),
+    ("approval", "payload", "an open question (row {})"),
     ("prompt_prefix", "text", "the beginning of a prompt (row {})"),
     ("key_value", "value", "a note of the bot's own (row {})"),
     ("list_file", "text", "a memory file that is written anew (row {})"),
@@ -46,6 +47,7 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("proposal", "undo", "what proposal {} overwrote"),
 )
 _SPELLED = ("data", "attributes", "value", "payload", "undo")  # JSON
+_PRIMARY_KEYS = {"key_value": "key", "list_file": "path", "turn_step": "inbox_id"}  # of tables without a rowid
 _MOST = 20
 
 
@@ -114,7 +116,6 @@ def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable
             "UPDATE outbox SET text = '', spans = '[]', payload = '{}' WHERE inbox_id = ? AND done_at IS NOT NULL",
             turn,
         )
-        letters += _count(connection, "UPDATE turn SET reply = '' WHERE inbox_id = ? AND state = 'committed'", turn)
     prompts += _count(connection, "DELETE FROM prompt_prefix WHERE instr(' ' || scopes || ' ', ' ' || ? || ' ')", scope)
     for line in _lines(wordings):
         prompts += _count(connection, "UPDATE message SET context = '' WHERE instr(context, ?)", line)
@@ -130,8 +131,7 @@ def find_residue(connection: Connection, wordings: Iterable[str]) -> list[str]:
         for table, column, place in _TEXTS:
             spelled = json.dumps(text, ensure_ascii=False)[1:-1] if column in _SPELLED else text
             sql = f"SELECT rowid FROM {table} WHERE instr({column}, ?) LIMIT {_MOST}"
-            if table in ("key_value", "list_file"):
-                sql = sql.replace("rowid", {"key_value": "key", "list_file": "path"}[table], 1)
+            sql = sql.replace("rowid", _PRIMARY_KEYS.get(table, "rowid"), 1)
             for row in connection.execute(sql, (spelled,)):
                 found[place.format(row[0])] = None
     return list(found)[:_MOST]

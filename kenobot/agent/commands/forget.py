@@ -8,11 +8,11 @@ forgets it, so the turn is hidden like any other, and undo brings it back. The r
 first, because no model will read it afterwards.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.commands.command import CommandCall, CommandContext, numbered_lines, one_line
@@ -35,10 +35,11 @@ from kenobot.core.i18n import Language
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.messages import Inbound
 from kenobot.ports.names import sanitize_name
-from kenobot.storage import conversation
+from kenobot.storage import approvals, conversation
+from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
-from kenobot.storage.state import read_state, write_state
 
+_KIND = "forget"
 _POLICY = DEFAULT.control
 _SENTENCES = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
 _WHOLE = 1.0
@@ -46,14 +47,12 @@ _WHOLE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """A question put to `user`, valid until `until` and while `after` is the conversation's last message.
+    """What a person was asked, valid while `after` is the conversation's last message.
 
     records: the memories it names. about: the wish, when it concerns a turn that is no memory yet.
     """
 
-    user: str
     records: list[int]
-    until: str
     after: int
     language: Language
     about: str = ""
@@ -117,15 +116,16 @@ def decline_everything(_: Connection, call: CommandCall, __: CommandContext) -> 
 def answer_question(connection: Connection, call: CommandCall, context: CommandContext) -> str:
     """Follow the answer to the question that is open here."""
     session, reach = call.inbound.session, call.principal.read_scopes
-    answer, question = parse_answer(call.arguments), open_question(connection, call.inbound, call.at)
-    if question is None or answer is None:
+    answer, asked = parse_answer(call.arguments), open_question(connection, call.inbound, call.at)
+    if asked is None or answer is None:
         return texts.NO_QUESTION(call.language)
+    approval, question = asked
     call = replace(call, language=context.language or question.language)
     chosen = _chosen(answer, question.records)
     if answer != "no" and not question.about and not chosen:
         records = store.by_ids(connection, question.records, reach)
         return texts.FORGET_WHICH(call.language, lines=numbered_lines(list(records.values()), call.language))
-    write_state(connection, _key(session), "{}")
+    approvals.close_approval(connection, approval, "denied" if answer == "no" else "approved")
     if answer == "no":
         return texts.FORGET_DECLINED(call.language)
     if not question.about:
@@ -182,28 +182,20 @@ def _hidden_line(connection: Connection, hidden: ForgetResult, call: CommandCall
 
 
 def _ask(connection: Connection, call: CommandCall, records: Sequence[Record], about: str = "") -> None:
-    question = OpenQuestion(
-        call.inbound.user,
-        [record.id for record in records],
-        store.stamp(call.at + _POLICY.answer_within),
-        conversation.newest_message_id(connection, call.inbound.session),
-        call.language,
-        about,
-    )
-    write_state(connection, _key(call.inbound.session), json.dumps(asdict(question)))
+    session, until = call.inbound.session, call.at + _POLICY.answer_within
+    numbers = [record.id for record in records]
+    question = OpenQuestion(numbers, conversation.newest_message_id(connection, session), call.language, about)
+    approvals.open_approval(connection, Approval(session, call.inbound.user, _KIND, asdict(question), until))
 
 
-def open_question(connection: Connection, inbound: Inbound, at: datetime) -> OpenQuestion | None:
-    """Return the question that the sender of `inbound` may answer, if one is open."""
-    stored = json.loads(read_state(connection, _key(inbound.session)) or "{}")
-    question = OpenQuestion(**stored) if stored else None
-    if question is None or question.user != inbound.user or question.until <= store.stamp(at):
+def open_question(connection: Connection, inbound: Inbound, at: datetime) -> tuple[int, OpenQuestion] | None:
+    """Return the question that the sender of `inbound` may answer, with its row, if one is open."""
+    approval = approvals.find_approval(connection, inbound.session, inbound.user, at)
+    if approval is None or approval.kind != _KIND:
         return None
-    return question if question.after == conversation.newest_message_id(connection, inbound.session) else None
-
-
-def _key(session: str) -> str:
-    return f"question:{session}"
+    question = OpenQuestion(**cast("dict[str, Any]", approval.payload))
+    current = question.after == conversation.newest_message_id(connection, inbound.session)
+    return (approval.id, question) if current else None
 
 
 def _chosen(answer: Answer, records: Sequence[int]) -> list[int]:

@@ -237,7 +237,7 @@ class ContextBuilder:
         inbound, history, notes = pending.inbound, plan.history, plan.notes
         state, guidance = self._onboarding(connection, pending, principal, identity)
         tail = self._tail(connection, pending, request.now, guidance)
-        message = escape_runtime_block(inbound.prompt_text)
+        message = escape_runtime_block(speakers.message_text(inbound))
         clipped = clip_to_tokens(message, plan.limits.message_tokens)
         if clipped != message:
             clipped += f"\n\n[… the message is {len(message)} characters long; the rest is not shown]"

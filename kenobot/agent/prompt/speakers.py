@@ -12,10 +12,23 @@ from kenobot.cognitive.text.provenance import (
 )
 from kenobot.cognitive.text.quoting import find_quotations
 from kenobot.ports.identity import Principal, Trust
-from kenobot.ports.messages import Inbound
+from kenobot.ports.messages import FORWARDED, Inbound
 from kenobot.storage.conversation import StoredMessage
 
 _LIKE_MARKUP = re.compile("[<＜﹤&＆﹠‹〈⟨❮\U000e0020-\U000e007e]")
+
+
+def message_text(inbound: Inbound) -> str:
+    """Format a message as the conversation shows it: in a group with the speaker's name, and quoted when forwarded.
+
+    What comes after its first line is indented or marked, so that nobody can write a line in another's name.
+    """
+    text = inbound.text
+    if inbound.forwarded:
+        text = "\n".join([FORWARDED, *(f"> {line}" for line in text.splitlines())])
+    if not inbound.private:
+        text = "\n  ".join(f"{inbound.speaker}: {text}".splitlines())
+    return text
 
 
 def speech_context(

@@ -16,6 +16,7 @@ from kenobot.agent.commands.registry import CommandListener, CommandRegistry, Co
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.prompt.prompt_service import PromptService
+from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
@@ -57,7 +58,7 @@ from kenobot.ports.signals import (
     Signal,
 )
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.storage import conversation, inbox, outbox, reply_checkpoints
+from kenobot.storage import conversation, inbox, outbox, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
@@ -185,7 +186,7 @@ class TurnRunner:
         else:
             data.attempt = await self._inbox.claim(pending.id)
             if not (pending.fresh and first):
-                saved = await self._s.database.read(lambda c: reply_checkpoints.saved_reply(c, pending.id))
+                saved = await self._s.database.read(lambda c: turn_steps.saved_reply(c, pending.id))
         return machine.MessageClaimed(data.attempt, saved, age, data.command is not None)
 
     async def _run_command(self, data: TurnData) -> None:
@@ -231,6 +232,7 @@ class TurnRunner:
         def write(connection: Connection) -> list[Outbound]:
             at = self._s.clock.now()
             inbox.finish(connection, pending.id, data.attempt, end, at, reason)
+            turn_steps.drop_steps(connection, pending.id)
             return outbox.enqueue(connection, _destination(pending), parts, at)
 
         self._s.delivery.dispatch(await self._s.database.write(write))
@@ -287,10 +289,18 @@ class TurnRunner:
         at, session, principal = self._s.clock.now(), pending.session, data.principal
         inbox.finish(connection, pending.id, data.attempt, "answered", at)
         reacted = _react(connection, pending, principal, at)
-        words = pending.inbound.prompt_text
-        conversation.append(connection, session, "user", words, at, pending.id, principal.trust, context.notes)
-        conversation.append(connection, session, "assistant", clean, at, pending.id, "model")
-        conversation.set_scope(connection, pending.id, principal.write_scope)
+        turn = conversation.FinishedTurn(
+            session,
+            pending.id,
+            at,
+            message_text(pending.inbound),
+            clean,
+            principal.trust,
+            principal.write_scope,
+            context.notes,
+            pending.inbound.platform_id,
+        )
+        conversation.append_turn(connection, turn)
         conversation.save_prefix(connection, context.prefix, context.previous_prefix)
         usage.log_usage(connection, context.memory, pending.id, session, at, principal.read_scopes)
         if context.bootstrap is not None:
@@ -310,23 +320,22 @@ class TurnRunner:
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
         waiting = outbox.enqueue(connection, _destination(pending), parts, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
-        reply_checkpoints.mark_committed(connection, pending.id, at, _grade_text(data.grade))
+        turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, _grade_text(data.grade))
         return decisions, waiting, reacted
 
     def _checkpoint(self, data: TurnData) -> Callable[[Connection], None] | None:
         reply, pending, at = data.unsaved_reply, data.pending, self._s.clock.now()
         if reply is None:
             return None
-        return lambda connection: reply_checkpoints.checkpoint(
-            connection, pending.id, pending.session, pending.trace, reply, at
-        )
+        return lambda connection: turn_steps.append_step(connection, pending.id, 0, reply, at)
 
     def _render(self, data: TurnData, text: str) -> Sequence[MessagePart]:
         return render(self._s.channels, data.pending.inbound.channel, text)
 
 
 def _destination(pending: PendingMessage, first: int = 0) -> outbox.Destination:
-    return outbox.Destination(pending.inbound.channel, pending.inbound.chat, pending.trace, pending.id, first)
+    to = pending.inbound
+    return outbox.Destination(to.channel, to.chat, pending.trace, pending.id, first, thread=to.thread)
 
 
 def _react(connection: Connection, pending: PendingMessage, principal: Principal, at: datetime) -> list[int]:

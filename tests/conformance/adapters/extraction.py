@@ -77,8 +77,8 @@ def plateau(case: Case) -> Outcome:
 
     def at(number: int) -> bool:
         """Say one turn more; whether what waits is read then."""
-        conversation.append(memory, session, "user", f"turn {number}", START, number, "owner")
-        conversation.append(memory, session, "assistant", "All right.", START, number, "model")
+        turn = conversation.FinishedTurn(session, number, START, f"turn {number}", "All right.", "owner")
+        conversation.append_turn(memory, turn)
         memory.execute("DELETE FROM message WHERE id <= (SELECT max(id) FROM message) - ?", (most,))
         turns = buffer.pending_turns(memory, session, most)
         if buffer.decide_extraction(turns, START, policy, PatternSet(())) == "keep_buffering":
@@ -160,7 +160,8 @@ async def _gather(database: Database, messages: int, batch: int) -> list[int]:
 
     def say(connection: Connection) -> None:
         for number in range(1, messages + 1):
-            conversation.append(connection, session, "user", f"note {number}", START, number, "owner")
+            turn = conversation.FinishedTurn(session, number, START, f"note {number}", "", "owner")
+            conversation.append_turn(connection, turn)
 
     def take(connection: Connection) -> int:
         turns = buffer.pending_turns(connection, session, batch)

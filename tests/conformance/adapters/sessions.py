@@ -53,7 +53,8 @@ def load_limit(case: Case) -> Outcome:
 async def _latest(texts: list[str], limit: int) -> list[str]:
     def work(connection: Connection) -> list[str]:
         for number, text in enumerate(texts, 1):
-            conversation.append(connection, "telegram-1", "user", text, START, number, "owner")
+            turn = conversation.FinishedTurn("telegram-1", number, START, text, "", "owner")
+            conversation.append_turn(connection, turn)
         return [line.text for line in conversation.latest(connection, "telegram-1", limit)]
 
     with scratch() as folder:

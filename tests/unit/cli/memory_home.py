@@ -43,9 +43,9 @@ def told(connection: sqlite3.Connection, turn: int, said: str, answer: str, sess
         (turn, str(turn), session, said, at, at, at),
     )
     connection.execute(
-        "INSERT INTO turn (inbox_id, session, trace, state, reply, stop_reason, model, replied_at) "
-        "VALUES (?, ?, 't', 'committed', ?, 'end_turn', 'm', ?)",
-        (turn, session, answer, at),
+        "INSERT INTO turn (inbox_id, session, trace, stop_reason, model, replied_at) "
+        "VALUES (?, ?, 't', 'end_turn', 'm', ?)",
+        (turn, session, at),
     )
     for role, text, trust in (("user", said, "owner"), ("assistant", answer, "model")):
         connection.execute(

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from kenobot.ports.identity import is_session_id, session_id, user_scope
-from kenobot.ports.messages import Inbound
-from kenobot.testing.clock import START
 from tests.recorded import CONFORMANCE
 
 _CASES = CONFORMANCE / "kenobot.jsonl"
@@ -142,12 +140,3 @@ def test_ids_are_built_as_in_the_original() -> None:
             assert session_id(channel, given) == expected.replace("<uuid4>", given)
         else:
             assert session_id(channel, given) == case["expected"]
-
-
-def test_in_a_group_the_speaker_is_named() -> None:
-    """The conversation shows who said what; in private that goes without saying."""
-    message = Inbound("fake", "1", "1", "42", "hello", START, user_name="Ana")
-    assert message.prompt_text == "hello"
-    group = Inbound("fake", "1", "1", "42", "hello", START, user_name="Ana", private=False)
-    assert group.prompt_text == "Ana: hello"
-    assert Inbound("fake", "1", "1", "42", "hello", START, private=False).prompt_text == "42: hello"

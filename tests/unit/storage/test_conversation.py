@@ -18,10 +18,10 @@ async def _talk(database: Database, session: str, count: int) -> None:
     def work(connection: Connection) -> None:
         base = connection.execute("SELECT coalesce(max(inbox_id), 0) FROM message").fetchone()[0]
         for number in range(1, count + 1):
-            conversation.append(
-                connection, session, "user", f"q{number}", START, base + number, "owner", f"notes {number}"
+            turn = conversation.FinishedTurn(
+                session, base + number, START, f"q{number}", f"a{number}", "owner", context=f"notes {number}"
             )
-            conversation.append(connection, session, "assistant", f"a{number}", START, base + number, "model")
+            conversation.append_turn(connection, turn)
 
     await database.write(work)
 
@@ -60,7 +60,7 @@ async def test_each_side_of_a_message_is_kept_once(database: Database) -> None:
 
     def work(connection: Connection) -> None:
         for text in ("first", "second"):
-            conversation.append(connection, "fake-1", "user", text, START, 7, "owner")
+            conversation.append_turn(connection, conversation.FinishedTurn("fake-1", 7, START, text, "", "owner"))
 
     await database.write(work)
     lines = await database.read(lambda connection: conversation.latest(connection, "fake-1", 10))
@@ -110,7 +110,8 @@ async def test_the_queries_whose_plans_were_looked_at_are_those_that_run(databas
 async def test_a_line_says_when_it_was_written(database: Database) -> None:
     """The moment is kept aware and to the microsecond."""
     at = START + timedelta(microseconds=5)
-    await database.write(lambda connection: conversation.append(connection, "fake-1", "user", "q", at, 1, "owner"))
+    turn = conversation.FinishedTurn("fake-1", 1, at, "q", "", "owner")
+    await database.write(lambda connection: conversation.append_turn(connection, turn))
     [line] = await database.read(lambda connection: conversation.latest(connection, "fake-1", 1))
     assert datetime.fromisoformat(line.at) == at
 

@@ -8,10 +8,11 @@ import pytest
 from kenobot.core import texts
 from kenobot.ports.errors import Rejected
 from kenobot.ports.messages import Outbound
-from kenobot.storage import dead_letters
+from kenobot.ports.provider import Reply
+from kenobot.storage import dead_letters, turn_steps
 from kenobot.storage.connection import connect
 from kenobot.storage.dead_letters import DeadLetterId, LetterOutcome
-from kenobot.testing.clock import EagerClock
+from kenobot.testing.clock import START, EagerClock
 from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene
 
@@ -69,16 +70,13 @@ async def test_a_dead_message_that_broke_the_program_is_answered_once_that_is_me
         [(state, attempts, reason)] = await states(scene)
         assert (state, attempts) == ("dead", 5)
         assert "a bug" in str(reason)
-        await scene.app.database.write(lambda c: c.execute(f"INSERT INTO turn {_STALE}"))
+        await scene.app.database.write(lambda c: turn_steps.append_step(c, 1, 0, _STALE, START))
         assert await elsewhere(scene, "retry", "in-1") == "done"
         assert scene.texts[-1] == "Well again."
         assert await states(scene) == [("answered", 1, "")]
 
 
-_STALE = (
-    "(inbox_id, session, trace, state, reply, stop_reason, model, replied_at) "
-    "VALUES (1, 's', 't', 'replied', 'a stale reply', 'end_turn', 'm', '2026-01-01')"
-)
+_STALE = Reply("a stale reply", "end_turn")
 
 
 async def test_an_expired_message_counts_its_age_anew(tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ def test_a_private_message_becomes_an_inbound() -> None:
         text="hola",
         sent_at=datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
         user_name="Alice Li ddell",
+        platform_id="3",
     )
 
 

@@ -106,8 +106,8 @@ class Memory:
         """A turn of a conversation."""
 
         def work(connection: Connection) -> None:
-            conversation.append(connection, session, "user", text, self.now, inbox, trust)
-            conversation.append(connection, session, "assistant", answer or "I see.", self.now, inbox, "model")
+            turn = conversation.FinishedTurn(session, inbox, self.now, text, answer or "I see.", trust)
+            conversation.append_turn(connection, turn)
 
         await self.database.write(work)
 

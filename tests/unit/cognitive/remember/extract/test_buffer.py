@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from kenobot.agent.prompt.speakers import message_text
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn, decide_extraction
@@ -26,9 +27,8 @@ def say(
     connection: Connection, session: str, number: int, text: str, *, trust: Trust = "owner", scope: str = "owner"
 ) -> None:
     """A turn as the runner stores it."""
-    conversation.append(connection, session, "user", text, START, number, trust)
-    conversation.append(connection, session, "assistant", f"re: {text}", START, number, "model")
-    conversation.set_scope(connection, number, scope)
+    turn = conversation.FinishedTurn(session, number, START, text, f"re: {text}", trust, scope)
+    conversation.append_turn(connection, turn)
 
 
 async def test_turns_wait_until_the_cursor_has_passed_them(database: Database) -> None:
@@ -61,7 +61,7 @@ async def test_a_turn_knows_who_spoke_and_where_it_may_go(database: Database, cl
     await Inbox(database, clock).store(message, "")
 
     def talk(connection: Connection) -> None:
-        say(connection, "chat-g", 1, message.prompt_text, trust="guest", scope="chat:chat-g")
+        say(connection, "chat-g", 1, message_text(message), trust="guest", scope="chat:chat-g")
         say(connection, "chat-g", 77, "Bob: hi", trust="guest", scope="chat:chat-g")  # its mail is long gone
         say(connection, "chat-p", 78, "note: buy milk")
         say(connection, "chat-old", 79, "note: older than scopes", scope="")

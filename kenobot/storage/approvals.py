@@ -1,0 +1,70 @@
+"""Store questions that a person has to answer before something is done; at most one is open in a session."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from kenobot.ports.provider import Json
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
+
+ApprovalState = Literal["approved", "denied", "replaced"]
+
+_KEEP_DAYS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A question put to `account`, open until `expires`. kind: of what is to be done. payload: what it takes."""
+
+    session: str
+    account: str
+    kind: str
+    payload: Mapping[str, Json]
+    expires: datetime
+    id: int = 0
+
+
+def open_approval(connection: Connection, approval: Approval) -> int:
+    """Store a question in place of the one that is open in its session; return its id."""
+    connection.execute(
+        "UPDATE approval SET state = 'replaced' WHERE session = ? AND state = 'open'", (approval.session,)
+    )
+    cursor = connection.execute(
+        "INSERT INTO approval (session, account, kind, payload, expires) VALUES (?, ?, ?, ?, ?)",
+        (
+            approval.session,
+            approval.account,
+            approval.kind,
+            json.dumps(approval.payload, ensure_ascii=False),
+            approval.expires.isoformat(),
+        ),
+    )
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def find_approval(connection: Connection, session: str, account: str, at: datetime) -> Approval | None:
+    """Return the question that `account` may answer in a session at this time, if one is open."""
+    row = connection.execute(
+        "SELECT kind, payload, expires, id FROM approval WHERE session = ? AND account = ? AND state = 'open'",
+        (session, account),
+    ).fetchone()
+    if row is None:
+        return None
+    kind, payload, expires, number = row
+    approval = Approval(session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
+    return approval if approval.expires > at else None
+
+
+def close_approval(connection: Connection, approval: int, state: ApprovalState) -> bool:
+    """Close an open question; False when it was closed before, so that nothing is done twice."""
+    cursor = connection.execute("UPDATE approval SET state = ? WHERE id = ? AND state = 'open'", (state, approval))
+    return cursor.rowcount == 1
+
+
+async def prune(database: Database, now: datetime) -> None:
+    """Drop questions that expired a week ago."""
+    await database.prune("approval", "expires < ?", (now - timedelta(days=_KEEP_DAYS)).isoformat())

@@ -1,0 +1,96 @@
+"""Store the steps of turns under way, and what finished turns cost.
+
+A step is written before its effects are had: a reply that was paid for, a tool about to be called, what it returned.
+After a restart the turn goes on from its last step. Steps go when their turn ends.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, astuple
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from kenobot.ports.provider import Reply, ToolCall, ToolResult, Usage
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
+
+TurnStep = Reply | ToolCall | ToolResult
+_StepKind = Literal["reply", "call", "result"]
+
+_KEEP_DAYS = 30
+_KINDS: Mapping[type[TurnStep], _StepKind] = {Reply: "reply", ToolCall: "call", ToolResult: "result"}
+
+
+def append_step(connection: Connection, message: int, number: int, step: TurnStep, at: datetime) -> None:
+    """Store step `number`, from 0, of the turn of an inbox row. The first of a number counts."""
+    connection.execute(
+        "INSERT INTO turn_step (inbox_id, number, kind, payload, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (message, number, _KINDS[type(step)], json.dumps(asdict(step)), at.isoformat()),
+    )
+
+
+def load_steps(connection: Connection, message: int) -> list[TurnStep]:
+    """Return the steps of a turn, oldest first."""
+    rows = connection.execute("SELECT kind, payload FROM turn_step WHERE inbox_id = ? ORDER BY number", (message,))
+    return [_load(kind, json.loads(payload)) for kind, payload in rows]
+
+
+def saved_reply(connection: Connection, message: int) -> Reply | None:
+    """Return the model's last reply to a message that an earlier attempt paid for, if there is one."""
+    return next((step for step in reversed(load_steps(connection, message)) if isinstance(step, Reply)), None)
+
+
+def finish_turn(connection: Connection, message: int, session: str, trace: str, at: datetime, grade: str) -> None:
+    """Replace the steps of a committed turn by one row of what its replies cost, inside its transaction."""
+    rows = connection.execute(
+        "SELECT payload, at FROM turn_step WHERE inbox_id = ? AND kind = 'reply' ORDER BY number", (message,)
+    ).fetchall()
+    replies = [_reply(json.loads(payload)) for payload, _ in rows]
+    last, replied_at = replies[-1], rows[-1][1]
+    costs = [sum(each) for each in zip(*(astuple(reply.usage) for reply in replies), strict=True)]
+    connection.execute(
+        "INSERT INTO turn (inbox_id, session, trace, stop_reason, model, input_tokens, output_tokens, "
+        "cache_read_tokens, cache_write_tokens, replied_at, committed_at, grade) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            message,
+            session,
+            trace,
+            last.stop_reason,
+            last.model,
+            *costs,
+            replied_at,
+            at.isoformat(),
+            grade,
+        ),
+    )
+    drop_steps(connection, message)
+
+
+def drop_steps(connection: Connection, message: int) -> None:
+    """Drop the steps of a turn that ended, inside its transaction."""
+    connection.execute("DELETE FROM turn_step WHERE inbox_id = ?", (message,))
+
+
+async def prune(database: Database, now: datetime) -> None:
+    """Drop what turns of a month ago cost, once their messages have left the inbox."""
+    await database.prune(
+        "turn",
+        "replied_at < ? AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.id = turn.inbox_id)",
+        (now - timedelta(days=_KEEP_DAYS)).isoformat(),
+    )
+
+
+def _load(kind: _StepKind, payload: dict[str, Any]) -> TurnStep:
+    match kind:
+        case "reply":
+            return _reply(payload)
+        case "call":
+            return ToolCall(**payload)
+        case "result":
+            return ToolResult(**payload)
+
+
+def _reply(payload: dict[str, Any]) -> Reply:
+    calls = tuple(ToolCall(**call) for call in payload.pop("calls"))
+    return Reply(**{**payload, "usage": Usage(**payload["usage"])}, calls=calls)
