@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
@@ -77,6 +78,10 @@ class FileSync(Generic[Detail]):
     def has_pending_writes(self) -> bool:
         """Tell whether a file is still to be written, such as one for which there was no space."""
         return bool(self._again)
+
+    def has_changes(self, session: str = "") -> bool:
+        """Tell whether a file that a turn of a chat looks at is not as it was seen. Looks at the disk."""
+        return disk.any_changed(str(self._root), self.recent_stamps(session))
 
     async def sync_out(self) -> int:
         """Write every file whose records changed; how many facts edits touched that were found on the way.
@@ -183,7 +188,15 @@ class FileSync(Generic[Detail]):
     def _today(self) -> str:
         return local_day(self._clock.now(), self._zone)
 
+    def _edit_context(self) -> AdmitContext:
+        """Make the context in which memory takes in what the owner did to a file today."""
+        return AdmitContext(at=self._clock.now(), day=self._today(), actor="owner", policy=self._policy)
+
     # ── what a kind of file says ─────────────────────────────────────────────────────────────────────────────────
+
+    def recent_stamps(self, session: str) -> dict[str, FileStamp | None]:
+        """Tell how the files that a turn of a chat looks at were seen last, None for not there."""
+        raise NotImplementedError
 
     def _dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, Sequence[FileKey]]:
         """Find the newest event and, in the order of writing, what may have to be written. again: what failed."""

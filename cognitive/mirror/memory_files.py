@@ -6,16 +6,18 @@ The kinds of files know nothing of each other: what one takes in, the others sho
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror.lists.list_files import ListFiles
-from kenobot.cognitive.mirror.patterns.pattern_file import PatternFile
+from kenobot.cognitive.mirror.pattern_file import PatternFile
 from kenobot.cognitive.mirror.records.record_files import RecordFiles
 from kenobot.cognitive.mirror.session_note import SessionNote
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.storage import disk
 from kenobot.storage.database import Database
 
 log = logging.getLogger(__name__)
@@ -38,6 +40,7 @@ class MemoryFiles:
         policy: Policy = DEFAULT,
         pause: float = 0.2,
     ) -> None:
+        self._root = root.resolve()
         self._clock = clock
         self._pause = pause
         self.list_files = ListFiles(root, database, clock, zone, policy)
@@ -94,9 +97,11 @@ class MemoryFiles:
 
         None when it is time to look in any case: then call `sync_in`.
         """
-        in_lists, in_patterns = self.list_files.has_changes(session), self.pattern_file.has_changes()
-        in_records = self.record_files.has_changes(session)
-        return None if in_lists is None else lambda: in_lists() or in_records() or in_patterns()
+        if self.list_files.full_scan_is_due():
+            return None
+        kinds = (self.list_files, self.record_files, self.pattern_file)
+        stamps = {path: stamp for kind in kinds for path, stamp in kind.recent_stamps(session).items()}
+        return partial(disk.any_changed, str(self._root), stamps)
 
     def mark_dirty(self, record_ids: Iterable[int] = ()) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""

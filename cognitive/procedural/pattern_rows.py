@@ -39,16 +39,6 @@ def iter_patterns(connection: Connection, reach: Scopes) -> Iterator[Record]:
     return store.pages(connection, _LIVE_PATTERN, (), reach, scan_scope=False)
 
 
-def patterns_fingerprint(connection: Connection) -> tuple[object, ...]:
-    """Figures over all live patterns, which differ once one has come, gone or changed."""
-    found: tuple[object, ...] = connection.execute(
-        "SELECT count(*), total(id), total(use_count), total(confidence), max(updated), max(changed_event) FROM "
-        f"(SELECT id, use_count, confidence, updated, changed_event FROM record WHERE {_LIVE_PATTERN} ORDER BY "
-        f"id LIMIT -1)"
-    ).fetchone()
-    return found
-
-
 def touched_since(connection: Connection, event: int) -> bool:
     """Tell whether a pattern was changed or shown after an event. Reads what happened since, no more."""
     row = connection.execute(

@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 import logging
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,6 @@ from kenobot.cognitive.mirror.lists.list_paths import (
     role_of,
 )
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, list_file_rows, tiers
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -93,7 +92,7 @@ class ListFiles(FileSync[Blocks]):
         to look at all but the archive; without it, at all. Callers who wait for such a look share one. Raises
         StoreError when memory cannot be written: then the edit is still in the file and will be taken in later.
         """
-        if session is not None and not self._full_scan_is_due():
+        if session is not None and not self.full_scan_is_due():
             async with self._lock:
                 await self._open()
                 return await self._look_at(self._hot(session))
@@ -107,14 +106,8 @@ class ListFiles(FileSync[Blocks]):
         now, last = self._clock.monotonic(), self._scanned_archive
         return 0 if last is not None and now - last < _ARCHIVE_SECONDS else await self.sync_in()
 
-    def has_changes(self, session: str) -> Callable[[], bool] | None:
-        """Make a cheap check, to call in another thread, of whether `sync_in(session)` would find a change.
-
-        None when it is time to look at all the files: then call `sync_in`.
-        """
-        if self._cursor is None or self._full_scan_is_due():
-            return None
-        return partial(disk.any_changed, str(self._root), {path: self._seen.get(path) for path in self._hot(session)})
+    def recent_stamps(self, session: str) -> dict[str, FileStamp | None]:
+        return {path: self._seen.get(path) for path in self._hot(session)}
 
     def mark_dirty(self, record_ids: Iterable[int]) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""
@@ -169,8 +162,13 @@ class ListFiles(FileSync[Blocks]):
         await super()._open()
         self._again |= self._leaving()
 
-    def _full_scan_is_due(self) -> bool:
-        return self._scanned is None or self._clock.monotonic() - self._scanned >= _FULL_SCAN_SECONDS
+    def full_scan_is_due(self) -> bool:
+        """Tell whether it is time to look at more than the files that a turn shows."""
+        return (
+            self._cursor is None
+            or self._scanned is None
+            or self._clock.monotonic() - self._scanned >= _FULL_SCAN_SECONDS
+        )
 
     def _hot(self, session: str) -> list[str]:
         """List the files that people and this chat are likeliest to change: as many however large memory is."""
@@ -267,7 +265,7 @@ class ListFiles(FileSync[Blocks]):
         place = self._role(path)
         day = (place.detail if place.kind in ("daily", "topic") else "") or self._today()
         session = place.scope.removeprefix("chat:") if place.scope.startswith("chat:") else ""
-        context = AdmitContext(at=self._clock.now(), day=day, actor="owner", session=session, policy=self._policy)
+        context = dataclasses.replace(self._edit_context(), day=day, session=session)
         result = list_edits.apply_edit(connection, path, place, self._zone, found.text or "", context)
         self._learn(path)
         return result

@@ -20,7 +20,6 @@ from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
 from kenobot.cognitive.mirror.records.record_format import RecordFile
 from kenobot.cognitive.mirror.records.record_paths import Area, FileLocation, is_right_folder, location_of
-from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.store import records, redaction
@@ -34,15 +33,6 @@ from kenobot.storage.connection import Connection
 _FORMS = frozenset(get_args(Form))
 _SETTABLE = ("active", "forgotten", "archived")
 _RESTORABLE = ("forgotten", "archived", "expired")
-
-
-@dataclass(frozen=True, slots=True)
-class EditContext:
-    """The moment at which a file is looked at, and the owner's day of it."""
-
-    at: datetime
-    day: str
-    policy: Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +54,18 @@ class EditOutcome:
 _STALE_COPY = EditOutcome(0, None, is_stale_copy=True)
 
 
-def admit_context_of(spot: FileLocation, when: EditContext) -> AdmitContext:
-    """Make the context of an edit: what is written into the folder of an older day belongs to that day."""
-    day = spot.day if spot.area == "facts" and spot.day != "undated" else when.day
+def _context_of(spot: FileLocation, context: AdmitContext) -> AdmitContext:
+    """Fit a context to a folder: what is written into that of an older day belongs to that day."""
+    day = spot.day if spot.area == "facts" and spot.day != "undated" else context.day
     session = spot.scope.removeprefix("chat:") if spot.scope.startswith("chat:") else ""
-    return AdmitContext(at=when.at, day=day, actor="owner", session=session, policy=when.policy)
+    return replace(context, day=day, session=session)
 
 
 # ── edits ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def absorb_edit(
-    connection: Connection, root: Path, seen: RecordFileRow, card: RecordFile, when: EditContext
+    connection: Connection, root: Path, seen: RecordFileRow, card: RecordFile, context: AdmitContext
 ) -> EditOutcome:
     """Take in a file that is not as it was noted, and note it as it was `seen`, in the same transaction."""
     spot = location_of(seen.folder)
@@ -97,7 +87,7 @@ def absorb_edit(
         if current is None or (not is_right_folder(current.folder, record) and is_right_folder(seen.folder, record)):
             owner, outdated = record.id, current
             if current is None:
-                _moved(connection, record, spot, admit_context_of(spot, when))
+                _moved(connection, record, spot, _context_of(spot, context))
         elif card.is_unedited and not is_right_folder(seen.folder, record):
             return _STALE_COPY
         elif card.is_unedited:
@@ -111,7 +101,7 @@ def absorb_edit(
             return _STALE_COPY  # the very words: a crash kept it from going with the others
         record_file_rows.save_row(connection, seen)
         return EditOutcome(0, None, "what it says was erased from memory: delete this file, too")
-    outcome = apply_edit(connection, spot, card, owner, admit_context_of(spot, when))
+    outcome = apply_edit(connection, spot, card, owner, _context_of(spot, context))
     record_file_rows.save_row(connection, replace(seen, record=outcome.record))
     rewrite = frozenset(number for number in (outcome.record, owner) if number is not None)
     return replace(outcome, rewrite=rewrite, replaced_row=outdated)
@@ -209,11 +199,11 @@ def record_loss(connection: Connection, paths: Collection[str], at: datetime) ->
 
 
 def absorb_deletions(
-    connection: Connection, paths: Sequence[str], kept: Collection[str], part_of: int | None, when: EditContext
+    connection: Connection, paths: Sequence[str], kept: Collection[str], context: AdmitContext
 ) -> tuple[list[int], set[int]]:
     """Follow the deletion of files: the events that forgot their facts, and the records whose files are to be written.
 
-    kept: what is written again, and nothing of it forgotten. part_of: the event of the first one that went.
+    kept: what is written again, and nothing of it forgotten.
     """
     events: list[int] = []
     rewrite: set[int] = set()
@@ -227,8 +217,7 @@ def absorb_deletions(
         rewrite.add(row.record)
         if path in kept or not _deletion_forgets(row):
             continue
-        occasion = replace(admit_context_of(spot, when), part_of=part_of)
-        hidden = forget(connection, row.record, (spot.scope,), occasion)
+        hidden = forget(connection, row.record, (spot.scope,), _context_of(spot, context))
         events += [hidden.event] if hidden is not None and hidden.event else []
     return events, rewrite
 

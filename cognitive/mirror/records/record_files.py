@@ -10,7 +10,7 @@ noted. A deleted one is forgotten; many missing at once are a loss, and are writ
 import asyncio
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
 from kenobot.cognitive.mirror.records import record_edits, record_file_rows, record_format, record_paths, record_plans
-from kenobot.cognitive.mirror.records.record_edits import EditContext, EditOutcome
+from kenobot.cognitive.mirror.records.record_edits import EditOutcome
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
 from kenobot.cognitive.mirror.records.record_plans import RecordFilePlan
 from kenobot.cognitive.policy import DEFAULT, Policy
@@ -69,7 +69,8 @@ class RecordFiles(FileSync[EditOutcome]):
         super().__init__(root, database, clock, zone, policy)
         self._limits = policy.files
         self.batch = policy.files.batch
-        self._recent = RecentFolders(self._root, policy.files.hot_files)
+        # bounded: 64 folders, of each 100 files; test_what_is_known_of_cards_is_bounded
+        self._recent: OrderedDict[str, tuple[FileStamp | None, dict[str, FileStamp]]] = OrderedDict()
         self._round: list[str] = []  # bounded: the folders of cards there are; test_what_is_known_of_cards_is_bounded
         self._round_look = _Look()
 
@@ -94,9 +95,12 @@ class RecordFiles(FileSync[EditOutcome]):
             look = await self._look(self._recent_paths(session) if session is not None else await self._folders())
             return await self._take_edits(look) + await self._take_missing(look)
 
-    def has_changes(self, session: str) -> Callable[[], bool]:
-        """Make a cheap check, to call in another thread, of whether `sync_in(session)` may find a change."""
-        return self._recent.change_check(self._recent_paths(session))
+    def recent_stamps(self, session: str) -> dict[str, FileStamp | None]:
+        stamps: dict[str, FileStamp | None] = {}
+        for folder in self._recent_paths(session):
+            stamp, files = self._recent.get(folder, (None, {}))
+            stamps |= {folder: stamp, **{f"{folder}/{name}": each for name, each in files.items()}}
+        return stamps
 
     async def scan(self) -> int:
         """Take one step of the slow round over all files, from where the last step ended; how many facts it touched."""
@@ -131,6 +135,14 @@ class RecordFiles(FileSync[EditOutcome]):
         oldest = date.fromisoformat(self._today()) - timedelta(days=self._limits.hot_days - 1)
         return spot is not None and spot.area == "facts" and not spot.archived and spot.day >= oldest.isoformat()
 
+    def _remember_folder(self, folder: str, stamp: FileStamp | None, files: Mapping[str, FileStamp]) -> None:
+        """Keep what a turn compares of a folder: its own stamp, from before the look, and those of its newest files."""
+        newest = sorted(files.items(), key=lambda item: item[1])[-self._limits.hot_files :]
+        self._recent[folder] = (stamp, dict(newest))
+        self._recent.move_to_end(folder)
+        while len(self._recent) > _MOST_RECENT_FOLDERS:
+            self._recent.popitem(last=False)
+
     async def _look(self, folders: Sequence[str]) -> _Look:
         """Compare folders with what is noted of them. The lock is held."""
         look = _Look()
@@ -140,7 +152,7 @@ class RecordFiles(FileSync[EditOutcome]):
             noted = await self._database.read(partial(record_file_rows.known_stamps, folders=some))
             for folder, (stamp, files) in found.items():
                 if self._is_recent(folder):
-                    self._recent.remember_folder(folder, stamp, files or {})
+                    self._remember_folder(folder, stamp, files or {})
                 look += self._compare_folder(folder, files, noted[folder])
         return look
 
@@ -180,9 +192,9 @@ class RecordFiles(FileSync[EditOutcome]):
         for start in range(0, len(gone), size):
             some = gone[start : start + size]
             kept = frozenset(some) if is_loss else frozenset(some) - unexpected
-            part_of = events[0] if events else None
+            context = replace(self._edit_context(), part_of=events[0] if events else None)
             forgotten, records = await self._database.write(
-                partial(record_edits.absorb_deletions, paths=some, kept=kept, part_of=part_of, when=self._when())
+                partial(record_edits.absorb_deletions, paths=some, kept=kept, context=context)
             )
             events += forgotten
             self._again |= records
@@ -196,9 +208,6 @@ class RecordFiles(FileSync[EditOutcome]):
     def _absent(self, paths: Sequence[str]) -> list[str]:
         return [path for path in paths if not os.path.lexists(self._root / path)]
 
-    def _when(self) -> EditContext:
-        return EditContext(self._clock.now(), self._today(), self._policy)
-
     # ── one file that is not as it was seen ──────────────────────────────────────────────────────────────────────
 
     async def _compare(self, path: str, found: ReadResult) -> FileView[EditOutcome]:
@@ -210,7 +219,7 @@ class RecordFiles(FileSync[EditOutcome]):
         digest = record_format.file_checksum(found.text) if file.is_unedited else ""
         folder, _, name = path.rpartition("/")
         seen = RecordFileRow(folder, name, "card", None, digest, file.extra_lines, file.line_ending, found.stamp)
-        outcome = record_edits.absorb_edit(connection, self._root, seen, file, self._when())
+        outcome = record_edits.absorb_edit(connection, self._root, seen, file, self._edit_context())
         return outcome.touched, FileView("", outcome)
 
     async def _settle(self, path: str, found: ReadResult, view: FileView[EditOutcome]) -> bool:
@@ -276,7 +285,9 @@ class RecordFiles(FileSync[EditOutcome]):
                 await self._remove(plan.moved_from.path, plan.moved_from.stamp)
         for folder in folders:
             files = {row.name: row.stamp for _, row in written if row.folder == folder}
-            self._recent.remember_writes(folder, before[folder], files)
+            stamp, seen = self._recent.get(folder, (None, {}))
+            if folder in self._recent and stamp == before[folder]:  # then what we wrote is all that is new in it
+                self._remember_folder(folder, disk.peek(f"{self._root}/{folder}"), {**seen, **files})
         return touched
 
     async def _unmoved(self, plans: Sequence[RecordFilePlan]) -> tuple[list[RecordFilePlan], int]:
@@ -299,52 +310,3 @@ class RecordFiles(FileSync[EditOutcome]):
         if path not in self._seen:
             self._again.add(plan.record)
         return touched
-
-
-# ── the folders of the last days ─────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class _FolderSnapshot:
-    """A folder's own stamp, None when it is not there, and those of its newest files."""
-
-    folder_stamp: FileStamp | None
-    files: Mapping[str, FileStamp]
-
-
-class RecentFolders:
-    """What was last seen of a few folders: what a turn can compare without the database. most: newest files of each."""
-
-    def __init__(self, root: Path, most: int) -> None:
-        self._root = root
-        self._most = most
-        # bounded: 64 folders, of each 100 files; test_what_is_known_of_cards_is_bounded
-        self._snapshots: OrderedDict[str, _FolderSnapshot] = OrderedDict()
-
-    def remember_folder(self, folder: str, stamp: FileStamp | None, files: Mapping[str, FileStamp]) -> None:
-        """Keep a folder as it was just looked at. stamp: its own, from before the look."""
-        newest = sorted(files.items(), key=lambda item: item[1])[-self._most :]
-        self._snapshots[folder] = _FolderSnapshot(stamp, dict(newest))
-        self._snapshots.move_to_end(folder)
-        while len(self._snapshots) > _MOST_RECENT_FOLDERS:
-            self._snapshots.popitem(last=False)
-
-    def remember_writes(self, folder: str, before: FileStamp | None, files: Mapping[str, FileStamp]) -> None:
-        """Keep our own files in a folder, which was as `before` until then: they are no news. Looks at the folder."""
-        seen = self._snapshots.get(folder)
-        if seen is not None and seen.folder_stamp == before:
-            self.remember_folder(folder, disk.peek(f"{self._root}/{folder}"), {**seen.files, **files})
-
-    def change_check(self, folders: Sequence[str]) -> Callable[[], bool]:
-        """Make a check of whether these folders may not be as they were seen; as cheap however full they are."""
-        return partial(_any_changed, self._root, {folder: self._snapshots.get(folder) for folder in folders})
-
-
-def _any_changed(root: Path, snapshots: Mapping[str, _FolderSnapshot | None]) -> bool:
-    for folder, seen in snapshots.items():
-        stamp = disk.peek(f"{root}/{folder}")
-        if seen is None or stamp != seen.folder_stamp:
-            return seen is not None or stamp is not None
-        if disk.any_changed(f"{root}/{folder}", seen.files):
-            return True
-    return False

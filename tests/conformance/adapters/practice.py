@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kenobot.cognitive.mirror.patterns.pattern_format import validate_entry
+from kenobot.cognitive.mirror.pattern_file import validate_entry
 from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.procedural.find_solution import find_solution

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.mirror.patterns import pattern_format
-from kenobot.cognitive.mirror.patterns.pattern_format import PatternEntry
+from kenobot.cognitive.mirror import pattern_file
+from kenobot.cognitive.mirror.pattern_file import PatternEntry
 from kenobot.cognitive.procedural.pattern import candidate_of
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
@@ -60,6 +61,17 @@ async def _records(house: CardHouse) -> list[Record]:
     return [await house.record(row[0]) for row in rows]
 
 
+async def _used(house: CardHouse, number: int, times: int, confidence: float = 0.6) -> None:
+    """A pattern was shown for an answer."""
+
+    def use(connection: Connection) -> None:
+        sql = "UPDATE record SET use_count = ?, confidence = ? WHERE id = ?"
+        connection.execute(sql, (times, confidence, number))
+        events.add_event(connection, house.clock.now(), "model", "recalled", data={"records": [number]})
+
+    await house.database.write(use)
+
+
 async def test_a_pattern_is_shown_as_the_seed_shows_it(tmp_path: Path) -> None:
     """With these keys, and whose it is where it is not the owner's own; without patterns there is no file."""
     async with _house(tmp_path) as house:
@@ -92,9 +104,7 @@ async def test_use_and_confidence_are_written_along(tmp_path: Path) -> None:
     """Though neither makes a prompt anew."""
     async with _house(tmp_path) as house:
         number = await _learn(house, "n8n webhook 401 error")
-        await house.database.write(
-            lambda c: c.execute("UPDATE record SET use_count = 3, confidence = 0.75 WHERE id = ?", (number,)).rowcount
-        )
+        await _used(house, number, 3, 0.75)
         await house.tree.sync_out()
         assert (_shown(house)[0]["usageCount"], _shown(house)[0]["confidence"]) == (3, 0.75)
 
@@ -111,9 +121,7 @@ async def test_only_what_changed_is_read_anew(tmp_path: Path, monkeypatch: pytes
     async with _house(tmp_path) as house:
         numbers = [await _learn(house, f"error {number} of printer {number}") for number in range(8)]
         monkeypatch.setattr(store, "by_ids", counted)
-        await house.database.write(
-            lambda c: c.execute("UPDATE record SET use_count = 3 WHERE id = ?", (numbers[2],)).rowcount
-        )
+        await _used(house, numbers[2], 3)
         await house.tell(Candidate("note", "owner", "something else"))
         await house.tree.pattern_file.sync_out()
         assert [number for number in read if number in numbers] == [numbers[2]]
@@ -132,12 +140,12 @@ def test_the_file_is_what_json_makes_of_it(trigger: str, scope: str) -> None:
     entries = [
         PatternEntry(number, trigger, f"{trigger}!", 0.1 * number, trigger, number, scope) for number in range(3)
     ]
-    told = [pattern_format._shown(entry) for entry in entries]
+    told = [pattern_file._shown(entry) for entry in entries]
     assert (
-        pattern_format.join_entries(map(pattern_format.render_entry, entries))
+        pattern_file.join_entries(map(pattern_file.render_entry, entries))
         == json.dumps(told, ensure_ascii=False, indent=2) + "\n"
     )
-    assert pattern_format.join_entries([]) == ""
+    assert pattern_file.join_entries([]) == ""
 
 
 async def test_what_a_person_changes_is_the_owners_word(tmp_path: Path) -> None:

@@ -1,1 +1,0 @@
-"""`procedural/patterns.json`."""
