@@ -17,7 +17,7 @@ from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.app.wiring import prompt_limits
 from kenobot.cognitive.control import export
 from kenobot.cognitive.identity.identity_files import Identity
-from kenobot.cognitive.mirror.lists.list_paths import is_memory_file
+from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings

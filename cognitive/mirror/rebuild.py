@@ -17,13 +17,21 @@ from pathlib import Path
 from typing import Any, get_args
 
 from kenobot.cognitive.control.export_rows import reserve_ids
-from kenobot.cognitive.mirror.lists import list_files, list_layout
+from kenobot.cognitive.mirror import scan
+from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.list_layout import FileBlock
-from kenobot.cognitive.mirror.lists.list_paths import FileRole, entity_page_of, path_of, role_of, slot_form
-from kenobot.cognitive.mirror.records import record_file_rows, record_format, record_paths
+from kenobot.cognitive.mirror.paths import (
+    FileLocation,
+    FileRole,
+    entity_page_of,
+    location_of,
+    path_of,
+    role_of,
+    slot_form,
+)
+from kenobot.cognitive.mirror.records import record_file_rows, record_format
 from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.mirror.records.record_format import RecordFile
-from kenobot.cognitive.mirror.records.record_paths import FileLocation
 from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store import events, list_file_rows, term_index
 from kenobot.cognitive.store import records as store
@@ -183,9 +191,9 @@ def has_record_files(root: Path) -> bool:
 
 def _files(root: Path) -> Iterator[tuple[str, FileLocation]]:
     """Iterate over the paths of all record files, each with what its folder is for."""
-    for folder in record_paths.find_folders(root):
-        if (spot := record_paths.location_of(folder)) is not None:
-            yield from ((f"{folder}/{name}", spot) for name in sorted(record_paths.list_markdown(root, folder) or ()))
+    for folder in scan.record_folders(root):
+        if (spot := location_of(folder)) is not None:
+            yield from ((f"{folder}/{name}", spot) for name in sorted(scan.record_files(root, folder) or ()))
 
 
 def _read(path: Path) -> RecordFile:
@@ -290,7 +298,7 @@ def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> 
     edited: records whose cards a person changed: the line that still says the earlier words is theirs. Lines that no
     record says are left out of what is noted: the next look takes them for added ones.
     """
-    for path in list_files.scan(root, {}):
+    for path in scan.list_files(root, {}):
         place = role_of(path)
         assert place is not None
         try:

@@ -18,7 +18,7 @@ from kenobot.cognitive.compact import sentences, summary_rows
 from kenobot.cognitive.compact.digest import KEY, render_digest
 from kenobot.cognitive.identity import amend
 from kenobot.cognitive.identity.amend import AmendError
-from kenobot.cognitive.mirror.lists.list_paths import ARCHIVE
+from kenobot.cognitive.mirror.paths import ARCHIVE
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import Record

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.cognitive.mirror.lists.list_paths import role_of
+from kenobot.cognitive.mirror.paths import role_of
 from kenobot.cognitive.store import records
 from tests.unit.cognitive.mirror.house import TODAY
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
 from kenobot.cognitive.mirror import rebuild
-from kenobot.cognitive.mirror.records import record_format, record_paths
+from kenobot.cognitive.mirror.paths import is_right_folder
+from kenobot.cognitive.mirror.records import record_format
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records as store
@@ -295,7 +296,7 @@ class CardMachine(Lives):
         assert sorted(numbers, key=str) == sorted(everything, key=str), "one card a record, and no other"
         for path, found in said.items():
             record = everything[found.id or 0]
-            assert found.is_unedited and record_paths.is_right_folder(path.rpartition("/")[0], record), path
+            assert found.is_unedited and is_right_folder(path.rpartition("/")[0], record), path
             if record.form != "box":
                 assert found.text == record.text
             assert found.values["seen"] == record.mentions, path

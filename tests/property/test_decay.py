@@ -10,7 +10,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.cognitive.mirror.lists.list_paths import entity_page_of, path_of, role_of
+from kenobot.cognitive.mirror.paths import entity_page_of, path_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, DecayPolicy, SleepPolicy
 from kenobot.cognitive.recall.index.index import SideIndex

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kenobot.cognitive.control import export
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.control.undo import UndoError, last_undoable_event, undo
-from kenobot.cognitive.mirror.lists.list_paths import is_memory_file
+from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.cognitive.remember.admit import admit, correct
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
 from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.cognitive.mirror.lists.list_paths import path_of, role_of
+from kenobot.cognitive.mirror.paths import path_of, role_of
 from kenobot.cognitive.store import list_file_rows
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.testing.clock import ManualClock

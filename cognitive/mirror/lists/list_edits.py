@@ -17,15 +17,16 @@ from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror.file_sync import FileView
 from kenobot.cognitive.mirror.lists import list_layout, memory_md
 from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord
-from kenobot.cognitive.mirror.lists.list_paths import (
+from kenobot.cognitive.mirror.paths import (
     FileRole,
     archive_path,
     entity_page_of,
     is_archived,
+    page_name,
     path_of,
     slot_form,
+    subject_of,
 )
-from kenobot.cognitive.mirror.names import page_name, subject_of
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, list_file_rows

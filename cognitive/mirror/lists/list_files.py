@@ -6,21 +6,20 @@ read. A file that is not there is no edit: it is written again. One that is empt
 """
 
 import asyncio
-import contextlib
 import dataclasses
 import logging
-import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files
+from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
 from kenobot.cognitive.mirror.lists import list_edits, list_layout
 from kenobot.cognitive.mirror.lists.list_edits import Blocks
-from kenobot.cognitive.mirror.lists.list_paths import (
+from kenobot.cognitive.mirror.paths import (
     ARCHIVE,
     FileRole,
     archive_path,
@@ -48,7 +47,6 @@ _ARCHIVE_SECONDS = 60.0  # what no prompt shows is not looked at by turns: it on
 _SAVING_SECONDS = 1.0  # that an editor may take between emptying a file and writing it
 _HOT_DAYS = 3
 _COPIES = 20  # of one name in the archive
-_GROUPS = ("chats", "users")
 
 
 class ListFiles(FileSync[Blocks]):
@@ -72,7 +70,7 @@ class ListFiles(FileSync[Blocks]):
 
     async def start(self) -> None:
         """Catch up with what happened to files and memory while nobody looked. Raises StoreError."""
-        await asyncio.to_thread(lambda: disk.remove_leftovers(self._root, [*folders(self._root), "identity"]))
+        await asyncio.to_thread(lambda: disk.remove_leftovers(self._root, [*scan.list_folders(self._root), "identity"]))
         await self.sync_in()
         await self.sync_out()
 
@@ -128,9 +126,9 @@ class ListFiles(FileSync[Blocks]):
     async def _look_at(self, paths: Sequence[str] | None, *, archive: bool = False) -> int:
         """Look at these files, or at all there are, and take in what changed. The lock is held."""
         look = (
-            partial(scan, self._root, self._seen, archive=archive)
+            partial(scan.list_files, self._root, self._seen, archive=archive)
             if paths is None
-            else partial(stat_paths, self._root, paths)
+            else partial(scan.stat_paths, self._root, paths)
         )
         found = await asyncio.to_thread(look)
         changed = {path for path, stamp in found.items() if self._seen.get(path) != stamp}
@@ -332,52 +330,3 @@ def _archive_first(path: str) -> tuple[bool, str]:
 def _core_first(path: str) -> tuple[bool, str]:
     """Sort MEMORY.md first: a line moved there from a log is found before it is missed, so it stays one fact."""
     return not path.endswith("MEMORY.md"), path
-
-
-# ── the tree ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def scan(root: Path, seen: Mapping[str, FileStamp], *, archive: bool = True) -> dict[str, FileStamp]:
-    """Stat every list file, by path; `archive`: those in there, too. Links, backups and others' files are left out.
-
-    A file that is as it was `seen` costs little more than its lstat: this runs over all of memory again and again.
-    """
-    found: dict[str, FileStamp] = {}
-    for folder in folders(root, archive=archive):
-        found.update(_walk(root, f"{folder}/" if folder else "", seen))
-    return found | stat_paths(root, ["identity/preferences.md"])
-
-
-def folders(root: Path, *, archive: bool = True) -> list[str]:
-    """List the folders in which list files may stand. Links are not followed."""
-    own = [f"{group}/{name}" for group in _GROUPS for name in disk.subfolders(root / group)]
-    found = ["", "working", "entities", *own, *(f"{folder}/entities" for folder in own)]
-    if archive and not (root / ARCHIVE).is_symlink():
-        kept = [f"{ARCHIVE}{group}/{name}" for group in _GROUPS for name in disk.subfolders(root / ARCHIVE / group)]
-        found += [ARCHIVE.rstrip("/"), *kept]
-    return found
-
-
-def stat_paths(root: Path, paths: Iterable[str]) -> dict[str, FileStamp]:
-    """Stat those of `paths` that are plain files."""
-    found: dict[str, FileStamp] = {}
-    for path in paths:
-        with contextlib.suppress(OSError):
-            now = (root / path).lstat()
-            if stat.S_ISREG(now.st_mode):
-                found[path] = FileStamp.of(now)
-    return found
-
-
-def _walk(root: Path, folder: str, seen: Mapping[str, FileStamp]) -> Iterator[tuple[str, FileStamp]]:
-    for entry in disk.entries(root / folder):
-        path = folder + entry.name
-        before = seen.get(path)
-        if before is None and role_of(path) is None:
-            continue
-        with contextlib.suppress(OSError):  # gone between the listing and the look
-            now = entry.stat(follow_symlinks=False)
-            if before == (now.st_mtime_ns, now.st_size, now.st_ino):
-                yield path, before
-            elif stat.S_ISREG(now.st_mode):
-                yield path, FileStamp.of(now)

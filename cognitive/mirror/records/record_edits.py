@@ -15,11 +15,10 @@ from typing import cast, get_args
 
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.mirror.names import slug
+from kenobot.cognitive.mirror.paths import Area, FileLocation, is_right_folder, location_of, slug
 from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
 from kenobot.cognitive.mirror.records.record_format import RecordFile
-from kenobot.cognitive.mirror.records.record_paths import Area, FileLocation, is_right_folder, location_of
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.store import records, redaction

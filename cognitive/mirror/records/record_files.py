@@ -18,8 +18,10 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files
+from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
-from kenobot.cognitive.mirror.records import record_edits, record_file_rows, record_format, record_paths, record_plans
+from kenobot.cognitive.mirror.paths import location_of, scope_folder
+from kenobot.cognitive.mirror.records import record_edits, record_file_rows, record_format, record_plans
 from kenobot.cognitive.mirror.records.record_edits import EditOutcome
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
 from kenobot.cognitive.mirror.records.record_plans import RecordFilePlan
@@ -121,17 +123,18 @@ class RecordFiles(FileSync[EditOutcome]):
             return touched
 
     async def _folders(self) -> list[str]:
-        there = await asyncio.to_thread(record_paths.find_folders, self._root)
+        there = await asyncio.to_thread(scan.record_folders, self._root)
         return sorted({*there, *await self._database.read(record_file_rows.known_folders)})
 
     def _recent_paths(self, session: str) -> list[str]:
         today = date.fromisoformat(self._today())
         days = [(today - timedelta(days=ago)).isoformat() for ago in range(self._limits.hot_days)]
-        return record_paths.recent_folders((OWNER_SCOPE, chat_scope(session)) if session else (OWNER_SCOPE,), days)
+        scopes = (OWNER_SCOPE, chat_scope(session)) if session else (OWNER_SCOPE,)
+        return [f"{scope_folder(scope)}facts/{day}" for scope in scopes for day in days]
 
     def _is_recent(self, folder: str) -> bool:
         """Tell whether some chat's turn looks at this folder."""
-        spot = record_paths.location_of(folder)
+        spot = location_of(folder)
         oldest = date.fromisoformat(self._today()) - timedelta(days=self._limits.hot_days - 1)
         return spot is not None and spot.area == "facts" and not spot.archived and spot.day >= oldest.isoformat()
 
@@ -148,7 +151,7 @@ class RecordFiles(FileSync[EditOutcome]):
         look = _Look()
         for start in range(0, len(folders), _FOLDERS_AT_ONCE):
             some = folders[start : start + _FOLDERS_AT_ONCE]
-            found = await asyncio.to_thread(record_paths.scan_folders, self._root, some)
+            found = await asyncio.to_thread(scan.record_files_by_folder, self._root, some)
             noted = await self._database.read(partial(record_file_rows.known_stamps, folders=some))
             for folder, (stamp, files) in found.items():
                 if self._is_recent(folder):

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.mirror.records import record_file_rows, record_format, record_paths
+from kenobot.cognitive.mirror import paths
+from kenobot.cognitive.mirror.records import record_file_rows, record_format
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileKind, RecordFileRow
 from kenobot.cognitive.policy.control import FilesPolicy
 from kenobot.cognitive.remember.boxes import named_topics
@@ -81,13 +82,13 @@ def _plan_file(
     connection: Connection, record: Record, kind: RecordFileKind, row: RecordFileRow | None, text: str
 ) -> RecordFilePlan | None:
     """Plan how to write a file of `record`; None when it holds that already."""
-    area: record_paths.Area = "artifacts" if kind == "artifact" else record_paths.area_of(record)
-    folder, digest = record_paths.folder_of(record, area), record_format.file_checksum(text)
-    if row is not None and record_paths.is_right_folder(row.folder, record, area):
+    area: paths.Area = "artifacts" if kind == "artifact" else paths.area_of(record)
+    folder, digest = paths.folder_of(record, area), record_format.file_checksum(text)
+    if row is not None and paths.is_right_folder(row.folder, record, area):
         folder = row.folder
         if row.digest == digest:
             return None
-    name = row.name if row is not None else record_paths.name_of(record)
+    name = row.name if row is not None else paths.name_of(record)
     salt = 0
     while (other := record_file_rows.row_at(connection, f"{folder}/{name}")) is not None and (
         other.record,
@@ -97,7 +98,7 @@ def _plan_file(
         kind,
     ):
         salt += 1
-        name = record_paths.name_of(record, str(salt))
+        name = paths.name_of(record, str(salt))
     extra_lines, line_ending = (row.extra_lines, row.line_ending) if row is not None else ((), "\n")
     planned = RecordFileRow(folder, name, kind, record.id, digest, extra_lines, line_ending)
     return RecordFilePlan(record.id, planned, text, row)

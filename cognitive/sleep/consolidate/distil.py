@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kenobot.cognitive.beliefs.value import salience_signs
-from kenobot.cognitive.mirror.names import slug
+from kenobot.cognitive.mirror.paths import slug
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.weeks import days_of_week, is_own_words
 from kenobot.cognitive.sleep.plan import model_answers

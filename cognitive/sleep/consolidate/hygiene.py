@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
-from kenobot.cognitive.mirror.names import slug
+from kenobot.cognitive.mirror.paths import slug
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, unchanged, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass

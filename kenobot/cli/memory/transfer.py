@@ -15,7 +15,7 @@ from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cognitive.control import export as portable
 from kenobot.cognitive.control.export import MemoryImportReport
 from kenobot.cognitive.mirror import rebuild as rebuilding
-from kenobot.cognitive.mirror.lists.list_paths import is_memory_file
+from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.core.settings.home import Home
 from kenobot.storage import migrate
 

@@ -15,7 +15,7 @@ from kenobot.cognitive.control import export, history, stats_rows
 from kenobot.cognitive.control.export_format import ImportFormatError
 from kenobot.cognitive.control.find import AmbiguousReference, resolve_reference
 from kenobot.cognitive.control.forget import forget, plan_purge, purge
-from kenobot.cognitive.mirror.lists.list_paths import is_memory_file
+from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.recall.search.recall import recall

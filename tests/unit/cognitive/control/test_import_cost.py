@@ -2,7 +2,7 @@
 
 from bench.cost import memories
 from kenobot.cognitive.control import export
-from kenobot.cognitive.mirror.lists.list_paths import is_memory_file
+from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory

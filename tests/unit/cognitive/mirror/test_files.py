@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cognitive.mirror.lists import list_files
-from kenobot.cognitive.mirror.lists.list_paths import FileRole, path_of, role_of
+from kenobot.cognitive.mirror import scan
+from kenobot.cognitive.mirror.paths import FileRole, path_of, role_of
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day, local_time
 from kenobot.storage import disk
@@ -152,8 +152,8 @@ def test_a_scan_finds_memory_and_nothing_else(tmp_path: Path) -> None:
     (root / "chats" / "linked").symlink_to(outside)
     (root / "2026-02-15.md").symlink_to(outside / "MEMORY.md")
     (root / "2026-02-16.md").mkdir()
-    assert set(list_files.scan(root, {})) == {*wanted, "identity/preferences.md"}
-    assert list_files.scan(tmp_path / "absent", {}) == {}
+    assert set(scan.list_files(root, {})) == {*wanted, "identity/preferences.md"}
+    assert scan.list_files(tmp_path / "absent", {}) == {}
 
 
 async def test_a_file_is_replaced_whole_and_kept_private(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ async def test_a_file_is_replaced_whole_and_kept_private(tmp_path: Path) -> None
     assert target.stat().st_mode & 0o777 == 0o600
     assert target.parent.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in target.parent.iterdir()] == ["MEMORY.md"]
-    assert list_files.scan(tmp_path / "m", {}) == {"chats/c/MEMORY.md": stamp}
+    assert scan.list_files(tmp_path / "m", {}) == {"chats/c/MEMORY.md": stamp}
 
 
 async def test_a_file_that_changed_meanwhile_is_not_replaced(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ async def test_an_edit_right_after_a_write_is_seen(tmp_path: Path) -> None:
     written = (tmp_path / "MEMORY.md").stat()
     assert written.st_mtime_ns < written.st_ctime_ns - 5_000_000  # older than any tick in which an edit can fall
     (tmp_path / "MEMORY.md").write_text("- b\n")
-    assert list_files.scan(tmp_path, {})["MEMORY.md"] != stamp
+    assert scan.list_files(tmp_path, {})["MEMORY.md"] != stamp
 
 
 async def test_reading_tells_text_absence_and_trouble_apart(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_what_a_crash_left_half_written_is_swept_away(tmp_path: Path) -> None:
     (tmp_path / "chats" / "c").mkdir(parents=True)
     for path in [".kenobot-0123456789abcdef.tmp", "chats/c/.kenobot-0123456789abcdef.tmp", ".kenobot-mine.tmp"]:
         (tmp_path / path).touch()
-    disk.remove_leftovers(tmp_path, list_files.folders(tmp_path))
+    disk.remove_leftovers(tmp_path, scan.list_folders(tmp_path))
     assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {".kenobot-mine.tmp"}
 
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.mirror.lists.list_paths import entity_page_of, role_of
-from kenobot.cognitive.mirror.names import page_name, slug, subject_of
+from kenobot.cognitive.mirror.paths import entity_page_of, page_name, role_of, slug, subject_of
 from kenobot.ports.memory import Candidate
 from tests.unit.cognitive.mirror.record_files_house import CardHouse
 

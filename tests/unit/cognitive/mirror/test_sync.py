@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from kenobot.cognitive.mirror.lists import list_files, list_layout
+from kenobot.cognitive.mirror import scan
+from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.store import events
 from kenobot.ports.errors import StoreError
 from kenobot.storage import disk
@@ -158,22 +159,22 @@ async def test_a_look_at_unchanged_files_asks_the_database_nothing(
 
     spy("read", house.database)
     spy("write", house.database)
-    spy("scan", list_files)
+    spy("list_files", scan)
     assert await house.mirror.sync_in() == 0
-    assert calls == ["scan"]
+    assert calls == ["list_files"]
 
 
 async def test_turns_that_begin_together_share_a_look(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits for a look that has not begun yet needs none of their own; all know of the edit."""
     looks = 0
-    scan = list_files.scan
+    look = scan.list_files
 
     def counted(root: Path, seen: Mapping[str, disk.FileStamp], *, archive: bool) -> dict[str, disk.FileStamp]:
         nonlocal looks
         looks += 1
-        return scan(root, seen, archive=archive)
+        return look(root, seen, archive=archive)
 
-    monkeypatch.setattr(list_files, "scan", counted)
+    monkeypatch.setattr(scan, "list_files", counted)
     house.write("MEMORY.md", "- mine\n")
 
     async def turn() -> list[str]:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from kenobot.cognitive.mirror.lists import list_edits
-from kenobot.cognitive.mirror.lists.list_paths import role_of
+from kenobot.cognitive.mirror.paths import role_of
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
 from tests.unit.cognitive.mirror.notes import cursor_of, put_back, row_of
 

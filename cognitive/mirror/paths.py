@@ -1,20 +1,33 @@
-"""Map records to list files, and paths to what they hold. Pure.
+"""Map records to the files that show them, and paths to what they hold. Pure.
 
-Whatever the words in a record, no name leads out of the memory folder.
+A list file shows many records, such as a day's log; a record file shows one. The folder says whose a record is: the
+owner's stand below the memory folder itself, a chat's and a guest's below their own. Names are made of words of every
+script; whatever the words, no name leads out of the memory folder.
 """
 
+import hashlib
 import re
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
+from typing import Literal
 
 from kenobot.cognitive.mirror.lists.list_layout import FileKind
-from kenobot.cognitive.mirror.names import page_name, scope_folder
 from kenobot.cognitive.store.records import Record
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 from kenobot.ports.memory import Form
 
 ARCHIVE = "archive/"
+GROUPS = ("chats", "users")
+AREAS: tuple["Area", ...] = ("facts", "boxes", "artifacts")
+Area = Literal["facts", "boxes", "artifacts"]
 
+_UNSAFE = re.compile(r"[^\w+#-]+")
+_LONGEST_SLUG = 60  # bytes
+_LONGEST_PAGE = 120
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])", re.IGNORECASE)
+_HASHED = re.compile(r"-[0-9a-f]{10}\Z")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _WEEK = re.compile(r"week:([0-9]{4}-W[0-9]{2})")
 _WEEK_FILE = re.compile(r"week-([0-9]{4}-W[0-9]{2})")
@@ -27,6 +40,53 @@ _SLOT_OF = {"profile": "person", "IDENTITY": "identity", "SESSION": "session"}
 _FORMS: dict[str, Form] = {
     "context": "profile", "working": "scratchpad", "person": "profile", "identity": "profile", "session": "summary",
 }  # fmt: skip
+
+
+# ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def scope_folder(scope: str) -> str:
+    """Name the folder in which everything of a scope stands, with its slash: "" for the owner's."""
+    kind, _, name = scope.partition(":")
+    return {"owner": "", "chat": f"chats/{name}/", "user": f"users/{name}/"}[kind]
+
+
+def slug(text: str, longest: int = _LONGEST_SLUG) -> str:
+    """`text` as part of a file name: letters and digits of every script, + and #; nothing that means a folder."""
+    plain = _UNSAFE.sub("-", unicodedata.normalize("NFC", text).casefold()).strip("-_")
+    return plain.encode("utf-8", "replace")[:longest].decode("utf-8", "ignore").strip("-_")
+
+
+def page_name(subject: str) -> str:
+    """Name the page about `subject`, without its suffix: the same for the same subject only.
+
+    Blanks become hyphens. A subject that cannot be a file name like that, or that could pass for another's, keeps a
+    legible part and a hash. See `subject_of`.
+    """
+    folded = unicodedata.normalize("NFC", subject).casefold()
+    plain = slug(folded, _LONGEST_PAGE)
+    if plain and plain.replace("-", " ") == folded and not _RESERVED.fullmatch(plain) and not _HASHED.search(plain):
+        return plain
+    digest = hashlib.sha256(folded.encode("utf-8", "replace")).hexdigest()
+    return f"{slug(folded, 40) or 'entity'}-{digest[:10]}"
+
+
+def subject_of(name: str) -> str | None:
+    """Recover the subject of a page from its name; None when that keeps a part of it only."""
+    subject = name.replace("-", " ")
+    return subject if page_name(subject) == name else None
+
+
+def _split_scope(folders: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Split the names of folders into the scope whose they are and those below."""
+    match folders:
+        case [("chats" | "users") as group, member, *below] if is_session_id(member):
+            return f"{group.removesuffix('s')}:{member}", below
+        case _:
+            return OWNER_SCOPE, folders
+
+
+# ── list files ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,23 +179,16 @@ def role_of(path: str) -> FileRole | None:
     stem = name.removesuffix(".md")
     if stem == name:
         return None
-    match folders:
+    scope, below = _split_scope(folders)
+    match [*below]:
         case []:
-            found = _in_folder(OWNER_SCOPE, stem, archived=archived)
-        case ["chats" | "users" as group, member] if is_session_id(member):
-            scope = f"{group.removesuffix('s')}:{member}"
-            found = _in_folder(scope, stem, archived=archived)
-        case _ if archived:
-            return None
-        case ["entities"] if stem:
-            found = FileRole(OWNER_SCOPE, "entity", stem)
-        case ["chats" | "users" as group, member, "entities"] if is_session_id(member) and stem:
-            found = FileRole(f"{group.removesuffix('s')}:{member}", "entity", stem)
-        case ["working"] if is_session_id(stem):
-            found = FileRole(f"chat:{stem}", "slot", "working")
+            return _in_folder(scope, stem, archived=archived)
+        case ["entities"] if stem and not archived:
+            return FileRole(scope, "entity", stem)
+        case ["working"] if scope == OWNER_SCOPE and is_session_id(stem) and not archived:
+            return FileRole(f"chat:{stem}", "slot", "working")
         case _:
-            found = None
-    return found
+            return None
 
 
 def is_memory_file(path: str) -> bool:
@@ -189,3 +242,58 @@ def is_week(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+# ── record files ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class FileLocation:
+    """What a folder of cards is for."""
+
+    scope: str
+    area: Area
+    day: str
+    archived: bool
+
+
+def area_of(record: Record) -> Area:
+    return "boxes" if record.form == "box" else "facts"
+
+
+def folder_of(record: Record, area: Area | None = None) -> str:
+    archive = "" if record.status == "active" else "archive/"
+    day = record.day if is_day(record.day) else "undated"
+    return f"{scope_folder(record.scope)}{archive}{area or area_of(record)}/{day}"
+
+
+def name_of(record: Record, salt: str = "") -> str:
+    """Name a new file. salt: makes another name, where that is taken."""
+    if record.form == "box" and not salt:
+        return f"box-{record.id}.md"
+    try:
+        moment = f"{datetime.fromisoformat(record.created):%Y%m%dT%H%M%SZ}"
+    except ValueError:
+        moment = "undated"
+    digest = hashlib.sha256(f"{record.id}\0{record.scope}\0{record.created}\0{salt}".encode()).hexdigest()
+    return f"{slug(record.category) or 'fact'}-{moment}-{digest[:10]}.md"
+
+
+def location_of(folder: str) -> FileLocation | None:
+    """Parse what a folder, relative to the memory folder, is for; None when no record files belong there."""
+    scope, below = _split_scope(folder.split("/"))
+    archived = below[:1] == ["archive"]
+    match below[1:] if archived else below:
+        case [("facts" | "boxes" | "artifacts") as area, day] if is_day(day) or day == "undated":
+            return FileLocation(scope, area, day, archived)
+        case _:
+            return None
+
+
+def is_right_folder(folder: str, record: Record, area: Area | None = None) -> bool:
+    """Tell whether files of `record` may stand in this folder: of which day it is is the person's business."""
+    here = location_of(folder)
+    there = location_of(folder_of(record, area))
+    if here is None or there is None:
+        return False
+    return (here.scope, here.area, here.archived) == (there.scope, there.area, there.archived)
