@@ -17,8 +17,8 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
-from kenobot.cognitive.mirror.lists import list_edits, list_layout
-from kenobot.cognitive.mirror.lists.list_edits import Blocks
+from kenobot.cognitive.mirror.lists import list_layout
+from kenobot.cognitive.mirror.lists.list_edits import CURSOR, Blocks, ListFile, ListFileEdit
 from kenobot.cognitive.mirror.paths import (
     ARCHIVE,
     FileRole,
@@ -52,7 +52,7 @@ _COPIES = 20  # of one name in the archive
 class ListFiles(FileSync[Blocks]):
     """The list files below `root`. Call `start` once before the first turn; `sync_in` before each, `sync_out` after."""
 
-    cursor_key = list_edits.CURSOR
+    cursor_key = CURSOR
 
     def __init__(self, root: Path, database: Database, clock: Clock, zone: ZoneInfo, policy: Policy = DEFAULT) -> None:
         super().__init__(root, database, clock, zone, policy)
@@ -242,7 +242,7 @@ class ListFiles(FileSync[Blocks]):
 
         An editor that saves may empty a file first and write it then.
         """
-        lost = await self._database.read(partial(list_edits.records_last_in, path=path, place=self._role(path)))
+        lost = await self._database.read(lambda c: ListFile(c, path, self._role(path), self._zone).last_records())
         if len(lost) < self._policy.files.announce_from:
             return False
         now = self._clock.monotonic()
@@ -257,14 +257,14 @@ class ListFiles(FileSync[Blocks]):
         return True
 
     def _view(self, connection: Connection, path: str, found: ReadResult) -> FileView[Blocks]:
-        return list_edits.view_file(connection, path, self._role(path), self._zone, found.text)
+        return ListFile(connection, path, self._role(path), self._zone).view(found.text)
 
     def _absorb(self, connection: Connection, path: str, found: ReadResult) -> tuple[int, FileView[Blocks]]:
         place = self._role(path)
         day = (place.detail if place.kind in ("daily", "topic") else "") or self._today()
         session = place.scope.removeprefix("chat:") if place.scope.startswith("chat:") else ""
         context = dataclasses.replace(self._edit_context(), day=day, session=session)
-        result = list_edits.apply_edit(connection, path, place, self._zone, found.text or "", context)
+        result = ListFileEdit(connection, path, place, self._zone, context).apply(found.text or "")
         self._learn(path)
         return result
 

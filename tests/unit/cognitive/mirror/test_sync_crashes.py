@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from kenobot.cognitive.mirror.lists import list_edits
+from kenobot.cognitive.mirror.lists.list_edits import ListFileEdit
 from kenobot.cognitive.mirror.paths import role_of
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
 from tests.unit.cognitive.mirror.notes import cursor_of, put_back, row_of
@@ -77,7 +77,7 @@ async def test_a_crash_after_an_edit_was_taken_in_does_not_take_it_in_again(hous
     place = role_of(LOG)
     assert place is not None
     text, occasion = house.text(LOG), house.occasion("owner")
-    await house.database.write(lambda c: list_edits.apply_edit(c, LOG, place, house.zone, text, occasion))
+    await house.database.write(lambda c: ListFileEdit(c, LOG, place, house.zone, occasion).apply(text))
     events = await house.count_events()
     await house.restart().start()
     assert await house.count_events() == events
