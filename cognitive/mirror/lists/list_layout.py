@@ -10,10 +10,10 @@ list every further line is indented. Reading undoes both.
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from kenobot.cognitive.policy import DEFAULT
@@ -37,6 +37,8 @@ _SILENT = re.compile(r"\s*(?:#|```|~~~|<!--|---|\Z)")  # headings, code, comment
 _ESCAPED_INDEX = re.compile(rf"\\+{INDEX_LINK.pattern}")
 _LIKE_INDEX = re.compile(rf"\\*{INDEX_LINK.pattern}")
 _LEARNED = "learned: "
+_INDENTED = re.compile(r"(?<=\n)(?:\t| {1,2})")
+_CONTINUED = re.compile(r"(?<=\n)(?=[^\n])")
 _MANY = 5_000
 
 
@@ -77,12 +79,11 @@ def split(kind: FileKind, text: str) -> list[str]:
             return [text] if text else []
         case "daily":
             starts = [found.start() for found in _ENTRY.finditer(text)]
-            cuts = [0, *starts, len(text)]
-            return [text[start:end] for start, end in pairwise(cuts) if start < end]
+            return _joined(text, [0, *starts, len(text)])
         case "topic":
             return [part for chunk in _bullets(text) for part in _paragraphs(chunk)]
         case _:
-            return list(_bullets(text))
+            return _bullets(text)
 
 
 def fact_text(kind: FileKind, chunk: str) -> str | None:
@@ -106,7 +107,7 @@ def fact_text(kind: FileKind, chunk: str) -> str | None:
             marker = _BULLET.match(text)
             if marker is None:
                 return None
-            body = _outdent(text[marker.end() :])
+            body = _INDENTED.sub("", text[marker.end() :])
             if kind == "preferences":
                 if not body.startswith(_LEARNED):
                     return None
@@ -124,42 +125,42 @@ def entry_time(chunk: str) -> str | None:
     return header[0].split()[1] if header else None
 
 
-def _bullets(text: str) -> Iterator[str]:
+def _bullets(text: str) -> list[str]:
     """Each bullet with its continuation, and what stands between bullets. Fenced code is never a bullet."""
-    lines = [line for line in re.split(r"(?<=\n)", text) if line]
+    lines = lines_of(text)
     fenced = _fenced(lines)
-    literal: list[str] = []
+    cuts = {0, len(lines)}
     at = 0
     while at < len(lines):
         if fenced[at] or not _BULLET.match(lines[at]):
-            literal.append(lines[at])
             at += 1
             continue
-        if literal:
-            yield "".join(literal)
-            literal = []
         end = _end_of_bullet(lines, at)
-        yield "".join(lines[at:end])
+        cuts |= {at, end}
         at = end
-    if literal:
-        yield "".join(literal)
+    return _joined(lines, sorted(cuts))
 
 
-def _paragraphs(chunk: str) -> Iterator[str]:
+def _paragraphs(chunk: str) -> list[str]:
     """Split a stretch between bullets: headings, code and blank lines stand by themselves."""
     if _BULLET.match(chunk):
-        yield chunk
-        return
-    lines = [line for line in re.split(r"(?<=\n)", chunk) if line]
+        return [chunk]
+    lines = lines_of(chunk)
     sorts = [
         "code" if code else "blank" if not line.strip() else "heading" if line.startswith("#") else "prose"
         for line, code in zip(lines, _fenced(lines), strict=True)
     ]
-    begin = 0
-    for at in range(1, len(lines) + 1):
-        if at == len(lines) or sorts[at] != sorts[begin] or sorts[at] == "heading":
-            yield "".join(lines[begin:at])
-            begin = at
+    cuts = [at for at in range(1, len(lines)) if sorts[at] != sorts[at - 1] or sorts[at] == "heading"]
+    return _joined(lines, [0, *cuts, len(lines)])
+
+
+def lines_of(text: str) -> list[str]:
+    """Split a text into lines, each with its end."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
+def _joined(parts: Sequence[str], cuts: Sequence[int]) -> list[str]:
+    return ["".join(parts[start:end]) for start, end in pairwise(cuts) if start < end]
 
 
 def _end_of_bullet(lines: Sequence[str], start: int) -> int:
@@ -191,15 +192,6 @@ def _fenced(lines: Sequence[str]) -> list[bool]:
     return inside
 
 
-def _outdent(text: str) -> str:
-    first, *rest = text.split("\n")
-    return "\n".join([first, *(line.removeprefix("\t") if line[:1] == "\t" else _less(line) for line in rest)])
-
-
-def _less(line: str) -> str:
-    return line[2:] if line.startswith("  ") else line.removeprefix(" ")
-
-
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -210,7 +202,8 @@ def render(kind: FileKind, item: ShownRecord) -> str:
             return item.text
         case "daily":
             first, newline, rest = item.text.partition("\n")
-            return f"## {item.time} — {first}{newline}{_LIKE_ENTRY.sub(_BACKSLASH, rest)}\n\n"
+            escaped = _LIKE_ENTRY.sub(r"\\", rest)
+            return f"## {item.time} — {first}{newline}{escaped}\n\n"
         case "preferences":
             return f"- {_LEARNED}{_indent(item.text)}"
         case "core" | "entity" | "ref" | "topic":
@@ -220,12 +213,8 @@ def render(kind: FileKind, item: ShownRecord) -> str:
             return f"- {escape}{_indent(item.text)}\n"
 
 
-_BACKSLASH = r"\\"  # as a replacement: one backslash
-
-
 def _indent(text: str) -> str:
-    first, *rest = text.split("\n")
-    return "\n".join([first, *(f"  {line}" if line else "" for line in rest)])
+    return _CONTINUED.sub("  ", text)
 
 
 def join_blocks(blocks: Sequence[FileBlock]) -> str:
@@ -249,7 +238,8 @@ def arrange(
     """
     live = {**tolerated, **{item.id: item for item in own_items}}
     if kind == "slot":
-        return _arrange_slot(blocks, own_items)
+        literal = [block for block in blocks if block.record is None]
+        return [_shown(kind, blocks[0].raw if blocks else "", own_items[0])] if own_items else literal
     placed = {block.record for block in blocks if block.record in live}
     result: list[FileBlock] = []
     for block in blocks:
@@ -267,14 +257,7 @@ def arrange(
         return []
     if not result and missing and (header or kind == "preferences"):
         result.append(FileBlock(header or PREFERENCES_HEADER))
-    return normalize_blocks(kind, append_items(kind, result, missing)) if missing else normalize_blocks(kind, result)
-
-
-def _arrange_slot(blocks: Sequence[FileBlock], home: Sequence[ShownRecord]) -> list[FileBlock]:
-    if not home:
-        return [block for block in blocks if block.record is None]
-    raw = blocks[0].raw if blocks else ""
-    return [_shown("slot", raw, home[0])]
+    return normalize_blocks(kind, append_items(kind, result, missing) if missing else result)
 
 
 def _shown(kind: FileKind, raw: str, item: ShownRecord) -> FileBlock:
@@ -286,15 +269,27 @@ def _shown(kind: FileKind, raw: str, item: ShownRecord) -> FileBlock:
 
 def append_items(kind: FileKind, blocks: Sequence[FileBlock], items: Sequence[ShownRecord]) -> list[FileBlock]:
     """`blocks` with `items` at the end, except where a line that says the same stands there already."""
-    result = list(blocks)
-    strays = {fact_text(kind, block.raw): at for at, block in enumerate(result) if block.record is None}
-    for item in items:
-        stray = strays.pop(item.text.strip(), None)
-        if stray is not None:
-            result[stray] = FileBlock(result[stray].raw, item.id)
-            continue
+    result, missing = adopt_items(kind, blocks, items)
+    for item in missing:
         result += [FileBlock(_gap(kind, result)), FileBlock(render(kind, item), item.id)]
     return result
+
+
+def adopt_items(
+    kind: FileKind, blocks: Sequence[FileBlock], items: Sequence[ShownRecord]
+) -> tuple[list[FileBlock], list[ShownRecord]]:
+    """Mark the items that stand in `blocks` already, as literal text, and return those that do not."""
+    result, missing = list(blocks), list[ShownRecord]()
+    strays = (
+        {fact_text(kind, block.raw): at for at, block in enumerate(result) if block.record is None} if items else {}
+    )
+    for item in items:
+        at = strays.pop(item.text.strip(), None)
+        if at is None:
+            missing.append(item)
+        else:
+            result[at] = FileBlock(result[at].raw, item.id)
+    return result, missing
 
 
 def _gap(kind: FileKind, blocks: Sequence[FileBlock]) -> str:
@@ -311,18 +306,11 @@ def _gap(kind: FileKind, blocks: Sequence[FileBlock]) -> str:
 
 def normalize_blocks(kind: FileKind, blocks: Sequence[FileBlock]) -> list[FileBlock]:
     """Cut blocks as `split` does, so that text and records can be told apart again after a restart."""
-    standing: dict[int, int] = {}
-    at = 0
-    for block in blocks:
-        if block.record is not None:
-            standing[at] = block.record
-        at += len(block.raw)
-    result: list[FileBlock] = []
-    at = 0
-    for chunk in split(kind, join_blocks(blocks)):
-        result.append(FileBlock(chunk, standing.get(at)))
-        at += len(chunk)
-    return result
+    starts = accumulate((len(block.raw) for block in blocks), initial=0)
+    standing = {at: block.record for at, block in zip(starts, blocks, strict=False) if block.record is not None}
+    chunks = split(kind, join_blocks(blocks))
+    starts = accumulate(map(len, chunks), initial=0)
+    return [FileBlock(chunk, standing.get(at)) for at, chunk in zip(starts, chunks, strict=False)]
 
 
 # ── what is kept of a file between two looks at it ───────────────────────────────────────────────────────────────
@@ -358,14 +346,9 @@ def diff(old: Sequence[str], new: Sequence[str]) -> FactDiff:
         else:
             hunks.append((range(i1, i2), range(j1, j2)))
     loose: dict[str, deque[int]] = defaultdict(deque)
-    for olds, _ in hunks:
-        for i in olds:
-            loose[old[i]].append(i)
-    moved: dict[int, int] = {}
-    for _, news in hunks:
-        for j in news:
-            if loose.get(new[j]):
-                moved[j] = loose[new[j]].popleft()
+    for i in (i for olds, _ in hunks for i in olds):
+        loose[old[i]].append(i)
+    moved = {j: loose[new[j]].popleft() for _, news in hunks for j in news if loose.get(new[j])}
     gone = set(moved.values())
     changed: list[tuple[int, int]] = []
     added: list[int] = []

@@ -38,7 +38,8 @@ def arrange_memory_md(
         "core", blocks, [item for item in own_items if item.id in standing], tolerated, successors
     )
     placed = {block.record for block in result}
-    lines, missing = _adopted(_exploded(result), [item for item in own_items if item.id not in placed])
+    unplaced = [item for item in own_items if item.id not in placed]
+    lines, missing = list_layout.adopt_items("core", _exploded(result), unplaced)
     pointers = sum(index_target(line.raw) is not None for line in lines)
     lines = _indexed(lines, refs)
     lines = _with_plain(lines, [item for item in missing if item.id not in nights])
@@ -49,26 +50,11 @@ def arrange_memory_md(
 
 def _exploded(blocks: Sequence[FileBlock]) -> list[FileBlock]:
     """`blocks` with literal text line by line."""
-    found: list[FileBlock] = []
-    for block in blocks:
-        if block.record is not None:
-            found.append(block)
-        else:
-            found.extend(FileBlock(line) for line in re.split(r"(?<=\n)", block.raw) if line)
-    return found
-
-
-def _adopted(lines: list[FileBlock], items: Sequence[ShownRecord]) -> tuple[list[FileBlock], list[ShownRecord]]:
-    """Mark items that stand there already, as literal text, and return those that do not."""
-    missing: list[ShownRecord] = []
-    strays = {list_layout.fact_text("core", line.raw): at for at, line in enumerate(lines) if line.record is None}
-    for item in items:
-        at = strays.pop(item.text.strip(), None)
-        if at is None:
-            missing.append(item)
-        else:
-            lines[at] = FileBlock(lines[at].raw, item.id)
-    return lines, missing
+    return [
+        FileBlock(line, block.record)
+        for block in blocks
+        for line in ([block.raw] if block.record is not None else list_layout.lines_of(block.raw))
+    ]
 
 
 def _is_heading(line: FileBlock, pattern: re.Pattern[str] = _HEADING) -> bool:
