@@ -75,8 +75,8 @@ class MemoryFiles:
                 self._writer.cancel()
             await asyncio.wait([self._writer])
             self._writer = None
-        await self.list_files.stop()
         try:
+            await self.list_files.stop()
             await self.sync_out()
         except StoreError as error:
             log.warning("The memory files are not up to date: %s", error)

@@ -34,7 +34,6 @@ from kenobot.cognitive.store import events, list_file_rows, tiers
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import StoreError
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -75,13 +74,10 @@ class ListFiles(FileSync[Blocks]):
         await self.sync_out()
 
     async def stop(self) -> None:
-        """Write what is left; what cannot be written now is written at the next start."""
+        """Write what is left. Raises StoreError; then it is written at the next start."""
         if self._next_look is not None:
             await asyncio.wait([self._next_look])
-        try:
-            await self.sync_out()
-        except StoreError as error:
-            log.warning("The memory files are not up to date: %s", error)
+        await self.sync_out()
 
     async def sync_in(self, session: str | None = None) -> int:
         """Take in what people did to the files since the last look; how many facts they touched.

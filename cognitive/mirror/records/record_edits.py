@@ -70,6 +70,7 @@ def absorb_edit(
     spot = location_of(seen.folder)
     if spot is None:
         return EditOutcome(0, None)
+    context = _context_of(spot, context)
     row = record_file_rows.row_at(connection, seen.path)
     if spot.area == "artifacts":
         return _quotation(connection, spot, row, seen, card)
@@ -86,7 +87,7 @@ def absorb_edit(
         if current is None or (not is_right_folder(current.folder, record) and is_right_folder(seen.folder, record)):
             owner, outdated = record.id, current
             if current is None:
-                _moved(connection, record, spot, _context_of(spot, context))
+                _moved(connection, record, spot, context)
         elif card.is_unedited and not is_right_folder(seen.folder, record):
             return _STALE_COPY
         elif card.is_unedited:
@@ -100,10 +101,22 @@ def absorb_edit(
             return _STALE_COPY  # the very words: a crash kept it from going with the others
         record_file_rows.save_row(connection, seen)
         return EditOutcome(0, None, "what it says was erased from memory: delete this file, too")
-    outcome = apply_edit(connection, spot, card, owner, _context_of(spot, context))
+    outcome = _follow(connection, spot, card, owner, context)
     record_file_rows.save_row(connection, replace(seen, record=outcome.record))
     rewrite = frozenset(number for number in (outcome.record, owner) if number is not None)
     return replace(outcome, rewrite=rewrite, replaced_row=outdated)
+
+
+def _follow(
+    connection: Connection, spot: FileLocation, card: RecordFile, owner: int | None, context: AdmitContext
+) -> EditOutcome:
+    """Let memory follow a person's edit of the file of a record, or take in one that they wrote themselves."""
+    record = records.get(connection, owner, (spot.scope,)) if owner is not None else None
+    if record is None:
+        return _new(connection, spot, card, context)
+    if record.form == "box":
+        return EditOutcome(0, owner, "the bot writes it of what lies in the box: an edit of it is not taken in")
+    return _Edit(connection, record, card, context).apply()
 
 
 def _standing(connection: Connection, root: Path, record: Record) -> RecordFileRow | None:
@@ -118,10 +131,8 @@ def _moved(connection: Connection, record: Record, spot: FileLocation, occasion:
     before = location_of(row.folder) if row is not None else None
     if before is None or before.archived == spot.archived or record.form == "box":
         return
-    if spot.archived and record.status == "active":
-        _set_status(connection, record, "archived", occasion)
-    elif not spot.archived and record.status in _RESTORABLE:
-        _set_status(connection, record, "active", occasion)
+    if spot.archived or record.status in _RESTORABLE:
+        _set_status(connection, record, "archived" if spot.archived else "active", occasion)
 
 
 def _quotation(
@@ -152,21 +163,6 @@ def _set_status(connection: Connection, record: Record, status: str, occasion: A
     else:
         return 0
     return 1
-
-
-def apply_edit(
-    connection: Connection, spot: FileLocation, card: RecordFile, owner: int | None, occasion: AdmitContext
-) -> EditOutcome:
-    """Let memory follow a person's edit of a card, or take in one that they wrote themselves.
-
-    owner: the record whose card it was; None when it was none's.
-    """
-    record = records.get(connection, owner, (spot.scope,)) if owner is not None else None
-    if record is None:
-        return _new(connection, spot, card, occasion)
-    if record.form == "box":
-        return EditOutcome(0, record.id, "the bot writes it of what lies in the box: an edit of it is not taken in")
-    return _Edit(connection, record, card, occasion).apply()
 
 
 # ── deletions ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -280,7 +276,7 @@ class _Edit:
         touched = 0
         if status != self._base.status and status in _SETTABLE:
             touched += _set_status(self._connection, self._record, str(status), self._occasion)
-            self._again()
+            self._record = records.get(self._connection, self._record.id, (self._record.scope,)) or self._record
         text = sanitize(self._card.text or "", self._occasion.policy.max_text_chars)
         front = self._front()
         if text == self._base.text:
@@ -355,36 +351,23 @@ class _Edit:
         if decision.record is None:
             forget(self._connection, record.id, (record.scope,), self._occasion)
             return EditOutcome(touched + 1, None, f"memory does not take it in: {decision.reason}")
-        if decision.record == record.id and record.text != text and not slot:
-            values: dict[str, ColumnValue] = {"text": text, "key": key_of(text)}
-            self._again()
-            self._change("reworded", values)
         if decision.record == record.id:
-            self._again()
+            if record.text != text and not slot:
+                self._change("reworded", {"text": text, "key": key_of(text)})
             self._set(front)
-            return EditOutcome(touched + 1, decision.record)
-        self._keep_tier(decision.record)
-        if "policy_class" in front or record.policy_class == "protected":
-            heir = records.get(self._connection, decision.record, (record.scope,))
-            pin = str(front.get("policy_class", record.policy_class))
-            if heir is not None and heir.policy_class != pin:
-                change(self._connection, heir, "pinned", {"policy_class": pin}, self._act)
-        return EditOutcome(touched + 1, decision.record)
-
-    def _keep_tier(self, heir: int) -> None:
-        """Keep the tier of what stood in a ref file or in the archive."""
-        record = records.get(self._connection, heir, (self._record.scope,))
-        if record is not None and self._record.tier not in ("core", "daily", record.tier):
-            change(self._connection, record, "filed", {"tier": self._record.tier}, self._act)
+            return EditOutcome(touched + 1, record.id)
+        heir = records.get(self._connection, decision.record, (record.scope,))
+        assert heir is not None
+        if record.tier not in ("core", "daily", heir.tier):  # what stood in a ref file or in the archive stays there
+            change(self._connection, heir, "filed", {"tier": record.tier}, self._act)
+        pin = str(front.get("policy_class", record.policy_class))
+        if ("policy_class" in front or record.policy_class == "protected") and heir.policy_class != pin:
+            change(self._connection, heir, "pinned", {"policy_class": pin}, self._act)
+        return EditOutcome(touched + 1, heir.id)
 
     def _change(self, kind: str, values: dict[str, ColumnValue]) -> None:
         stamped = {**values, "updated": records.stamp(self._occasion.at)}
         change(self._connection, self._record, kind, stamped, self._act)
-
-    def _again(self) -> None:
-        known = records.get(self._connection, self._record.id, (self._record.scope,))
-        assert known is not None
-        self._record = known
 
 
 _COLUMNS = frozenset(

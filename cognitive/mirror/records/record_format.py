@@ -143,7 +143,7 @@ def _checked(name: str, value: Json) -> Json:
     return checked
 
 
-def _of_kind(name: str, value: Json) -> Json:  # noqa: PLR0911 - one line a kind
+def _of_kind(name: str, value: Json) -> Json:
     if value is None:
         return None
     if name in _TIMES:
@@ -153,20 +153,15 @@ def _of_kind(name: str, value: Json) -> Json:  # noqa: PLR0911 - one line a kind
         return float(value) if fits and 0 <= float(value) <= (1 if name in _SHARES else 100) else None  # type: ignore[arg-type]
     if name in ("id", "revision", *_COUNTS):
         return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
-    if name == "pinned":
-        return value if isinstance(value, bool) else None
     if name == "tags":
         listed = value if isinstance(value, list) else [value]
         return None if any(isinstance(item, list | dict) or item is None for item in listed) else [*map(_word, listed)]
-    if name == "attributes":
-        return value if isinstance(value, dict) else None
     if name == "evidence":
-        whole = isinstance(value, list) and all(isinstance(item, int) for item in value)
-        return value if whole else None
-    if isinstance(value, list | dict):
+        return value if isinstance(value, list) and all(isinstance(item, int) for item in value) else None
+    if name in ("pinned", "attributes"):
+        return value if isinstance(value, bool if name == "pinned" else dict) else None
+    if isinstance(value, list | dict) or (name == "status" and value not in _STATUS):
         return None
-    if name == "status":
-        return value if value in _STATUS else None
     return _word(value)
 
 
@@ -183,15 +178,11 @@ def _is_time(text: str) -> bool:
 
 
 def _shown(link: FileLink) -> dict[str, Json]:
-    shown: dict[str, Json] = {"to": link.to, "type": link.type, "first": link.first_at}
-    optional: dict[str, tuple[Json, Json]] = {
-        "last": (link.last_at, link.first_at),
-        "weight": (link.weight, 1),
-        "confidence": (link.confidence, 1),
-        "seen": (link.seen, 1),
-        "why": (link.why, ""),
-    }
-    return shown | {name: value for name, (value, usual) in optional.items() if value != usual}
+    """Render a link, without what it has in common with most."""
+    usual = {"last": link.first_at, "weight": 1, "confidence": 1, "seen": 1, "why": ""}
+    given = {"last": link.last_at, **{name: getattr(link, name) for name in ("weight", "confidence", "seen", "why")}}
+    shown = {name: value for name, value in given.items() if value != usual[name]}
+    return {"to": link.to, "type": link.type, "first": link.first_at, **shown}
 
 
 def _link(shown: Json) -> FileLink:
