@@ -1,1 +1,1 @@
-"""What happens with a reply between the model and the person."""
+"""Post-processors: from the model's reply to the text for the person."""

@@ -1,14 +1,11 @@
-"""Where the code stands in a Markdown text: what is quoted there is quoted, and must not act.
-
-Every function costs time linear in the text, whatever the text.
-"""
+"""Find the code in a Markdown text, in time linear in the text."""
 
 import re
 from collections.abc import Iterator
 
 Range = tuple[int, int]
 
-# These begin with plain signs, not with a class or a repetition: so the search skips everything else at full speed.
+# These begin with plain signs, not with a class or a repetition, so that the search skips the rest at full speed.
 _FENCES = re.compile(r"(```+)([^\n]*)"), re.compile(r"(~~~+)([^\n]*)")
 _RUN = re.compile(r"``*")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*+\n")
@@ -26,8 +23,7 @@ def fenced_ranges(text: str) -> list[Range]:
         for match in fence.finditer(text)
         if (start := _line_start(text, match.start())) is not None
     )
-    # Whether a fence is ever closed must be known before looking for its end: a search to the end of the text for
-    # each of many unclosed fences would be quadratic.
+    # Whether a fence is closed must be known beforehand: to search the end of each unclosed one would be quadratic.
     longest = {"`": 0, "~": 0}
     closed: list[bool] = []
     for _, _, char, size, opens, closes in reversed(lines):
@@ -49,13 +45,13 @@ def fenced_ranges(text: str) -> list[Range]:
 
 
 def _line_start(text: str, at: int) -> int | None:
-    """Where the line starts that has at most three blanks before `at`; None when it has anything else there."""
+    """Find the start of a line with at most three blanks before `at`; None when it has anything else there."""
     start = text.rfind("\n", max(0, at - 4), at) + 1
     return None if (start == 0 and at > 3) or text[start:at].strip(" ") else start
 
 
 def _read(run: str, tail: str) -> tuple[str, int, bool, bool]:
-    """The character and length of a fence, and whether it may open or close a block."""
+    """Parse a fence: its character and length, and whether it may open or close a block."""
     return run[0], len(run), run[0] == "~" or "`" not in tail, not tail or tail.isspace()
 
 

@@ -1,4 +1,4 @@
-"""A reply goes in; the text for the person comes out, and what the model tagged has been written into the turn."""
+"""Run all post-processors over a reply: clean text for the person, effects of its tags for the turn."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -25,11 +25,10 @@ class AppliedItems:
 
 @dataclass(frozen=True, slots=True)
 class ProcessedReply:
-    """What became of a reply.
+    """clean: for the person and the history; empty only if the reply was.
 
-    clean: what the person reads and the history keeps; empty only if the reply was.
-    ignored: the tags that repeated somebody else's words; their text is part of `clean`.
-    failures: the processors that broke, each with the class and the message of its exception.
+    ignored: elements that are quotations; their text is part of `clean`. failures: the processors that raised, each
+    with the class and the message of its exception.
     """
 
     clean: str
@@ -39,9 +38,8 @@ class ProcessedReply:
 
 
 class Pipeline:
-    """All post-processors over one scan.
+    """All post-processors over one scan. redact: applied to the clean text and to failures.
 
-    redact: blots secrets out of what people and logs will read; what is to be remembered passes memory's own gate.
     Raises PluginError when a tag has no proper name or two processors want the same one.
     """
 
@@ -53,12 +51,10 @@ class Pipeline:
     def process(
         self, reply_text: str, untrusted: Sequence[str], turn: TurnEffects, ask_language: Language
     ) -> ProcessedReply:
-        """Take the tags out of a reply and let each processor write its own into `turn`.
+        """Remove the tags from a reply and let each processor apply its own to `turn`.
 
-        untrusted: what others wrote in this turn: the person's message, tool results, recalled memory.
-        ask_language: the language of the person's message, for the sentence that stands in for an empty reply.
-        Raises StoreError, because a turn whose disk failed cannot be committed; what else goes wrong in a processor
-        costs only that processor's items.
+        untrusted: the person's message, tool results and recalled memory. ask_language: of the sentence that replaces
+        an empty reply. Raises StoreError; any other exception of a processor costs only that processor's items.
         """
         found = scan_tags(_storable(reply_text), self._names, QuotationCheck(self._names, untrusted))
         applied: list[AppliedItems] = []
@@ -88,7 +84,7 @@ def _run(processor: PostProcessor, found: ScanResult, turn: TurnEffects) -> tupl
 
 
 def _names(processors: Sequence[PostProcessor]) -> dict[str, str]:
-    """Every tag as its processor declares it, with the canonical name of that processor."""
+    """Map every declared tag to the canonical name of its processor."""
     names: dict[str, str] = {}
     owners: dict[str, str] = {}
     for processor in processors:
@@ -110,5 +106,5 @@ def _canonical(processor: PostProcessor) -> str:
 
 
 def _storable(text: str) -> str:
-    """`text` without what JSON and the database cannot hold. Before the scan, so that no tag forms by it."""
+    """Remove what JSON and the database cannot hold, before the scan, so that no tag forms by it."""
     return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\0", ""))

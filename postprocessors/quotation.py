@@ -1,7 +1,6 @@
-"""Is the model only repeating what somebody else wrote? Then its tags are quotations and must not act.
+"""Detect tags that quote other texts, such as web pages and forwarded messages, and must not act.
 
-A person can write `<memory>` too, and so can a web page or a forwarded message. As soon as such a text holds markup of
-ours in any disguise, whatever the model tags that also stands in it counts as repeated.
+Once such a text holds a known tag in any disguise, every element whose content also stands in it counts as quoted.
 """
 
 import html
@@ -10,7 +9,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-# What takes no room on screen: controls, zero-width and direction marks, fillers, variation selectors, the Tags block.
+# Characters without width: controls, zero-width and direction marks, fillers, variation selectors, the Tags block.
 _UNSEEN = (
     "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
@@ -42,7 +41,7 @@ _SEPARATOR = "\0"
 
 
 def normalize(text: str) -> str:
-    """`text` as it reads: entities and compatibility forms resolved, nothing invisible, one case, single blanks."""
+    """Normalise `text`: entities and compatibility forms resolved, nothing invisible, one case, single blanks."""
     for _ in range(_UNWRAPPINGS):
         text = _NOT_COMPARED.sub("", text)
         if not text.isascii():
@@ -57,7 +56,7 @@ def normalize(text: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """`text` with its HTML entities resolved, each kind once, because html.unescape() is slow."""
+    """Resolve HTML entities, each kind once, because html.unescape() is slow."""
     if "&" not in text:
         return text
     pieces = _REFERENCE.split(text)
@@ -79,11 +78,10 @@ def is_blank(text: str) -> bool:
 
 
 class QuotationCheck:
-    """What others wrote in this turn; called with an element, it says whether that is one of their sentences.
+    """Compares elements with the untrusted texts of a turn.
 
-    A flood is no reason to block the loop. When comparing would take too long, because there are hundreds of elements,
-    ten thousand HTML entities or a hundred thousand places with something invisible, everything counts as repeated: not
-    acting is the safe answer.
+    Where that would take too long, with hundreds of elements, ten thousand HTML entities or a hundred thousand
+    invisible characters, everything counts as quoted.
     """
 
     def __init__(self, names: Mapping[str, str], untrusted: Sequence[str]) -> None:
@@ -92,7 +90,7 @@ class QuotationCheck:
         self._effort = 0
 
     def __call__(self, name: str, pieces: Sequence[str]) -> bool:
-        """Whether the element called `name`, made of these unbroken pieces of text, repeats what others wrote."""
+        """Whether an element, by its name and the pieces of its content, is a quotation."""
         if self._is_flood:
             return True
         if not self._mentioned:

@@ -1,29 +1,19 @@
-"""Finds the tags in a reply: what stands in them, and what is left for the person to read.
+"""Scan a reply for tags: the elements that act, and the clean text for the person.
 
-How openers and closers find each other
-    A closer belongs to the last opener of the same written name that is still open. So `<m>a <m>b</m> c</m>` nests,
-    and in `<m>a <m>b</m>` the first opener is the unclosed one. Names do not wait for each other: `<m>a<c>b</m>d</c>`
-    is two elements that overlap. An empty tag, like `<m/>`, is one element, however often it is written.
+Pairs: a closer belongs to the last open opener of the same written name. So `<m>a <m>b</m> c</m>` nests, and in
+`<m>a <m>b</m>` the first opener is unclosed. Names are independent: `<m>a<c>b</m>d</c>` is two elements that overlap.
+An empty tag, like `<m/>`, is one element, however often it is written.
 
-Whose a piece of text is
-    It belongs to the element around it that was opened last. An element within one of the same name is not one of its
-    own: its markup goes, its text belongs to where it stands. Text is therefore never in two elements, and what stands
-    in a narrow tag is never part of a wider one around it.
+Ownership: text belongs to the innermost element around it, never to two. An element within one of the same name is
+none: its markup is dropped, its text belongs to where it stands.
 
-What stays for the person
-    Everything outside elements. The markup of an unclosed opener, a stray closer and a tag that the end of the reply
-    cut off is dropped; what follows an unclosed opener stays readable, also within an element of another name, up to
-    that element's end: nobody said where it was to be kept. `<user>` alone means a placeholder more often than a tag
-    and stays as it is. Code is text. Look-alikes (full-width brackets, HTML entities) are text.
+Clean text: everything outside elements. Unclosed openers, stray closers and a tag cut by the end of the reply are
+dropped; the text after an unclosed opener stays, also within an element of another name, up to that element's end.
+`<user>` alone is a placeholder and stays. Code and look-alikes (full-width brackets, HTML entities) are text. Markup
+that comes about by removing other markup gets `‹` for its `<`, so that scanning a clean text changes nothing.
 
-The clean text never holds markup that came about by removing other markup: its `<` becomes `‹`. Scanning a clean text
-again finds nothing and changes nothing.
-
-What it costs
-    Time is linear in the text, whatever the text. Tags of one spelling in an unbroken row, like `<m><m><m>`, are
-    handled as one, so that depth costs nothing. A reply with tags that has more than some ten thousand pairs of them,
-    or five thousand spans of code, is not an answer anybody wrote, but a flood: nothing in it acts and all its words
-    are shown, each `<` of it, in code too, as `‹`.
+Cost: linear in the text. Tags of one spelling in an unbroken row, like `<m><m><m>`, are handled as one. A reply with
+more than some ten thousand pairs or five thousand spans of code is a flood: nothing in it acts, and every `<` is `‹`.
 """
 
 import itertools
@@ -50,15 +40,12 @@ _LONGEST_CUT = 180
 _SHORTEST_CUT = 4
 
 IsQuoted = Callable[[str, Sequence[str]], bool]
-"""Whether an element is an echo: its canonical name, and the unbroken pieces of text that are its content."""
+"""Tells from an element's canonical name and the pieces of its content whether it is a quotation."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """What a reply holds: the text for the person, the elements that act, and those that only echo something.
-
-    Both are in the order of their openers; the content of an inert element is part of the clean text.
-    """
+    """The clean text, and the elements in the order of their openers; the content of ignored ones is in the text."""
 
     clean: str
     elements: tuple[Element, ...]
@@ -77,12 +64,11 @@ class _Tag(NamedTuple):
 
 @dataclass(slots=True)
 class _Parts:
-    """A text taken apart: the first of `texts`, the first of `rows`, the second of `texts` and so on.
+    """A split text: the first of `texts`, the first of `rows`, the second of `texts` and so on.
 
-    tags: what a row is made of; None for a row that is only text: in code, or placeholders without their other half.
-    pairs: the places of the rows of openers, each with the place of the row whose closers are the last to close some.
-    unclosed: how many of a row have no other half.
-    stays: what of a row stays for the person, where that is anything.
+    tags: of each row; None for a row that is text: code, or unpaired placeholders. pairs: the index of a row of
+    openers to that of the row with its last closers. unclosed: unpaired tags of each row. stays: what the person sees
+    of a row.
     """
 
     texts: list[str]
@@ -101,11 +87,10 @@ class _Draft:
 
 
 def scan_tags(text: str, names: Mapping[str, str], is_quoted: IsQuoted | None = None) -> ScanResult:
-    """Take `text` apart.
+    """Split `text` into its elements and the clean text, which is trimmed, with two line breaks in a row at most.
 
     names: every accepted name and alias, in lower case, to the canonical name; a key that ends in `/` has no content.
-    is_quoted: says which elements must not act; asked once for each, in order.
-    The clean text is trimmed; if tags were removed, three and more line breaks outside fenced code become two.
+    is_quoted: called once for each element, in order.
     """
     return _scanner(tuple(sorted(names.items()))).scan(text, is_quoted)
 
@@ -141,11 +126,11 @@ class _Scanner:
         )
 
     def _apart(self, text: str, at_most: int) -> _Parts | None:
-        """`text` in its parts; None for a flood."""
+        """Split `text` into its parts; None for a flood."""
         pieces = self._row.split(text, at_most + 1)
         texts, rows, marks = pieces[::4], pieces[1::4], pieces[2::4]
         spellings = set(marks)
-        # Two for each backtick, because code is looked for in the reply and again in what is left of it.
+        # Two for each backtick, because code is searched in the reply and again in the clean text.
         if marks and len(marks) + len(spellings) + 2 * (text.count("`") + text.count("~")) > at_most:
             return None
         known = {mark: self._read(mark) for mark in spellings}
@@ -183,7 +168,7 @@ class _Scanner:
         return Element(draft.tag.name, content, draft.tag.attributes)
 
     def _defused(self, text: str) -> str:
-        """`text` with the bracket replaced of every tag, whole or cut, that is not code or a placeholder."""
+        """Replace the bracket of every tag, whole or cut, that is not code or a placeholder."""
         parts = self._apart(text, at_most=4 * len(text))
         assert parts is not None, "nothing is a flood of what it has"
         rows = [row.replace("<", _DEFUSED) for row in parts.rows]
@@ -200,7 +185,7 @@ class _Scanner:
         return text if cut is None else text[:cut] + _DEFUSED + text[cut + 1 :]
 
     def _cut_tag(self, text: str) -> int | None:
-        """Where the beginning of a tag starts that `text` ends with; None when it ends with none."""
+        """Find the start of a cut tag at the end of `text`."""
         start = text.rfind("<", max(0, len(text) - _LONGEST_CUT))
         match = _CUT.fullmatch(text, start) if start >= 0 else None
         if match is None:
@@ -215,16 +200,15 @@ class _Scanner:
 
 
 def _row(names: Sequence[str]) -> re.Pattern[str]:
-    """What finds a tag and all that follow it without a break and look the same.
+    """Compile the pattern of a row: a tag and the same tags that follow it without a break.
 
-    Its groups: the row, its first tag, and what of that tag comes after a backtick or a tilde. A tag with one of those
+    Its groups: the row, its first tag, and the rest of that tag after a backtick or a tilde. A tag with one of those
     is a row of its own, because code may begin or end in it.
     """
     if not names:
         return re.compile("(?!)")
-    # Nearly every bracket is sorted out by the first letters after it. Attributes stop at the next bracket and nothing
-    # backtracks, so each character is looked at a bounded number of times. A defused bracket stops them too: otherwise
-    # defusing one tag could complete the one before it.
+    # The first letters sort out nearly every bracket. Attributes stop at the next bracket and nothing backtracks. A
+    # defused bracket stops them too: otherwise defusing one tag could complete the one before it.
     letters = ("".join(sorted(set(column))) for column in itertools.islice(zip(*names, strict=False), 3))
     begins = rf"(?=[ \t/]*+(?ai:{''.join(f'[{re.escape(each)}]' for each in letters)}))"
     name = rf"[ \t]*+/?[ \t]*+(?ai:{'|'.join(map(re.escape, names))})"
@@ -233,7 +217,7 @@ def _row(names: Sequence[str]) -> re.Pattern[str]:
 
 
 def _spare_code(tags: list[_Tag | None], texts: list[str], rows: list[str], ranges: Sequence[Range]) -> None:
-    """Make plain text of the rows that begin in one of `ranges`, which are in order."""
+    """Turn the rows that begin in one of `ranges`, which are in order, into text."""
     if not ranges:
         return
     at = current = 0
@@ -249,7 +233,7 @@ def _spare_code(tags: list[_Tag | None], texts: list[str], rows: list[str], rang
 
 
 def _pair(tags: Sequence[_Tag | None], unclosed: list[int]) -> dict[int, int]:
-    """The pairs of rows; `unclosed` is how many tags each row has, and afterwards how many are left without a pair."""
+    """Pair the rows. unclosed: the number of tags in each row, reduced to those without a pair."""
     pairs: dict[int, int] = {}
     waiting: defaultdict[str, list[int]] = defaultdict(list)
     for index, tag in enumerate(tags):
@@ -270,7 +254,7 @@ def _pair(tags: Sequence[_Tag | None], unclosed: list[int]) -> dict[int, int]:
 
 
 def _distribute(parts: _Parts) -> tuple[list[_Draft], list[str], list[_Draft | None]]:
-    """The elements in order; every piece of text in order, and the element it belongs to, None for the person."""
+    """Collect the elements, the pieces of text, and the element that each piece belongs to; None for clean text."""
     drafts: list[_Draft] = []
     texts = [parts.texts[0]]
     owners: list[_Draft | None] = [None]

@@ -1,4 +1,4 @@
-"""The six tags that ship, and the post-processor that offers a tag's content to memory."""
+"""Offer the contents of tags to memory, and end onboarding: the six tags that ship."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,8 @@ from kenobot.ports.postprocessor import Element, TurnEffects
 class MemoryTag:
     """Offers each content of its tag to memory.
 
-    tags: the canonical name first, then aliases.
-    candidate: what to offer for a content in this turn; it decides form, scope and trust.
-    last_wins: only the last content that is not blank counts, because it replaces what was there.
+    tags: the canonical name first, then aliases. candidate: builds the candidate for a content.
+    last_wins: only the last content that is not blank is offered.
     """
 
     tags: tuple[str, ...]

@@ -6,7 +6,6 @@ panels of 64, small enough for OpenBLAS's kernel that copies nothing.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,72 +23,70 @@ _LARGEST = 8  # of 4 bits
 _CUBE = 0.044715  # of the GELU by tanh, Hendrycks and Gimpel 2016
 
 
-@dataclass(frozen=True, slots=True)
-class _Product:
-    """Weights of 8 bits in parts, and a scale and a bias for each output."""
+class _Spreading:
+    """A product with its outputs in panels: weights are (parts, panels, inputs, 64), of 8 bits."""
 
-    weights: "NDArray[np.int8]"
-    scales: Floats
-    biases: Floats
-
-
-class _Spreading(_Product):
-    """A product with its outputs in panels: weights are (parts, panels, inputs, 64)."""
-
-    __slots__ = ()
+    def __init__(self, weights: "NDArray[np.int8]", scales: Floats, biases: Floats) -> None:
+        parts = weights.reshape(-1, _PART, _PANEL, weights.shape[1]).swapaxes(2, 3)
+        self._weights = np.ascontiguousarray(parts)
+        self._scales, self._biases = scales.reshape(-1, 1, _PANEL), biases.reshape(-1, 1, _PANEL)
 
     def of(self, x: Floats, buffer: Floats) -> Floats:
         """Multiply (tokens, numbers) to (panels, tokens, 64)."""
-        found = np.empty((*self.weights.shape[:2], len(x), _PANEL), np.float32)
-        for wide, out in zip(_widened(self.weights, buffer), found, strict=True):
+        found = np.empty((*self._weights.shape[:2], len(x), _PANEL), np.float32)
+        for wide, out in zip(_widened(self._weights, buffer), found, strict=True):
             np.matmul(x, wide, out=out)
         panels = found.reshape(-1, len(x), _PANEL)
-        panels *= self.scales
-        panels += self.biases
+        panels *= self._scales
+        panels += self._biases
         return panels
 
 
-class _Gathering(_Product):
-    """A product with its inputs in panels: weights are (parts, panels, 64, outputs)."""
+class _Gathering:
+    """A product with its inputs in panels: weights are (parts, panels, 64, outputs), of 8 bits."""
 
-    __slots__ = ()
+    def __init__(self, file: ModelFile, name: str) -> None:
+        weights, self._scales = _rounded(file, name)
+        parts = weights.reshape(HIDDEN, -1, _PART, _PANEL).transpose(1, 2, 3, 0)
+        self._weights, self._biases = np.ascontiguousarray(parts), file.float_tensor(f"{name}.b")
 
     def of(self, panels: Floats, buffer: Floats) -> Floats:
         """Multiply (panels, tokens, 64) to (tokens, numbers)."""
         tokens = panels.shape[1]
         parts = panels.reshape(-1, _PART, tokens, _PANEL)
         found = np.empty((*parts.shape[:3], HIDDEN), np.float32)
-        for part, wide, out in zip(parts, _widened(self.weights, buffer), found, strict=True):
+        for part, wide, out in zip(parts, _widened(self._weights, buffer), found, strict=True):
             np.matmul(part, wide, out=out)
         x: Floats = np.add.reduce(found.reshape(-1, tokens, HIDDEN), 0)
-        x *= self.scales
-        x += self.biases
+        x *= self._scales
+        x += self._biases
         return x
 
 
-@dataclass(frozen=True, slots=True)
 class _Norm:
-    weights: Floats
-    biases: Floats
-    least: float
+    """A layer normalisation."""
+
+    def __init__(self, file: ModelFile, name: str) -> None:
+        self._weights, self._biases = file.float_tensor(f"{name}.w"), file.float_tensor(f"{name}.b")
+        self._least = np.float32(file.norm_epsilon)
 
     def settle(self, x: Floats) -> None:
         """Normalise each token's numbers in place."""
         x -= np.add.reduce(x, 1, keepdims=True) / np.float32(HIDDEN)
         spread = np.einsum("ij,ij->i", x, x)
-        x /= np.sqrt(spread / np.float32(HIDDEN) + np.float32(self.least))[:, None]
-        x *= self.weights
-        x += self.biases
+        x /= np.sqrt(spread / np.float32(HIDDEN) + self._least)[:, None]
+        x *= self._weights
+        x += self._biases
 
 
-@dataclass(frozen=True, slots=True)
 class _Layer:
-    heads: _Spreading  # queries, keys and values of all heads
-    joined: _Gathering
-    after_heads: _Norm
-    inner: _Spreading
-    outer: _Gathering
-    after: _Norm
+    """Attention and two products, each with its normalisation."""
+
+    def __init__(self, file: ModelFile, name: str) -> None:
+        self.heads = _heads(file, name)  # queries, keys and values of all heads
+        self.joined, self.after_heads = _Gathering(file, f"{name}ao"), _Norm(file, f"{name}aln")
+        self.inner = _Spreading(*_rounded(file, f"{name}fi"), file.float_tensor(f"{name}fi.b"))
+        self.outer, self.after = _Gathering(file, f"{name}fo"), _Norm(file, f"{name}oln")
 
 
 class E5Network:
@@ -98,8 +95,8 @@ class E5Network:
     def __init__(self, file: ModelFile) -> None:
         self._words = file.token_rows
         self._places = file.float_tensor("emb.pos").reshape(POSITIONS, HIDDEN) + file.float_tensor("emb.type")[:HIDDEN]
-        self._first = _norm(file, "emb.ln")
-        self._layers = [_layer(file, f"l{number}.") for number in range(LAYERS)]
+        self._first = _Norm(file, "emb.ln")
+        self._layers = [_Layer(file, f"l{number}.") for number in range(LAYERS)]
         self._buffer = np.empty(_PART * _PANEL * HIDDEN, np.float32)
 
     def mean_pool(self, tokens: Sequence[int]) -> Floats:
@@ -161,21 +158,6 @@ def _gelu(x: Floats) -> None:
     x /= odds
 
 
-def _norm(file: ModelFile, name: str) -> _Norm:
-    return _Norm(file.float_tensor(f"{name}.w"), file.float_tensor(f"{name}.b"), file.norm_epsilon)
-
-
-def _layer(file: ModelFile, name: str) -> _Layer:
-    return _Layer(
-        _heads(file, name),
-        _gathering(file, f"{name}ao"),
-        _norm(file, f"{name}aln"),
-        _spreading(*_rounded(file, f"{name}fi"), file.float_tensor(f"{name}fi.b")),
-        _gathering(file, f"{name}fo"),
-        _norm(file, f"{name}oln"),
-    )
-
-
 def _heads(file: ModelFile, name: str) -> _Spreading:
     """Join queries, keys and values; queries are divided by the root of a head's size."""
     weights, scales = zip(*[_rounded(file, f"{name}{which}") for which in "qkv"], strict=True)
@@ -183,18 +165,7 @@ def _heads(file: ModelFile, name: str) -> _Spreading:
     all_scales = np.concatenate(scales)
     for numbers in (all_scales, biases):
         numbers[:HIDDEN] /= np.float32(_HEAD**0.5)
-    return _spreading(np.concatenate(weights), all_scales, biases)
-
-
-def _spreading(weights: "NDArray[np.int8]", scales: Floats, biases: Floats) -> _Spreading:
-    parts = weights.reshape(-1, _PART, _PANEL, weights.shape[1]).swapaxes(2, 3)
-    return _Spreading(np.ascontiguousarray(parts), scales.reshape(-1, 1, _PANEL), biases.reshape(-1, 1, _PANEL))
-
-
-def _gathering(file: ModelFile, name: str) -> _Gathering:
-    weights, scales = _rounded(file, name)
-    parts = weights.reshape(HIDDEN, -1, _PART, _PANEL).transpose(1, 2, 3, 0)
-    return _Gathering(np.ascontiguousarray(parts), scales, file.float_tensor(f"{name}.b"))
+    return _Spreading(np.concatenate(weights), all_scales, biases)
 
 
 def _rounded(file: ModelFile, name: str) -> tuple["NDArray[np.int8]", Floats]:
