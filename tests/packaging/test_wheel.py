@@ -23,6 +23,7 @@ DATA = (
     "evals/recall/data/*.jsonl",
     "cli/*.toml",
     "cli/importers/*.toml",
+    "cli/setup/*.toml",
     "agent/commands/*.toml",
     "agent/prompt/*.md",
     "agent/safety/*.toml",

@@ -1,17 +1,17 @@
 """`kenobot setup`."""
 
 import argparse
-import getpass
+import importlib
 import os
+import subprocess
 import sys
-from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
 from kenobot.app.embedder_choice import choose_embedder
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.setup import install_embedder, toml_edit
+from kenobot.cli.setup import toml_edit
 from kenobot.cli.setup.wizard import SetupChanges, Wizard
 from kenobot.core import plugins
 from kenobot.core.settings.home import Home, replace_file
@@ -20,15 +20,18 @@ from kenobot.core.terminal import one_line
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import PluginContext
 
+_INSTALL_SECONDS = 1800.0  # 130 MB over a slow line
+_PACKAGE = "kenobot[embedded]"
+
 
 def setup(context: CommandContext) -> int:
     home, loaded = context.home, context.loaded
     text = _current_text(home)
     changes = _from_flags(context.args, loaded)
     plugin = PluginContext(home.path, context.clock, loaded.settings.bot.name)
-    if not context.args.yes and not _ask(loaded, changes, install_embedder.should_offer(loaded, plugin)):
+    if not context.args.yes and not _ask(changes, plugin):
         return options.NOT_FOUND
-    _take_secrets(changes, loaded, os.environ)
+    _take_secrets(changes)
     for (section, key), value in changes.values.items():
         text = toml_edit.set_value(text, section, key, value)
     after = load_settings(home, os.environ, text=text, new_credentials=changes.secrets)
@@ -41,7 +44,7 @@ def setup(context: CommandContext) -> int:
         replace_file(home.config_file, text)
     home.seed_identity()
     if changes.install:
-        print(install_embedder.install(after, plugin))
+        print(_install_embedder(after, plugin))
     _print_next_steps(home, after, changes, bool(context.args.home))
     return 0
 
@@ -54,7 +57,7 @@ def _current_text(home: Home) -> str:
 
 
 def _from_flags(args: argparse.Namespace, loaded: ResolvedSettings) -> SetupChanges:
-    changes = SetupChanges(install=args.embedded)
+    changes = SetupChanges(loaded, install=args.embedded)
     provider, enable = args.provider, list(args.enable)
     if args.anthropic_key_file:
         changes.secrets["anthropic_api_key"] = _secret(args.anthropic_key_file)
@@ -63,14 +66,14 @@ def _from_flags(args: argparse.Namespace, loaded: ResolvedSettings) -> SetupChan
         changes.secrets["telegram_token"] = _secret(args.telegram_token_file)
         enable.append("telegram")
     settings = loaded.settings
-    for section, key, given, current in (
-        ("bot", "name", args.name, settings.bot.name),
-        ("bot", "language", args.language, settings.bot.language),
-        ("bot", "timezone", args.timezone, settings.bot.timezone),
-        ("provider", "name", provider, settings.provider.name),
+    for section, key, wanted in (
+        ("bot", "name", args.name),
+        ("bot", "language", args.language),
+        ("bot", "timezone", args.timezone),
+        ("provider", "name", provider),
     ):
-        if given is not None and given != current:
-            changes.values[section, key] = given
+        if wanted is not None and wanted != getattr(getattr(settings, section), key):
+            changes.values[section, key] = wanted
     before = list(settings.channels.enabled)
     channels = [name for name in dict.fromkeys((*before, *enable)) if name not in args.disable]
     if channels != before:
@@ -81,29 +84,29 @@ def _from_flags(args: argparse.Namespace, loaded: ResolvedSettings) -> SetupChan
     return changes
 
 
-def _ask(loaded: ResolvedSettings, changes: SetupChanges, installable: bool) -> bool:
+def _ask(changes: SetupChanges, plugin: PluginContext) -> bool:
     """Let the wizard ask. False when there is nobody to answer."""
     if not sys.stdin.isatty():
         print("kenobot: nobody is here to answer questions: add --yes to ask none.", file=sys.stderr)
         return False
+    embedder = changes.loaded.settings.memory.embedder
+    installable = embedder == "auto" and choose_embedder(changes.loaded, plugin).embedder is None
     try:
-        Wizard(loaded, changes, os.environ, input, getpass.getpass, print, installable).run()
+        Wizard(changes, installable).run()
     except EOFError:
         print("\nkenobot: nothing was changed.", file=sys.stderr)
         return False
     return True
 
 
-def _take_secrets(changes: SetupChanges, loaded: ResolvedSettings, environ: Mapping[str, str]) -> None:
+def _take_secrets(changes: SetupChanges) -> None:
     """Keep what only the environment of this moment knows, if the parts it is for are in use."""
-    provider = changes.values.get(("provider", "name"), loaded.settings.provider.name)
-    channels = changes.values.get(("channels", "enabled"), loaded.settings.channels.enabled)
     for name, variable, used in (
-        ("anthropic_api_key", "ANTHROPIC_API_KEY", provider == "anthropic"),
-        ("telegram_token", "TELEGRAM_BOT_TOKEN", isinstance(channels, list | tuple) and "telegram" in channels),
+        ("anthropic_api_key", "ANTHROPIC_API_KEY", changes.provider == "anthropic"),
+        ("telegram_token", "TELEGRAM_BOT_TOKEN", "telegram" in changes.channels),
     ):
-        if used and environ.get(variable):
-            changes.secrets.setdefault(name, environ[variable].strip())
+        if used and os.environ.get(variable):
+            changes.secrets.setdefault(name, os.environ[variable].strip())
 
 
 def _secret(path: str) -> str:
@@ -124,6 +127,31 @@ def _build_plugins(loaded: ResolvedSettings, context: PluginContext) -> None:
             plugin = plugins.load(group, name)
             plugin.build(loaded.plugin_settings(group, name, plugin.settings), context)
     choose_embedder(loaded, context)
+
+
+def _install_embedder(loaded: ResolvedSettings, plugin: PluginContext) -> str:
+    """Install the model into this Python. Returns the outcome in one plain line; never raises."""
+    why = _pip_install()
+    importlib.invalidate_caches()
+    choice = choose_embedder(loaded, plugin)
+    if choice.embedder is not None:
+        return f"Memories are found by their meaning, with {choice.embedder.model_id}."
+    return f"Memories are found by words alone: {why or choice.reason}"
+
+
+def _pip_install() -> str:
+    """Run pip. Returns its error, "" when it succeeds."""
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", _PACKAGE]
+    try:
+        done = subprocess.run(  # noqa: S603 - this Python's own pip
+            command, capture_output=True, text=True, check=False, timeout=_INSTALL_SECONDS, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"pip did not finish ({type(error).__name__}); run: pip install '{_PACKAGE}'"
+    if done.returncode == 0:
+        return ""
+    said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()
+    return (said[-1] if said else "pip failed").removeprefix("ERROR: ")
 
 
 def _print_next_steps(home: Home, after: ResolvedSettings, changes: SetupChanges, elsewhere: bool) -> None:

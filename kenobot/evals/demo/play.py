@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.procedural import pattern_rows
-from kenobot.cognitive.procedural.pattern import match_patterns, patterns_of
+from kenobot.cognitive.procedural.pattern import MatchedPattern, match_patterns, patterns_of
 from kenobot.cognitive.sleep import report, run_rows
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.cognitive.sleep.report import ChangeReport, NightReport
@@ -54,19 +54,6 @@ class SleepSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class PatternMatch:
-    """A pattern that fits the message: how much of its trigger, and how surely it works."""
-
-    text: str
-    coverage: float
-    confidence: float
-
-    @property
-    def score(self) -> float:
-        return self.coverage * self.confidence
-
-
-@dataclass(frozen=True, slots=True)
 class StepResult:
     """A step that has happened. memory: what the prompt showed of it. answer: what the person read.
 
@@ -79,7 +66,7 @@ class StepResult:
     step: DemoStep
     memory: str
     answer: str
-    pattern_matches: tuple[PatternMatch, ...]
+    pattern_matches: tuple[MatchedPattern, ...]
     sleep: SleepSummary
     tree: Mapping[str, str]
     files: tuple[FileChange, ...]
@@ -129,7 +116,11 @@ async def play_act(
                 changed_record_files=sum(
                     before.get(path) != after.get(path) for path in before.keys() | after if _is_card(path)
                 ),
-                failures=tuple(_failures(step, memory, after, fits)),
+                failures=tuple(
+                    f"{step.at:%d %B %H:%M}: {failure}"
+                    for expect in step.expect
+                    for failure in expect.unmet(memory, after, fits[0].score if fits else 0.0)
+                ),
             )
             before = after
 
@@ -172,7 +163,7 @@ def _decisions(told: NightReport) -> Iterator[tuple[str, ChangeReport]]:
         )
 
 
-async def _fits(house: Simulation, step: DemoStep) -> tuple[PatternMatch, ...]:
+async def _fits(house: Simulation, step: DemoStep) -> tuple[MatchedPattern, ...]:
     """The patterns that fit what was said, best first, within what the speaker may know."""
     who = step.who
     if who is None:
@@ -180,8 +171,7 @@ async def _fits(house: Simulation, step: DemoStep) -> tuple[PatternMatch, ...]:
     chat = chat_scope(session_id(who.channel, who.chat))
     reach = (OWNER_SCOPE, chat) if who.user in house.roster.owners else (chat,)
     known = await house.app.database.read(lambda connection: pattern_rows.live_patterns(connection, reach, _SCORED))
-    found = match_patterns(patterns_of(known), step.says)
-    return tuple(PatternMatch(fit.pattern.record.text, fit.coverage, fit.pattern.confidence) for fit in found)
+    return tuple(match_patterns(patterns_of(known), step.says))
 
 
 # ── what became of the files ─────────────────────────────────────────────────────────────────────────────────────────
@@ -206,13 +196,3 @@ def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FileC
         for path in shown
         if path not in moved.values()
     )
-
-
-# ── whether it is so ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _failures(step: DemoStep, memory: str, files: Mapping[str, str], fits: tuple[PatternMatch, ...]) -> Iterator[str]:
-    best = fits[0].score if fits else 0.0
-    for expect in step.expect:
-        for failure in expect.unmet(memory, files, best):
-            yield f"{step.at:%d %B %H:%M}: {failure}"

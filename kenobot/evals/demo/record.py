@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from kenobot.evals.demo.play import FileChange, StepResult
 from kenobot.evals.demo.show import DisplayStyle, change_kind, diff_lines
 from kenobot.evals.demo.story import Act
-from kenobot.evals.demo.words import format_moment
 
 _LINE = 0.04  # seconds from line to line
 _READ = 2.5  # seconds after a page
@@ -33,7 +32,7 @@ def page_excerpt(act: Act, steps: Sequence[StepResult], look: DisplayStyle) -> s
     lines = ["```diff"]
     for seen in steps:
         who = seen.step.who
-        lines.append(f"@@ {format_moment(seen.step.at, look.language)} · {seen.step.title[look.language]} @@")
+        lines.append(f"@@ {look.moment(seen.step.at)} · {seen.step.title[look.language]} @@")
         if who is not None:
             lines.append(f"  {who.name}: {seen.step.says}")
             lines += [f"  (in the prompt) {line}" for line in _known(seen)]

@@ -3,16 +3,22 @@
 import difflib
 import re
 import textwrap
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from importlib import resources
 
+from kenobot.cognitive.procedural.pattern import MatchedPattern
 from kenobot.cognitive.sleep.report import ChangeReport
 from kenobot.cognitive.store.records import Json
 from kenobot.core.i18n import Language
-from kenobot.evals.demo.play import FileChange, PatternMatch, StepResult
+from kenobot.evals.demo.play import FileChange, StepResult
 from kenobot.evals.demo.story import Act
-from kenobot.evals.demo.words import format_moment, label
 
+_TABLES = tomllib.loads(resources.files(__package__).joinpath("words.toml").read_text("utf-8"))
+_MONTHS: dict[Language, str] = _TABLES["months"]
+_SENTENCES: dict[str, dict[Language, str]] = _TABLES["sentences"]
 _STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33, "magenta": 35, "cyan": 36}
 _TAG = re.compile(r"</?[a-z-]+>")
 _TOLD = ("tier", "status")  # columns whose change a reader understands
@@ -41,7 +47,14 @@ class DisplayStyle:
         return textwrap.wrap(text, self.width - len(indent), break_long_words=False) or [""]
 
     def label(self, name: str, **values: object) -> str:
-        return label(name, self.language, **values)
+        """A sentence of the tour."""
+        return _SENTENCES[name][self.language].format(**values)
+
+    def moment(self, moment: datetime) -> str:
+        """A moment as people write it."""
+        day, month, year = moment.day, _MONTHS[self.language].split()[moment.month - 1], moment.year
+        date = f"{day} de {month} de {year}" if self.language == "es" else f"{day} {month} {year}"
+        return f"{date}, {moment:%H:%M}"
 
 
 def act_opening(act: Act, look: DisplayStyle) -> str:
@@ -53,7 +66,7 @@ def act_opening(act: Act, look: DisplayStyle) -> str:
 def as_text(seen: StepResult, look: DisplayStyle) -> str:
     """A step, for people."""
     step = seen.step
-    head = f"{seen.number}/{seen.step_count} · {format_moment(step.at, look.language)} · {step.title[look.language]}"
+    head = f"{seen.number}/{seen.step_count} · {look.moment(step.at)} · {step.title[look.language]}"
     lines = [look.heading(head), "", *look.wrap(step.tells[look.language])]
     if step.who is not None:
         said = [look.paint(line, "bold") for line in look.wrap(step.says, f"{step.who.name}: ")]
@@ -83,8 +96,11 @@ def _tagged(line: str, look: DisplayStyle) -> str:
     return _TAG.sub(lambda tag: look.paint(tag[0], "magenta"), line)
 
 
-def _fit(fit: PatternMatch, look: DisplayStyle) -> str:
-    return look.label("fit", text=fit.text, coverage=fit.coverage, confidence=fit.confidence, score=fit.score)
+def _fit(fit: MatchedPattern, look: DisplayStyle) -> str:
+    pattern = fit.pattern
+    return look.label(
+        "fit", text=pattern.record.text, coverage=fit.coverage, confidence=pattern.confidence, score=fit.score
+    )
 
 
 # ── sleep ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -94,7 +110,7 @@ def _slept(seen: StepResult, look: DisplayStyle) -> Iterator[str]:
     slept = seen.sleep
     yield look.label("nights", nights=slept.nights, quiet=slept.nights - len(slept.with_changes))
     for night, decisions in slept.with_changes:
-        yield look.paint(format_moment(night.run.at, look.language), "dim")
+        yield look.paint(look.moment(night.run.at), "dim")
         for name, deed in decisions:
             yield f"  {look.paint(name, 'cyan')}: {decision_line(deed)}"
 
@@ -157,7 +173,7 @@ def as_json(act: Act, seen: StepResult, language: Language) -> dict[str, Json]:
         "reply": step.reply,
         "answer": seen.answer,
         "fits": [
-            {"pattern": fit.text, "coverage": fit.coverage, "confidence": fit.confidence}
+            {"pattern": fit.pattern.record.text, "coverage": fit.coverage, "confidence": fit.pattern.confidence}
             for fit in seen.pattern_matches
         ],
         "files": [_file_json(file) for file in seen.files],

@@ -5,10 +5,10 @@ import json
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kenobot.evals.demo import record
+from kenobot.evals.demo import record as recording
 from kenobot.evals.demo.play import StepResult, play_act
 from kenobot.evals.demo.show import DisplayStyle, act_opening, as_json, as_text
 from kenobot.evals.demo.story import Act, Story
@@ -19,6 +19,7 @@ WIDTH = 100
 _SHORT = "strong"  # the wording that a page shows
 
 
+@dataclass(slots=True)
 class Tour:
     """Prints the steps and keeps them for a recording.
 
@@ -28,59 +29,49 @@ class Tour:
     pauses: a step waits for its reader, or for `seconds`.
     """
 
-    def __init__(
-        self,
-        style: DisplayStyle,
-        *,
-        as_json: bool = False,
-        record: str | None = None,
-        page: str | None = None,
-        pauses: bool = False,
-        seconds: float | None = None,
-    ) -> None:
-        self._style = style
-        self._json = as_json
-        self._record = record
-        self._page_file = page
-        self._pauses = pauses
-        self._seconds = seconds
-        self._pages: list[str] = []
-        self._steps: dict[str, tuple[Act, list[StepResult]]] = {}
+    style: DisplayStyle
+    as_json: bool = False
+    record: str | None = None
+    page: str | None = None
+    pauses: bool = False
+    seconds: float | None = None
+    _pages: list[str] = field(default_factory=list)
+    _steps: dict[str, tuple[Act, list[StepResult]]] = field(default_factory=dict)
 
     def begin(self, act: Act) -> None:
-        self._page(lambda style: act_opening(act, style))
+        self._show(lambda style: act_opening(act, style))
 
     def step(self, act: Act, result: StepResult) -> bool:
         """Show a step; whether its reader wants to see the next."""
         self._steps.setdefault(act.name, (act, []))[1].append(result)
-        if self._json:
-            print(json.dumps(as_json(act, result, self._style.language), ensure_ascii=False), flush=True)
-        self._page(lambda style: as_text(result, style))
-        return not self._pauses or result.number == result.step_count or self._pause()
+        if self.as_json:
+            print(json.dumps(as_json(act, result, self.style.language), ensure_ascii=False), flush=True)
+        self._show(lambda style: as_text(result, style))
+        return not self.pauses or result.number == result.step_count or self._pause()
 
     def end(self, *, passed: bool) -> None:
         """Show the last words, and write the recording and the short form."""
         if passed:
-            self._page(lambda style: style.label("over"))
-        if self._record:
-            write_file(self._record, record.asciinema_cast(self._pages, WIDTH, "kenobot demo"))
-        if self._page_file and (kept := self._steps.get(_SHORT) or next(iter(self._steps.values()), None)):
-            excerpt = record.page_excerpt(*kept, replace(self._style, colour=False))
-            replace_between_marks(MARK, self._page_file, excerpt)
+            self._show(lambda style: style.label("over"))
+        if self.record:
+            write_file(self.record, recording.asciinema_cast(self._pages, WIDTH, "kenobot demo"))
+        if self.page and (kept := self._steps.get(_SHORT) or next(iter(self._steps.values()), None)):
+            excerpt = recording.page_excerpt(*kept, replace(self.style, colour=False))
+            replace_between_marks(MARK, self.page, excerpt)
 
-    def _page(self, page: Callable[[DisplayStyle], str]) -> None:
-        if self._record:
-            self._pages.append(page(replace(self._style, colour=True, width=WIDTH)))
-        if not self._json:
-            print(page(self._style), flush=True)
+    def _show(self, page: Callable[[DisplayStyle], str]) -> None:
+        if self.record:
+            self._pages.append(page(replace(self.style, colour=True, width=WIDTH)))
+        if not self.as_json:
+            print(page(self.style), flush=True)
 
     def _pause(self) -> bool:
         """Wait; whether to go on."""
-        if self._seconds is not None:
-            time.sleep(self._seconds)
+        if self.seconds is not None:
+            time.sleep(self.seconds)
             return True
         try:
-            answer = input(self._style.paint(self._style.label("next"), "dim"))
+            answer = input(self.style.paint(self.style.label("next"), "dim"))
         except EOFError:
             return False
         return not answer.strip().lower().startswith("q")

@@ -3,16 +3,18 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from kenobot.cli import main
+from kenobot.cognitive.procedural.pattern import MatchedPattern, Pattern
 from kenobot.evals.demo import record, show, story
-from kenobot.evals.demo.play import FileChange, PatternMatch, SleepSummary, StepResult
+from kenobot.evals.demo.play import FileChange, SleepSummary, StepResult
 from kenobot.evals.demo.show import DisplayStyle
 from kenobot.evals.demo.story import Story
 from kenobot.evals.demo.tour import Tour
-from kenobot.evals.demo.words import format_moment
 
 TINY = """
 zone = "UTC"
@@ -198,7 +200,8 @@ def test_a_file_that_went_elsewhere_is_one_line() -> None:
 
 def test_a_pattern_is_shown_with_its_score() -> None:
     """Coverage times confidence, as the seed reckons it."""
-    text = show.as_text(step(pattern_matches=(PatternMatch("a → b", 0.75, 0.6),)), DisplayStyle("en"))
+    pattern = cast("Pattern", SimpleNamespace(record=SimpleNamespace(text="a → b"), confidence=0.6))
+    text = show.as_text(step(pattern_matches=(MatchedPattern(pattern, 0.75, ()),)), DisplayStyle("en"))
     assert "│ a → b: 0.75 of its words × confidence 0.60 = 0.45" in text
 
 
@@ -239,4 +242,7 @@ def step(**given: object) -> StepResult:
 def test_moments_are_told_in_both_languages() -> None:
     """As people write them."""
     at = datetime(2026, 6, 9, 20, tzinfo=UTC)
-    assert (format_moment(at, "en"), format_moment(at, "es")) == ("9 June 2026, 20:00", "9 de junio de 2026, 20:00")
+    assert (DisplayStyle("en").moment(at), DisplayStyle("es").moment(at)) == (
+        "9 June 2026, 20:00",
+        "9 de junio de 2026, 20:00",
+    )
