@@ -230,7 +230,7 @@ def _weeks(connection: Connection, records: Sequence[Record], reach: Scopes) -> 
 def purge(connection: Connection, plan: PurgePlan, actor: Actor, messages: Sequence[int] = ()) -> int:
     """Erase what `plan_purge` found, inside a transaction; returns the event that says so, without content.
 
-    The words of the turns stand in the conversation, which is not memory's to write: `kenobot.agent.background.purge`
+    The words of the turns stand in the conversation, which is not memory's to write: `kenobot.storage.erasure`
     blanks them first and says which `messages` these were, so that the index drops them too.
     """
     act = actor.change_context("the owner had it erased")

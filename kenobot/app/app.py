@@ -7,10 +7,9 @@ from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from kenobot.agent.background.cleanup import MissingFilesWorker, PurgeFinisher
 from kenobot.agent.background.extraction import ExtractionContext, build_extraction_worker
-from kenobot.agent.background.missing_files import MissingFilesWorker
 from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
-from kenobot.agent.background.purge import PurgeFinisher
 from kenobot.agent.background.sleep import SleepContext, sleep_policy
 from kenobot.agent.commands.command import CommandContext
 from kenobot.agent.commands.registry import CommandRegistry

@@ -5,7 +5,6 @@ may be the very problem, it goes straight to the channel. No alert holds people'
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -36,11 +35,11 @@ from kenobot.ports.signals import (
     Signal,
     Signals,
 )
-from kenobot.storage import conversation
+from kenobot.storage import conversation, inbox
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Destination
-from kenobot.storage.state import read_state, write_state
+from kenobot.storage.state import read_json, write_json
 
 _log = logging.getLogger(__name__)
 
@@ -50,17 +49,18 @@ _SCANNED = 2000  # of the newest messages, to find the owner's last one
 _READ = 5  # messages that tell a chat's language
 _TOLD, _HOMES = "notices:told", "notices:homes"  # keys of the table `state`
 _FIELDS = ("chat", "user", "language", "at")
-_HEARD = (
-    APPROVAL_PROPOSED,
-    HEALTH_DEGRADED,
-    MEMORY_FILES_MISSING,
-    MESSAGE_QUARANTINED,
-    MESSAGE_DEAD_LETTERED,
-    MESSAGE_FAILED,
-    MESSAGE_STORE_FAILED,
-    PAIRING_REQUESTED,
-    SLEEP_FINISHED,
-)
+_ALERTS: Mapping[Signal, tuple[str, Text]] = {
+    APPROVAL_PROPOSED: ("proposals:{newest}", texts.NOTICE_PROPOSALS),
+    HEALTH_DEGRADED: ("health:{problem}", texts.NOTICE_HEALTH),
+    MEMORY_FILES_MISSING: ("lost:{at}", texts.NOTICE_MISSING_FILES),
+    MESSAGE_QUARANTINED: ("aside:{channel}", texts.NOTICE_QUARANTINED),
+    MESSAGE_DEAD_LETTERED: ("dead", texts.NOTICE_DEAD_LETTER),
+    MESSAGE_FAILED: ("failed:{channel}", texts.NOTICE_FAILED),
+    MESSAGE_STORE_FAILED: ("disk", texts.NOTICE_DISK),
+    PAIRING_REQUESTED: ("pairing:{channel}:{user}", texts.NOTICE_PAIRING),
+    SLEEP_FINISHED: ("sleep:{run}", texts.NOTICE_SLEEP),
+}
+"""The subject and the sentence of each signal's alert."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class OwnerAlerts:
 
     def attach(self, signals: Signals) -> None:
         """Alert the owner of these signals from now on."""
-        signals.subscribe(_HEARD, self._hear)
+        signals.subscribe(tuple(_ALERTS), self._hear)
 
     async def wait_idle(self) -> None:
         """Return once every alert is on its way."""
@@ -159,10 +159,10 @@ class OwnerAlerts:
         if home is None:
             _log.warning("there is something to tell, but the owner has not written in private yet: %s", notice.subject)
             return []
-        sent = _within_the_hour(_load(connection, _TOLD), at)
+        sent = _within_the_hour(read_json(connection, _TOLD, {}), at)
         if notice.subject in sent or len(sent) >= _MOST or notice.about == (home.channel, home.chat):
             return []
-        write_state(connection, _TOLD, json.dumps(sent | {notice.subject: at.isoformat()}))
+        write_json(connection, _TOLD, sent | {notice.subject: at.isoformat()})
         to = Destination(home.channel, home.chat, trace)
         return self._messenger.enqueue(connection, to, self._words(notice, home.language))
 
@@ -213,7 +213,7 @@ class OwnerAlerts:
     def _find_home(self, connection: Connection) -> OwnerChat | None:
         """Return the private chat in which the owner wrote last, among the channels of this run."""
         homes = {}
-        for channel, kept in _load(connection, _HOMES).items():
+        for channel, kept in _homes(connection).items():
             if (home := _home(channel, kept)) is not None:
                 homes[channel] = home
         if (newest := self._newest_home(connection, homes)) is not None:
@@ -228,11 +228,7 @@ class OwnerAlerts:
     def _newest_home(self, connection: Connection, kept: Mapping[str, OwnerChat]) -> OwnerChat | None:
         """Return the chat of the owner's newest private message in the inbox."""
         newest, texts = None, []
-        for channel, chat, user, text, at in connection.execute(
-            "SELECT channel, chat, sender, substr(text, 1, 400), received_at FROM inbox "
-            "WHERE private = 1 AND forwarded = 0 AND session != '' AND state != 'dropped' ORDER BY id DESC LIMIT ?",
-            (_SCANNED,),
-        ):
+        for channel, chat, user, text, at in inbox.newest_private(connection, _SCANNED):
             if channel not in self._messenger.channels or not self._access.is_owner(channel, user):
                 continue
             newest = newest or (channel, chat, user, at)
@@ -249,34 +245,18 @@ class OwnerAlerts:
 
 def _notice(signal: Signal, payload: Mapping[str, str]) -> _Notice | None:
     """Build the alert that a signal calls for, if any."""
-    channel = payload.get("channel", "")
-    match signal.name:
-        case HEALTH_DEGRADED.name:
-            reason = " ".join(payload.get("reason", "").split())[:300].rstrip(".")
-            return _Notice(f"health:{reason}", texts.NOTICE_HEALTH, {"problem": reason})
-        case MESSAGE_QUARANTINED.name:
-            return _Notice(f"aside:{channel}", texts.NOTICE_QUARANTINED, {"channel": channel})
-        case MESSAGE_DEAD_LETTERED.name:
-            return _Notice("dead", texts.NOTICE_DEAD_LETTER)
-        case MESSAGE_FAILED.name:
-            about = (channel, payload.get("chat", ""))
-            return _Notice(f"failed:{channel}", texts.NOTICE_FAILED, {"channel": channel}, about)
-        case PAIRING_REQUESTED.name:
-            user = payload.get("user", "")
-            name = sanitize_name(payload.get("name", "")) or sanitize_name(user) or "?"
-            return _Notice(f"pairing:{channel}:{user}", texts.NOTICE_PAIRING, {"channel": channel, "name": name})
-        case APPROVAL_PROPOSED.name:
-            count = {"count": payload.get("count", "")}
-            return _Notice(f"proposals:{payload.get('newest')}", texts.NOTICE_PROPOSALS, count)
-        case SLEEP_FINISHED.name if payload.get("large"):
-            return _Notice(f"sleep:{payload.get('run')}", texts.NOTICE_SLEEP, {"what": payload["large"]})
-        case MEMORY_FILES_MISSING.name:
-            sentence = texts.NOTICE_MISSING_FILES if payload["event"] == "0" else texts.NOTICE_FORGOTTEN_FILES
-            values = {"count": payload["files"], "where": payload["where"], "event": payload["event"]}
-            return _Notice(f"lost:{payload['at']}", sentence, values)
-        case MESSAGE_STORE_FAILED.name:
-            return _Notice("disk", texts.NOTICE_DISK, about=(channel, payload.get("chat", "")))
-    return None
+    subject, sentence = _ALERTS[signal]
+    values = {"channel": "", "chat": "", "user": "", **payload}
+    if signal is HEALTH_DEGRADED:
+        values["problem"] = " ".join(payload.get("reason", "").split())[:300].rstrip(".")
+    elif signal is PAIRING_REQUESTED:
+        values["name"] = sanitize_name(payload.get("name", "")) or sanitize_name(values["user"]) or "?"
+    elif signal is SLEEP_FINISHED and not payload.get("large"):
+        return None
+    elif signal is MEMORY_FILES_MISSING and payload["event"] != "0":
+        sentence = texts.NOTICE_FORGOTTEN_FILES
+    about = (values["channel"], values["chat"]) if signal in (MESSAGE_FAILED, MESSAGE_STORE_FAILED) else ("", "")
+    return _Notice(subject.format(**values), sentence, values, about)
 
 
 def _within_the_hour(told: Mapping[str, object], at: datetime) -> dict[str, str]:
@@ -296,15 +276,10 @@ def _home(channel: str, kept: object) -> OwnerChat | None:
 
 
 def _keep(connection: Connection, home: OwnerChat) -> None:
-    homes = _load(connection, _HOMES)
+    homes = _homes(connection)
     homes[home.channel] = {name: getattr(home, name) for name in _FIELDS}
-    write_state(connection, _HOMES, json.dumps(homes))
+    write_json(connection, _HOMES, homes)
 
 
-def _load(connection: Connection, key: str) -> dict[str, Any]:
-    """Read a stored JSON object; empty when it is damaged."""
-    try:
-        found = json.loads(read_state(connection, key) or "{}")
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+def _homes(connection: Connection) -> dict[str, object]:
+    return read_json(connection, _HOMES, {})

@@ -7,11 +7,10 @@ itself stands only in the message to the stranger, in the outbox. Everything her
 
 import hashlib
 import hmac
-import json
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from kenobot.core import texts
 from kenobot.core.i18n import Language
@@ -19,7 +18,7 @@ from kenobot.ports.messages import MessagePart, TextEntity
 from kenobot.storage import approved_people, outbox
 from kenobot.storage.approved_people import ApprovedPerson
 from kenobot.storage.connection import Connection
-from kenobot.storage.state import read_state, write_state
+from kenobot.storage.state import read_json, write_json
 
 ALPHABET = "ACDEFHJKMNPQRTVWXY2346789"  # of 0 O, 1 I L, 2 Z, 5 S, 6 G, 8 B and U V one at most of each
 CODE_LENGTH = 8
@@ -153,7 +152,7 @@ def locked_until(connection: Connection, at: datetime) -> datetime | None:
 
 def _count_wrong(connection: Connection, at: datetime) -> PairingResult:
     wrong = _wrong(connection, at)[0] + 1
-    write_state(connection, _STATE, json.dumps([wrong, (at + LOCK_DURATION).isoformat()]))
+    write_json(connection, _STATE, [wrong, (at + LOCK_DURATION).isoformat()])
     if wrong < MAX_WRONG_CODES:
         return PairingResult("wrong", tries_left=MAX_WRONG_CODES - wrong)
     connection.execute("DELETE FROM pairing")
@@ -162,7 +161,8 @@ def _count_wrong(connection: Connection, at: datetime) -> PairingResult:
 
 def _wrong(connection: Connection, at: datetime) -> tuple[int, datetime]:
     """Return how many wrong codes still count, and until when."""
-    count, until = json.loads(read_state(connection, _STATE) or f'[0, "{at.isoformat()}"]')
+    none: list[Any] = [0, at.isoformat()]
+    count, until = read_json(connection, _STATE, none)
     moment = datetime.fromisoformat(until)
     return (count, moment) if at < moment <= at + LOCK_DURATION + _SLACK else (0, at)
 

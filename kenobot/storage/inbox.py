@@ -7,6 +7,7 @@ the message, because the process stops or the model is out of reach, is given ba
 
 import json
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -259,6 +260,15 @@ def _oldest_kept(state: FinalState, kept: int, connection: Connection) -> int:
         f"SELECT id FROM inbox WHERE {_ASIDE} AND state = ? ORDER BY id DESC LIMIT 1 OFFSET ?", (state, kept - 1)
     ).fetchone()
     return int(row[0]) if row else 0
+
+
+def newest_private(connection: Connection, limit: int) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield channel, chat, sender, beginning of the text, and time of the last private messages, newest first."""
+    yield from connection.execute(
+        "SELECT channel, chat, sender, substr(text, 1, 400), received_at FROM inbox "
+        "WHERE private = 1 AND forwarded = 0 AND session != '' AND state != 'dropped' ORDER BY id DESC LIMIT ?",
+        (limit,),
+    )
 
 
 def finish(connection: Connection, message: int, attempt: int, end: FinalState, at: datetime, reason: str = "") -> None:

@@ -1,6 +1,11 @@
 """Small things kept under a name: the table `key_value`."""
 
+import json
+from typing import TypeVar
+
 from kenobot.storage.connection import Connection
+
+T = TypeVar("T")
 
 
 def read_state(connection: Connection, key: str) -> str | None:
@@ -14,3 +19,16 @@ def write_state(connection: Connection, key: str, value: str) -> None:
         "INSERT INTO key_value (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
         (key, value),
     )
+
+
+def read_json(connection: Connection, key: str, default: T) -> T:
+    """Read a JSON value; `default` when there is none, or one that is damaged or of another type."""
+    try:
+        value = json.loads(read_state(connection, key) or "null")
+    except ValueError:
+        return default
+    return value if isinstance(value, type(default)) else default
+
+
+def write_json(connection: Connection, key: str, value: object) -> None:
+    write_state(connection, key, json.dumps(value))

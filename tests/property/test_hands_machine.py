@@ -10,8 +10,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from kenobot.agent.background import purge as erasure
-from kenobot.agent.background.purge import PurgeFinisher
+from kenobot.agent.background.cleanup import PurgeFinisher, execute_purge
 from kenobot.cognitive.control.forget import plan_purge
 from kenobot.cognitive.control.undo import last_undoable_event
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -131,7 +130,7 @@ class HandsMachine(Lives):
     def _purge(self, connection: Connection, fact: Fact) -> None:
         doomed = plan_purge(connection, fact.record, REACH)
         assert doomed is not None
-        erasure.execute_purge(connection, doomed, REACH, self._occasion())
+        execute_purge(connection, doomed, REACH, self._occasion())
 
     async def _order(self, deed: Deed, crash: Crash | None, left: int | None) -> None:
         """Do it, with all that follows from it; `crash` says at which write it dies, `left` at which file instead."""

@@ -1,25 +1,19 @@
 """Announce proposals and approvals, each once, also across restarts and those made on the command line."""
 
-import json
 import logging
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 
 from kenobot.cognitive.store import proposals
 from kenobot.core.bus import Bus
 from kenobot.core.scheduler import Scheduler
 from kenobot.core.worker import BackgroundTask
 from kenobot.ports.errors import StoreError
-from kenobot.ports.signals import (
-    APPROVAL_APPROVED,
-    APPROVAL_PROPOSED,
-    CONFIG_CHANGED,
-    SLEEP_FINISHED,
-    Envelope,
-)
+from kenobot.ports.signals import APPROVAL_APPROVED, APPROVAL_PROPOSED, CONFIG_CHANGED, SLEEP_FINISHED, Envelope
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.state import read_state, write_state
+from kenobot.storage.state import read_json, write_json
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +62,7 @@ class ProposalAnnouncer(BackgroundTask):
         """Announce all that is new. Raises StoreError."""
         if await self._database.read(_news) is None:
             return
-        news = await self._database.write(_take)
+        news = await self._database.write(partial(_news, mark=True))
         if news is None:
             return
         if news.waiting:
@@ -79,27 +73,14 @@ class ProposalAnnouncer(BackgroundTask):
                 await self._bus.emit(CONFIG_CHANGED, "owner", "", reason="identity")
 
 
-def _news(connection: Connection) -> _News | None:
-    proposal, event = _announced(connection)
+def _news(connection: Connection, *, mark: bool = False) -> _News | None:
+    """Read the news, and mark it as announced; None when there is none."""
+    proposal, event = read_json(connection, _TOLD, [0, 0])  # the last that were announced
     waiting, newest = proposals.newer_pending(connection, proposal)
     approved = tuple(proposals.approvals(connection, event))
-    return _News(waiting, newest, approved) if waiting or approved else None
-
-
-def _take(connection: Connection) -> _News | None:
-    """Read the news and mark it as announced."""
-    news = _news(connection)
-    if news is not None:
-        proposal, event = _announced(connection)
-        last = max((number for number, _, _ in news.approved), default=event)
-        write_state(connection, _TOLD, json.dumps([max(proposal, news.newest), last]))
-    return news
-
-
-def _announced(connection: Connection) -> tuple[int, int]:
-    """Return the last proposal, and the last event of an approval, that were announced."""
-    try:
-        proposal, event = json.loads(read_state(connection, _TOLD) or "[0, 0]")
-        return int(proposal), int(event)
-    except (ValueError, TypeError):
-        return 0, 0
+    if not waiting and not approved:
+        return None
+    if mark:
+        last = max((number for number, _, _ in approved), default=event)
+        write_json(connection, _TOLD, [max(proposal, newest), last])
+    return _News(waiting, newest, approved)

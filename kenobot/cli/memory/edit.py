@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kenobot.agent.background.purge import execute_purge
+from kenobot.agent.background.cleanup import execute_purge
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory import purge as memory_purge

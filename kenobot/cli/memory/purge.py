@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from kenobot.agent.background import purge
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cognitive.control.forget import PurgePlan
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.core.settings.home import Home
+from kenobot.storage import erasure
 from kenobot.storage.connection import connect
 
 _SHORTEST = 4  # characters that tell a text from others
@@ -49,9 +49,9 @@ def purge_files(context: CommandContext, plan: PurgePlan) -> list[str]:
     running = sync_files(context) is None
     _wipe_index(home)
     if not running:
-        purge.vacuum_erased(home.database)
+        erasure.vacuum_erased(home.database)
     with context.read() as connection:
-        residue = purge.find_residue(connection, plan.wordings)
+        residue = erasure.find_residue(connection, plan.wordings)
     if running:
         return [*residue, f"files and free space for a moment: {BOT_IS_RUNNING[0].lower()}{BOT_IS_RUNNING[1:-1]}"]
     return residue + _in_files(home.memory, plan.wordings)
@@ -60,11 +60,11 @@ def purge_files(context: CommandContext, plan: PurgePlan) -> list[str]:
 def finish_interrupted_purge(context: CommandContext) -> None:
     """Finish an earlier purge that was killed; a running bot does so itself."""
     with context.read() as connection:
-        if not purge.is_purge_unfinished(connection):
+        if not erasure.is_purge_unfinished(connection):
             return
     if sync_files(context) is not None:
         _wipe_index(context.home)
-        purge.vacuum_erased(context.home.database)
+        erasure.vacuum_erased(context.home.database)
 
 
 def _wipe_index(home: Home) -> None:

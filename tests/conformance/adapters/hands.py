@@ -9,7 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from kenobot.agent.background.purge import erase_turns
 from kenobot.agent.commands.command import duration_text
 from kenobot.cognitive.control import export, history, stats_rows
 from kenobot.cognitive.control.export_format import ImportFormatError
@@ -30,6 +29,7 @@ from kenobot.core.i18n import Text
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import connect
+from kenobot.storage.erasure import erase_turns
 from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import START
 from tests.conformance.cases import Adapter, Case, Checked, Compared, NotApplicable, Outcome, compare

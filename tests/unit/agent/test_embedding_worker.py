@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.background.purge import erase_turns
 from kenobot.cognitive.control.forget import forget, plan_purge, purge
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
@@ -16,6 +15,7 @@ from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.embedder import EmbedKind
 from kenobot.storage.connection import Connection
+from kenobot.storage.erasure import erase_turns
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.unit.agent.embedded_house import ANIMALS, House, house, learn

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from kenobot.agent.background import purge as erasure
+from kenobot.agent.background.cleanup import execute_purge
 from kenobot.cognitive.control.forget import plan_purge
 from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
@@ -56,7 +56,7 @@ async def test_it_goes_when_what_it_says_is_erased_meanwhile(cards: CardHouse) -
     def purge(connection: Connection) -> None:
         doomed = plan_purge(connection, number, OWNER)
         assert doomed is not None
-        erasure.execute_purge(connection, doomed, OWNER, cards.occasion("owner"))
+        execute_purge(connection, doomed, OWNER, cards.occasion("owner"))
 
     await cards.database.write(purge)
     await cards.sync()
@@ -73,7 +73,7 @@ async def test_a_file_that_a_crash_kept_from_being_noted_as_removed_is_no_loss(c
     def purge(connection: Connection) -> None:
         doomed = plan_purge(connection, number, OWNER)
         assert doomed is not None
-        erasure.execute_purge(connection, doomed, OWNER, cards.occasion("owner"))
+        execute_purge(connection, doomed, OWNER, cards.occasion("owner"))
 
     await cards.database.write(purge)
     await cards.tree.sync_out()

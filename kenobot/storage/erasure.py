@@ -1,13 +1,12 @@
-"""Purge a fact's words from the conversation, from messages that are done, and from prompts.
+"""Blank what a purge erases from the conversation, from messages that are done, and from prompts.
 
 A turn that told the fact is blanked whole, both sides: half a sentence would still tell it. A turn whose prompt only
 carried the fact loses that note alone.
 
-Deleted words stay in the database's free space and log, and the Markdown files follow only afterwards. So a purge
-leaves a note in the transaction that erases, and `vacuum_erased` removes it: a purge that dies in between is finished.
+Deleted words stay in the database's free space and log. So a purge leaves a note in the transaction that erases, and
+`vacuum_erased` removes it: a purge that dies in between is finished.
 """
 
-import asyncio
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -15,18 +14,19 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from kenobot.cognitive.control import forget
-from kenobot.cognitive.control.forget import PurgePlan
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.recall.index.indexer import Indexer
-from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection, connect, to_store_error
-from kenobot.storage.database import Database
 from kenobot.storage.state import read_state, write_state
 
 _UNFINISHED = "purge:unfinished"  # a key of `state`: the newest purge whose words may still stand in free space
 _SHORTEST = 4  # characters: what is shorter stands in other texts by chance
+
+_BLANK_MESSAGES = "UPDATE message SET text = '', context = '' WHERE inbox_id = ? RETURNING id"
+_BLANK_LETTERS = (
+    "UPDATE inbox SET text = '', attachments = '[]' WHERE id = ? AND done_at IS NOT NULL",
+    "UPDATE outbox SET text = '', spans = '[]', payload = '{}' WHERE inbox_id = ? AND done_at IS NOT NULL",
+)
+_DROP_PREFIXES = "DELETE FROM prompt_prefix WHERE instr(' ' || scopes || ' ', ' ' || ? || ' ')"
+_BLANK_NOTES = "UPDATE message SET context = '' WHERE instr(context, ?)"
 
 _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("record", "text", "memory #{}"),
@@ -60,22 +60,21 @@ class ErasureResult:
     prompts: int
 
 
-def execute_purge(
-    connection: Connection, doomed: PurgePlan, reach: Scopes, at: AdmitContext
-) -> tuple[PurgePlan, ErasureResult]:
-    """Erase what `doomed` names from every table, inside a transaction; returns the plan as carried out.
+def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable[str], scope: str) -> ErasureResult:
+    """Blank the turns of these inbox rows and what prompts carried of `wordings`, inside a transaction.
 
-    reach: the scopes it was found in. Files and free space follow later: see `is_purge_unfinished`.
+    Messages that are still on their way stay.
     """
-    connection.execute("PRAGMA secure_delete = ON")
-    doomed = forget.plan_purge(connection, doomed.record.id, reach) or doomed  # it may have changed since it was read
-    scopes = dict.fromkeys(record.scope for record in doomed.records)
-    erased = erase_turns(connection, doomed.turns, doomed.wordings, doomed.record.scope)
-    for scope in list(scopes)[1:]:
-        erase_turns(connection, (), (), scope)  # a copy in another memory stood in other prompts
-    event = forget.purge(connection, doomed, at, erased.messages)
+    rows = [row for turn in turns for row in connection.execute(_BLANK_MESSAGES, (turn,)).fetchall()]
+    letters = sum(connection.execute(sql, (turn,)).rowcount for turn in turns for sql in _BLANK_LETTERS)
+    prompts = connection.execute(_DROP_PREFIXES, (scope,)).rowcount
+    prompts += sum(connection.execute(_BLANK_NOTES, (line,)).rowcount for line in _lines(wordings))
+    return ErasureResult(tuple(row[0] for row in rows), letters, prompts)
+
+
+def note_unfinished_purge(connection: Connection, event: int) -> None:
+    """Note, in the transaction of a purge, that its words may still stand in free space."""
     write_state(connection, _UNFINISHED, str(event))
-    return doomed, erased
 
 
 def is_purge_unfinished(connection: Connection) -> bool:
@@ -98,30 +97,6 @@ def vacuum_erased(path: Path) -> bool:
         raise to_store_error(error) from error
 
 
-def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable[str], scope: str) -> ErasureResult:
-    """Blank the turns of these inbox rows and what prompts carried of `wordings`, inside a transaction.
-
-    Messages that are still on their way stay.
-    """
-    messages: list[int] = []
-    letters = prompts = 0
-    for turn in turns:
-        blanked = "UPDATE message SET text = '', context = '' WHERE inbox_id = ? RETURNING id"
-        messages += (row[0] for row in connection.execute(blanked, (turn,)).fetchall())
-        letters += _count(
-            connection, "UPDATE inbox SET text = '', attachments = '[]' WHERE id = ? AND done_at IS NOT NULL", turn
-        )
-        letters += _count(
-            connection,
-            "UPDATE outbox SET text = '', spans = '[]', payload = '{}' WHERE inbox_id = ? AND done_at IS NOT NULL",
-            turn,
-        )
-    prompts += _count(connection, "DELETE FROM prompt_prefix WHERE instr(' ' || scopes || ' ', ' ' || ? || ' ')", scope)
-    for line in _lines(wordings):
-        prompts += _count(connection, "UPDATE message SET context = '' WHERE instr(context, ?)", line)
-    return ErasureResult(tuple(messages), letters, prompts)
-
-
 def find_residue(connection: Connection, wordings: Iterable[str]) -> list[str]:
     """List, for people, where the database still says one of `wordings`; at most twenty places."""
     found: dict[str, None] = {}
@@ -141,29 +116,3 @@ def _lines(wordings: Iterable[str]) -> list[str]:
     """Split texts into lines long enough to be told from others: a prompt indents a text's further lines."""
     lines = {line.strip() for text in wordings for line in text.split("\n")}
     return sorted(line for line in lines if len(line) >= _SHORTEST)
-
-
-def _count(connection: Connection, sql: str, value: object) -> int:
-    return connection.execute(sql, (value,)).rowcount
-
-
-class PurgeFinisher:
-    """Finishes purges of the database in `path` that the command line could not, or that died; `tick` now and then."""
-
-    def __init__(self, database: Database, path: Path, files: MemoryFiles, indexer: Indexer) -> None:
-        self._database = database
-        self._path = path
-        self._files = files
-        self._indexer = indexer
-
-    async def tick(self) -> None:
-        """Write files and index without the erased words, then vacuum, if a purge is unfinished. Raises StoreError.
-
-        The database is vacuumed last, because the others leave what they overwrote in its free space, and in a thread;
-        writes wait for it, some seconds where it is very large.
-        """
-        if not await self._database.read(is_purge_unfinished):
-            return
-        await self._files.sync_out()
-        await self._indexer.index_all()
-        await asyncio.to_thread(vacuum_erased, self._path)
