@@ -16,7 +16,7 @@ from typing import Literal
 from kenobot.agent.background.extraction import ExtractionContext
 from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker
 from kenobot.agent.fact_candidates import trust_of
-from kenobot.agent.history_window import HistoryWindow
+from kenobot.agent.history import HistoryWindow
 from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, TokenUse
 from kenobot.cognitive.compact import prompt, rule_summary, summary_rows
 from kenobot.cognitive.compact import self_check as gaps

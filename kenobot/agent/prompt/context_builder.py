@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from importlib import resources
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.history_window import HistoryWindow
-from kenobot.agent.prompt import conversation_summary, speakers
-from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
+from kenobot.agent.history import SUMMARY_HEADING, HistoryWindow, load_summary, summary_tokens_in
+from kenobot.agent.prompt import speakers
+from kenobot.agent.prompt.speakers import escape_runtime_block, runtime_block
 from kenobot.agent.safety.trifecta import Exposure
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity, IdentityText
@@ -47,6 +47,7 @@ TAG_INSTRUCTIONS = resources.files(__package__).joinpath("tag_instructions.md").
 _RULE = "\n\n---\n\n"
 _REST = timedelta(hours=1)
 _REDUCTION = 4
+_REDUCED = ("budget_tokens", "memory_tokens", "message_tokens", "history_min", "history_max", "summary_tokens")
 _PAD = "### Working memory"
 _CHAT_CONTEXT = "### Chat context"
 _HEADINGS: Mapping[Section, str] = {
@@ -87,16 +88,8 @@ class PromptLimits:
 
     def reduced(self) -> "PromptLimits":
         """Limits of a quarter of the size, for a model that could not read a prompt of the usual one."""
-        return replace(
-            self,
-            budget_tokens=self.budget_tokens // _REDUCTION,
-            memory_tokens=self.memory_tokens // _REDUCTION,
-            message_tokens=self.message_tokens // _REDUCTION,
-            history_min=self.history_min // _REDUCTION,
-            history_max=self.history_max // _REDUCTION,
-            summary_tokens=self.summary_tokens // _REDUCTION,
-            always_new_prefix=True,
-        )
+        sizes = {name: getattr(self, name) // _REDUCTION for name in _REDUCED}
+        return replace(self, always_new_prefix=True, **sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,22 +140,17 @@ class PromptPlan:
 class PromptContext:
     """A prompt, and what is stored with the turn so that the next prompt repeats its bytes.
 
-    notes: the context block of the message. untrusted_texts: texts whose tags must not act. memory_texts: memory texts
-    on show. speech: who said what of it. shows_private: it shows memory, preferences or history. shows_untrusted: it
-    shows, or may show, words of others than the speaker. memory: what it shows of memory for the first time.
+    untrusted_texts: texts whose tags must not act. speech: who said what of it. shows_private: it shows memory,
+    preferences or history. shows_untrusted: it shows, or may show, words of others than the speaker.
     """
 
     request: Request
-    prefix: PromptPrefix
-    previous_prefix: PromptPrefix | None
-    notes: str
+    plan: PromptPlan
     untrusted_texts: tuple[str, ...]
-    memory_texts: tuple[str, ...]
     bootstrap: onboarding.BootstrapState | None
     speech: SpeechContext
     shows_private: bool
     shows_untrusted: bool
-    memory: MemoryPack
 
     @property
     def exposure(self) -> Exposure:
@@ -248,29 +236,23 @@ class ContextBuilder:
             Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\n{plan.prefix.text}", cache=True),
         )
         speech = speakers.speech_context(inbound, principal, history, (*plan.memory_on_show, tail))
-        return PromptContext(
-            request=Request(system, (*_replay(plan), Message("user", tuple(blocks))), plan.limits.max_tokens),
-            prefix=plan.prefix,
-            previous_prefix=plan.previous_prefix,
-            notes=notes,
-            untrusted_texts=(
-                inbound.text,
-                plan.prefix.text,
-                notes,
-                tail,
-                *speakers.texts_with_markup(history, speech),
-            ),
-            memory_texts=plan.texts,
-            bootstrap=state,
-            speech=speech,
-            shows_private=bool(history)
+        shows_private = (
+            bool(history)
             or any(plan.texts)
             or _CHAT_CONTEXT in plan.prefix.text
-            or conversation_summary.HEADING in plan.prefix.text
+            or SUMMARY_HEADING in plan.prefix.text
             or _PAD in tail
-            or _has_preferences(identity, principal),
+            or _has_preferences(identity, principal)
+        )
+        markup = speakers.texts_with_markup(history, speech)
+        return PromptContext(
+            request=Request(system, (*_replay(plan), Message("user", tuple(blocks))), plan.limits.max_tokens),
+            plan=plan,
+            untrusted_texts=(inbound.text, plan.prefix.text, notes, tail, *markup),
+            bootstrap=state,
+            speech=speech,
+            shows_private=shows_private,
             shows_untrusted=speakers.shows_untrusted_words(inbound, principal, history, speech),
-            memory=plan.memory,
         )
 
     # ── the frozen beginning ─────────────────────────────────────────────────────────────────────────────────────
@@ -293,7 +275,7 @@ class ContextBuilder:
         if prefix is None or (prefix.scopes, prefix.day) != (scopes, base.day) or limits.always_new_prefix:
             return None
         history = conversation.since(connection, base.session, prefix.first_message, limits.history_max + 1)
-        fits = limits.window.fits(history, conversation_summary.summary_tokens_in(prefix.text))
+        fits = limits.window.fits(history, summary_tokens_in(prefix.text))
         if not history or not fits or base.now - datetime.fromisoformat(history[-1].at) > _REST:
             return None
         updates = self.memory.read(connection, replace(base, sections=frozenset({"updates"}), prefix=prefix))
@@ -309,7 +291,7 @@ class ContextBuilder:
         """The plan with a new prefix."""
         memory = self.memory.read(connection, replace(base, sections=PREFIX_SECTIONS))
         window, session = limits.window, base.session
-        summary = conversation_summary.load_summary(connection, session, window.summary_budget, base.scopes)
+        summary = load_summary(connection, session, window.summary_budget, base.scopes)
         latest = conversation.latest(connection, session, limits.history_min + window.summary_batch + 1)
         history = window.shown(latest, summary.cursor, summary.tokens)
         newest = latest[-1].id if latest else 0

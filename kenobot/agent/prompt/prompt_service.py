@@ -1,6 +1,7 @@
 """Build the prompt of a turn once what it needs from models is at hand."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -20,6 +21,7 @@ from kenobot.storage.inbox import PendingMessage
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
 class PromptService:
     """Plan a prompt, ask the embedder and the reranker where its plan has a search, then build it.
 
@@ -27,54 +29,45 @@ class PromptService:
     mixes two.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        builder: ContextBuilder,
-        mirror: MemoryFiles,
-        clock: Clock,
-        embedding: EmbeddingWorker,
-        reranker: Reranker | None = None,
-    ) -> None:
-        self._database = database
-        self._builder = builder
-        self._mirror = mirror
-        self._clock = clock
-        self._embedding = embedding
-        self._reranker = reranker
+    database: Database
+    builder: ContextBuilder
+    mirror: MemoryFiles
+    clock: Clock
+    embedding: EmbeddingWorker
+    reranker: Reranker | None = None
 
     async def build(self, pending: PendingMessage, principal: Principal, *, reduced: bool = False) -> PromptContext:
         """The prompt for a message. reduced: make it much smaller than usual."""
-        request = PromptRequest(pending, principal, self._clock.now(), reduced)
+        request = PromptRequest(pending, principal, self.clock.now(), reduced)
         marks = NO_MARKS
         if self._may_wait(pending.inbound.text):
-            plan = await self._read(pending.session, partial(self._builder.plan, request=request))
+            plan = await self._read(pending.session, partial(self.builder.plan, request=request))
             if plan.query is not None:
                 marks = await self._ask_models(plan.query)
-        return await self._read(pending.session, partial(self._builder.build, request=request, marks=marks))
+        return await self._read(pending.session, partial(self.builder.build, request=request, marks=marks))
 
     def _may_wait(self, text: str) -> bool:
         """Whether a search for `text` may need a model."""
-        models = self._embedding.ready or self._reranker is not None
-        return models and self._builder.may_search and recall_need(text) != "no_recall"
+        models = self.embedding.ready or self.reranker is not None
+        return models and self.builder.may_search and recall_need(text) != "no_recall"
 
     async def _ask_models(self, query: MemoryQuery) -> Mapping[int, float]:
         """Embed the query, and have what it finds marked by the reranker, if there is one."""
-        await self._embedding.embed_query(query.text)
-        if self._reranker is None:
+        await self.embedding.embed_query(query.text)
+        if self.reranker is None:
             return NO_MARKS
-        pack = await self._database.read(partial(self._builder.memory.read, query=query))
-        return await rerank(self._reranker, query.text, pack.search) if pack.search is not None else NO_MARKS
+        pack = await self.database.read(partial(self.builder.memory.read, query=query))
+        return await rerank(self.reranker, query.text, pack.search) if pack.search is not None else NO_MARKS
 
     async def _read(self, session: str, work: Callable[[Connection], T]) -> T:
         """Read memory as it is now: files that a person edited are synced in first."""
-        edited = self._mirror.has_changes(session)
+        edited = self.mirror.has_changes(session)
 
         def read(connection: Connection) -> T | None:
             return None if edited is None or edited() else work(connection)
 
-        result = await self._database.read(read) if edited is not None else None
+        result = await self.database.read(read) if edited is not None else None
         if result is None:
-            await self._mirror.sync_in(session)
-            result = await self._database.read(work)
+            await self.mirror.sync_in(session)
+            result = await self.database.read(work)
         return result

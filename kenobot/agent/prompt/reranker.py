@@ -68,23 +68,20 @@ class ModelReranker:
             use = await self._budget.reserve(request)
             if use is None:
                 return None
-            result = await self._ask(request, len(texts), use.reserved)
-            await self._budget.settle(use, result.tokens)
-            ended = self._breaker.record_failure if result.marks is None else self._breaker.record_success
-            return result.marks
+            marks, tokens = None, 0
+            try:
+                result = await request_marks(self._model, request, len(texts), _SECONDS)
+                marks, tokens = result.marks, result.tokens
+            except TimeoutError:
+                tokens = use.reserved  # they may have been used
+                _log.warning("what was recalled could not be judged within %d seconds", _SECONDS)
+            except RemoteError as error:
+                _log.warning("what was recalled could not be judged: %s", error)
+            await self._budget.settle(use, tokens)
+            ended = self._breaker.record_failure if marks is None else self._breaker.record_success
+            return marks
         finally:
             ended()
-
-    async def _ask(self, request: Request, count: int, reserved: int) -> RerankResult:
-        """reserved: tokens that a call which timed out counts for."""
-        try:
-            return await request_marks(self._model, request, count, _SECONDS)
-        except TimeoutError:
-            _log.warning("what was recalled could not be judged within %d seconds", _SECONDS)
-            return RerankResult(None, reserved)
-        except RemoteError as error:
-            _log.warning("what was recalled could not be judged: %s", error)
-            return RerankResult(None, 0)
 
 
 def build_reranker(settings: Settings, model: ModelRouter | None, database: Database, clock: Clock) -> Reranker | None:

@@ -1,4 +1,4 @@
-"""Attribute the texts of a prompt to the speaker, the model, or others. Pure."""
+"""Attribute the texts of a prompt to the speaker, the model, or others; set apart the block of the runtime. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -15,6 +15,9 @@ from kenobot.ports.identity import Principal, Trust
 from kenobot.ports.messages import FORWARDED, Inbound
 from kenobot.storage.conversation import StoredMessage
 
+BLOCK_OPEN = "<kenobot-context>"
+BLOCK_CLOSE = "</kenobot-context>"
+_BORDER = re.compile(r"<(\s{0,8}/?\s{0,8}kenobot-context\b[^<>]{0,64}>|\|)", re.IGNORECASE)  # <|: chat templates
 _LIKE_MARKUP = re.compile("[<＜﹤&＆﹠‹〈⟨❮\U000e0020-\U000e007e]")
 
 
@@ -82,3 +85,16 @@ def _is_own(line: StoredMessage, inbound: Inbound, principal: Principal) -> bool
     if line.role != "user" or line.trust != mine:
         return False
     return inbound.private or mine == "owner" or line.text.startswith(f"{inbound.speaker}: ")
+
+
+# ── the block of the runtime ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def runtime_block(text: str) -> str:
+    """`text` as the runtime's own block; "" for none."""
+    return f"{BLOCK_OPEN}\n{text}\n{BLOCK_CLOSE}" if text else ""
+
+
+def escape_runtime_block(text: str) -> str:
+    """`text` without anything that could pass for the runtime's own block."""
+    return _BORDER.sub(lambda match: f"‹{match[1].removesuffix('>')}{'›' * match[1].endswith('>')}", text)

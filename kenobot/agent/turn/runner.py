@@ -252,7 +252,7 @@ class TurnRunner:
         provenance = Provenance(context.speech)
         effects.candidates = [replace(item, trust=provenance.lowest_trust(item)) for item in guarded.candidates]
         data.processed, data.removed_urls = replace(processed, clean=guarded.reply), guarded.removed_urls
-        data.grade = grade_reply(guarded.reply, data.pending.inbound.text, context.memory_texts)
+        data.grade = grade_reply(guarded.reply, data.pending.inbound.text, context.plan.texts)
         data.violated_rules = tuple(self._s.identity.violations(guarded.reply))
 
     async def _commit(self, data: TurnData) -> None:
@@ -297,12 +297,12 @@ class TurnRunner:
             clean,
             principal.trust,
             principal.write_scope,
-            context.notes,
+            context.plan.notes,
             pending.inbound.platform_id,
         )
         conversation.append_turn(connection, turn)
-        conversation.save_prefix(connection, context.prefix, context.previous_prefix)
-        usage.log_usage(connection, context.memory, pending.id, session, at, principal.read_scopes)
+        conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
+        usage.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
         if context.bootstrap is not None:
             state = onboarding.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
             onboarding.save(connection, session, state)
