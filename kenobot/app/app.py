@@ -8,7 +8,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.background.cleanup import MissingFilesWorker, PurgeFinisher
-from kenobot.agent.background.extraction import ExtractionContext, build_extraction_worker
+from kenobot.agent.background.extraction import build_extraction_worker
+from kenobot.agent.background.per_chat_worker import WorkerContext
 from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
 from kenobot.agent.background.sleep import SleepContext, sleep_policy
 from kenobot.agent.commands.command import CommandContext
@@ -100,7 +101,7 @@ class App:
 
         model = self._model = build_model_router(settings, plugins.providers, clock)
         background = choose_background_model(settings, plugins, model, clock)
-        context = ExtractionContext(database, bus, clock, zone, files, index, self.embedding)
+        context = WorkerContext(database, bus, clock, zone, files, index, self.embedding)
         self.extraction = build_extraction_worker(settings.extraction, context, background)
         self.compaction = build_compaction_worker(settings, context, background)
         sleep = SleepContext(database, bus, clock, zone, home.sleep_lock, files, self.extraction, self.indexer, index)
@@ -196,7 +197,7 @@ class App:
             await self.admission.wait_refreshed()
             await self.delivery.wait_idle()
             await self.bus.drain()
-            await self.owner_alerts.wait_idle()
+            await self.owner_alerts.under_way.wait_idle()
             if self.delivery.idle and self.loop.idle:
                 break
         await self.memory_files.sync_out()
@@ -210,7 +211,7 @@ class App:
         for worker in (self.extraction, self.compaction, self.proposal_announcer, self.indexer, self.embedding):
             await worker.stop()
         await self._drain()
-        await self.owner_alerts.stop()
+        await self.owner_alerts.under_way.stop()
         await self.delivery.stop(_CLOSE_SECONDS)
         await self._drain()
         await self.bus.close()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from kenobot.agent.background.compaction import CompactionWorker
-from kenobot.agent.background.extraction import ExtractionContext
+from kenobot.agent.background.per_chat_worker import WorkerContext
 from kenobot.agent.background.sleep import SleepContext, SleepWorker, sleep_policy
 from kenobot.agent.model_router import BudgetedModel, ModelRouter, ProviderRoute, TokenBudget
 from kenobot.agent.prompt.context_builder import PromptLimits
@@ -18,9 +18,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.provider import Provider
 
 
-def build_compaction_worker(
-    settings: Settings, context: ExtractionContext, model: ModelRouter | None
-) -> CompactionWorker:
+def build_compaction_worker(settings: Settings, context: WorkerContext, model: ModelRouter | None) -> CompactionWorker:
     """Build the worker that summarizes conversations; model None leaves all to rules."""
     budget = TokenBudget(context.database, context.clock, context.zone, "compaction", settings.compaction.daily_tokens)
     budgeted = BudgetedModel(model, budget) if model is not None else None

@@ -43,6 +43,31 @@ class BackgroundTask:
             self._task = None
 
 
+class TaskSet:
+    """Tasks under way at the same time. name: of each."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._tasks: set[asyncio.Task[None]] = set()  # bounded: 220 notices an hour, changes under way; turn
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Have it done in the background."""
+        task = asyncio.create_task(work, name=self._name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def wait_idle(self) -> None:
+        """Return once no task is under way."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def stop(self) -> None:
+        """Break off the tasks under way."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
 async def finish_or_cancel(tasks: Collection[asyncio.Task[Any]], grace: float) -> None:
     """Give tasks `grace` seconds, then break off those that are still at it."""
     if tasks:

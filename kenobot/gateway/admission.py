@@ -3,7 +3,6 @@
 In a group a stranger gets silence. In private, with pairing on, they get a code for the owner, at most one an hour.
 """
 
-import asyncio
 import logging
 import secrets
 from collections.abc import Collection
@@ -11,10 +10,11 @@ from datetime import datetime
 
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, guess_language
+from kenobot.core.worker import TaskSet
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access
+from kenobot.gateway.bot_messages import HourlyOnce
 from kenobot.gateway.delivery import Delivery
-from kenobot.gateway.hourly import HourlyOnce
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Inbound, Outbound
@@ -58,7 +58,7 @@ class AdmissionControl:
         self._noticed = HourlyOnce(clock, _NOTICED)
         self._locked: datetime | None = None
         self._refreshed = False
-        self._refreshing: set[asyncio.Task[None]] = set()  # bounded: changes under way; turn
+        self._refreshing = TaskSet("people")
         self.stale = False
         """Whether the latest `refresh` failed, so that another one is due."""
 
@@ -129,14 +129,11 @@ class AdmissionControl:
     def after_command(self, changes: Collection[str]) -> None:
         """Refresh when a command changed the approved people; the next message waits for it."""
         if "people" in changes:
-            task = asyncio.create_task(self._refresh_or_log(), name="people")
-            self._refreshing.add(task)
-            task.add_done_callback(self._refreshing.discard)
+            self._refreshing.begin(self._refresh_or_log())
 
     async def wait_refreshed(self) -> None:
         """Return once every change that a command made is known."""
-        while self._refreshing:
-            await asyncio.wait(self._refreshing)
+        await self._refreshing.wait_idle()
 
     async def _refresh_or_log(self) -> None:
         try:

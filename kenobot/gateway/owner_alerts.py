@@ -4,19 +4,17 @@ At most one alert a subject and hour, also across restarts. It leaves by the out
 may be the very problem, it goes straight to the channel. No alert holds people's words.
 """
 
-import asyncio
 import logging
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text, guess_language, translate_problem
 from kenobot.core.redaction import Redactor
+from kenobot.core.worker import TaskSet
 from kenobot.gateway.access import Access
-from kenobot.gateway.bot_messages import BotMessenger
-from kenobot.gateway.hourly import HOUR, HourlyOnce
+from kenobot.gateway.bot_messages import HOUR, BotMessenger, HourlyOnce
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Outbound
@@ -106,22 +104,11 @@ class OwnerAlerts:
         self._kept: OwnerChat | None = None
         self._recent = HourlyOnce(clock, _MOST)
         self._chats = HourlyOnce(clock, _CHATS)
-        self._tasks: set[asyncio.Task[None]] = set()  # bounded: 220 notices an hour; turn
+        self.under_way = TaskSet("notice")
 
     def attach(self, signals: Signals) -> None:
         """Alert the owner of these signals from now on."""
         signals.subscribe(tuple(_ALERTS), self._hear)
-
-    async def wait_idle(self) -> None:
-        """Return once every alert is on its way."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
-
-    async def stop(self) -> None:
-        """Drop the alerts that are not yet on their way."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # ── the alerts ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -129,15 +116,10 @@ class OwnerAlerts:
         payload = {key: str(value) for key, value in envelope.payload.items()}
         channel, chat = payload.get("channel", ""), payload.get("chat", "")
         if envelope.signal is MESSAGE_STORE_FAILED and self._chats.is_news((channel, chat)):
-            self._begin(self._tell_chat(channel, chat, payload.get("session", "")))
+            self.under_way.begin(self._tell_chat(channel, chat, payload.get("session", "")))
         notice = _notice(envelope.signal, payload)
         if notice is not None and self._recent.is_news(notice.subject):
-            self._begin(self._deliver(notice, envelope.trace))
-
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work, name="notice")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+            self.under_way.begin(self._deliver(notice, envelope.trace))
 
     async def _deliver(self, notice: _Notice, trace: str) -> None:
         """Put an alert into the outbox; when that cannot be written, send it directly."""

@@ -23,8 +23,8 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.bus import Bus
 from kenobot.gateway.access import Roster
+from kenobot.gateway.bot_messages import HourlyOnce
 from kenobot.gateway.delivery import Delivery
-from kenobot.gateway.hourly import HourlyOnce
 from kenobot.ports.channel import Sink
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory import Candidate

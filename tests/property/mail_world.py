@@ -247,7 +247,7 @@ class Life:
         busy = set(await self.app.inbox.open_sessions()) - held - self.orphaned
         sending = await self.app.outbox.open_chats(CHANNEL)
         quiet = not sending and self.app.delivery.idle and (self.app.loop.idle or bool(held)) and not busy
-        await self.app.owner_alerts.wait_idle()  # what was just done may have to be told to the owner
+        await self.app.owner_alerts.under_way.wait_idle()  # what was just done may have to be told to the owner
         return quiet
 
     async def kill(self) -> None:

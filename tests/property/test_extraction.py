@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.agent.background.extraction import ExtractionContext, ExtractionWorker
+from kenobot.agent.background.extraction import ExtractionWorker
+from kenobot.agent.background.per_chat_worker import WorkerContext
 from kenobot.agent.model_router import BudgetedModel, ModelRouter, ProviderRoute, TokenBudget
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
@@ -116,7 +117,7 @@ class _World:
         model = ModelRouter([ProviderRoute(provider, CircuitBreaker(self.clock))], 60, self.clock)
         budget = TokenBudget(self.database, self.clock, ZONE, "extraction", 10_000_000)
 
-        rooms = ExtractionContext(self.database, Bus(self.clock), self.clock, ZONE, _NoFiles())
+        rooms = WorkerContext(self.database, Bus(self.clock), self.clock, ZONE, _NoFiles())
         worker = ExtractionWorker(rooms, BudgetedModel(model, budget), DEFAULT, PatternSet(()))
         await worker.tick()
         await worker.wait_idle()

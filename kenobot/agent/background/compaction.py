@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from kenobot.agent.background.extraction import ExtractionContext
-from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker
+from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
 from kenobot.agent.fact_candidates import trust_of
 from kenobot.agent.history import HistoryWindow
 from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, TokenUse
@@ -57,11 +56,19 @@ class SummaryRejected(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class SummaryBatch:
-    """The previous summary and the turns after it. token_limit: tokens of the new summary."""
+    """The previous summary of a session, its record, and the turns after it.
 
+    token_limit: tokens of the new summary. late: a prompt may no longer show them. deep: too much waits, rules take
+    this part.
+    """
+
+    session: str
+    record: Record | None
     previous: Digest
     turns: tuple[ConversationTurn, ...]
     token_limit: int
+    late: bool
+    deep: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +80,6 @@ class Summary:
     use: TokenUse = NO_TOKENS
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """The next batch of a session. late: a prompt may no longer show it. deep: too much waits, rules take this part."""
-
-    session: str
-    record: Record | None
-    batch: SummaryBatch
-    late: bool
-    deep: bool
-
-
 class CompactionWorker(PerChatWorker):
     """Summarize by one call of a model, or by rules: without a model, and on a day whose tokens are used up.
 
@@ -93,7 +89,7 @@ class CompactionWorker(PerChatWorker):
 
     def __init__(
         self,
-        rooms: ExtractionContext,
+        context: WorkerContext,
         model: BudgetedModel | None,
         window: HistoryWindow,
         policy: Policy = DEFAULT,
@@ -101,8 +97,7 @@ class CompactionWorker(PerChatWorker):
         reads: bool = True,
     ) -> None:
         enabled = bool(window.summary_budget)
-        super().__init__(rooms.bus, rooms.database, "compaction", _TICK_SECONDS, (MESSAGE_SENT,), enabled=enabled)
-        self._p = rooms
+        super().__init__(context, "compaction", _TICK_SECONDS, (MESSAGE_SENT,), enabled=enabled)
         self._model = model
         self._window = window
         self._policy = policy
@@ -112,12 +107,12 @@ class CompactionWorker(PerChatWorker):
         return conversation.list_sessions(connection)
 
     async def _advance(self, session: str) -> bool:
-        work = await self._p.database.read(partial(self._look, session))
-        if work is None:
+        batch = await self._p.database.read(partial(self._look, session))
+        if batch is None:
             self._failing.pop(session, None)
             return False
         try:
-            summed = await self._sum_up(work)
+            summed = await self._sum_up(batch)
         except (SummaryRejected, RemoteError) as error:
             self._note(session, error)
             return False
@@ -125,27 +120,27 @@ class CompactionWorker(PerChatWorker):
             return False
         if summed.by == "model":
             self._failing.pop(session, None)
-        found = await self._p.database.read(partial(self._check, work, summed))
-        done = await self._p.database.write(partial(self._keep, work, summed, found))
+        found = await self._p.database.read(partial(self._check, batch, summed))
+        done = await self._p.database.write(partial(self._keep, batch, summed, found))
         if done is not None:
             self._p.files.mark_dirty([done])
-            counted = {"turns": len(work.batch.turns), "gaps": len(found), "tokens": summed.use.tokens}
+            counted = {"turns": len(batch.turns), "gaps": len(found), "tokens": summed.use.tokens}
             await self._p.bus.emit(COMPACTION_FINISHED, ACTOR, "", session=session, by=summed.by, **counted)
         return True
 
-    async def _sum_up(self, work: _Work) -> Summary | None:
+    async def _sum_up(self, batch: SummaryBatch) -> Summary | None:
         """Summarize a batch; None while it has to wait. Raises SummaryRejected, RemoteError."""
-        if work.deep:
-            return self._summarize_by_rules(work.batch)
-        trouble = self._failing.get(work.session)
+        if batch.deep:
+            return self._summarize_by_rules(batch)
+        trouble = self._failing.get(batch.session)
         waits = trouble is not None and self._p.clock.monotonic() < trouble.not_before
         try:
             if not waits:
-                return await self._summarize(work.batch)
+                return await self._summarize(batch)
         except (SummaryRejected, RemoteError):
-            if not work.late:
+            if not batch.late:
                 raise
-        return self._summarize_by_rules(work.batch) if work.late else None
+        return self._summarize_by_rules(batch) if batch.late else None
 
     async def _summarize(self, batch: SummaryBatch) -> Summary:
         """Summarize a batch. Raises SummaryRejected, or RemoteError when the model cannot be reached."""
@@ -193,12 +188,10 @@ class CompactionWorker(PerChatWorker):
     def _note(self, session: str, error: SummaryRejected | RemoteError) -> None:
         """Back off from the model; until then the window stays as it is."""
         policy, trouble = self._policy.compact, self._failing.setdefault(session, ChatBackoff())
-        backoff = Backoff(policy.first_backoff_seconds, policy.max_backoff_seconds)
-        trouble.not_before = self._p.clock.monotonic() + backoff.pause(trouble.failures, error)
-        trouble.failures += 1
+        trouble.back_off(Backoff(policy.first_backoff_seconds, policy.max_backoff_seconds), self._p.clock, error)
         _log.warning("%s could not be summed up: %s", session, error)
 
-    def _look(self, session: str, connection: Connection) -> _Work | None:
+    def _look(self, session: str, connection: Connection) -> SummaryBatch | None:
         """Return the next batch of a session; None when nothing is due."""
         record = summary_rows.session_summary(connection, session)
         old = summary_rows.load_digest(connection, record) if record is not None else Digest()
@@ -226,50 +219,50 @@ class CompactionWorker(PerChatWorker):
             return None
         late, deep = self._window.is_overdue(waiting), len(waiting) > 2 * policy.batch_turns * policy.max_model_batches
         for_lines = room - int(room * policy.missing_share)
-        return _Work(session, record, SummaryBatch(old, tuple(taken), for_lines), late, deep)
+        return SummaryBatch(session, record, old, tuple(taken), for_lines, late, deep)
 
-    def _check(self, work: _Work, summed: Summary, connection: Connection) -> list[Gap]:
+    def _check(self, batch: SummaryBatch, summed: Summary, connection: Connection) -> list[Gap]:
         """Find what neither the new summary nor any memory holds of the turns that are extracted already."""
-        policy, turns = self._policy.compact, work.batch.turns
-        unread = buffer.cursor(connection, work.session) if self._reads else turns[-1].last_message
-        known = gaps.memory_lookup(connection, work.session, self._p.memory_search, policy)
+        policy, turns = self._policy.compact, batch.turns
+        unread = buffer.cursor(connection, batch.session) if self._reads else turns[-1].last_message
+        known = gaps.memory_lookup(connection, batch.session, self._p.memory_search, policy)
         read = [turn for turn in turns if turn.last_message <= unread]
-        return gaps.find_gaps(read, Digest(summed.lines, work.batch.previous.missing), known, self._p.zone, policy)
+        return gaps.find_gaps(read, Digest(summed.lines, batch.previous.missing), known, self._p.zone, policy)
 
-    def _keep(self, work: _Work, summed: Summary, found: Sequence[Gap], connection: Connection) -> int | None:
+    def _keep(self, batch: SummaryBatch, summed: Summary, found: Sequence[Gap], connection: Connection) -> int | None:
         """Write the summary with its cursor, gaps and tokens in one transaction; returns its record.
 
         None, and only the tokens, when a turn was erased or hidden meanwhile, or the summary was undone or edited.
         """
         summed.use.settle(connection)
-        session, turns, now = work.session, work.batch.turns, self._p.clock.now()
-        cursor = summary_rows.summarised_through(connection, session, work.batch.previous)
+        session, turns, now = batch.session, batch.turns, self._p.clock.now()
+        cursor = summary_rows.summarised_through(connection, session, batch.previous)
         again = summary_rows.turns_between(connection, session, cursor, turns[-1].last_message + 1, len(turns))
-        if summary_rows.session_summary(connection, session) != work.record or tuple(again) != turns:
+        if summary_rows.session_summary(connection, session) != batch.record or tuple(again) != turns:
             return None
         room, last = self._window.summary_budget, turns[-1].last_message
         digest = Digest(
-            summed.lines, work.batch.previous.missing, last, summary_rows.message_time(connection, session, last) or ""
+            summed.lines, batch.previous.missing, last, summary_rows.message_time(connection, session, last) or ""
         )
         listed, unlisted = gaps.with_missing(
             digest, found, int(room * self._policy.compact.missing_share), self._policy.compact
         )
         number = self._put(
-            connection, work, trim_digest(listed, room), ChangeContext(now, ACTOR, _reason(summed), session)
+            connection, batch, trim_digest(listed, room), ChangeContext(now, ACTOR, _reason(summed), session)
         )
         if found:
             told = _told(found, unlisted)
             events.add_event(connection, now, ACTOR, GAP_EVENT, session=session, record=number, data=told)
         return number
 
-    def _put(self, connection: Connection, work: _Work, digest: Digest, act: ChangeContext) -> int:
+    def _put(self, connection: Connection, batch: SummaryBatch, digest: Digest, act: ChangeContext) -> int:
         """Write a summary in place of the previous one."""
-        evidence = tuple(sorted({turn.inbox_id for turn in work.batch.turns if turn.inbox_id is not None}))
+        evidence = tuple(sorted({turn.inbox_id for turn in batch.turns if turn.inbox_id is not None}))
         day = local_day(act.at, self._p.zone)
-        if work.record is None:
+        if batch.record is None:
             candidate = Candidate(
                 FORM,
-                chat_scope(work.session),
+                chat_scope(batch.session),
                 digest.text,
                 category=CATEGORY,
                 source="sleep",
@@ -285,7 +278,7 @@ class CompactionWorker(PerChatWorker):
             if decision.record is None:
                 raise ValueError(f"a summary was {decision.action}: {decision.reason}")
             return decision.record
-        evidence = tuple(sorted({*work.record.source_message_ids, *evidence}))[-self._policy.compact.max_evidence :]
+        evidence = tuple(sorted({*batch.record.source_message_ids, *evidence}))[-self._policy.compact.max_evidence :]
         now = records.stamp(act.at)
         values: Mapping[str, ColumnValue] = {
             "text": digest.text,
@@ -297,8 +290,8 @@ class CompactionWorker(PerChatWorker):
             "last_seen": now,
             "day": day,
         }
-        change(connection, work.record, "compacted", values, act)
-        return work.record.id
+        change(connection, batch.record, "compacted", values, act)
+        return batch.record.id
 
 
 def _reason(summed: Summary) -> str:

@@ -9,16 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
-from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker
-from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, memory_written_payload
 from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, ModelRouter, TokenBudget, TokenUse
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.search.recall import similar_records
 from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
@@ -28,11 +23,9 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.provenance import without_quotes
-from kenobot.core.bus import Bus
 from kenobot.core.pattern_set import PatternSet
 from kenobot.core.retry import Backoff
 from kenobot.core.settings.schema import ExtractionSettings
-from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected, RemoteError
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.signals import (
@@ -44,7 +37,6 @@ from kenobot.ports.signals import (
     MESSAGE_SENT,
 )
 from kenobot.storage.connection import Connection
-from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
 
@@ -70,29 +62,8 @@ class ExtractionResult:
     use: TokenUse = NO_TOKENS
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionContext:
-    """Dependencies of the workers that read conversations. files: the Markdown files of memory."""
-
-    database: Database
-    bus: Bus
-    clock: Clock
-    zone: ZoneInfo
-    files: MemoryFiles
-    index: SideIndex | None = None
-    embedding: EmbeddingWorker | None = None
-
-    @property
-    def memory_search(self) -> known_memories.NearSearch:
-        """The search for memories that a text is about."""
-        index = self.index
-        if index is None:
-            return known_memories.near_by_subject
-        return lambda connection, text, reach, limit: similar_records(connection, index, text, reach, limit)
-
-
 def build_extraction_worker(
-    settings: ExtractionSettings, rooms: ExtractionContext, model: ModelRouter | None
+    settings: ExtractionSettings, context: WorkerContext, model: ModelRouter | None
 ) -> "ExtractionWorker":
     """Build the worker from its settings; model None leaves all to the rules."""
     policy = replace(
@@ -104,9 +75,9 @@ def build_extraction_worker(
             every_minutes=settings.every_minutes,
         ),
     )
-    budget = TokenBudget(rooms.database, rooms.clock, rooms.zone, token_budget.JOB, settings.daily_tokens)
+    budget = TokenBudget(context.database, context.clock, context.zone, token_budget.JOB, settings.daily_tokens)
     budgeted = BudgetedModel(model, budget) if model is not None else None
-    return ExtractionWorker(rooms, budgeted, policy, PatternSet(settings.patterns), enabled=settings.enabled)
+    return ExtractionWorker(context, budgeted, policy, PatternSet(settings.patterns), enabled=settings.enabled)
 
 
 class ExtractionWorker(PerChatWorker):
@@ -117,7 +88,7 @@ class ExtractionWorker(PerChatWorker):
 
     def __init__(
         self,
-        rooms: ExtractionContext,
+        context: WorkerContext,
         model: BudgetedModel | None,
         policy: Policy,
         patterns: PatternSet,
@@ -125,14 +96,12 @@ class ExtractionWorker(PerChatWorker):
         enabled: bool = True,
     ) -> None:
         wakes = (MESSAGE_SENT, MESSAGE_FAILED)
-        super().__init__(rooms.bus, rooms.database, "extraction", _TICK_SECONDS, wakes, enabled=enabled)
-        self._p = rooms
+        super().__init__(context, "extraction", _TICK_SECONDS, wakes, enabled=enabled)
         self._model = model
         self._policy = policy
         self._patterns = patterns
         self._draining = False
-        self._failures = 0
-        self._not_before = 0.0
+        self._waiting = ChatBackoff()
         self._spent_day = ""
 
     async def drain(self) -> None:
@@ -158,7 +127,7 @@ class ExtractionWorker(PerChatWorker):
         if self._model is None:
             return False
         today = local_day(self._p.clock.now(), self._p.zone)
-        return self._p.clock.monotonic() < self._not_before or today == self._spent_day
+        return self._p.clock.monotonic() < self._waiting.not_before or today == self._spent_day
 
     async def _advance(self, session: str) -> bool:
         turns, due = await self._p.database.read(partial(self._look, session))
@@ -174,7 +143,7 @@ class ExtractionWorker(PerChatWorker):
         if found.by == "rules" and found.facts and not batch.known:  # most turns give nothing that rules understand
             told = sorted({number for fact in found.facts for number in fact.evidence})
             batch = replace(batch, known=await self._known(session, [batch.turns[number - 1] for number in told]))
-        self._failures, self._not_before = 0, 0.0
+        self._waiting = ChatBackoff()
         if self._p.embedding is not None:
             await self._p.embedding.embed_statements(fact.text for fact in found.facts)
         kept = await self._p.database.write(partial(self._keep, session, batch, found))
@@ -272,13 +241,12 @@ class ExtractionWorker(PerChatWorker):
     async def _wait(self, error: BudgetExhausted | RemoteError) -> None:
         """Back off from the model; out of tokens, until the owner's next day."""
         policy = self._policy.extract
-        first = self._failures == 0
+        first = self._waiting.failures == 0
         if isinstance(error, BudgetExhausted):
             self._spent_day = local_day(self._p.clock.now(), self._p.zone)
         else:
             backoff = Backoff(policy.first_backoff_seconds, policy.max_backoff_seconds)
-            self._not_before = self._p.clock.monotonic() + backoff.pause(self._failures, error)
-            self._failures += 1
+            self._waiting.back_off(backoff, self._p.clock, error)
         if first or isinstance(error, BudgetExhausted):
             _log.warning("turns wait to be read for memories: %s", error)
             await self._p.bus.emit(EXTRACTION_DEFERRED, "extraction", "", reason=type(error).__name__)

@@ -4,10 +4,18 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from zoneinfo import ZoneInfo
 
+from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.search.recall import similar_records
+from kenobot.cognitive.remember.extract import known_memories
 from kenobot.core.bus import Bus
+from kenobot.core.retry import Backoff
 from kenobot.core.scheduler import Scheduler
 from kenobot.core.worker import BackgroundTask
+from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id
 from kenobot.ports.signals import MESSAGE_OUT, Envelope, Signal
@@ -15,6 +23,27 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerContext:
+    """Dependencies of the workers that read conversations. files: the Markdown files of memory."""
+
+    database: Database
+    bus: Bus
+    clock: Clock
+    zone: ZoneInfo
+    files: MemoryFiles
+    index: SideIndex | None = None
+    embedding: EmbeddingWorker | None = None
+
+    @property
+    def memory_search(self) -> known_memories.NearSearch:
+        """The search for memories that a text is about."""
+        index = self.index
+        if index is None:
+            return known_memories.near_by_subject
+        return lambda connection, text, reach, limit: similar_records(connection, index, text, reach, limit)
 
 
 @dataclass(slots=True)
@@ -25,6 +54,11 @@ class ChatBackoff:
     failures: int = 0
     not_before: float = 0.0
 
+    def back_off(self, backoff: Backoff, clock: Clock, error: Exception) -> None:
+        """Wait after a failure, longer with each in a row."""
+        self.not_before = clock.monotonic() + backoff.pause(self.failures, error)
+        self.failures += 1
+
 
 class PerChatWorker(BackgroundTask, ABC):
     """wakes: signals that begin a round over the chats with new turns. every: seconds between rounds over all chats.
@@ -33,11 +67,10 @@ class PerChatWorker(BackgroundTask, ABC):
     """
 
     def __init__(
-        self, bus: Bus, database: Database, name: str, every: float, wakes: Sequence[Signal], *, enabled: bool
+        self, context: WorkerContext, name: str, every: float, wakes: Sequence[Signal], *, enabled: bool
     ) -> None:
         super().__init__(name)
-        self._bus = bus
-        self._database = database
+        self._p = context
         self._every = every
         self._wakes = wakes
         self._enabled = enabled
@@ -52,9 +85,9 @@ class PerChatWorker(BackgroundTask, ABC):
         """Begin a round over all chats, and listen for new turns."""
         if not self._enabled:
             return
-        self._bus.wake_on(MESSAGE_OUT, self._hear)
+        self._p.bus.wake_on(MESSAGE_OUT, self._hear)
         for signal in self._wakes:
-            self._bus.wake_on(signal, self._wake)
+            self._p.bus.wake_on(signal, self._wake)
         schedule.every(self._every, self._name, self.tick)
         await self.tick()
 
@@ -105,7 +138,7 @@ class PerChatWorker(BackgroundTask, ABC):
         if self._is_resting():
             return
         if everywhere:
-            sessions = await self._database.read(self._sessions)
+            sessions = await self._p.database.read(self._sessions)
         for session in sessions:
             while not self._stopping and await self._advance(session):
                 pass

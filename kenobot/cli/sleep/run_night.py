@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kenobot.agent.background.extraction import ExtractionContext, build_extraction_worker
+from kenobot.agent.background.extraction import build_extraction_worker
+from kenobot.agent.background.per_chat_worker import WorkerContext
 from kenobot.agent.background.sleep import SleepContext, sleep_policy
 from kenobot.agent.model_router import ModelRouter
 from kenobot.app import plugin_instances, wiring
@@ -76,7 +77,7 @@ async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tupl
     try:
         files = MemoryFiles(home.memory, database, clock, zone, sleep_policy(loaded.settings.sleep), pause=0)
         extraction = build_extraction_worker(
-            loaded.settings.extraction, ExtractionContext(database, bus, clock, zone, files, index), model
+            loaded.settings.extraction, WorkerContext(database, bus, clock, zone, files, index), model
         )
         if alone:
             await files.sync_in()

@@ -79,11 +79,11 @@ class House:
 
     async def settle(self) -> None:
         await self.bus.drain()
-        await self.notices.wait_idle()
+        await self.notices.under_way.wait_idle()
         await self.delivery.wait_idle()
 
     async def close(self) -> None:
-        await self.notices.stop()
+        await self.notices.under_way.stop()
         await self.delivery.stop(1)
         await self.bus.close()
 
@@ -376,4 +376,4 @@ async def test_notices_stop_with_the_house(house: House, monkeypatch: pytest.Mon
         await house.bus.emit(MESSAGE_STORE_FAILED, "test", "", channel="fake", chat="2", session="fake-2")
         async with asyncio.timeout(5):
             await begun.wait()
-            await house.notices.stop()
+            await house.notices.under_way.stop()
