@@ -205,9 +205,10 @@ def due_event(
     Only its owner lifts a disputed record. Protected and explicit records stay; an explicit episode may cool.
     """
     state, worn = state_of(record).state, decay(known, policy)
+    heat, disputed = known.shares["heat"], known.shares["disputed"]
     if state == "archived":
         return None
-    if known.disputed and known.heat >= policy.promote_from_heat and state != "stale":
+    if disputed and heat >= policy.promote_from_heat and state != "stale":
         return "disputed"
     keeps = known.protected or known.explicit or record.category in policy.protected_categories
     keeps = keeps or is_consolidated(record)
@@ -216,7 +217,7 @@ def due_event(
         return "faded"
     if worn >= policy.stale_from_decay:
         return None if known.protected or (known.explicit and record.form != "episode") else "cooled"
-    if known.heat >= policy.promote_from_heat and not known.disputed:
+    if heat >= policy.promote_from_heat and not disputed:
         return "trusted" if state_of(record).verification in ("user_confirmed", "system_inferred") else "warmed"
     return None
 

@@ -4,6 +4,7 @@ Heat, decay, tier value and strength are read off the same features, each betwee
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -24,38 +25,20 @@ DEFAULT = ValuePolicy()
 
 @dataclass(frozen=True, slots=True)
 class ValueFeatures:
-    """Features of a record, each from 0 to 1.
+    """Features of a record. shares: each feature, from 0 to 1.
 
-    access: uses on a logarithmic scale. recency, touched: time without use, on the scales of heat and of decay.
-    said: days since a person said it. feedback: .5 without any. heat: the row of that name over the others.
     protected: exempt from decay. explicit: said by its owner outright. idle_days: since its last use.
     """
 
-    confidence: float
-    access: float
-    recency: float
-    importance: float
-    feedback: float
-    said: float
-    touched: float
-    stability: float
-    disputed: float
-    confirmed: float
-    correction: float
-    heat: float
+    shares: Mapping[Feature, float]
     protected: bool
     explicit: bool
     idle_days: float
     age_days: float
 
-    def feature(self, name: Feature) -> float:
-        """One feature by its name."""
-        found: float = getattr(self, name)
-        return found
-
     def value(self, row: FeatureWeights) -> float:
         """What a row of weights makes of the features, from 0 to 1."""
-        return clamp(sum(weight * self.feature(name) for name, weight in row.items()))
+        return clamp(sum(weight * self.shares[name] for name, weight in row.items()))
 
 
 def features(
@@ -64,22 +47,22 @@ def features(
     """The features of a record at a moment. Times that cannot be read, or lie ahead, count as now."""
     idle = days_since(now, record.created, record.last_used, record.last_seen, record.confirmed)
     unsaid = days_since(now, record.created, record.last_seen, record.confirmed)
-    parts: dict[Feature, float] = {
+    shares: dict[Feature, float] = {
         "confidence": clamp(record.confidence),
         "access": clamp(math.log1p(max(0, record.use_count)) / math.log1p(policy.max_counted_uses)),
-        "recency": clamp(1 - idle / policy.recency_days),
+        "recency": clamp(1 - idle / policy.recency_days),  # time without use, on the scale of heat
         "importance": clamp(record.importance),
-        "feedback": approval_ratio(opinions.approvals, opinions.objections),
-        "said": clamp(1 - unsaid / policy.said_days),
-        "touched": clamp(1 - idle / policy.touched_days),
+        "feedback": approval_ratio(opinions.approvals, opinions.objections),  # .5 without any
+        "said": clamp(1 - unsaid / policy.said_days),  # days since a person said it
+        "touched": clamp(1 - idle / policy.touched_days),  # time without use, on the scale of decay
         "stability": clamp(record.stability / policy.max_stability),
         "disputed": float(record.verification == "disputed"),
         "confirmed": float(record.verification == "user_confirmed"),
         "correction": float(record.category == "correction"),
     }
+    shares["heat"] = clamp(sum(weight * shares[name] for name, weight in policy.heat_weights.items()))
     return ValueFeatures(
-        **parts,
-        heat=clamp(sum(weight * parts[name] for name, weight in policy.heat_weights.items())),
+        shares=shares,
         protected=is_protected(record, policy),
         explicit=is_explicit(record, policy),
         idle_days=idle,

@@ -235,7 +235,7 @@ class _Intake:
         for name in ("valid_from", "updated", "last_seen"):
             values[name] = values[name] or line.created
         values["day"] = line.day or line.created[:10]
-        fresh = not rows.has_events(self._connection, line.id)
+        fresh = not rows.exists(self._connection, "event", record_id=line.id)  # nor anything of one that is gone
         record = rows.insert_row(self._connection, "record", values) if fresh else 0
         if not record:  # the number is another's here
             del values["id"]
@@ -248,7 +248,8 @@ class _Intake:
     def _event(self, number: int, line: EventLine) -> None:
         record = None
         if line.record_id is None:
-            is_known = rows.has_event(self._connection, line.at, line.actor, line.type, line.session)
+            told = {"type": line.type, "at": line.at, "actor": line.actor, "session": line.session}
+            is_known = rows.exists(self._connection, "event", **told, record_id=None)
         else:
             record = self._here(number, line.record_id)
             is_known = record not in self._fresh
@@ -288,7 +289,7 @@ class _Intake:
 
     def _file(self, line: FileLine) -> None:
         blocks: list[Json] = [self._mapped(block) for block in line.blocks]
-        if rows.has_file(self._connection, line.path):
+        if rows.exists(self._connection, "list_file", path=line.path):
             self._count("file", 0)
         elif None in blocks:  # its text holds what was left out
             self._leave_out("it is a file with a memory that was left out")

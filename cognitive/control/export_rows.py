@@ -73,23 +73,12 @@ def find_record(connection: Connection, number: int, scope: str, form: str, key:
     return None
 
 
-def has_events(connection: Connection, number: int) -> bool:
-    """Tell whether anything ever happened to a record of this number, also to one that is gone."""
-    return _exists(connection, "event WHERE record_id = ?", number)
-
-
-def has_event(connection: Connection, at: str, actor: str, kind: str, session: str) -> bool:
-    """Tell whether an event of no record, such as this, is known."""
-    where = "event WHERE type = ? AND at = ? AND actor = ? AND session = ? AND record_id IS NULL"
-    return _exists(connection, where, kind, at, actor, session)
-
-
-def has_file(connection: Connection, path: str) -> bool:
-    return _exists(connection, "list_file WHERE path = ?", path)
-
-
-def _exists(connection: Connection, where: str, *values: object) -> bool:
-    return connection.execute(f"SELECT 1 FROM {where} LIMIT 1", values).fetchone() is not None
+def exists(connection: Connection, table: str, **values: str | int | None) -> bool:
+    """Tell whether a table has a row with these values; None stands for an empty column."""
+    where = " AND ".join(f"{name} IS ?" for name in values)
+    return (
+        connection.execute(f"SELECT 1 FROM {table} WHERE {where} LIMIT 1", (*values.values(),)).fetchone() is not None
+    )
 
 
 def last_inbox_id(connection: Connection) -> int:

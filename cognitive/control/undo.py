@@ -57,7 +57,8 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor) -> Und
     # A week that went with a fact it told of is summed up anew, and need not come back as it was.
     weeks = {n for n, r in records.items() if (r.form, r.category, r.status) == ("summary", "week", "forgotten")}
     records = {number: record for number, record in records.items() if number not in weeks} or records
-    if not happenings or not (changing or _in_reach(connection, happenings, reach)):
+    about = [h.record for h in happenings if h.record is not None]
+    if not happenings or (about and not changing and not store.by_ids(connection, about, reach)):
         raise UndoError(f"There is no change {event}: `kenobot memory log` shows them.")
     if not records:
         raise UndoError(f"There is nothing to undo in {event}: it changed no memory.")
@@ -79,11 +80,6 @@ def last_undoable_event(connection: Connection, scopes: Iterable[str]) -> int | 
         if counts and events.undone_by(connection, happening.decision_id) is None:
             return happening.decision_id
     return None
-
-
-def _in_reach(connection: Connection, happenings: Sequence[EventRow], reach: Scopes) -> bool:
-    numbers = [h.record for h in happenings if h.record is not None]
-    return bool(store.by_ids(connection, numbers, reach)) or not numbers
 
 
 def _theirs(connection: Connection, happenings: Sequence[EventRow], reach: Scopes) -> dict[int, Record]:

@@ -8,7 +8,7 @@ Feature = Literal[
     "confidence", "access", "recency", "importance", "feedback", "said", "touched", "heat", "stability", "disputed",
     "confirmed", "correction",
 ]  # fmt: skip
-"""One side of a record, from 0 to 1; `kenobot.cognitive.beliefs.value.ValueFeatures` says what each means."""
+"""One side of a record, from 0 to 1; `kenobot.cognitive.beliefs.value.features` says what each means."""
 
 FeatureWeights = Mapping[Feature, float]
 """How much each feature counts; the sum over all of them is held between 0 and 1."""

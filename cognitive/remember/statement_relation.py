@@ -90,7 +90,7 @@ def _statement(text: str) -> Statement:
         tuple(content),
         negative,
         frozenset(denied),
-        frozenset(word for word in folded if word in _NUMBERS or _has_digit(word)),
+        frozenset(word for word in folded if word in _NUMBERS or (not word.isalpha() and any(map(str.isdigit, word)))),
         frozenset(word for word in folded if word in _DATES or word.rstrip("s") in _DATES),
         _CONDITIONS.intersection(folded),
         names,
@@ -162,9 +162,9 @@ def repeat_veto(old: str, new: str, *, read: bool) -> str:
     conditions is a veto.
     """
     one, other = parse_statement(old), parse_statement(new)
-    if one.negative != other.negative or {*map(_stemmed, one.denied)} != {*map(_stemmed, other.denied)}:
+    if one.negative != other.negative or _singular(one.denied) != _singular(other.denied):
         return "one of them denies something"
-    if _opposed(one, other):
+    if any(other.sides.get(topic, taken) != taken for topic, taken in one.sides.items()):
         return "they say the opposite"
     for what, a, b in (("number", one.numbers, other.numbers), ("date", one.dates, other.dates)):
         if a != b and not (read and (a <= b or b <= a)):
@@ -173,7 +173,8 @@ def repeat_veto(old: str, new: str, *, read: bool) -> str:
         return ""
     if one.conditions != other.conditions:
         return "they differ in a condition"
-    if one.names != other.names or _other_first(one, other):
+    firsts = {one.first, other.first} - {""} - _LIGHT - _OWNER  # words that begin the texts and may be names
+    if one.names != other.names or len(firsts) == 2:
         return "they differ in a name"
     if (one.caseless or other.caseless) and not same_words(one, other):
         return "they differ in words of a script without capitals"
@@ -225,17 +226,8 @@ def _same(one: str, other: str, agreeing: bool) -> bool:
     )
 
 
-def _has_digit(word: str) -> bool:
-    return not word.isalpha() and any(map(str.isdigit, word))
-
-
-def _stemmed(word: str) -> str:
-    return word.removesuffix("s")
-
-
-def _opposed(one: Statement, other: Statement) -> bool:
-    """Whether the two take different sides on some topic."""
-    return any(other.sides.get(topic, taken) != taken for topic, taken in one.sides.items())
+def _singular(words: frozenset[str]) -> set[str]:
+    return {word.removesuffix("s") for word in words}
 
 
 def _sides(content: Sequence[str]) -> dict[str, frozenset[bool]]:
@@ -262,9 +254,3 @@ def _names(text: str) -> tuple[frozenset[str], str]:
         else:
             names.add(fold(word))
     return frozenset(names), first
-
-
-def _other_first(one: Statement, other: Statement) -> bool:
-    """Whether the texts begin with two words that may both be names."""
-    firsts = {one.first, other.first} - _LIGHT - _OWNER
-    return len(firsts - {""}) == 2 and one.first != other.first

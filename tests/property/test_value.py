@@ -68,7 +68,7 @@ def _rows(record: Record, now: datetime, opinions: FeedbackCounts = NO_FEEDBACK)
     """Every value there is, each the better the higher."""
     known: ValueFeatures = features(record, now, opinions)
     return {
-        "heat": known.heat,
+        "heat": known.shares["heat"],
         "kept": 1 - decay(known),
         "tier": known.value(ValuePolicy().tier_weights),
         "strength": strength(record, now),

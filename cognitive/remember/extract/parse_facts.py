@@ -88,7 +88,8 @@ def parse_facts(answer: str) -> tuple[ExtractedFact, ...] | None:
     facts = [fact for item in items if (fact := _fact(item)) is not None]
     if items and not facts:
         return None
-    return tuple(_unlike(fact for fact in facts if not _says_nothing(fact.text)))
+    said = (fact for fact in facts if not _NOTHING.fullmatch(fact.text) and not _ABOUT_THE_TALK.match(fact.text))
+    return tuple(_unlike(said))
 
 
 def _values(answer: str) -> Iterator[object]:
@@ -258,8 +259,3 @@ def _fact(item: object) -> ExtractedFact | None:
         expires=_date(fields.get("expires")),
         verdicts=_verdicts(_first(fields, "verdicts", "relations")),
     )
-
-
-def _says_nothing(text: str) -> bool:
-    """Whether it is no memory at all: "None", or something about the conversation only."""
-    return _NOTHING.fullmatch(text) is not None or _ABOUT_THE_TALK.match(text) is not None

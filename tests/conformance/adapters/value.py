@@ -42,8 +42,8 @@ _REASONS = {
 def inputs(case: Case) -> Outcome:
     known = features(_record(case.input["record"]), _moment(case.input["now"]))
     names = ("confidence", "access", "recency", "importance", "feedback")
-    actual = {name: round(known.feature(name), 6) for name in names}  # type: ignore[arg-type]
-    return compare(case, {**actual, "disputed_penalty": known.disputed})
+    actual = {name: round(known.shares[name], 6) for name in names}  # type: ignore[index]
+    return compare(case, {**actual, "disputed_penalty": known.shares["disputed"]})
 
 
 def life(case: Case) -> Outcome:
@@ -60,14 +60,13 @@ def life(case: Case) -> Outcome:
     score = case.input["signals"].get("feedback_score")
     known = features(record, now, policy=policy)
     if score is not None:
-        known = replace(
-            known, feedback=score, heat=known.heat + policy.heat_weights["feedback"] * (score - known.feedback)
-        )
+        heat = known.shares["heat"] + policy.heat_weights["feedback"] * (score - known.shares["feedback"])
+        known = replace(known, shares={**known.shares, "feedback": score, "heat": heat})
     state = lifecycle.state_of(record)
     happening = lifecycle.due_event(record, known, now, policy)
     following = lifecycle.next_state(state, happening).state if happening else state.state
     actual = {
-        "heat": round(known.heat, 6),
+        "heat": round(known.shares["heat"], 6),
         "decay": round(decay(known, policy), 6),
         "state": state.state,
         "next": following,
@@ -149,7 +148,7 @@ def either_time(case: Case) -> Outcome:
         values,
         {
             "both forms are read": values[0] == values[1] and values[0].idle_days > 0,
-            "the value is finite": math.isfinite(decay(values[0])) and math.isfinite(values[0].heat),
+            "the value is finite": math.isfinite(decay(values[0])) and math.isfinite(values[0].shares["heat"]),
         },
     )
 

@@ -134,7 +134,7 @@ def test_yes_warms_and_no_cools() -> None:
     base, liked, disliked = (
         features(_GUESS, START, opinion) for opinion in (FeedbackCounts(), FeedbackCounts(2), FeedbackCounts(0, 2))
     )
-    assert disliked.heat < base.heat < liked.heat
+    assert disliked.shares["heat"] < base.shares["heat"] < liked.shares["heat"]
     assert decay(liked) < decay(base) < decay(disliked)
 
 
