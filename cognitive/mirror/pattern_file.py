@@ -26,7 +26,6 @@ from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import Pattern, candidate_of, one_line, patterns_of, text_of
-from kenobot.cognitive.procedural.pattern_rows import PatternFigures
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, records
@@ -80,7 +79,7 @@ class PatternEntry:
 class _Shown:
     """A pattern's figures, and how it stands in the file."""
 
-    figures: PatternFigures
+    figures: tuple[object, ...]
     text: str
     digest: EntryDigest
 

@@ -1,7 +1,6 @@
 """Extract problems and their solutions from texts by rules, in Spanish and English. Pure.
 
-A problem is told by a sign of failure, a solution by a word that says it is over; what is only hoped for, asked or
-denied is none. Both are kept in the words of whoever told them, without the story around the problem.
+A sign of failure marks a problem, a word for its end a solution, unless it is hoped for, asked or denied.
 """
 
 import re
@@ -43,7 +42,7 @@ class Solution:
 
 
 def find_solution(text: str, policy: ProceduralPolicy = DEFAULT) -> Solution | None:
-    """Extract a problem and its solution; None when the text does not tell both."""
+    """Extract a problem and its solution; None when the text lacks either."""
     clauses = list(_clauses(text))
     for at, clause in enumerate(clauses):
         found = _resolution(clause)
@@ -99,7 +98,7 @@ def is_grounded(said: str, told: str, policy: ProceduralPolicy = DEFAULT) -> boo
 
 
 def _clauses(text: str) -> Iterator[str]:
-    """Split a text into its first clauses: a longer text tells no problem with its solution."""
+    """Split a text into its first clauses."""
     plain = _BLANKS.sub(" ", unicodedata.normalize("NFC", text[:_LONGEST]))
     clauses = (clause for piece in _CLAUSE.split(plain) if (clause := piece.strip(_TRIM)))
     yield from islice(clauses, _CLAUSES)
@@ -128,9 +127,9 @@ def _within(clause: str, found: re.Match[str]) -> tuple[str, str] | None:
 
 
 def _across(clauses: list[str], at: int) -> tuple[str, str] | None:
-    """Pair the solution at `at` with the nearest clause that tells a problem only, the one before first.
+    """Pair the solution at `at` with the nearest clause that holds a problem only, the one before first.
 
-    A clause that only says that it is solved is told by what comes next.
+    A clause that does not say how is continued by the next.
     """
     near = sorted(range(len(clauses)), key=lambda other: (abs(other - at), other))
     trouble = [other for other in near if other != at and mentions_failure(clauses[other])]
@@ -154,7 +153,7 @@ def _says_how(response: str, trigger: str) -> bool:
 
 
 def _fitted(text: str, longest: int) -> str:
-    """`text` within so many characters, cut between words."""
+    """Clip `text` between words."""
     text = " ".join(text.split()).strip(_TRIM)
     if len(text) <= longest:
         return text

@@ -1,7 +1,6 @@
-"""Learn from the person's next words whether a pattern worked this time.
+"""Learn from the person's next message whether a pattern worked.
 
-Only a short message that says so plainly counts, and only for a pattern whose response the reply has used. What was
-judged once is not judged again for the same reply.
+Only a short, plain message counts, only for a pattern whose response the reply has used, and once for each reply.
 """
 
 import re
@@ -12,7 +11,7 @@ from typing import Literal
 from kenobot.cognitive.beliefs.value import clamp
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural import pattern_rows
-from kenobot.cognitive.procedural.pattern import Pattern, keyword_coverage, pattern_of
+from kenobot.cognitive.procedural.pattern import Pattern, keyword_coverage, patterns_of
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.scopes import Scopes
@@ -50,7 +49,7 @@ def is_too_old(moment: str, at: datetime, hours: float) -> bool:
 
 
 def detect_outcome(text: str) -> Outcome | None:
-    """Detect what `text`, in Spanish or English, says of how the last advice did; None for nothing. Pure."""
+    """Detect how the last advice did, by a text in Spanish or English; None when it does not say. Pure."""
     found: set[Outcome] = set()
     for sentence in _SENTENCE.split(_YES.sub("", folded_reply(text) or "", count=1)):
         if "?" in sentence or _WISH.search(sentence):
@@ -71,43 +70,34 @@ def apply_outcome(
     judged: Collection[int] = (),
     policy: ProceduralPolicy = DEFAULT,
 ) -> list[int]:
-    """Count what `text` says of how the patterns of the session's last replies did, inside the turn's transaction.
+    """Move the confidence of the patterns in the session's last replies by the outcome in `text`, and return them.
 
-    To be called before the turn itself is written. judged: records that the same message was about already. Returns the
-    patterns whose confidence has moved. A guest speaks for what they could see, which is what was shown.
+    Runs in the turn's transaction, before the turn is written. judged: records that the message reacted to already.
     """
-    heard = detect_outcome(text) if principal.trust in ("owner", "guest") else None
-    if heard is None:
+    outcome = detect_outcome(text) if principal.trust in ("owner", "guest") else None
+    if outcome is None:
         return []
+    step = policy.gain_when_worked if outcome == "worked" else -policy.loss_when_failed
     for trial in pattern_rows.recent_replies(connection, session, policy.max_trials):
         if is_too_old(trial.at, at, policy.trial_hours):
             break
-        meant = [
+        used = [
             pattern
             for pattern in _shown(connection, trial.records, principal.read_scopes)
             if keyword_coverage(pattern.response, trial.reply) >= policy.used_from_share
         ]
-        if not meant:
+        if not used:
             continue
-        moved = [p for p in meant if p.id not in judged and not pattern_rows.has_outcome(connection, p.id, trial.inbox)]
+        moved = [p for p in used if p.id not in judged and not pattern_rows.has_outcome(connection, p.id, trial.inbox)]
         act = ChangeContext(at, principal.role, f"they said: {text.strip()[:80]}", session)
         for pattern in moved:
-            _move(connection, pattern, heard, trial.inbox, act, policy)
+            # Recorded also where confidence cannot move. No frame shows patterns, so prompts stay valid.
+            values = {"confidence": round(clamp(pattern.confidence + step), 6)}
+            change(connection, pattern.record, outcome, values, act, shown=False, data={"inbox": trial.inbox})
         return [pattern.id for pattern in moved]
     return []
 
 
 def _shown(connection: Connection, records: Collection[int], reach: Scopes) -> list[Pattern]:
     found = store.by_ids(connection, list(records), reach)
-    live = [pattern_of(found[number]) for number in records if number in found and found[number].status == "active"]
-    return [pattern for pattern in live if pattern is not None]
-
-
-def _move(
-    connection: Connection, pattern: Pattern, heard: Outcome, inbox: int, act: ChangeContext, policy: ProceduralPolicy
-) -> None:
-    """Let an outcome move a pattern's confidence; that it happened is told even where nothing is left to move."""
-    step = policy.gain_when_worked if heard == "worked" else -policy.loss_when_failed
-    confidence = round(clamp(pattern.confidence + step), 6)
-    # No frame shows patterns, so the prompts that stand need not be made anew.
-    change(connection, pattern.record, heard, {"confidence": confidence}, act, shown=False, data={"inbox": inbox})
+    return patterns_of(found[number] for number in records if number in found and found[number].status == "active")

@@ -14,13 +14,10 @@ from kenobot.storage.connection import Connection
 
 _LIVE_PATTERN = "form = 'procedure' AND status = 'active'"
 
-PatternFigures = tuple[object, ...]
-"""Figures of one pattern."""
-
 
 @dataclass(frozen=True, slots=True)
 class ShownReply:
-    """A reply for which patterns were shown. at: when. records: of the patterns. reply: its words."""
+    """A reply whose prompt showed patterns. records: of the patterns."""
 
     inbox: int
     at: str
@@ -40,7 +37,7 @@ def iter_patterns(connection: Connection, reach: Scopes) -> Iterator[Record]:
 
 
 def touched_since(connection: Connection, event: int) -> bool:
-    """Tell whether a pattern was changed or shown after an event. Reads what happened since, no more."""
+    """Tell whether a pattern was changed or shown after an event."""
     row = connection.execute(
         "SELECT 1 FROM event LEFT JOIN record ON record.id = event.record_id WHERE event.id > ? AND ("
         "(event.record_id IS NOT NULL AND coalesce(record.form, 'procedure') = 'procedure') OR EXISTS "
@@ -51,8 +48,8 @@ def touched_since(connection: Connection, event: int) -> bool:
     return row is not None
 
 
-def figures_by_pattern(connection: Connection, reach: Scopes, limit: int) -> dict[int, PatternFigures]:
-    """Query what differs once a pattern has changed, of the newest `limit` live ones, in the order they came."""
+def figures_by_pattern(connection: Connection, reach: Scopes, limit: int) -> dict[int, tuple[object, ...]]:
+    """Query figures of the newest `limit` live patterns, which differ once one has changed, in the order they came."""
     rows = _newest(connection, "id, use_count, confidence, updated, changed_event", reach, limit)
     return {row[0]: row[1:] for row in reversed(rows)}
 
@@ -80,10 +77,7 @@ def learned_from(connection: Connection, records: Sequence[int], reach: Scopes) 
 
 
 def recent_replies(connection: Connection, session: str, limit: int) -> list[ShownReply]:
-    """Query the last `limit` replies of a conversation that patterns were shown for, the newest first.
-
-    Looks at the last messages only: what came before has been judged or passed over.
-    """
+    """Query the last replies of a conversation whose prompts showed patterns, the newest first, among `limit`."""
     events = connection.execute(
         "SELECT at, data FROM event WHERE type = 'recalled' AND session = ? ORDER BY id DESC", (session,)
     )
@@ -100,7 +94,7 @@ def _replies(connection: Connection, session: str, events: Iterable[tuple[str, s
 
 
 def has_outcome(connection: Connection, record: int, inbox: int) -> bool:
-    """Tell whether a person has said how a pattern did in the reply to a message."""
+    """Tell whether a pattern's outcome in the reply to a message is recorded."""
     row = connection.execute(
         "SELECT 1 FROM event WHERE record_id = ? AND type IN ('worked', 'failed') "
         "AND json_extract(data, '$.inbox') = ? LIMIT 1",

@@ -1,1 +1,1 @@
-"""What words are, in every script: the ground on which memory compares and finds texts."""
+"""Words, dates, names and quotations in texts: how memory splits, normalises and compares them."""

@@ -1,4 +1,4 @@
-"""The owner's calendar: which day and which time of day a moment is where the owner lives."""
+"""Convert moments to the owner's calendar, and parse them."""
 
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
@@ -25,7 +25,7 @@ def week_of(day: str) -> str:
 
 
 def describe_age(elapsed: timedelta) -> str:
-    """How long ago, as people say it: "just now", "5 minutes ago", "2 hours ago", "1 day ago"."""
+    """Describe a time ago: "just now", "5 minutes ago", "2 hours ago", "1 day ago"."""
     minutes = int(elapsed.total_seconds() // 60)
     if minutes < 1:
         return "just now"
@@ -41,7 +41,7 @@ def _ago(count: int, unit: str) -> str:
 
 @lru_cache(4096)
 def parse_time(text: str) -> datetime | None:
-    """A time as the database or another system wrote it, in UTC; None when it cannot be read."""
+    """Parse an ISO time to UTC; None when it is none."""
     try:
         found = datetime.fromisoformat(text.strip())
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)

@@ -1,12 +1,12 @@
-"""Split a statement into claims that can stand alone, so that one may be outdated while the others still hold.
+"""Split a statement in Spanish or English into claims, of which one may be outdated while the others still hold.
 
-Works on Spanish and English by what a claim begins with: a subject of its own, or a verb that goes on with the subject
-of the sentence. A text that cannot be split that way is one claim.
+A claim begins with a subject of its own, or with a verb that continues the subject of the sentence.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kenobot.cognitive.text.lexicon import STOPWORDS, alternatives
 from kenobot.cognitive.text.words import fold, stems, words
@@ -45,15 +45,14 @@ _SUBJECT = re.compile(
     r"(?:'s [\w-]+(?= is\b)| )"
 )
 _BACK = frozenset("it that this there them alli ahi alla eso esto ello".split())
-"""Words that point at what stands before: with that, such a claim falls."""
+"""Words that point to the claim before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One claim of a sentence.
+    """text: as it stands in the sentence, after `lead`. standalone_text: as a sentence, without its end mark.
 
-    text: as it stands there, after `lead`. standalone_text: as a sentence of its own, without its end mark.
-    sentence: its number. depends_on_previous: it means little without the claim before it.
+    sentence: its number. depends_on_previous: whether it falls with the claim before it.
     """
 
     text: str
@@ -64,7 +63,7 @@ class Claim:
 
 
 def claims(text: str) -> tuple[Claim, ...]:
-    """What a statement claims, in order; a single claim where nothing can be told apart."""
+    """Split a statement into its claims; one where it cannot be split."""
     found: list[Claim] = []
     if len(text) <= _LONGEST and _MANY.search(text):
         for number, sentence in enumerate(_SENTENCE.split(text.strip())):
@@ -76,30 +75,27 @@ def claims(text: str) -> tuple[Claim, ...]:
 
 
 def remove_values(text: str, outdated: Sequence[str], kept: Iterable[str]) -> str | None:
-    """`text` without the claims that tell one of the values `outdated`: itself when none does.
-
-    None when nothing would be left, or not all that tells of the values `kept`.
-    """
+    """Remove the claims with a value of `outdated`; None when nothing, or not all of the values `kept`, is left."""
     parts = claims(text)
     gone = {at for at, claim in enumerate(parts) if any(mentions_value(claim.text, value) for value in outdated)}
     return _cut(text, parts, gone, kept)
 
 
 def remove_claims(text: str, dropped: Sequence[Claim], kept: Iterable[str] = ()) -> str | None:
-    """`text` without these of its claims; None as with `without`."""
+    """Remove the claims `dropped`; None as with `remove_values`."""
     parts = claims(text)
     return _cut(text, parts, {at for at, claim in enumerate(parts) if claim in dropped}, kept)
 
 
 def mentions_value(text: str, value: str) -> bool:
-    """Whether a text has all words of a value that mean something."""
-    said = {stem for word in words(text) for stem in stems(word)}
-    meant = [word for word in words(value) if word not in STOPWORDS] or words(value)
-    return bool(meant) and all(not said.isdisjoint(stems(word)) for word in meant)
+    """Whether a text has all content words of a value."""
+    text_stems = {stem for word in words(text) for stem in stems(word)}
+    value_words = [word for word in words(value) if word not in STOPWORDS] or words(value)
+    return bool(value_words) and all(not text_stems.isdisjoint(stems(word)) for word in value_words)
 
 
 def with_outdated_note(text: str, values: Iterable[str], tongue: str) -> str:
-    """`text` with a note that it is no longer right about `values`, where those stand in it."""
+    """Note in `text` that those of `values` that stand in it are outdated."""
     wrong = [value for value in values if mentions_value(text, value)]
     if not wrong:
         return text
@@ -115,25 +111,18 @@ def _cut(text: str, parts: Sequence[Claim], gone: set[int], kept: Iterable[str])
     left = [claim for at, claim in enumerate(parts) if at not in gone]
     if not left:
         return None
-    said = _joined(left)
-    if any(mentions_value(text, value) and not mentions_value(said, value) for value in kept):
+    rest = left[0].standalone_text
+    for before, claim in pairwise(left):
+        same_sentence = before.sentence == claim.sentence
+        rest += f"{claim.lead}{claim.text}" if same_sentence else f". {_capitalised(claim.standalone_text)}"
+    if any(mentions_value(text, value) and not mentions_value(rest, value) for value in kept):
         return None
-    said = said[0].upper() + said[1:] if text[:1].isupper() else said
-    return said + text.rstrip()[-1] if text.rstrip().endswith((".", "!", "…")) else said
+    rest = _capitalised(rest) if text[:1].isupper() else rest
+    return rest + text.rstrip()[-1] if text.rstrip().endswith((".", "!", "…")) else rest
 
 
-def _joined(left: Sequence[Claim]) -> str:
-    said = ""
-    before: Claim | None = None
-    for claim in left:
-        if before is None:
-            said = claim.standalone_text
-        elif before.sentence == claim.sentence:
-            said += f"{claim.lead}{claim.text}"
-        else:
-            said += f". {claim.standalone_text[0].upper()}{claim.standalone_text[1:]}"
-        before = claim
-    return said
+def _capitalised(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _in_sentence(sentence: str, number: int, lead: str) -> list[Claim]:
@@ -165,7 +154,7 @@ def _claim(said: str, lead: str, number: int, before: Sequence[Claim], subject: 
 
 
 def _begins(said: str, plain: str, subject: str) -> str | None:
-    """What a claim that starts here lacks of a sentence: "" or a subject; None when no claim starts here."""
+    """The subject that a claim which starts here lacks, or ""; None when no claim starts here."""
     if _FOLDED_OWN.match(plain) or _NAMED_OWN.match(said) or _POINTING.match(plain):
         return ""
     bare = _BARE_FIRST if subject in ("I", "We") else _BARE_THIRD
@@ -173,7 +162,7 @@ def _begins(said: str, plain: str, subject: str) -> str | None:
 
 
 def _subject(sentence: str) -> str:
-    """Of whom a sentence speaks, as it is written there; "" when it cannot be told."""
+    """Find the subject of a sentence; "" when it has none that its verb agrees with."""
     found = _SUBJECT.match(sentence)
     if found is None:
         return ""
@@ -183,6 +172,6 @@ def _subject(sentence: str) -> str:
 
 
 def _plain(text: str) -> str | None:
-    """`text` folded, letter by letter; None when letters became more or fewer, so that nothing can be cut by it."""
+    """Fold `text` letter by letter; None where that changes its length."""
     plain = fold(text)
     return plain if len(plain) == len(text) else None

@@ -87,10 +87,7 @@ _YEAR = re.compile(r"\b(?:in|en|of|del?|during|since|desde) ((?:19|20)\d\d)\b")
 
 
 def day_named(plain: str, today: date, *, past: bool = False) -> date | None:
-    """The first day that a folded text names; None when it names none.
-
-    past: a day and month without a year are the last ones there were, not the next, as with a birthday.
-    """
+    """Find the first day that a folded text names. past: a day without a year is in the past, not in the future."""
     if found := _ISO.search(plain):
         return _day(int(found[1]), int(found[2]), int(found[3]))
     if found := _DAY_FIRST.search(plain):
@@ -139,7 +136,7 @@ class DateRange:
     last: date
 
     def closeness(self, day: date) -> float:
-        """How well a day fits, 0 to 1: what is told in those days fits best, and less the further it lies from them."""
+        """Measure how near a day is to the range: 1 within it, less the further away."""
         away = max(0, (self.first - day).days, (day - self.last).days)
         return 1 / (1 + away / max(3, (self.last - self.first).days + 1))
 
@@ -167,7 +164,7 @@ def asks_time_first(plain: str, before: int) -> bool:
 
 
 def parse_date_range(plain: str, today: date) -> DateRange | None:
-    """The days that a folded question speaks of, counted from `today`; None when it speaks of none."""
+    """Parse the days that a folded question asks about; None when it names none."""
     if found := _PAST_DATE.search(plain):
         number, name = (found[1], found[2]) if found[1] else (found[5], found[4])
         day = _of_year(found[3] or found[6], MONTHS[name], int(number), today, past=True)
@@ -198,7 +195,7 @@ def _back(today: date, days: int) -> date:
 
 
 def _around(today: date, days: int, unit: int) -> DateRange:
-    """So many days ago, give or take half of the unit that it was said in."""
+    """The range so many days ago, give or take half of the unit."""
     return DateRange(_back(today, days + unit // 2), _back(today, max(0, days - unit // 2)))
 
 

@@ -1,8 +1,4 @@
-"""Normalise and compare names of entities and values of attributes.
-
-Two names are one only when they are spelled alike but for case, width and hyphens: Jane Roe is not Jade Roe, and
-app-v2 is not app-v3.
-"""
+"""Normalise and compare names of entities and values of attributes: equal but for case, width and hyphens."""
 
 import re
 import unicodedata
@@ -12,7 +8,7 @@ from kenobot.cognitive.text.fingerprint import normalise
 from kenobot.cognitive.text.words import fold
 
 OWNER_SUBJECT = "owner"
-"""The subject of what is said of the person whose memory it is."""
+"""The subject of records about the person whose memory it is."""
 
 _JOINTS = re.compile(r"[\s_\-‐‑.·]+")
 _ARTICLE = re.compile(r"^(?:the|an?|el|la|los|las|un|una)\s")
@@ -22,7 +18,7 @@ _SELF = frozenset(
 
 
 def normalize_name(name: str) -> str:
-    """`name` in NFKC and lower case, its words joined by hyphens; letters, digits and signs of every script stay."""
+    """Normalise to NFKC and lower case, words joined by hyphens; letters, digits and signs of every script stay."""
     plain = unicodedata.normalize("NFKC", name).casefold().replace("’", "'")
     kept = "".join(
         char for char in plain if char.isalnum() or unicodedata.category(char)[0] in "MS" or char in " -_'.·#&"
@@ -31,12 +27,12 @@ def normalize_name(name: str) -> str:
 
 
 def supersession_key(subject: str, attribute: str) -> str:
-    """What there is one value of at a time: an attribute of somebody."""
+    """The key of an attribute of a subject, which has one value at a time."""
     return f"{normalize_name(subject)}::{normalize_name(attribute)}"
 
 
 def attribute_line(attributes: Iterable[tuple[str, str]]) -> str:
-    """Attributes on one line, by name."""
+    """Render attributes on one line, by name."""
     return "; ".join(f"{name}: {value}" for name, value in sorted((name.lower(), value) for name, value in attributes))
 
 
@@ -46,7 +42,7 @@ def same_value(one: str, other: str) -> bool:
 
 
 def is_same_or_more_exact(one: str, other: str) -> bool:
-    """Whether one value only says more exactly what the other says: Acme, and Acme Corp."""
+    """Whether one value is the beginning of the other: Acme, and Acme Corp."""
     a, b = _plain_value(one).split(), _plain_value(other).split()
     return bool(a and b) and (a == b[: len(a)] or b == a[: len(b)])
 
@@ -61,5 +57,5 @@ def is_owner(name: str) -> bool:
 
 
 def normalize_subject(name: str) -> str:
-    """A name as the subject of a record: in one spelling, whatever case and accents it is written in."""
+    """Normalise a name to the subject of a record: one spelling for every case and accent."""
     return OWNER_SUBJECT if is_owner(name) else fold(" ".join(name.split()))[:80]

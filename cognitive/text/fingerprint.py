@@ -1,11 +1,10 @@
-"""Compute the key of a text: texts with the same words have the same key."""
+"""Compute the key of a text, which texts with the same words share."""
 
 import hashlib
 import re
 import unicodedata
 
 # Marks of prose only: signs such as + # % - carry meaning ("C" is not "C++", "5" is neither "-5" nor "~5").
-# Each run of marks is looked at once: a text of nothing but dots costs linear time.
 _MARK = r"[\"“”„«»'‘’`´.,;:!?¡¿…()\[\]{}、。，！？；：「」『』（）*_~|]"
 _PROSE_MARK = re.compile(rf"(?<!{_MARK}){_MARK}++(?=\s|$)|(?<!\S)(?:[\"“”„«»'‘’`´¡¿(\[{{「『（*|]|~~)+")
 _MEANT = re.compile("[²³¹⁰-₟¼-¾⅐-↉]")  # NFKC makes 102 of 10² and 11/2 of 1½
@@ -14,11 +13,7 @@ _BLANKS = re.compile(r"\s+")
 
 
 def normalise(text: str) -> str:
-    """`text` without what does not change its meaning: case, width, prose punctuation at word ends, blanks, and
-    hyphens between letters.
-
-    Letters, digits, signs and symbols of every script are kept. Idempotent.
-    """
+    """Remove case, width, prose punctuation at word ends, blanks, and hyphens between letters. Idempotent."""
     text = _compatible(text).casefold()
     previous = None
     while previous != text:
@@ -28,7 +23,7 @@ def normalise(text: str) -> str:
 
 
 def _compatible(text: str) -> str:
-    """`text` in NFKC, but for raised and lowered digits and fractions."""
+    """Normalise to NFKC, but for raised and lowered digits and fractions."""
     if text.isascii():
         return text
     pieces = zip(_MEANT.split(text), [*_MEANT.findall(text), ""], strict=True)
@@ -36,7 +31,7 @@ def _compatible(text: str) -> str:
 
 
 def key_about(subject: str, text: str) -> str:
-    """The key of words that are said of more than one subject, for all but the first."""
+    """The key of a text about a further subject."""
     return key_of(f"{subject}: {text}")
 
 

@@ -1,9 +1,8 @@
-"""Attribute a memory's words: the model writes a memory, but others' words must not become the speaker's.
+"""Attribute a memory's words to the speaker or to others, so that their words do not become the speaker's.
 
-A memory counts as another's when more of its words come from their texts alone than from the speaker's; and, others'
-texts being in view, when the speaker only agreed ("yes, do that") or quoted, and nothing of it was said by the speaker
-or asked by the model itself. Words are compared by their beginnings, without case, accents and function words; in
-scripts without blanks, pairs of letters are compared. Copied words are recognised so, copied meaning is not.
+A memory is another's when more of its words come from their texts alone than from the speaker's; and when the speaker
+only agreed ("yes, do that") or quoted, and neither the speaker nor the model said any of it. Words are compared by
+their beginnings, without case, accents and function words; in scripts without blanks, by pairs of letters.
 """
 
 import re
@@ -43,7 +42,7 @@ class AttributedText:
 
 
 def quoted_passages(text: str) -> list[str]:
-    """Return the passages marked as another's words: lines after `>`, fenced blocks, long quotations."""
+    """Find the passages marked as quotations: lines after `>`, fenced blocks, long quotations."""
     found = [match[0] for match in _FENCED.finditer(text)]
     rest = _FENCED.sub("\n", text)
     found += [match[0] for match in _QUOTED_LINE.finditer(rest)]
@@ -58,7 +57,7 @@ def without_quotes(text: str) -> str:
 
 
 def may_be_pasted(text: str) -> bool:
-    """Return whether part of `text` may be another's: it is quoted, or longer than people type in a chat."""
+    """Whether part of `text` may be another's: quoted, or longer than people type in a chat."""
     return len(text) > _LONG or bool(quoted_passages(text))
 
 
@@ -77,7 +76,7 @@ def content_words(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _letter(char: str) -> str:
-    """Fold a character: no accents, and nothing for an invisible one. One at a time, so that none costs much."""
+    """Fold a character: no accents, and nothing for an invisible one."""
     if ord(char) in _TAGS_BLOCK:
         return chr(ord(char) - 0xE0000)
     parts = unicodedata.normalize("NFKD", char)
@@ -106,9 +105,8 @@ class _WordIndex:
 class SpeechContext:
     """The texts of a turn and shortly before it.
 
-    trust: of the speaker. message, earlier_messages: the speaker's own words. model_replies: the replies to those.
-    other_texts: everything else that the model was shown, with what it made of that. has_quotes: whether this turn's
-    message itself holds another's words.
+    trust: of the speaker, who wrote message and earlier_messages. model_replies: to those. other_texts: the rest of
+    the prompt, and the replies to it. has_quotes: whether the message quotes.
     """
 
     trust: Trust
@@ -120,26 +118,26 @@ class SpeechContext:
 
 
 class Provenance:
-    """Attributes memories to the voices of one context, whose texts are indexed once."""
+    """Attributes memories within one context, whose texts are indexed once."""
 
-    def __init__(self, said: SpeechContext) -> None:
-        self._trust = said.trust
-        lesser = [voice for voice in said.other_texts if trust_rank(voice.trust) < trust_rank(said.trust)]
+    def __init__(self, context: SpeechContext) -> None:
+        self._trust = context.trust
+        lesser = [voice for voice in context.other_texts if trust_rank(voice.trust) < trust_rank(context.trust)]
         self._others = {
             trust: _WordIndex(voice.text for voice in lesser if voice.trust == trust)
             for trust in LEAST_TRUSTED_FIRST
             if any(voice.trust == trust for voice in lesser)
         }
-        self._own = _WordIndex([said.message, *said.earlier_messages] if lesser else [])
-        self._asked = _WordIndex(said.model_replies if lesser else [])
-        self._leaning = said.has_quotes or len(content_words(said.message)) <= _FEW
+        self._own = _WordIndex([context.message, *context.earlier_messages] if lesser else [])
+        self._asked = _WordIndex(context.model_replies if lesser else [])
+        self._leaning = context.has_quotes or len(content_words(context.message)) <= _FEW
 
     def lowest_trust(self, candidate: Candidate) -> Trust:
-        """Lower the trust of `candidate` to that of those whose words it repeats."""
+        """Lower the trust of `candidate` to that of the authors of its words."""
         return min(candidate.trust, self.trust_of(candidate.text), key=trust_rank)
 
     def trust_of(self, text: str) -> Trust:
-        """Return the trust of a memory `text`: the speaker's, or that of those whose words it repeats."""
+        """The trust of the author of a memory's words."""
         if not self._others:
             return self._trust
         found = content_words(text)

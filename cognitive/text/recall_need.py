@@ -14,7 +14,7 @@ _LONGEST_ORDER = 200  # characters
 
 
 def recall_need(text: str) -> RecallNeed:
-    """How much of memory a message calls for."""
+    """Classify a message by how much memory it needs."""
     if len(text) > _LONGEST_ORDER:
         return "full"
     found = words(text)

@@ -5,7 +5,7 @@ the longer one holds. A word weighs one, spread over its stems; function words, 
 nothing, and the two sides of a pair of opposites, in every form of their words, are one topic with two answers.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, Protocol
@@ -40,14 +40,14 @@ class Nearness(Protocol):
 
 
 def band_of(similarity: float, policy: AdmitPolicy) -> Band:
-    """What a similarity calls for. The limits themselves belong to the lower band."""
+    """Classify a similarity. The limits belong to the lower band."""
     if similarity > policy.repeat_above:
         return "repeat"
     return "grey" if similarity > policy.compare_above else "apart"
 
 
 def similarity(one: str, other: str) -> float:
-    """How near two texts are by their words, from 0 to 1; symmetric."""
+    """Measure the similarity of two texts by their words, from 0 to 1; symmetric."""
     here, there = _topic(one[:_LONGEST]), _topic(other[:_LONGEST])
     if not here.words or not there.words:
         return 0.0
@@ -60,7 +60,7 @@ def similarity(one: str, other: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Topic:
-    """The words of a text by their stems, what each stem weighs, and all of them together."""
+    """A text's words by their stems, the weight of each stem, and the sum of the weights."""
 
     words: tuple[tuple[str, ...], ...]
     weights: Mapping[str, float]
@@ -68,7 +68,7 @@ class _Topic:
 
 
 def topic_words(text: str) -> tuple[tuple[str, ...], ...]:
-    """What a text is about: its words in order, each once and by its stems."""
+    """The content words of a text in order, each once and by its stems."""
     return _topic(text[:_LONGEST]).words
 
 
@@ -80,31 +80,25 @@ def _topic(text: str) -> _Topic:
             found[forms] = None
         if len(found) >= _MOST:
             break
-    weights = _weights(found)
+    weights: dict[str, float] = {}
+    for forms in found:
+        for form in forms:
+            weights[form] = max(weights.get(form, 0.0), 1 / len(forms))
     return _Topic(tuple(found), weights, sum(weights.values()))
 
 
 @lru_cache(20_000)
 def _forms(word: str) -> tuple[str, ...]:
-    """What a folded word is about: its stems, or the topic on which it takes a side; nothing when it is about none."""
-    taken = polarity_of(word)
-    if taken is not None:
-        return (taken.topic,)
+    """The stems of a folded word, or the topic on which it takes a side; nothing for a function word."""
+    polarity = polarity_of(word)
+    if polarity is not None:
+        return (polarity.topic,)
     return () if word in STOPWORDS or word in _SELF or is_negation(word) else stems(word)
-
-
-def _weights(found: Iterable[tuple[str, ...]]) -> dict[str, float]:
-    weights: dict[str, float] = {}
-    for forms in found:
-        for form in forms:
-            weights[form] = max(weights.get(form, 0.0), 1 / len(forms))
-    return weights
 
 
 @dataclass(frozen=True, slots=True)
 class Polarity:
-    """The answer that a word gives to a question of yes or no: on which topic, which one, and whether a text that
-    gives the other cannot be so too."""
+    """The side that a word takes on a topic. contrary: whether both sides exclude one another."""
 
     topic: str
     is_second: bool

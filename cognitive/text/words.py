@@ -58,7 +58,7 @@ _LANGUAGES = {row.split()[0]: row.split()[1] for row in word_rows("script_langua
 
 
 def fold(text: str) -> str:
-    """`text` in NFKC and lower case, letters as people may leave them: see `_plain_letter`."""
+    """Fold to NFKC and lower case, and letters by `_plain_letter`."""
     if text.isascii():
         return text.lower()
     text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
@@ -68,7 +68,7 @@ def fold(text: str) -> str:
 
 
 def head_and_tail(text: str) -> str:
-    """The beginning and the end of a long text, a short one whole: people say what it is about at either end."""
+    """Clip a long text to its beginning and end, where people say what it is about."""
     return text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
 
 
@@ -95,21 +95,12 @@ def _words(text: str) -> tuple[str, ...]:
 
 @lru_cache(256)
 def _known_words(text: str) -> tuple[str, ...]:
-    """What is admitted is read by several rules, one after the other."""
-    return _words(text)
+    return _words(text)  # cached, for several rules read one text
 
 
 def terms(text: str, *, keep_stops: bool = False) -> list[str]:
-    """The words of `text` as the index knows them: stemmed, function words left out unless `keep_stops`.
-
-    A word is stemmed by both languages, whatever the text is in: people mix them, and a short text does not say.
-    """
-    found: list[str] = []
-    for word in words(text):
-        if not keep_stops and word in STOPWORDS:
-            continue
-        found.extend(stems(word))
-    return found
+    """The words of `text` for the index: stemmed in both languages, function words left out unless `keep_stops`."""
+    return [stem for word in words(text) if keep_stops or word not in STOPWORDS for stem in stems(word)]
 
 
 def stems(word: str) -> tuple[str, ...]:
@@ -127,14 +118,14 @@ def _stemmed(word: str) -> tuple[str, ...]:
 
 @lru_cache(20_000)
 def _stemmed_by_script(word: str) -> tuple[str, ...]:
-    """The stem by the language that the word's script most likely is of; the word, where there is none."""
+    """The stem by the likeliest language of the word's script; the word, where there is none."""
     reduce = _STEMMERS.get(_script(word[:1]))
     return (reduce(word),) if reduce is not None else (word,)
 
 
 @lru_cache(4096)
 def _plain_letter(char: str) -> str:
-    """A folded letter as people may leave it: Latin without accents, but for ñ, Arabic and Hebrew without points."""
+    """Strip what people may leave out of a folded letter: Latin accents but for ñ, Arabic and Hebrew points."""
     if char == "ñ":
         return char
     name = unicodedata.name(char, "")
@@ -146,7 +137,7 @@ def _plain_letter(char: str) -> str:
 
 
 def standalone_letters(text: str) -> list[str]:
-    """Every letter of `text` that may be a word by itself, each once: somebody may look for it alone."""
+    """Every letter of `text` that may be a word by itself, each once."""
     return [] if text.isascii() else list(dict.fromkeys(_ALONE.findall(fold(text))))
 
 
@@ -155,14 +146,12 @@ def _is_latin(word: str) -> bool:
 
 
 def _pairs(word: str) -> list[str]:
-    """The letters of a word of an unspaced script in overlapping pairs, its other stretches whole."""
+    """Split the unspaced stretches of a word into overlapping pairs of letters; others stay whole."""
     found: list[str] = []
-    for stretch in _STRETCH.finditer(word):
-        said = stretch[0]
-        if stretch[1] is None:
-            found.append(said)
-        else:
-            found.extend(said[at : at + 2] for at in range(max(1, len(said) - 1)))
+    for match in _STRETCH.finditer(word):
+        stretch = match[0]
+        pairs = [stretch[at : at + 2] for at in range(max(1, len(stretch) - 1))]
+        found += pairs if match[1] is not None else [stretch]
     return found
 
 
