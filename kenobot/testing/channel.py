@@ -2,15 +2,15 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 
 import pytest
 
-from kenobot.ports.channel import Channel, Sink
-from kenobot.ports.errors import RemoteError, StoreError
+from kenobot.ports.channel import Capabilities, Channel, FetchesMedia, Reacts, ShowsDrafts, Sink, capabilities_of
+from kenobot.ports.errors import Rejected, RemoteError, StoreError
 from kenobot.ports.identity import is_session_id, session_id
-from kenobot.ports.messages import Inbound, MessagePart, Outbound
+from kenobot.ports.messages import Attachment, Button, Inbound, MessagePart, Outbound
 from kenobot.testing.clock import START
 
 HOSTILE_TEXTS = (
@@ -37,13 +37,18 @@ class FakeChannel:
     await channel.until_sent(1)
     assert channel.texts == ["hi!"]
 
+    capabilities: what the platform can do; text only by default. media: the bytes of attachments, by handle.
+
     sent: every part the platform took, in order. attempted: every part it was offered. accepted: what the sink
-    returned from.
+    returned from. drafts: the last text shown of each draft. reactions: emoji by (chat, message).
     """
 
-    def __init__(self, name: str = "fake", *, longest: int = 4096) -> None:
+    def __init__(self, name: str = "fake", capabilities: Capabilities | None = None) -> None:
         self._name = name
-        self._longest = longest
+        self.capabilities = capabilities or Capabilities()
+        self.media: dict[str, bytes] = {}
+        self.drafts: dict[tuple[str, str], str] = {}
+        self.reactions: dict[tuple[str, str], str] = {}
         self._said: deque[Inbound | None] = deque()
         self._failures: deque[Exception | None] = deque()
         self._count = 0
@@ -118,8 +123,9 @@ class FakeChannel:
                 return
 
     def render(self, text: str) -> Sequence[MessagePart]:
-        """See `kenobot.ports.channel.Channel`. Plain text, cut every `longest` characters."""
-        return [MessagePart(text[start : start + self._longest]) for start in range(0, len(text), self._longest)]
+        """See `kenobot.ports.channel.Channel`. Plain text, cut every `longest` UTF-16 units at most."""
+        width = max(1, self.capabilities.longest // 2)  # a character takes two units at most
+        return [MessagePart(text[start : start + width]) for start in range(0, len(text), width)]
 
     async def send(self, outbound: Outbound) -> str:
         """See `kenobot.ports.channel.Channel`."""
@@ -129,7 +135,21 @@ class FakeChannel:
             raise error
         self.sent.append(outbound)
         self._ring()
-        return f"{self._name} {len(self.sent)}"
+        return outbound.replaces or f"{self._name} {len(self.sent)}"
+
+    async def draft(self, chat: str, draft: str, text: str) -> None:
+        """See `kenobot.ports.channel.ShowsDrafts`."""
+        self.drafts[chat, draft] = text
+
+    async def react(self, chat: str, target: str, emoji: str) -> None:
+        """See `kenobot.ports.channel.Reacts`."""
+        self.reactions[chat, target] = emoji
+
+    async def fetch(self, attachment: Attachment) -> AsyncIterator[bytes]:
+        """See `kenobot.ports.channel.FetchesMedia`. Raises Rejected for a handle that is not in `media`."""
+        if attachment.handle not in self.media:
+            raise Rejected("there is no such file")
+        yield self.media[attachment.handle]
 
     def _ring(self) -> None:
         self._changed.set()
@@ -209,6 +229,7 @@ class ChannelContract:
         assert parts, "a text was lost"
         for part in parts:
             length = len(part.text.encode("utf-16-le", "surrogatepass")) // 2
+            assert length <= capabilities_of(channel).longest, f"a part of {length} units"
             for span in part.entities:
                 assert span.offset >= 0, f"{span} begins before the text"
                 assert span.length > 0, f"{span} is empty"
@@ -224,6 +245,25 @@ class ChannelContract:
         for number, part in enumerate(channel.render("Hello, **world**"), 1):
             sent = await channel.send(Outbound(number, channel.name, "1", part, "trace"))
             assert isinstance(sent, str), f"not an id: {sent!r}"
+
+    async def test_what_it_declares_it_can_do(self, channel: Channel) -> None:
+        """The core asks a channel for what its capabilities say, and for nothing else."""
+        declared = capabilities_of(channel)
+        assert declared.longest > 0
+        assert not declared.receives or isinstance(channel, FetchesMedia), "it receives files and cannot fetch them"
+        if declared.drafts:
+            assert isinstance(channel, ShowsDrafts), "it declares drafts and cannot show them"
+            await channel.draft("1", "draft-1", "Hel")
+            await channel.draft("1", "draft-1", "Hello")
+        buttons = ((Button("Yes", "yes"), Button("No", "no")),) if declared.buttons else ()
+        part = MessagePart("Hello?", buttons=buttons)
+        sent = await channel.send(Outbound(1, channel.name, "1", part, "trace"))
+        if declared.edits:
+            again = Outbound(2, channel.name, "1", MessagePart("Hello!"), "trace", replaces=sent)
+            assert await channel.send(again) == sent, "an edit has another id than what it replaces"
+        if declared.reactions:
+            assert isinstance(channel, Reacts), "it declares reactions and cannot give any"
+            await channel.react("1", sent, "👍")
 
     async def test_a_refusal_is_a_remote_error(self, failing: Channel | None) -> None:
         """The core decides about trying again by the kind of error, and shows its text to the owner."""

@@ -2,9 +2,20 @@
 
 import pytest
 
-from kenobot.ports.channel import Channel
+from kenobot.ports.channel import Capabilities, Channel
 from kenobot.ports.errors import Rejected
+from kenobot.ports.messages import Attachment
 from kenobot.testing.channel import ChannelContract, FakeChannel
+
+_ALL = Capabilities(
+    receives=frozenset({"image"}),
+    sends=frozenset({"image"}),
+    edits=True,
+    reactions=True,
+    buttons=True,
+    drafts=True,
+    threads=True,
+)
 
 
 class TestFakeChannel(ChannelContract):
@@ -26,6 +37,24 @@ class TestFakeChannel(ChannelContract):
         """A person writes on the fake."""
         assert isinstance(channel, FakeChannel)
         channel.say(text)
+
+
+class TestFakeChannelOfAPlatformThatCanAll(TestFakeChannel):
+    """The suite, run on the fake with all that a platform may have."""
+
+    @pytest.fixture
+    def channel(self) -> Channel:
+        """A fake that takes everything."""
+        return FakeChannel(capabilities=_ALL)
+
+
+async def test_a_file_is_fetched_by_its_handle() -> None:
+    """The fake hands out the bytes a test gave it, and refuses what it does not have."""
+    channel = FakeChannel(capabilities=_ALL)
+    channel.media["file-1"] = b"GIF89a"
+    assert [piece async for piece in channel.fetch(Attachment("image", handle="file-1"))] == [b"GIF89a"]
+    with pytest.raises(Rejected):
+        await anext(channel.fetch(Attachment("image", handle="file-2")))
 
 
 async def test_a_conversation_that_was_ended_ends_the_run() -> None:
