@@ -1,6 +1,6 @@
 """Apply planned changes, each whole or not at all, and only where memory is still as the pass read it; undo a night."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -58,7 +58,10 @@ def _apply(connection: Connection, planned: Change, context: PassContext) -> int
     data: dict[str, Json] = {"night": context.run, "pass": context.pass_name}
     by_sleep = ChangeContext(context.at, ACTOR, planned.reason)
     if len(planned.parts) == 1 and updates:
-        return _update(connection, updates[0], records, planned.kind, by_sleep, data)
+        event = _update(connection, updates[0], records, planned.kind, by_sleep, data)
+        if event is None:
+            raise _NothingToDo
+        return event
     data["reason"] = planned.reason
     root = events.add_event(connection, context.at, ACTOR, planned.kind, record=planned.record, data=data)
     by_sleep = ChangeContext(context.at, ACTOR, planned.reason, part_of=root)
@@ -78,10 +81,7 @@ def _apply_part(
     """Apply one part of several; False when it changed nothing."""
     match part:
         case UpdateRecord():
-            try:
-                _update(connection, part, records, kind, by_sleep, {})
-            except _NothingToDo:
-                return False
+            return _update(connection, part, records, kind, by_sleep, {}) is not None
         case AdmitRecord():
             return _admit(connection, part, context, by_sleep)
         case changes.AddLink(type="supersedes"):
@@ -116,10 +116,10 @@ def _update(
     kind: str,
     by_sleep: ChangeContext,
     data: dict[str, Json],
-) -> int:
+) -> int | None:
     record = records[part.record]
     if _holds(connection, record, part.values):
-        raise _NothingToDo
+        return None
     return change(connection, record, kind, part.values, by_sleep, shown=part.shown, data=data)
 
 
@@ -154,33 +154,33 @@ class UndoConflict:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class UndoBatch:
-    """The outcome for some decisions. undone: events. unchanged: decisions that changed no memory.
+@dataclass(slots=True)
+class NightUndo:
+    """The outcome of undoing a night. undone: events. unchanged: decisions that changed no memory."""
 
-    oldest_event: the oldest decision of the batch; 0 when none was left.
+    run: int
+    undone: list[int] = field(default_factory=list)  # bounded: the decisions of one night; night
+    conflicts: list[UndoConflict] = field(default_factory=list)  # bounded: the decisions of one night; night
+    unchanged: int = 0
+
+
+def undo_decisions(connection: Connection, outcome: NightUndo, before: int, limit: int, actor: Actor) -> int:
+    """Undo the newest `limit` decisions of a night before event `before`, inside a transaction.
+
+    Returns the oldest of them; 0 when none was left.
     """
-
-    undone: tuple[int, ...]
-    conflicts: tuple[UndoConflict, ...]
-    unchanged: int
-    oldest_event: int
-
-
-def undo_decisions(connection: Connection, run: int, before: int, limit: int, actor: Actor) -> UndoBatch:
-    """Undo the newest `limit` decisions of a night before event `before`, inside a transaction."""
-    undone, conflicts, unchanged, last = list[int](), list[UndoConflict](), 0, 0
-    for last in sleep_plans.night_decisions(connection, run, before, limit):
+    last = 0
+    for last in sleep_plans.night_decisions(connection, outcome.run, before, limit):
         steps = events.decision_events(connection, last)
         if events.undone_by(connection, last) is not None:
             continue
         if not any(step.previous_values or step.kind == "created" for step in steps):
-            unchanged += 1
+            outcome.unchanged += 1
             continue
         try:
             undo.undo(connection, last, ALL_SCOPES, actor)
         except undo.UndoError as error:
-            conflicts.append(UndoConflict(last, steps[0].kind, str(error)))
+            outcome.conflicts.append(UndoConflict(last, steps[0].kind, str(error)))
         else:
-            undone.append(last)
-    return UndoBatch(tuple(undone), tuple(conflicts), unchanged, last)
+            outcome.undone.append(last)
+    return last

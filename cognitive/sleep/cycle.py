@@ -20,7 +20,7 @@ from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, change_from_json, change_to_json
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
-from kenobot.cognitive.sleep.plan.passes import FindNeighbours, ModelQuestion, NightView, Pass, no_neighbours
+from kenobot.cognitive.sleep.plan.passes import FindNeighbours, ModelQuestion, NightView, Pass
 from kenobot.cognitive.sleep.run_rows import PassResult, SleepRun
 from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.sleep_plans import PassProgress
@@ -115,7 +115,7 @@ class SleepCycle:
     on_progress: Callable[[NightProgress], Awaitable[None]] = _ignore
     no_pauses: bool = False
     comparison_cache: ComparisonCache | None = None
-    neighbour_source: Callable[[], FindNeighbours | None] = no_neighbours
+    neighbour_source: Callable[[], FindNeighbours | None] = lambda: None
     after_transaction: Callable[[], Awaitable[None]] = _ignore
 
     async def run_night(self, run: SleepRun) -> None:

@@ -74,7 +74,7 @@ def page_lines(view: NightView, parts: Sequence[Record]) -> list[str]:
     """The lines of the page, as many as the policy allows."""
     lines = _read(view.answer(_question(parts)) or "", parts)
     covered = {number for _, numbers in lines for number in numbers}
-    lines += [(_shown(part), (at,)) for at, part in enumerate(parts, 1) if at not in covered]
+    lines += [(one_line(part.text, _LONGEST), (at,)) for at, part in enumerate(parts, 1) if at not in covered]
     lines.sort(key=lambda line: min(line[1]))
     return [text for text, _ in lines[: view.policy.consolidation.max_profile_lines]]
 
@@ -91,7 +91,7 @@ def _stands(view: NightView, parts: Sequence[Record]) -> bool:
 
 
 def _question(parts: Sequence[Record]) -> ModelQuestion:
-    text = "\n".join(f"{number}.\n> {_shown(part)}" for number, part in enumerate(parts, 1))
+    text = "\n".join(f"{number}.\n> {one_line(part.text, _LONGEST)}" for number, part in enumerate(parts, 1))
     return ModelQuestion(system_prompt("profile"), text, 200 + 60 * len(parts))
 
 
@@ -140,10 +140,6 @@ def adds_claims(text: str, sources: Sequence[str]) -> bool:
         or bool(summary.dates - {day for part in parts for day in part.dates})
         or any(name not in folded for name in summary.names)
     )
-
-
-def _shown(record: Record) -> str:
-    return one_line(record.text, _LONGEST)
 
 
 PASS = Pass("profile", "consolidate", "sums up how the owner likes things", plan, questions)

@@ -147,7 +147,7 @@ def change_to_json(change: Change) -> str:
     """Write a change as ASCII JSON. Raises TypeError for what JSON cannot hold."""
     parts = [[_WIRE_NAMES[type(part)], asdict(part)] for part in change.parts]
     fields = {"kind": change.kind, "reason": change.reason, "record": change.record, "parts": parts}
-    return json.dumps(fields, default=_encode)
+    return json.dumps(fields, default=datetime.isoformat)
 
 
 def change_from_json(text: str) -> Change:
@@ -155,12 +155,6 @@ def change_from_json(text: str) -> Change:
     fields = json.loads(text)
     parts = tuple(_part(name, values) for name, values in fields["parts"])
     return Change(fields["kind"], fields["reason"], parts, fields["record"])
-
-
-def _encode(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    raise TypeError(f"a plan cannot hold a {type(value).__name__}")
 
 
 def _part(name: str, fields: dict[str, Any]) -> ChangePart:

@@ -16,11 +16,6 @@ FindNeighbours = Callable[[str, str, int, int], Mapping[int, float]]
 """Maps scope, subject, record and limit to the records nearest in meaning, each with its nearness."""
 
 
-def no_neighbours() -> FindNeighbours | None:
-    """Stand in where there is no vector index."""
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class ModelQuestion:
     """A question to a model; the same words are the same question. People's words in `text` are quoted data."""
@@ -68,11 +63,6 @@ class NightView:
         return self.answers.get(question.key)
 
 
-def no_questions(_view: NightView) -> Sequence[ModelQuestion]:
-    """Stand in for the questions of a pass without a model."""
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Pass:
     """One kind of maintenance.
@@ -85,4 +75,4 @@ class Pass:
     phase: Phase
     description: str
     plan: Callable[[NightView], Iterable[Change]]
-    questions: Callable[[NightView], Sequence[ModelQuestion]] = no_questions
+    questions: Callable[[NightView], Sequence[ModelQuestion]] = lambda _: ()

@@ -5,7 +5,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.agent.background.extraction import build_extraction_worker
@@ -20,7 +19,7 @@ from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.cognitive.sleep import run_rows
-from kenobot.cognitive.sleep.apply_change import UndoConflict, undo_decisions
+from kenobot.cognitive.sleep.apply_change import NightUndo, undo_decisions
 from kenobot.cognitive.sleep.cycle import NightProgress
 from kenobot.cognitive.sleep.report import NightReport
 from kenobot.cognitive.store import sleep_plans
@@ -32,16 +31,6 @@ from kenobot.storage.database import Database
 _DRAFT = ".sleep-"
 _BATCH = 20  # decisions that are undone in one transaction
 _NEWEST = 2**62
-
-
-@dataclass(frozen=True, slots=True)
-class SleepRunUndone:
-    """The decisions of a run that were undone, those that were not, and how many changed no memory."""
-
-    run: int
-    undone: tuple[int, ...]
-    conflicts: tuple[UndoConflict, ...]
-    unchanged: int
 
 
 # ── a night ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -146,12 +135,11 @@ def is_asleep(home: Home) -> bool:
 # ── undo ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def undo_sleep_run(context: CommandContext, number: int | None) -> SleepRunUndone:
+def undo_sleep_run(context: CommandContext, number: int | None) -> NightUndo:
     """Undo the decisions of a run that still stand, some in a transaction, so that a bot beside it does not wait.
 
     Without a number, the last run that is not undone. Raises NothingFound, AlreadyLocked or StoreError.
     """
-    undone, kept, unchanged, before = list[int](), list[UndoConflict](), 0, _NEWEST
     context.require_current_schema()
     with context.home.sleep_lock():
         with context.read() as connection:
@@ -163,13 +151,10 @@ def undo_sleep_run(context: CommandContext, number: int | None) -> SleepRunUndon
             raise options.NothingFound(
                 f"Night {night.id} was cut short: `kenobot sleep run` ends it, then it can be undone."
             )
+        outcome, before = NightUndo(night.id), _NEWEST
         while before:
             with context.write() as connection:
-                some = undo_decisions(connection, night.id, before, _BATCH, context.owner)
-                undone += some.undone
-                kept += some.conflicts
-                unchanged += some.unchanged
-                before = some.oldest_event
+                before = undo_decisions(connection, outcome, before, _BATCH, context.owner)
                 if not before:
                     sleep_plans.mark_night_undone(connection, night.id, context.now)
-    return SleepRunUndone(night.id, tuple(undone), tuple(kept), unchanged)
+    return outcome

@@ -147,12 +147,12 @@ def _same_frame(one: Record, other: Record) -> bool:
 def question_batches(pairs: Sequence[RecordPair], view: NightView) -> list[QuestionBatch]:
     """The questions about these pairs, and what each is about. Pairs that were told apart before are left out."""
     policy = view.policy.consolidation
-    asked = [pair for pair in pairs if not is_known_apart(view, pair)][: policy.max_pairs_asked]
+    asked = [pair for pair in pairs if not _is_known_apart(view, pair)][: policy.max_pairs_asked]
     batches = [tuple(asked[start : start + policy.batch]) for start in range(0, len(asked), policy.batch)]
     return [(_question(batch), batch) for batch in batches]
 
 
-def is_known_apart(view: NightView, pair: RecordPair) -> bool:
+def _is_known_apart(view: NightView, pair: RecordPair) -> bool:
     """Whether two records were told apart by a reader of both as they are now."""
     at = pass_rows.told_apart_at(view.connection, *pair.ids)
     return bool(at) and at >= max(pair.one.updated, pair.other.updated)

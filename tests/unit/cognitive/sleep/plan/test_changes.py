@@ -61,7 +61,7 @@ def test_a_change_survives_being_written_down(change: Change) -> None:
 
 def test_what_cannot_be_written_down_is_refused() -> None:
     """A pass that plans with something else than text and numbers fails when it plans, not when a crash has lost it."""
-    with pytest.raises(TypeError, match="a plan cannot hold a set"):
+    with pytest.raises(TypeError, match="set"):
         change_to_json(Change("x", "x", (UpdateRecord(1, {"tags": {"a"}}),)))  # type: ignore[dict-item]
 
 
