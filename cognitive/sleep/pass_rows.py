@@ -92,12 +92,6 @@ def links_of(connection: Connection, record: int) -> list[LinkRow]:
     return [LinkRow(*row) for row in rows]
 
 
-def derived_from(connection: Connection, record: int) -> list[int]:
-    """The records that a record was made of, whatever their status."""
-    rows = connection.execute("SELECT dst FROM link WHERE src = ? AND type = 'derived' ORDER BY dst", (record,))
-    return [row[0] for row in rows]
-
-
 def told_apart_at(connection: Connection, one: int, other: int) -> str:
     """When two records were last told apart; "" when they never were."""
     row = connection.execute(
@@ -235,18 +229,15 @@ def record_versions(connection: Connection) -> dict[int, int]:
     return {row[0]: hash(row) for row in rows}
 
 
-def notes_with_attributes(connection: Connection) -> Iterator[tuple[int, str, str, str]]:
-    """Id, scope, subject and attributes of the live notes that have attributes."""
-    yield from connection.execute(
+def attribute_carriers(connection: Connection) -> Iterator[tuple[int, str, str, list[str]]]:
+    """Id, scope, subject and names of attributes of the live notes that have any, but for who said it."""
+    rows = connection.execute(
         f"SELECT id, scope, subject, attributes FROM record WHERE {where} AND status = 'active' AND form = 'note' "
         "AND attributes != '{}' ORDER BY id"
     )
-
-
-def attribute_names(attributes: str) -> list[str]:
-    """The names in a column of attributes, but for who said it."""
-    values = json.loads(attributes)
-    return [name for name in values if name != "by"] if isinstance(values, dict) else []
+    for number, scope, subject, attributes in rows:
+        values = json.loads(attributes)
+        yield number, scope, subject, [name for name in values if name != "by"] if isinstance(values, dict) else []
 
 
 def count_by_subject(connection: Connection) -> Iterator[tuple[str, str, int]]:

@@ -14,7 +14,7 @@ from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, expire
 from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import system_prompt
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import records, tiers
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.words import fold, terms
 from kenobot.core import redaction
@@ -84,8 +84,8 @@ def _stands(view: NightView, parts: Sequence[Record]) -> bool:
     current = records.slot_record(view.connection, OWNER_SCOPE, "profile", SLOT)
     if current is None:
         return False
-    sources, since = pass_rows.derived_from(view.connection, current.id), current.updated
-    gone = records.by_ids(view.connection, sorted({*sources} - {part.id for part in parts}), (OWNER_SCOPE,))
+    sources, since = tiers.derived_from_ids(view.connection, current.id), current.updated
+    gone = records.by_ids(view.connection, sorted(sources - {part.id for part in parts}), (OWNER_SCOPE,))
     unchanged = all(part.updated <= since and part.id in sources for part in parts)
     return unchanged and all(record.status != "active" and (record.valid_to or "") < since for record in gone.values())
 

@@ -16,6 +16,7 @@ from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, LogEvent, 
 from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import system_prompt
+from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.similarity import similarity
 from kenobot.ports.memory import Candidate
@@ -54,7 +55,7 @@ def new_themes(view: NightView) -> list[list[Record]]:
         (theme for theme in _themes(view) if len(theme) >= policy.min_cluster),
         key=lambda theme: (-len(theme), -sum(record.importance for record in theme), theme[0].key),
     )
-    before = [set(sources) for _, sources in _metas(view)]
+    before = [sources for _, sources in _metas(view)]
     before += [set(ids) for ids in pass_rows.pondered_themes(view.connection, _REMEMBERED)]
     fresh = (
         theme
@@ -97,10 +98,10 @@ def _counts(view: NightView, record: Record) -> bool:
     return said and record.verification != "disputed" and credibility(record, view.policy) > 0
 
 
-def _metas(view: NightView) -> list[tuple[Record, list[int]]]:
+def _metas(view: NightView) -> list[tuple[Record, set[int]]]:
     """The meta-beliefs of any status, and what each was drawn from."""
     metas = pass_rows.records_of_form(view.connection, "note", META)
-    return [(meta, pass_rows.derived_from(view.connection, meta.id)) for meta in metas]
+    return [(meta, tiers.derived_from_ids(view.connection, meta.id)) for meta in metas]
 
 
 def _conclude(view: NightView, principle: str, theme: Sequence[Record]) -> Change:

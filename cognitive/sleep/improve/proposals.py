@@ -75,19 +75,19 @@ class _Proposals:
         yield from self._settings()
         yield from self._figures()
 
-    def _texts(self, entry: str, /, **values: object) -> list[str]:
-        return texts(entry, self.language, **values)
-
     def _rule(
-        self, key: str, category: str, texts: Sequence[str], instruction: str, evidence: Mapping[str, Json]
+        self, key: str, category: str, entry: str, evidence: Mapping[str, Json], **values: object
     ) -> ProposeChange:
+        title, text, instruction = texts(entry, self.language, **values)
         payload: dict[str, Json] = {"category": category, "instruction": instruction}
-        return ProposeChange(key, "rule", texts[0], texts[1], payload, evidence)
+        return ProposeChange(key, "rule", title, text, payload, evidence)
 
-    def _setting(self, key: str, setting: str, texts: Sequence[str], evidence: Mapping[str, Json]) -> ProposeChange:
-        return ProposeChange(
-            f"{key}:{_quarter(self.view.now)}", "setting", texts[0], texts[1], {"setting": setting}, evidence
-        )
+    def _setting(
+        self, key: str, setting: str, entry: str, evidence: Mapping[str, Json], **values: object
+    ) -> ProposeChange:
+        title, text = texts(entry, self.language, **values)
+        key = f"{key}:{_quarter(self.view.now)}"
+        return ProposeChange(key, "setting", title, text, {"setting": setting}, evidence)
 
     # ── recent events ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -103,14 +103,15 @@ class _Proposals:
         for kind in sorted(OWN_ERRORS):
             if len(found[kind]) >= self.policy.errors and lesson is not None and lesson.trust in _OWN:
                 instruction = one_line(lesson.text, _LONGEST)
-                title, text = self._texts(kind, count=len(found[kind]))
+                title, text = texts(kind, self.language, count=len(found[kind]))
                 evidence = _evidence([lesson.id, *found[kind]])
                 key = f"lesson:{_digest(instruction)}"
-                yield self._rule(key, "lessons", (title, f"{text} {instruction}"), instruction, evidence)
+                payload: dict[str, Json] = {"category": "lessons", "instruction": instruction}
+                yield ProposeChange(key, "rule", title, f"{text} {instruction}", payload, evidence)
         external = found["external"]
         if len(external) >= self.policy.errors:
-            texts = self._texts("outside", count=len(external))
-            yield self._setting("errors:external", "provider.fallbacks", texts, _evidence(external))
+            evidence = _evidence(external)
+            yield self._setting("errors:external", "provider.fallbacks", "outside", evidence, count=len(external))
 
     def _corrections(self) -> Iterator[ProposeChange]:
         """A kind of fact that was corrected repeatedly: a rule to check it first."""
@@ -120,8 +121,8 @@ class _Proposals:
                 found[name].append(number)
         for name, numbers in sorted(found.items()):
             if len(numbers) >= self.policy.corrections:
-                *texts, instruction = self._texts("corrections", name=name, count=len(numbers))
-                yield self._rule(f"corrections:{name}", "memory", texts, instruction, _evidence(numbers))
+                key, count, evidence = f"corrections:{name}", len(numbers), _evidence(numbers)
+                yield self._rule(key, "memory", "corrections", evidence, name=name, count=count)
 
     def _violations(self) -> Iterator[ProposeChange]:
         """A pattern that rules.json forbids and that keeps coming: the same as an instruction."""
@@ -132,9 +133,9 @@ class _Proposals:
                 found[str(pattern)].append(number)
         for pattern, events in sorted(found.items()):
             if len(events) >= self.policy.violations:
-                *texts, instruction = self._texts("violations", pattern=pattern, count=len(events))
                 evidence: dict[str, Json] = {"events": [*events[:_MOST_EVIDENCE]]}
-                yield self._rule(f"violation:{_digest(pattern)}", "communication", texts, instruction, evidence)
+                key, count = f"violation:{_digest(pattern)}", len(events)
+                yield self._rule(key, "communication", "violations", evidence, pattern=pattern, count=count)
 
     def _grades(self) -> Iterator[ProposeChange]:
         """A flaw that many replies have: a preference against it."""
@@ -144,7 +145,7 @@ class _Proposals:
         for signal in ("excessive_hedging", "high_repetition"):
             count = counts[signal]
             if len(graded) >= self.policy.replies and count >= self.policy.share * len(graded):
-                title, text, preference = self._texts(signal, count=count, of=len(graded))
+                title, text, preference = texts(signal, self.language, count=count, of=len(graded))
                 payload, evidence = {"text": preference}, {"replies": count}
                 yield ProposeChange(f"flaw:{signal}", "preference", title, text, payload, evidence)
 
@@ -152,16 +153,16 @@ class _Proposals:
         """Settings that would help."""
         searched, crowded = proposals.search_counts(self.view.connection, self.since)
         if searched >= self.policy.searches and 2 * crowded > searched:
-            texts = self._texts("crowded", count=crowded, of=searched)
             evidence: dict[str, Json] = {"searches": searched, "without room": crowded}
-            yield self._setting("settings:memory_tokens", "context.memory_tokens", texts, evidence)
+            key, counts = "settings:memory_tokens", {"count": crowded, "of": searched}
+            yield self._setting(key, "context.memory_tokens", "crowded", evidence, **counts)
         lost = 0
         for _, data in proposals.events_since(self.view.connection, GAP_EVENT, self.since):
             kinds = data.get("kinds")
             lost += sum(count for count in kinds.values() if isinstance(count, int)) if isinstance(kinds, dict) else 0
         if lost >= self.policy.gaps:
-            texts = self._texts("lost", count=lost)
-            yield self._setting("settings:summary_tokens", "compaction.summary_tokens", texts, {"gaps": lost})
+            key, evidence = "settings:summary_tokens", {"gaps": lost}
+            yield self._setting(key, "compaction.summary_tokens", "lost", evidence, count=lost)
 
     # ── the figures of the night ─────────────────────────────────────────────────────────────────────────────────
 

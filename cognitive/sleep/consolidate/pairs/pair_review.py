@@ -18,6 +18,7 @@ from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import RecordPair, joi
 from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import PairRelation, classify_pair, credibility
 from kenobot.cognitive.sleep.plan.changes import AddLink, Change, UpdateRecord, expire
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
+from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.entity_names import is_same_or_more_exact, normalize_name
 from kenobot.cognitive.text.similarity import similarity
@@ -202,10 +203,9 @@ def _contradiction_review(view: NightView, *, asked: bool) -> PairReview:
 def _other_values(view: NightView) -> Iterator[_Conflict]:
     """Records with different values of a single-valued attribute: the latest of a subject against each other one."""
     carriers: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for number, scope, subject, attributes in pass_rows.notes_with_attributes(view.connection):
-        for name in pass_rows.attribute_names(attributes):
-            if is_single_valued(name):
-                carriers[scope, subject, normalize_name(name)].append(number)
+    for number, scope, subject, names in pass_rows.attribute_carriers(view.connection):
+        for name in filter(is_single_valued, names):
+            carriers[scope, subject, normalize_name(name)].append(number)
     several = {key: ids for key, ids in carriers.items() if len(ids) > 1}
     records = pass_rows.live_facts(view.connection, {number for ids in several.values() for number in ids})
     differing: dict[tuple[int, int], list[str]] = defaultdict(list)
@@ -235,7 +235,7 @@ def _value(record: Record, name: str) -> str:
 def _answered_questions(view: NightView) -> Iterator[Change]:
     """Expire open questions about records of which one is no longer remembered."""
     for question in pass_rows.records_of_form(view.connection, "question", QUESTION):
-        about = pass_rows.derived_from(view.connection, question.id)
+        about = tiers.derived_from_ids(view.connection, question.id)
         if question.status == "active" and len(pass_rows.live_facts(view.connection, about)) < len(about):
             yield expire(question, "one of the two is no longer remembered", stamp(view.now), touch=True)
 
