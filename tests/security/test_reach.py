@@ -60,6 +60,8 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     `endings.py` read what sleep judges, each in its own scope; `pattern_file.py`
     keeps the file of all patterns on the owner's disk.
 
+    `export_rows.py` hands the owner all there is, where no scopes are named.
+
     A summary may tell in any chat what is to be forgotten: `summary_rows.py` finds it and takes it back.
     `session_note.py` writes the owner's own file.
 
@@ -80,6 +82,7 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
         "context.py",
         "documents.py",
         "endings.py",
+        "export_rows.py",
         "index.py",
         "list_files.py",
         "pass_rows.py",
