@@ -17,11 +17,11 @@ from kenobot.cognitive.beliefs.value import DEFAULT
 from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.procedural.outcome import folded_reply, is_too_old
 from kenobot.cognitive.recall.prompt.usage import records_behind_reply
-from kenobot.cognitive.store import feedback, turns
+from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext
+from kenobot.cognitive.store.feedback import LastExchange
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.turns import LastExchange
 from kenobot.cognitive.text.lexicon import STOPWORDS, alternatives, load_phrases
 from kenobot.cognitive.text.words import stems, terms, words
 from kenobot.ports.identity import Principal
@@ -78,7 +78,7 @@ def apply_reaction(
     theirs alone.
     """
     heard = match_reaction(text) if principal.trust in ("owner", "guest") else None
-    last = turns.last_exchange(connection, session) if heard is not None else None
+    last = feedback.last_exchange(connection, session) if heard is not None else None
     if heard is None or last is None or is_too_old(last.at, at, policy.reaction_hours):
         return []
     reach = principal.read_scopes if principal.role == "owner" else (principal.write_scope,)

@@ -22,8 +22,7 @@ from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, qu
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.text.similarity import Nearness
 from kenobot.core import plugins
-from kenobot.core.circuit_breaker import CircuitBreaker
-from kenobot.core.retry import Backoff
+from kenobot.core.retry import Backoff, CircuitBreaker
 from kenobot.core.worker import BackgroundTask
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Embedder, EmbedKind

@@ -21,9 +21,8 @@ from kenobot.agent.model_router import ModelRouter
 from kenobot.core import texts
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, guess_language
-from kenobot.core.keyed_queue import KeyedQueue
 from kenobot.core.retry import Backoff
-from kenobot.core.worker import finish_or_cancel, was_cancelled
+from kenobot.core.worker import KeyedQueue, finish_or_cancel, was_cancelled
 from kenobot.gateway.admission import AdmissionControl
 from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.ports.clock import Clock

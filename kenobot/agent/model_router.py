@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.remember.extract.prompt import request_tokens
 from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.core.circuit_breaker import CircuitBreaker
+from kenobot.core.retry import CircuitBreaker
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import CircuitOpen, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable

@@ -42,9 +42,9 @@ from kenobot.cognitive.store.change import ChangeContext
 from kenobot.core.bus import Bus
 from kenobot.core.plugins import close as close_plugins
 from kenobot.core.redaction import Redactor
-from kenobot.core.scheduler import Scheduler
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings
+from kenobot.core.worker import Scheduler
 from kenobot.gateway.access import Access
 from kenobot.gateway.admission import AdmissionControl
 from kenobot.gateway.bot_messages import BotMessenger

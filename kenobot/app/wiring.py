@@ -10,9 +10,8 @@ from kenobot.agent.model_router import BudgetedModel, ModelRouter, ProviderRoute
 from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.agent.turn.state_machine import TurnPolicy
 from kenobot.app.plugin_instances import PluginInstances
-from kenobot.core.circuit_breaker import CircuitBreaker
 from kenobot.core.i18n import Language
-from kenobot.core.retry import RetryPolicy
+from kenobot.core.retry import CircuitBreaker, RetryPolicy
 from kenobot.core.settings.load import Settings
 from kenobot.ports.clock import Clock
 from kenobot.ports.provider import Provider

@@ -1,8 +1,18 @@
-"""Background tasks: run one at a time, wait for them, cancel them."""
+"""Background work: one task at a time, a queue with a worker per key, and jobs at intervals by APScheduler."""
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine
-from typing import Any
+import importlib
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Hashable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC
+from typing import Any, Generic, TypeVar
+
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import StoreError
+
+_log = logging.getLogger(__name__)
 
 
 class BackgroundTask:
@@ -81,3 +91,191 @@ def was_cancelled(error: BaseException) -> bool:
     """Whether `error` cancels this very task, not just something that the task awaited."""
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
+# ── a worker per key ─────────────────────────────────────────────────────────────────────────────────────────────
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+
+_STORE_PAUSE = 5.0
+
+
+@dataclass(slots=True)
+class _Line(Generic[T]):
+    """The items of a key at work.
+
+    done: the id of the newest item worked off. newest: of the newest item ever queued.
+    more: the store may hold items that are not in `ready`.
+    reading: `ready` is being filled from the store; an item queued meanwhile would overtake, so it waits there too.
+    """
+
+    # bounded: 32 items: parts of a chat, 16 messages; test_a_chat_that_takes_nothing_holds_few_parts
+    ready: deque[T] = field(default_factory=deque)
+    done: int = 0
+    newest: int = 0
+    more: bool = False
+    reading: bool = False
+    task: asyncio.Task[None] | None = None
+
+
+class KeyedQueue(Generic[K, T]):
+    """Run one worker per key over its items, in the order of their ids.
+
+    store: the name of the store, for the log. fetch: reads up to `limit` items of a key with ids above `after`, given
+    as (key, after, limit). work: deals with one item; False ends the key's run and leaves the item to the store.
+    ahead: items of a key held in memory.
+
+    A StoreError out of `fetch` or `work` delays the key, which goes on with the first item that is not done.
+    """
+
+    def __init__(
+        self,
+        store: str,
+        clock: Clock,
+        fetch: Callable[[K, int, int], Awaitable[Sequence[T]]],
+        work: Callable[[K, T], Awaitable[bool | None]],
+        id_of: Callable[[T], int],
+        *,
+        ahead: int,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._fetch = fetch
+        self._work = work
+        self._id_of = id_of
+        self._ahead = ahead
+        self._lines: dict[K, _Line[T]] = {}  # bounded: chats with mail: at most loop.backlog; turn
+        self._stopping = False
+
+    def put(self, key: K, item: T | None = None) -> None:
+        """Queue an item that is in the store; None: the store holds items of `key` that nothing works on."""
+        if self._stopping:
+            return
+        line = self._lines.setdefault(key, _Line())
+        if item is None or line.more or line.reading or len(line.ready) >= self._ahead:
+            line.more = True
+        elif self._id_of(item) > line.newest:
+            line.newest = self._id_of(item)
+            line.ready.append(item)
+        if line.task is None:
+            line.task = asyncio.create_task(self._run(key, line), name=f"{self._store} {key}")
+
+    def is_free(self, key: K) -> bool:
+        """Whether no item of `key` is at work."""
+        return key not in self._lines
+
+    @property
+    def idle(self) -> bool:
+        """Whether no key has a worker."""
+        return not self._lines
+
+    async def wait_idle(self) -> None:
+        """Return once no key has a worker."""
+        while tasks := self._tasks():
+            await asyncio.wait(tasks)
+
+    async def stop(self, grace: float) -> None:
+        """Begin no more items; give those at work `grace` seconds and leave the rest to the store."""
+        self._stopping = True
+        await finish_or_cancel(self._tasks(), grace)
+
+    def _tasks(self) -> list[asyncio.Task[None]]:
+        return [line.task for line in self._lines.values() if line.task is not None]
+
+    async def _run(self, key: K, line: _Line[T]) -> None:
+        try:
+            while not self._stopping:
+                try:
+                    if not await self._step(key, line):
+                        return
+                except StoreError as error:
+                    _log.error("the %s cannot be used: %s", self._store, error)
+                    line.ready.clear()
+                    line.newest, line.more = line.done, True
+                    await self._clock.sleep(_STORE_PAUSE)
+        finally:
+            del self._lines[key]
+
+    async def _step(self, key: K, line: _Line[T]) -> bool:
+        """Work off one item, or fill `ready`; returns whether the key's run goes on."""
+        if line.ready:
+            item = line.ready.popleft()
+            going_on = await self._work(key, item) is not False
+            line.done = self._id_of(item)
+            return going_on
+        if not line.more:
+            return False
+        line.more, line.reading = False, True
+        try:
+            line.ready.extend(await self._fetch(key, line.done, self._ahead))
+        finally:
+            line.reading = False
+        if line.ready:
+            line.newest = max(line.newest, self._id_of(line.ready[-1]))
+        line.more = line.more or len(line.ready) == self._ahead
+        return True
+
+
+# ── jobs at intervals ────────────────────────────────────────────────────────────────────────────────────────────
+
+Job = Callable[[], Awaitable[None]]
+
+
+class Scheduler:
+    """Run jobs while started: a late one once, however late; a failing one is logged and runs again.
+
+    A full disk is logged once a job until the job succeeds again: the log may lie on the same disk.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: list[tuple[str, float, Job]] = []  # bounded: the jobs there are; start
+        self._running: set[asyncio.Task[Any]] = set()  # bounded: the jobs there are; turn
+        # bounded: the jobs there are; test_a_full_disk_is_logged_once_until_it_works_again
+        self._hindered: set[str] = set()
+        self._scheduler: Any = None
+
+    def every(self, seconds: float, name: str, job: Job) -> None:
+        """Run `job` every `seconds` after `start`."""
+        self._jobs.append((name, seconds, job))
+
+    async def start(self) -> None:
+        """Begin. The import comes only now, and in another thread, so that start-up is short."""
+        module = await asyncio.to_thread(importlib.import_module, "apscheduler.schedulers.asyncio")
+        self._scheduler = module.AsyncIOScheduler(
+            timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
+        )
+        for name, seconds, job in self._jobs:
+            self._scheduler.add_job(self._run, "interval", seconds=seconds, args=(name, job), id=name)
+        self._scheduler.start()
+
+    async def run_all_now(self) -> None:
+        """Run every job now, one after the other: for a clock that is moved by hand."""
+        for name, _, job in self._jobs:
+            await self._run(name, job)
+
+    async def stop(self) -> None:
+        """Start no more jobs and await those at work: the scheduler itself would cancel them."""
+        if self._scheduler is None:
+            return
+        self._scheduler.pause()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        self._scheduler.shutdown(wait=False)
+        self._scheduler = None
+        await asyncio.sleep(0)  # it shuts down in the loop's next round
+
+    async def _run(self, name: str, job: Job) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._running.add(task)
+        try:
+            await job()
+            self._hindered.discard(name)
+        except StoreError as error:
+            if name not in self._hindered:
+                self._hindered.add(name)
+                _log.warning("scheduled job %s has to wait: %s", name, error)
+        except Exception:
+            _log.exception("scheduled job %s failed", name)
+        finally:
+            self._running.discard(task)

@@ -8,8 +8,8 @@ from random import Random
 from typing import TypeVar
 
 from kenobot.core.bus import Bus
-from kenobot.core.keyed_queue import KeyedQueue
 from kenobot.core.retry import Backoff
+from kenobot.core.worker import KeyedQueue
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable

@@ -18,8 +18,8 @@ from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.core.bus import Bus
-from kenobot.core.circuit_breaker import CircuitBreaker
 from kenobot.core.pattern_set import PatternSet
+from kenobot.core.retry import CircuitBreaker
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Request
 from kenobot.storage import conversation

@@ -13,8 +13,7 @@ from kenobot.cognitive.recall.search.recall import similar_records
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.core.bus import Bus
 from kenobot.core.retry import Backoff
-from kenobot.core.scheduler import Scheduler
-from kenobot.core.worker import BackgroundTask
+from kenobot.core.worker import BackgroundTask, Scheduler
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id

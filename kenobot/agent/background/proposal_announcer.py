@@ -7,8 +7,7 @@ from functools import partial
 
 from kenobot.cognitive.store import proposals
 from kenobot.core.bus import Bus
-from kenobot.core.scheduler import Scheduler
-from kenobot.core.worker import BackgroundTask
+from kenobot.core.worker import BackgroundTask, Scheduler
 from kenobot.ports.errors import StoreError
 from kenobot.ports.signals import APPROVAL_APPROVED, APPROVAL_PROPOSED, CONFIG_CHANGED, SLEEP_FINISHED, Envelope
 from kenobot.storage.connection import Connection

@@ -34,10 +34,9 @@ from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
-from kenobot.core.scheduler import Scheduler
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.core.settings.schema import SleepSettings
-from kenobot.core.worker import BackgroundTask
+from kenobot.core.worker import BackgroundTask, Scheduler
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
 from kenobot.ports.provider import Block, Message, Reply, Request

@@ -12,7 +12,7 @@ from kenobot.cognitive.control.history import explain_last_reply
 from kenobot.cognitive.control.undo import UndoError, UndoResult, last_undoable_event, undo
 from kenobot.cognitive.recall.prompt.usage import UsedMemory
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.store import records, turns
+from kenobot.cognitive.store import feedback, records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.words import terms
 from kenobot.core import texts
@@ -139,7 +139,7 @@ def _because(connection: Connection, record: Record, call: CommandCall) -> str:
     """A memory, where it came from and when, and what was said then."""
     quote = ""
     for turn in record.source_message_ids:
-        said = turns.quotable_message(connection, turn, call.principal.read_scopes)
+        said = feedback.quotable_message(connection, turn, call.principal.read_scopes)
         if said is not None:
             mine = said.trust == call.principal.trust
             quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(

@@ -10,7 +10,7 @@ from kenobot.agent.model_router import ModelRouter, TokenBudget, tokens_used
 from kenobot.cognitive.recall.results.memory import SearchReport
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.recall.scoring import reranking
-from kenobot.core.circuit_breaker import CircuitBreaker
+from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.load import Settings
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Reranker

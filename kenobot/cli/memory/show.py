@@ -12,8 +12,8 @@ from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.control import history as past
 from kenobot.cognitive.control.find import resolve_reference
 from kenobot.cognitive.recall.prompt.usage import UsedMemory
+from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import links as record_links
-from kenobot.cognitive.store import turns
 from kenobot.cognitive.store.records import Record, list_records
 from kenobot.core.terminal import escape_controls, one_line
 from kenobot.storage import conversation
@@ -102,7 +102,9 @@ def why(context: CommandContext) -> int:
 
 def _origin(connection: Connection, record: Record, context: CommandContext) -> dict[str, Any]:
     """The provenance of a record: how, by whom, and the source messages, as far as they are kept and may be shown."""
-    messages = ((turn, turns.quotable_message(connection, turn, context.scopes)) for turn in record.source_message_ids)
+    messages = (
+        (turn, feedback.quotable_message(connection, turn, context.scopes)) for turn in record.source_message_ids
+    )
     said = [
         {"turn": turn, "trust": message.trust, "at": message.at, "session": message.session, "text": message.text}
         for turn, message in messages

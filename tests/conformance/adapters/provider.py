@@ -6,8 +6,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from kenobot.core.circuit_breaker import CircuitBreaker
-from kenobot.core.retry import RetryPolicy, retry_delay
+from kenobot.core.retry import CircuitBreaker, RetryPolicy, retry_delay
 from kenobot.ports.errors import RemoteError
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.anthropic import AnthropicSettings, build

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
-from kenobot.core.circuit_breaker import MAX_RETRY_AFTER, CircuitBreaker
+from kenobot.core.retry import MAX_RETRY_AFTER, CircuitBreaker
 from kenobot.ports.errors import CircuitOpen, RateLimited, RemoteError, Unavailable
 from kenobot.ports.provider import Block, Delta, Message, Request
 from kenobot.testing.clock import ManualClock

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kenobot.core.circuit_breaker import CircuitBreaker, CircuitState
+from kenobot.core.retry import CircuitBreaker, CircuitState
 from kenobot.testing.clock import ManualClock
 from tests.recorded import CONFORMANCE
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kenobot.core.keyed_queue import KeyedQueue
+from kenobot.core.worker import KeyedQueue
 from kenobot.ports.errors import StoreError
 from kenobot.testing.clock import EagerClock
 

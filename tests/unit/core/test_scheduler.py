@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from kenobot.core.scheduler import Scheduler
+from kenobot.core.worker import Scheduler
 from kenobot.ports.errors import StoreFull
 
 _TICK = 0.01
@@ -149,7 +149,7 @@ async def test_a_full_disk_is_logged_once_until_it_works_again(caplog: pytest.Lo
     async with asyncio.timeout(10):
         await enough.wait()
     await schedule.stop()
-    assert [record.getMessage() for record in caplog.records if record.name == "kenobot.core.scheduler"] == [
+    assert [record.getMessage() for record in caplog.records if record.name == "kenobot.core.worker"] == [
         "scheduled job tick has to wait: The disk is full."
     ] * 2
     assert "Traceback" not in caplog.text

@@ -22,10 +22,10 @@ from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import token_budget
 from kenobot.core.bus import Bus
-from kenobot.core.circuit_breaker import CircuitBreaker
-from kenobot.core.scheduler import Scheduler
+from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.core.settings.schema import SleepSettings
+from kenobot.core.worker import Scheduler
 from kenobot.ports.errors import PromptTooLong, RateLimited, TruncatedReply, Unavailable
 from kenobot.ports.provider import Provider, Reply, Usage
 from kenobot.ports.signals import SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Envelope

@@ -10,7 +10,7 @@ import pytest
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.cli import main
 from kenobot.core import plugins
-from kenobot.core.circuit_breaker import CircuitBreaker
+from kenobot.core.retry import CircuitBreaker
 from kenobot.evals.recall import datasets, lifecycle
 from kenobot.evals.recall.counting_reranker import CountingReranker
 from kenobot.evals.recall.datasets import Conversation, sample
