@@ -29,18 +29,9 @@ LifecycleStage = Literal["candidate", "validated", "active", "stale", "archived"
 Verification = Literal["unverified", "user_confirmed", "system_inferred", "disputed"]
 PolicyClass = Literal["ephemeral", "durable", "protected"]
 LifecycleEvent = Literal[
-    "reinforced",
-    "restated",
-    "confirmed",
-    "contradicted",
-    "disputed",
-    "pinned",
-    "unpinned",
-    "warmed",
-    "trusted",
-    "cooled",
-    "faded",
-]
+    "reinforced", "restated", "confirmed", "contradicted", "disputed", "pinned", "unpinned", "warmed", "trusted",
+    "cooled", "faded",
+]  # fmt: skip
 """What can happen to a record.
 
 reinforced: it came up again, from somebody else or by inference. restated: its owner said it again. confirmed,

@@ -17,17 +17,9 @@ from kenobot.core import redaction
 from kenobot.ports.memory import Relation
 
 Category = Literal[
-    "fact",
-    "preference",
-    "correction",
-    "entity",
-    "decision",
-    "relationship",
-    "principle",
-    "commitment",
-    "moment",
+    "fact", "preference", "correction", "entity", "decision", "relationship", "principle", "commitment", "moment",
     "skill",
-]
+]  # fmt: skip
 FactKind = Literal["note", "episode", ""]
 
 _CATEGORIES = frozenset(get_args(Category))
