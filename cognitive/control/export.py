@@ -11,26 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from kenobot.cognitive.control import export_format as form
 from kenobot.cognitive.control import export_rows as rows
-from kenobot.cognitive.control.export_format import (
-    FORMAT,
-    LINE_KINDS,
-    MAX_LINE_CHARS,
-    VERSION,
-    EventLine,
-    FileLine,
-    HeadLine,
-    HiddenTurnLine,
-    ImportFormatError,
-    IsMemoryFile,
-    LinkLine,
-    MessageLine,
-    RecordLine,
-    StateLine,
-    TombstoneLine,
-    VectorLine,
-    parse,
-)
+from kenobot.cognitive.control.export_format import LINE_KINDS, ImportFormatError
 from kenobot.cognitive.control.forget import Actor
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import sanitize
@@ -55,7 +38,9 @@ Progress = Callable[[int], None]
 def export(connection: Connection, reach: Scopes, at: datetime) -> Iterator[str]:
     """Iterate over the lines of an export of everything within `reach`. Read it within one transaction."""
     counts = {kind: sum(1 for _ in rows.export_rows(connection, kind, reach)) for kind in LINE_KINDS}
-    yield _line("head", {"format": FORMAT, "version": VERSION, "exported": records.stamp(at), "counts": counts})
+    yield _line(
+        "head", {"format": form.FORMAT, "version": form.VERSION, "exported": records.stamp(at), "counts": counts}
+    )
     for kind in LINE_KINDS:
         for row in rows.export_rows(connection, kind, reach):
             row.pop("changed_event", None)
@@ -88,7 +73,7 @@ def import_lines(
     connection: Connection,
     lines: Iterable[str],
     actor: Actor,
-    is_memory_file: IsMemoryFile,
+    is_memory_file: form.IsMemoryFile,
     progress: Progress | None = None,
 ) -> MemoryImportReport:
     """Put the lines of an export into memory, inside a transaction that the caller commits or, to try it, undoes.
@@ -98,15 +83,15 @@ def import_lines(
     Raises ImportFormatError, with the number of the line; then the caller must undo what was written.
     """
     intake = _Intake(connection, actor)
-    head: HeadLine | None = None
+    head: form.HeadLine | None = None
     counts = dict.fromkeys(LINE_KINDS, 0)
     number = 0
     for number, text in enumerate(lines, 1):
-        if len(text) > MAX_LINE_CHARS:
+        if len(text) > form.MAX_LINE_CHARS:
             raise ImportFormatError(number, "it is too long to be a line of an export")
         if not text.strip():
             raise ImportFormatError(number, "it is empty")
-        kind, content = parse(text, number, is_memory_file)
+        kind, content = form.parse(text, number, is_memory_file)
         if kind == "head":
             head = content
             continue
@@ -141,27 +126,27 @@ class _Intake:
     def take(self, number: int, kind: str, content: Any) -> None:
         """Put one line in. Raises ImportFormatError."""
         match content:
-            case MessageLine():
+            case form.MessageLine():
                 self._count(kind, self._message(content))
-            case RecordLine():
+            case form.RecordLine():
                 self._record(number, content)
-            case EventLine():
+            case form.EventLine():
                 self._event(number, content)
-            case LinkLine():
+            case form.LinkLine():
                 self._of_records(number, kind, content.model_dump(), "src", "dst")
-            case VectorLine():
+            case form.VectorLine():
                 embedding = _numbers(number, content.embedding)
                 self._of_records(number, kind, {**content.model_dump(), "embedding": embedding}, "record_id")
-            case HiddenTurnLine():
+            case form.HiddenTurnLine():
                 turn = self._turn(content.inbox_id)
                 record = self._here(number, content.record_id) if turn is not None else None
                 if turn is not None and record is not None:
                     self._count(kind, len(conversation.hide_turns(self._connection, [turn], record)))
-            case TombstoneLine():
+            case form.TombstoneLine():
                 self._count(kind, rows.insert_row(self._connection, kind, content.model_dump()))
-            case FileLine():
+            case form.FileLine():
                 self._file(content)
-            case StateLine():
+            case form.StateLine():
                 fit = content.key.startswith(rows.EXPORTED_STATE_PREFIXES)
                 self._count(kind, rows.insert_row(self._connection, "key_value", content.model_dump()) if fit else 0)
 
@@ -190,7 +175,7 @@ class _Intake:
         self._highest = max(self._highest, turn)
         return turn
 
-    def _message(self, line: MessageLine) -> int:
+    def _message(self, line: form.MessageLine) -> int:
         known = conversation.find_message(self._connection, line.session, line.role, line.at, line.text)
         turn = line.inbox_id
         if known is not None:
@@ -205,7 +190,7 @@ class _Intake:
             self._connection, line.session, line.role, text, line.at, turn, line.trust, line.scope
         )
 
-    def _record(self, number: int, line: RecordLine) -> None:
+    def _record(self, number: int, line: form.RecordLine) -> None:
         if line.id in self._records:
             raise ImportFormatError(number, f"record {line.id} stands there twice")
         text = sanitize(line.text, DEFAULT.max_text_chars)
@@ -228,7 +213,7 @@ class _Intake:
         else:
             self._put_record(line, text, key)
 
-    def _put_record(self, line: RecordLine, text: str, key: str) -> None:
+    def _put_record(self, line: form.RecordLine, text: str, key: str) -> None:
         values = line.model_dump()
         sources = [turn for turn in map(self._turn, line.source_messages) if turn is not None]
         values |= {"text": text, "key": key, "source_messages": sources, "changed_event": 0}
@@ -245,7 +230,7 @@ class _Intake:
         self._count("record", record)
         term_index.index_record(self._connection, record, line.scope)
 
-    def _event(self, number: int, line: EventLine) -> None:
+    def _event(self, number: int, line: form.EventLine) -> None:
         record = None
         if line.record_id is None:
             told = {"type": line.type, "at": line.at, "actor": line.actor, "session": line.session}
@@ -287,7 +272,7 @@ class _Intake:
             values[name] = here
         self._count(kind, rows.insert_row(self._connection, kind, values))
 
-    def _file(self, line: FileLine) -> None:
+    def _file(self, line: form.FileLine) -> None:
         blocks: list[Json] = [self._mapped(block) for block in line.blocks]
         if rows.exists(self._connection, "list_file", path=line.path):
             self._count("file", 0)

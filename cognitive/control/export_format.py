@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError, ValidationInfo
 
+from kenobot.cognitive.policy.beliefs import LinkType
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.identity import Trust, is_session_id
 from kenobot.ports.memory import Form
@@ -152,9 +153,7 @@ class EventLine(_Line):
 class LinkLine(_Line):
     src: RowId
     dst: RowId
-    type: Literal[
-        "supports", "contradicts", "supersedes", "derived", "member", "related", "entity", "time", "causal", "trace"
-    ]
+    type: LinkType
     weight: Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)] = 1.0
     confidence: Fraction = 1.0
     seen: Count = 1

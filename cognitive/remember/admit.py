@@ -23,10 +23,9 @@ from kenobot.cognitive.remember.conflicts import (
     apply_conflict,
     compare,
     contested_confidence,
-    draft_weight,
     end_record,
     may_displace,
-    record_weight,
+    word_weight,
 )
 from kenobot.cognitive.remember.draft import (
     FACT_FORMS,
@@ -169,7 +168,7 @@ def _outlived(connection: Connection, made: RecordDraft) -> str | None:
     erased = redaction.tombstone_time(connection, made.scope, made.key)
     if erased is not None:
         asked = made.is_owner_word or (
-            made.candidate.source in ("tag", "extraction")
+            made.source in ("tag", "extraction")
             and made.trust in ("owner", "guest", "model")
             and _heard(connection, made) > erased
         )
@@ -181,10 +180,10 @@ def _outlived(connection: Connection, made: RecordDraft) -> str | None:
     for record in records.ended_with_key(connection, made.scope, made.key, 8):
         if record.status not in ("superseded", "invalidated", "forgotten"):
             continue
-        if made.candidate.source == "import" and events.last_change_was_undo(connection, record.id):
+        if made.source == "import" and events.last_change_was_undo(connection, record.id):
             continue  # an import that was undone may be done again
         counted = bool(made.evidence) and set(made.evidence) <= set(record.source_message_ids)
-        older = made.candidate.source in ("extraction", "import") and made.said_at < (record.valid_to or "")
+        older = made.source in ("extraction", "import") and made.said_at < (record.valid_to or "")
         if counted or older:
             return f"it was said before {record.id}, which says so, was {record.status}"
     return None
@@ -193,10 +192,10 @@ def _outlived(connection: Connection, made: RecordDraft) -> str | None:
 def _heard(connection: Connection, made: RecordDraft) -> str:
     """When the turns that say it came in; "" when they cannot be found. A tag without any is being said now."""
     if not made.evidence:
-        return made.said_at if made.candidate.source == "tag" else ""
+        return made.said_at if made.source == "tag" else ""
     heard = conversation.received_mail(connection, made.evidence)
     if len(heard) < len(made.evidence):
-        return made.said_at if made.candidate.source == "tag" and not heard else ""
+        return made.said_at if made.source == "tag" and not heard else ""
     return max(mail.at for mail in heard.values())
 
 
@@ -209,7 +208,7 @@ def _by_key(connection: Connection, made: RecordDraft) -> tuple[Record | None, s
     An extracted fact may be stored as the other kind; the same words about a second subject get their own key.
     """
     kinds = [made.form]
-    if made.form in FACT_FORMS and made.candidate.source == "extraction":
+    if made.form in FACT_FORMS and made.source == "extraction":
         kinds.append("episode" if made.form == "note" else "note")
     free = made.key
     for key in (made.key, key_about(made.subject, made.text)):
@@ -287,11 +286,11 @@ def _reinforce(
     A turn that counts already changes nothing. A richer wording replaces the text.
     """
     policy = occasion.policy
-    same_words = made.key == known.key or made.candidate.source == "extraction"
+    same_words = made.key == known.key or made.source == "extraction"
     if same_words and made.evidence and set(made.evidence) <= set(known.source_message_ids):
         return _read_again(connection, known, made, disputes, occasion)
-    weight = draft_weight(made, policy.admit)
-    values = _surer(known, made, occasion, weight >= record_weight(known, policy.admit))
+    weight = word_weight(made, policy.admit)
+    values = _surer(known, made, occasion, weight >= word_weight(known, policy.admit))
     reworded = made.key != known.key and may_displace(made, known, policy.admit) and is_richer(known.text, made.text)
     if reworded:
         values |= {"text": made.text, "key": made.key, "lang": detect_language(made.text)}

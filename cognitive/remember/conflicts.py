@@ -107,7 +107,7 @@ def compare(
         denied = _denied(made, record, policy) if found != "repeat" and verdict != "independent" else ()
         if found == "contradiction" or denied:
             disputes[record.id] = resolve_contradiction(made, record, policy, denied)
-        elif found == "repeat" and same is None and made.candidate.source != "edit":
+        elif found == "repeat" and same is None and made.source != "edit":
             same = record
         else:
             rest.append((record, nearness))
@@ -209,32 +209,22 @@ def _related(pairs: Sequence[tuple[Record, float]], policy: AdmitPolicy) -> tupl
 # ── what becomes of the older records ────────────────────────────────────────────────────────────────────────────
 
 
-def word_weight(trust: str, source: str, confidence: float, scope: str, policy: AdmitPolicy) -> int:
-    """Weigh a word: 3 the owner's, 2 others', 1 a guess, 0 a quotation. A guest owns their own scope."""
-    if trust in QUOTED_TRUST:
+def word_weight(words: Record | RecordDraft, policy: AdmitPolicy) -> int:
+    """Weigh words: 3 the owner's, 2 others', 1 a guess, 0 a quotation. A guest owns their own scope."""
+    if words.trust in QUOTED_TRUST:
         return 0
-    if source in _GUESSED and confidence < policy.stated_from:
+    if words.source in _GUESSED and words.confidence < policy.stated_from:
         return 1
-    own = trust == "owner" or (trust == "guest" and scope.startswith("user:"))
+    own = words.trust == "owner" or (words.trust == "guest" and words.scope.startswith("user:"))
     return 3 if own else 2
-
-
-def record_weight(record: Record, policy: AdmitPolicy) -> int:
-    """How much the source of a record counts."""
-    return word_weight(record.trust, record.source, record.confidence, record.scope, policy)
-
-
-def draft_weight(made: RecordDraft, policy: AdmitPolicy) -> int:
-    """How much the source of a draft counts."""
-    return word_weight(made.trust, made.candidate.source, made.confidence, made.scope, policy)
 
 
 def may_displace(made: RecordDraft, record: Record, policy: AdmitPolicy) -> bool:
     """Whether a draft may take something away from a record, if it speaks against it."""
-    new = draft_weight(made, policy)
+    new = word_weight(made, policy)
     if record.verification == "user_confirmed" or record.policy_class == "protected":
         return new == 3
-    return new >= record_weight(record, policy)
+    return new >= word_weight(record, policy)
 
 
 def resolve_contradiction(

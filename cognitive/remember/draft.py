@@ -16,13 +16,14 @@ from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.words import detect_language, fold
 from kenobot.core import redaction
 from kenobot.ports.identity import QUOTED_TRUST, Trust
-from kenobot.ports.memory import Candidate, Form
+from kenobot.ports.memory import Candidate, Form, Source
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 FACT_FORMS: tuple[Form, ...] = ("note", "episode")
 _OWN_SOURCES = ("command", "edit")
 MOST_TAGS = 24
+_DRAFTED_COLUMNS = "form category scope subject text source trust importance tier expires key".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,13 @@ class RecordDraft:
         return self.candidate.trust
 
     @property
+    def source(self) -> Source:
+        return self.candidate.source
+
+    @property
     def is_owner_word(self) -> bool:
         """Whether its owner ordered it or wrote it with their own hands."""
-        return self.candidate.source in _OWN_SOURCES and self.trust == "owner"
+        return self.source in _OWN_SOURCES and self.trust == "owner"
 
 
 def find_secret(candidate: Candidate, text: str) -> str | None:
@@ -67,7 +72,7 @@ def find_secret(candidate: Candidate, text: str) -> str | None:
 def make_draft(connection: Connection, candidate: Candidate, text: str, occasion: AdmitContext) -> RecordDraft:
     """Decide what a record of `candidate` would say. text: its words, cleaned. Reads a few rows, writes none."""
     policy, trust = occasion.policy, candidate.trust
-    evidence = _evidence(candidate, occasion)
+    evidence = tuple(sorted({*candidate.evidence, *([] if occasion.evidence is None else [occasion.evidence])}))
     told = _told(connection, candidate, evidence, occasion)
     subject, attributes = _about(connection, candidate, text, told, occasion)
     # Preferences are shown as they stand; what others wrote is not one, but something to quote.
@@ -104,35 +109,24 @@ def make_draft(connection: Connection, candidate: Candidate, text: str, occasion
 
 def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitContext, confidence: float) -> int:
     """Insert the record of a draft, of which `confidence` is believed; returns its id. `changed` is still to be set."""
-    now, candidate = records.stamp(occasion.at), made.candidate
-    standing = lifecycle.initial_state(candidate.source, made.trust, confidence, occasion.policy.value)
-    confirmed = now if standing.verification == "user_confirmed" else None
-    row: dict[str, str | int | float | None] = {
-        "form": made.form,
-        "category": made.category,
-        "scope": made.scope,
-        "subject": made.subject,
-        "text": made.text,
+    now = records.stamp(occasion.at)
+    standing = lifecycle.initial_state(made.source, made.trust, confidence, occasion.policy.value)
+    row: dict[str, str | int | float | None] = {name: getattr(made, name) for name in _DRAFTED_COLUMNS}
+    row |= {
         "attributes": draft_attributes(made, occasion),
         "tags": json.dumps(made.tags, ensure_ascii=False),
         "lang": detect_language(made.text),
-        "source": candidate.source,
-        "trust": made.trust,
         "confidence": confidence,
-        "importance": made.importance,
         "stability": occasion.policy.stability,
         "lifecycle": standing.state,
         "verification": standing.verification,
         "policy_class": standing.policy_class,
-        "tier": made.tier,
         "valid_from": made.said_at,
         "created": made.said_at,
         "updated": now,
         "last_seen": now,
-        "confirmed": confirmed,
-        "expires": made.expires,
+        "confirmed": now if standing.verification == "user_confirmed" else None,
         "day": occasion.day,
-        "key": made.key,
         "source_messages": json.dumps(made.evidence),
         "changed_event": 0,
     }
@@ -150,11 +144,6 @@ def attributes_json(attributes: dict[str, str], by: str) -> str:
     """What is kept of a record beside its columns, as JSON. by: what the guest who said it is called."""
     kept = {name: value for name, value in attributes.items() if name != "by"}
     return json.dumps({**kept, "by": by} if by else kept, ensure_ascii=False)
-
-
-def _evidence(candidate: Candidate, occasion: AdmitContext) -> tuple[int, ...]:
-    own = () if occasion.evidence is None else (occasion.evidence,)
-    return tuple(sorted({*candidate.evidence, *own}))
 
 
 def _told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...], occasion: AdmitContext) -> str:

@@ -99,7 +99,7 @@ def may_be_duplicates(one: Record, other: Record, policy: Policy) -> bool:
 
 def credibility(record: Record, policy: Policy) -> int:
     """How much the source of a record counts."""
-    return word_weight(record.trust, record.source, record.confidence, record.scope, policy.admit)
+    return word_weight(record, policy.admit)
 
 
 def has_same_words(one: str, other: str) -> bool:
