@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import BaseModel, Field
 
 from kenobot.core.terminal import escape_controls
-from kenobot.ports.channel import Sink
+from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.errors import StoreError, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.plugin import Plugin, PluginContext
@@ -57,6 +57,7 @@ class Console:
     """A channel on a terminal, with line editing, or on a pipe, one message a line."""
 
     name = "console"
+    capabilities = Capabilities(longest=sys.maxsize)
 
     def __init__(self, settings: ConsoleSettings, surroundings: PluginContext, stdin: int = 0) -> None:
         self.options = ConsoleOptions()

@@ -1,12 +1,14 @@
 """The stand-in, and the channel that talks to it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 from aiohttp import web
 
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.testing.clock import EagerClock
+from tests.integration.telegram.emulator import Emulator, running_emulator
 from tests.integration.telegram.standin import FakeTelegram, channel_at
 
 
@@ -32,3 +34,9 @@ def clock() -> EagerClock:
 @pytest.fixture
 def channel(telegram: FakeTelegram, clock: EagerClock) -> TelegramChannel:
     return channel_at(telegram.base_url, clock)
+
+
+@pytest.fixture
+def emulator(tmp_path: Path) -> Iterator[Emulator]:
+    with running_emulator(tmp_path) as emulator:
+        yield emulator

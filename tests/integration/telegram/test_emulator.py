@@ -2,22 +2,13 @@
 
 import asyncio
 import errno
-import json
-import os
-import re
-import subprocess
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import pytest
-from aiohttp import ClientSession
 
 from kenobot.ports.errors import Rejected, StoreFull
 from kenobot.ports.messages import TextEntity
 from kenobot.testing.clock import EagerClock
+from tests.integration.telegram.emulator import Emulator
 from tests.integration.telegram.standin import (
     CHAT,
     TOKEN,
@@ -25,44 +16,7 @@ from tests.integration.telegram.standin import (
     channel_at,
     outbound,
     running,
-    update,
 )
-
-
-@dataclass
-class Emulator:
-    port: int
-    journal: Path
-
-    @property
-    def base_url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/bot"
-
-    async def post(self, path: str, body: dict[str, object]) -> None:
-        address = f"http://127.0.0.1:{self.port}{path}"
-        async with ClientSession() as session, session.post(address, json=body) as response:
-            assert response.status == 200, await response.text()
-
-    async def write(self, number: int, text: str = "hi", user: int = 1) -> None:
-        await self.post("/__fixture/updates", {"token": TOKEN, "update": update(number, text, user)})
-
-    def records(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.journal.read_text().splitlines()]
-
-
-@pytest.fixture
-def emulator(tmp_path: Path) -> Iterator[Emulator]:
-    journal = tmp_path / "journal.jsonl"
-    code = "import lo_bot_api_emulator as emulator; emulator.main()"
-    command = [sys.executable, "-c", code, "--port", "0", "--enable-control", "--journal", str(journal)]
-    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
-        try:
-            assert process.stdout is not None
-            address = next(filter(None, (re.search(r"http://[\d.]+:(\d+)", line) for line in process.stdout)))
-            yield Emulator(int(address[1]), journal)
-        finally:
-            process.terminate()
 
 
 async def test_a_message_comes_in_and_an_answer_goes_out(emulator: Emulator, clock: EagerClock) -> None:
