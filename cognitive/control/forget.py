@@ -124,8 +124,7 @@ def update_hidden_turns(connection: Connection, record: Record, at: datetime) ->
         conversation.hide_turns(connection, turns, record.id)
         summary_rows.withdraw_summaries(connection, turns, record.text, at)
     else:
-        turns = conversation.turns_hidden_for(connection, record.id)
-        conversation.unhide_turns(connection, record.id)
+        turns = conversation.unhide_turns(connection, record.id)
         summary_rows.withdraw_summaries(connection, turns, "", at)
 
 

@@ -95,13 +95,8 @@ class Record(NamedTuple):
         return tuple(json.loads(self.source_messages))
 
 
-_COLUMNS = (
-    "id, form, category, scope, text, trust, tier, status, confidence, mentions, created, updated, day, changed_event, "
-    "CASE attributes WHEN '{}' THEN '' ELSE coalesce(json_extract(attributes, '$.by'), '') END, subject, "
-    "attributes, tags, "
-    "lang, source, importance, stability, use_count, lifecycle, verification, policy_class, valid_from, valid_to, "
-    "last_seen, last_used, confirmed, expires, key, source_messages"
-)
+_BY = "CASE attributes WHEN '{}' THEN '' ELSE coalesce(json_extract(attributes, '$.by'), '') END"
+_COLUMNS = ", ".join(_BY if name == "by" else name for name in Record._fields)
 
 
 # ── queries that rows modules share ──────────────────────────────────────────────────────────────────────────────
@@ -225,17 +220,11 @@ def by_key(connection: Connection, scope: str, form: str, key: str) -> Record | 
 def by_ids(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, Record]:
     """Records by id; ids that are unknown or not within `reach` are left out."""
     where, scopes = scope_filter(reach)
-    found: dict[int, Record] = {}
-    for start in range(0, len(ids), 500):
-        chunk: list[int | None] = [*ids[start : start + 500]]
-        chunk += [None] * (-len(chunk) % 20)  # a statement for each number of ids would be prepared anew each time
-        marks = ", ".join("?" * len(chunk))
-        # By their numbers, not by an index of scopes, which would read all that the scopes hold: hence the plus.
-        rows = connection.execute(
-            f"SELECT {_COLUMNS} FROM record WHERE id IN ({marks}) AND +{where}", (*chunk, *scopes)
-        )
-        found |= {row[0]: Record._make(row) for row in rows}
-    return found
+    # By their numbers, not by an index of scopes, which would read all that the scopes hold: hence the plus.
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM record WHERE id {AMONG} AND +{where}", (json.dumps(list(ids)), *scopes)
+    )
+    return {row[0]: Record._make(row) for row in rows}
 
 
 def newest_daily(connection: Connection, scope: str, since_day: str, limit: int) -> list[Record]:

@@ -341,20 +341,15 @@ def hide_turns(connection: Connection, turns: Iterable[int], record: int) -> lis
     ]
 
 
-def unhide_turns(connection: Connection, record: int) -> None:
-    """Show again what was hidden because of this record alone."""
-    connection.execute("DELETE FROM hidden_turn WHERE record_id = ?", (record,))
+def unhide_turns(connection: Connection, record: int) -> list[int]:
+    """Show again what was hidden because of this record alone; returns the turns that it hid."""
+    rows = connection.execute("DELETE FROM hidden_turn WHERE record_id = ? RETURNING inbox_id", (record,)).fetchall()
+    return sorted(row[0] for row in rows)
 
 
 def hidden_turns(connection: Connection) -> list[tuple[int, int]]:
     """All hidden turns: the inbox row of each and the record because of which."""
     return connection.execute("SELECT inbox_id, record_id FROM hidden_turn ORDER BY record_id, inbox_id").fetchall()
-
-
-def turns_hidden_for(connection: Connection, record: int) -> list[int]:
-    """The turns that are hidden because of a record."""
-    rows = connection.execute("SELECT inbox_id FROM hidden_turn WHERE record_id = ? ORDER BY inbox_id", (record,))
-    return [row[0] for row in rows]
 
 
 # ── frozen prompts ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -96,10 +96,8 @@ def get(connection: Connection, letter: DeadLetterId) -> DeadLetter | None:
 def retry(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterOutcome:
     """Have a message answered once more, from the beginning, or a part sent once more."""
     found = get(connection, letter)
-    if found is None:
-        return "missing"
-    if found.state == "waiting":
-        return "busy"
+    if found is None or found.state == "waiting":
+        return "busy" if found else "missing"
     if not found.readable:
         return "unreadable"
     if letter.side == "out":
@@ -125,10 +123,8 @@ def retry(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterO
 def drop(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterOutcome:
     """Be done with a letter. Of a message its number stays for a while, without its words, to know a repeat of it."""
     found = get(connection, letter)
-    if found is None:
-        return "missing"
-    if found.state == "waiting":
-        return "busy"
+    if found is None or found.state == "waiting":
+        return "busy" if found else "missing"
     if letter.side == "out":
         connection.execute("DELETE FROM outbox WHERE id = ?", (letter.number,))
     else:

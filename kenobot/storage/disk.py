@@ -213,6 +213,11 @@ def write_if(target: Path, text: str, is_unchanged: Callable[[], bool], mode: in
             temporary.unlink(missing_ok=True)
 
 
+def replace_text(path: Path, text: str) -> None:
+    """Put a text in the place of a file, or of the one that a link leads to, whatever it held. Raises OSError."""
+    write_if(path.resolve(), text, lambda: True)
+
+
 def remove(root: Path, path: str, expected: FileStamp | None, *, prune: bool = False) -> bool:
     """Delete a file unless somebody has changed it: then False. expected: None for any. prune: its empty folder, too.
 

@@ -14,11 +14,12 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.setup import toml_edit
 from kenobot.cli.setup.wizard import SetupChanges, Wizard
 from kenobot.core import plugins
-from kenobot.core.settings.home import Home, replace_file
+from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.core.terminal import one_line
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import PluginContext
+from kenobot.storage import disk
 
 _INSTALL_SECONDS = 1800.0  # 130 MB over a slow line
 _PACKAGE = "kenobot[embedded]"
@@ -39,9 +40,9 @@ def setup(context: CommandContext) -> int:
 
     home.prepare()
     for name, value in changes.secrets.items():
-        replace_file(home.credentials / name, value + "\n")
+        disk.replace_text(home.credentials / name, value + "\n")
     if not home.config_file.exists() or home.config_file.read_bytes().decode() != text:
-        replace_file(home.config_file, text)
+        disk.replace_text(home.config_file, text)
     home.seed_identity()
     if changes.install:
         print(_install_embedder(after, plugin))

@@ -162,22 +162,6 @@ def _hold(path: Path, message: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Replace a file atomically, readable by the owner only."""
-    path = path.resolve()  # a link to a file kept elsewhere stays a link
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    draft = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
-
-
 def _sync(path: Path) -> None:
     """Flush a file or folder to disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.core.settings.home import Home, replace_file
+from kenobot.core.settings.home import Home
 from kenobot.ports.errors import ConfigError
 
 needs_common_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -126,14 +126,3 @@ def test_seeding_brings_nothing_back(tmp_path: Path) -> None:
     assert not home.seed_identity()
     assert not (home.identity / "BOOTSTRAP.md").exists()
     assert (home.identity / "core.md").read_text() == "mine"
-
-
-def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
-    """`replace_file` leaves the new text, for the owner only, follows a link, and leaves no draft behind."""
-    (tmp_path / "real").write_text("old")
-    (tmp_path / "link").symlink_to("real")
-    replace_file(tmp_path / "link", "new ñ")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "real").read_text("utf-8") == "new ñ"
-    assert mode(tmp_path / "real") == 0o600
-    assert len(list(tmp_path.iterdir())) == 2
