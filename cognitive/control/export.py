@@ -18,8 +18,8 @@ from kenobot.cognitive.control.forget import Actor
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store import events, records, term_index
+from kenobot.cognitive.store.change import tombstone_time
 from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.store.redaction import tombstone_time
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.fingerprint import key_about, key_of
 from kenobot.core import redaction

@@ -18,11 +18,17 @@ from kenobot.cognitive.compact.digest import KEY as SUMMARY_KEY
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.remember.conflicts import end_record
-from kenobot.cognitive.store import events, links, proposals, redaction, sleep_plans
+from kenobot.cognitive.store import events, links, proposals, sleep_plans
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext
+from kenobot.cognitive.store.change import (
+    ERASED_TEXT,
+    ChangeContext,
+    add_tombstones,
+    all_wordings,
+    delete_records,
+    rewrite_event,
+)
 from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.redaction import ERASED_TEXT
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.cognitive.text.lexicon import STOPWORDS
@@ -202,7 +208,7 @@ def plan_purge(connection: Connection, record: int, reach: Scopes, *, names: Ite
     same = [twin for twin in twins if normalise(twin.text) == normalise(known.text)]
     others = {other.id: other for other in (*older.values(), *same) if other in same or other.status != "active"}
     ids = [known.id, *others]
-    texts = {text for said in redaction.all_wordings(connection, ids, reach).values() for text in said if text.strip()}
+    texts = {text for said in all_wordings(connection, ids, reach).values() for text in said if text.strip()}
     made = {number for each in ids for number in links.ids_derived_from(connection, each)} - set(ids)
     made |= {twin.id for twin in twins} - set(ids)
     remaining = store.by_ids(connection, sorted(made), reach)
@@ -235,12 +241,12 @@ def purge(connection: Connection, plan: PurgePlan, actor: Actor, messages: Seque
     act = actor.change_context("the owner had it erased")
     now = store.stamp(act.at)
     for record in plan.records:
-        texts = redaction.all_wordings(connection, [record.id], (record.scope,)).get(record.id, set())
+        texts = all_wordings(connection, [record.id], (record.scope,)).get(record.id, set())
         keys = {key_of(text) for text in texts if text.strip()}
         keys |= set() if record.key.startswith(_SLOT) else {record.key}
-        redaction.add_tombstones(connection, record.scope, keys, now)
+        add_tombstones(connection, record.scope, keys, now)
         conversation.hide_turns(connection, plan.turns, record.id)
-    redaction.delete_records(connection, [record.id for record in (*plan.records, *plan.resummarized)])
+    delete_records(connection, [record.id for record in (*plan.records, *plan.resummarized)])
     proposals.redact_proposals(connection, [record.id for record in plan.records], plan.wordings)
     for text in plan.wordings:
         _redact_events(connection, text)
@@ -259,7 +265,7 @@ def _redact_events(connection: Connection, text: str) -> None:
     for happening in events.events_containing(connection, spelled):
         blotted = _redacted(dict(happening.data), pattern)
         assert isinstance(blotted, dict)
-        redaction.rewrite_event(connection, happening.id, blotted)
+        rewrite_event(connection, happening.id, blotted)
 
 
 def _redacted(told: Json, pattern: re.Pattern[str]) -> Json:

@@ -38,8 +38,8 @@ from kenobot.cognitive.remember.draft import (
     make_draft,
 )
 from kenobot.cognitive.remember.statement_relation import is_richer
-from kenobot.cognitive.store import events, links, records, redaction, term_index
-from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
+from kenobot.cognitive.store import events, links, records, term_index
+from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change, drop_tombstone, tombstone_time
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
@@ -165,7 +165,7 @@ def check_action(action: str, confidence: float, importance: float, policy: Admi
 
 def _outlived(connection: Connection, made: RecordDraft) -> str | None:
     """Why what is said is over: it was erased for good, or it was said before it ceased to be so. None: it is news."""
-    erased = redaction.tombstone_time(connection, made.scope, made.key)
+    erased = tombstone_time(connection, made.scope, made.key)
     if erased is not None:
         asked = made.is_owner_word or (
             made.source in ("tag", "extraction")
@@ -174,7 +174,7 @@ def _outlived(connection: Connection, made: RecordDraft) -> str | None:
         )
         if not asked:
             return "it was erased for good, and nobody has said it since"
-        redaction.drop_tombstone(connection, made.scope, made.key)
+        drop_tombstone(connection, made.scope, made.key)
     if made.is_owner_word:
         return None
     for record in records.ended_with_key(connection, made.scope, made.key, 8):

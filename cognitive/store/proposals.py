@@ -8,8 +8,8 @@ from typing import Literal
 
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.change import ERASED_TEXT
 from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.store.redaction import ERASED_TEXT
 from kenobot.storage.connection import Connection
 
 ProposalState = Literal["pending", "approved", "rejected", "undone"]

@@ -21,8 +21,8 @@ from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
 from kenobot.cognitive.mirror.records.record_format import RecordFile
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
-from kenobot.cognitive.store import records, redaction
-from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change, tombstone_time
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports.identity import QUOTED_TRUST, parse_trust
@@ -97,7 +97,7 @@ def absorb_edit(
         record_file_rows.save_row(connection, replace(seen, record=owner))
         return EditOutcome(0, owner, rewrite=frozenset({owner}), replaced_row=outdated)
     if card.is_unedited and card.id is not None and record_file_rows.is_purged(connection, card.id):
-        if redaction.tombstone_time(connection, spot.scope, key_of(card.text or "")) is not None:
+        if tombstone_time(connection, spot.scope, key_of(card.text or "")) is not None:
             return _STALE_COPY  # the very words: a crash kept it from going with the others
         record_file_rows.save_row(connection, seen)
         return EditOutcome(0, None, "what it says was erased from memory: delete this file, too")

@@ -12,7 +12,7 @@ from typing import Literal
 
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract.signals import signal_level
-from kenobot.cognitive.store.redaction import ERASED_TEXT
+from kenobot.cognitive.store.change import ERASED_TEXT
 from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.identity import Trust, chat_scope
 from kenobot.ports.names import sanitize_name
