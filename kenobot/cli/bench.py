@@ -17,10 +17,11 @@ from kenobot.evals.recall import run as recall
 from kenobot.evals.recall.counting_reranker import CountingReranker, open_reranker
 from kenobot.evals.recall.eval_home import BUDGET, EvalOptions
 from kenobot.evals.recall.lifecycle import AreaScore
-from kenobot.evals.recall.plot import draw
+from kenobot.evals.recall.metrics import DEPTHS
 from kenobot.evals.recall.run import QuestionResult, RecallReport
 
 _BAR = 24  # characters
+_NAMES = {"recall": "recall", "bm25": "BM25 alone", "dense": "vectors alone"}
 T = TypeVar("T")
 
 
@@ -53,7 +54,7 @@ def table(report: RecallReport) -> str:
         "| ranking | questions | R@5 | R@10 | R@20 | hit@10 | nDCG@10 | MRR |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    names = {"recall": f"recall, {report.model or 'no model'}", "bm25": "BM25 alone", "dense": "vectors alone"}
+    names = _NAMES | {"recall": f"recall, {report.model or 'no model'}"}
     for method, name in names.items():
         for kind, figures in report.scores(method).items():
             if not figures.questions or (method != "recall" and kind != "all"):
@@ -74,6 +75,25 @@ def table(report: RecallReport) -> str:
     if report.judge is not None:
         lines.append(_reranker_line(report.judge))
     return "\n".join(lines)
+
+
+def draw(report: RecallReport, path: Path) -> None:
+    """Recall at each depth, by ranking, into the PNG `path`. Raises ConfigError when it cannot be drawn or written."""
+    figure = plots.figure(7, 4)
+    axes = figure.add_subplot()
+    places = range(len(DEPTHS))
+    for number, (method, name) in enumerate(_NAMES.items()):
+        found = report.scores(method)["all"]
+        if found.questions:
+            heights = [100 * found.recall[depth] for depth in DEPTHS]
+            bars = axes.bar([at + 0.27 * (number - 1) for at in places], heights, 0.25, label=name)
+            axes.bar_label(bars, fmt="%.1f", fontsize=8)
+    axes.set_xticks(list(places), [f"R@{depth}" for depth in DEPTHS])
+    axes.set_ylabel("percent of what answers")
+    axes.set_ylim(0, 100)
+    axes.set_title(f"{len(report.rows)} questions, {report.model or 'no model'}", fontsize=9)
+    axes.legend()
+    plots.save(figure, path, dots=120)
 
 
 def _explain(row: QuestionResult, *, as_json: bool) -> int:

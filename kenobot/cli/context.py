@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cli import options
 from kenobot.cognitive.control.find import AmbiguousReference
+from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
 from kenobot.cognitive.text.calendar import local_day
@@ -19,8 +20,11 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.ports.clock import Clock, SystemClock
 from kenobot.ports.errors import ConfigError, StoreCorrupt, StoreError
+from kenobot.ports.plugin import PluginContext
 from kenobot.storage import migrate
 from kenobot.storage.connection import connect, to_store_error
+
+_BATCH = 2000  # events and messages that are indexed at a time
 
 
 class CommandContext:
@@ -41,6 +45,10 @@ class CommandContext:
     def loaded(self) -> ResolvedSettings:
         """Raises ConfigError."""
         return load_settings(self.home, os.environ)
+
+    @property
+    def plugin_context(self) -> PluginContext:
+        return PluginContext(self.home.path, self.clock, self.loaded.settings.bot.name)
 
     @property
     def zone(self) -> ZoneInfo:
@@ -123,6 +131,15 @@ class CommandContext:
                 connection.execute("VACUUM INTO ?", (str(target),))
         except sqlite3.Error as error:
             raise to_store_error(error) from error
+
+    @contextmanager
+    def index(self) -> Iterator[tuple[SideIndex, sqlite3.Connection]]:
+        """The index, brought up to date, and a connection as `read` has it. Without a running bot nothing else does."""
+        with self.read() as connection, closing(SideIndex(self.home.index)) as index:
+            index.catch_up(connection)
+            while index.index_backlog(connection, _BATCH):
+                pass
+            yield index, connection
 
     def require_current_schema(self) -> None:
         """For commands with transactions of their own. Raises NothingFound, ConfigError or StoreError."""

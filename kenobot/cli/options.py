@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from kenobot.core.terminal import escape_controls
 from kenobot.ports.errors import KenobotError
 
 if TYPE_CHECKING:
@@ -185,6 +186,12 @@ def print_rows(
         return print_failure(nothing)
     for row in rows:
         print(json.dumps(row) if as_json else line(row))
+    return 0
+
+
+def print_row(row: Mapping[str, Any], as_json: bool, lines: str) -> int:
+    """Print one row, as JSON or as lines of text. Returns the exit code."""
+    print(json.dumps(row) if as_json else escape_controls(lines))
     return 0
 
 

@@ -42,8 +42,7 @@ def decide(context: CommandContext) -> int:
             decided = apply(connection, number, DecisionContext(context.now, "owner", context.home.identity))
     except CannotDecide as error:
         return options.print_failure(str(error), options.FAILED)
-    print(json.dumps(_row(decided)) if context.args.json else f"{decided.id}: {decided.state}")
-    return 0
+    return options.print_row(_row(decided), context.args.json, f"{decided.id}: {decided.state}")
 
 
 def _row(proposal: Proposal) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class FakeChannel:
         return self.texts
 
     async def run(self, sink: Sink) -> None:
-        """See `kenobot.ports.channel.Channel`. What the sink did not take comes again at the next run."""
+        """What the sink did not take comes again at the next run."""
         while True:
             while not self._said:
                 self._changed.clear()
@@ -123,12 +123,11 @@ class FakeChannel:
                 return
 
     def render(self, text: str) -> Sequence[MessagePart]:
-        """See `kenobot.ports.channel.Channel`. Plain text, cut every `longest` UTF-16 units at most."""
+        """Plain text, cut every `longest` UTF-16 units at most."""
         width = max(1, self.capabilities.longest // 2)  # a character takes two units at most
         return [MessagePart(text[start : start + width]) for start in range(0, len(text), width)]
 
     async def send(self, outbound: Outbound) -> str:
-        """See `kenobot.ports.channel.Channel`."""
         self.attempted.append(outbound)
         error = self._failures.popleft() if self._failures else None
         if error is not None:

@@ -38,15 +38,12 @@ class ScriptedChannel:
         self.sent: list[Outbound] = []
 
     async def run(self, sink: Sink) -> None:
-        """See `kenobot.ports.channel.Channel`."""
         await asyncio.Event().wait()
 
     def render(self, text: str) -> Sequence[MessagePart]:
-        """See `kenobot.ports.channel.Channel`."""
         return (MessagePart(text),)
 
     async def send(self, outbound: Outbound) -> str:
-        """See `kenobot.ports.channel.Channel`."""
         self.sent.append(outbound)
         return str(outbound.id)
 

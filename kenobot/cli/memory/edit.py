@@ -1,25 +1,21 @@
-"""`kenobot memory remember`, `correct`, `forget`, `purge` and `undo`: the owner edits memory.
+"""`kenobot memory remember`, `correct`, `forget` and `undo`: the owner edits memory.
 
 Each is one transaction, beside a running bot, which notices within a second, or without one: then the Markdown files
 are written at once.
 """
 
 import sqlite3
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kenobot.agent.background.cleanup import execute_purge
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.memory import purge as memory_purge
-from kenobot.cli.memory.record_text import print_row, record_line, record_row
+from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import sync_files
 from kenobot.cognitive.control import undo as undoing
 from kenobot.cognitive.control.export_format import is_scope
 from kenobot.cognitive.control.find import resolve_reference
 from kenobot.cognitive.control.forget import forget as forget_record
-from kenobot.cognitive.control.forget import plan_purge
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit import correct as correct_record
 from kenobot.cognitive.store import records
@@ -43,7 +39,7 @@ def remember(context: CommandContext) -> int:
         if record is None:
             return options.print_failure(f"Not remembered: {decision.reason}.", options.FAILED)
     row = {"action": decision.action, "reason": decision.reason, **record_row(record)}
-    return print_row(context, row, f"{decision.action}: {decision.reason}\n{record_line(row)}")
+    return options.print_row(row, context.args.json, f"{decision.action}: {decision.reason}\n{record_line(row)}")
 
 
 def correct(context: CommandContext) -> int:
@@ -59,7 +55,7 @@ def correct(context: CommandContext) -> int:
         if record is None:
             return options.print_failure(f"Not corrected: {decision.reason}.", options.FAILED)
     row = {"action": decision.action, "in_place_of": previous.id, **record_row(record)}
-    return print_row(context, row, f"in the place of #{previous.id}:\n{record_line(row)}")
+    return options.print_row(row, context.args.json, f"in the place of #{previous.id}:\n{record_line(row)}")
 
 
 def forget(context: CommandContext) -> int:
@@ -73,8 +69,9 @@ def forget(context: CommandContext) -> int:
             row |= {"copies": [copy.id for copy in hidden.copies], "turns": [*hidden.turns]}
             copies = f" and {len(hidden.copies)} that repeat it" if hidden.copies else ""
             turns = f", and {len(hidden.turns)} messages that told it" if hidden.turns else ""
-            back = f"`kenobot memory undo {hidden.event}` brings it back."
-            print_row(context, row, f"forgotten{copies}{turns}:\n{record_line(record_row(record))}\n{back}")
+            text = f"forgotten{copies}{turns}:\n{record_line(record_row(record))}\n"
+            text += f"`kenobot memory undo {hidden.event}` brings it back."
+            options.print_row(row, context.args.json, text)
     return 0
 
 
@@ -91,7 +88,7 @@ def undo(context: CommandContext) -> int:
     row = {"undone": done.undone_event, "event": done.event, "records": rows}
     lines = "\n".join(record_line(each) for each in rows)
     back = f"`kenobot memory undo {done.event}` takes that back."
-    return print_row(context, row, f"undone ({done.kind}):\n{lines}\n{back}")
+    return options.print_row(row, context.args.json, f"undone ({done.kind}):\n{lines}\n{back}")
 
 
 @contextmanager
@@ -100,27 +97,3 @@ def _writing(context: CommandContext) -> Iterator[sqlite3.Connection]:
     with context.write() as connection:
         yield connection
     sync_files(context)
-
-
-def purge(context: CommandContext) -> int:
-    args, home = context.args, context.home
-    if not args.dry_run:
-        memory_purge.finish_interrupted_purge(context)
-    with context.read() as connection:
-        record = resolve_reference(connection, args.ref, context.scopes)
-        plan = plan_purge(connection, record.id, context.scopes)
-    assert plan is not None
-    print(memory_purge.purge_plan_text(plan, home), file=sys.stderr if args.json else sys.stdout)
-    if args.dry_run:
-        return 0
-    nobody = "Nobody is there to be asked: say --yes if it is meant."
-    if not args.yes and not options.confirm("Erase this for good? [y/N] ", nobody):
-        return options.print_failure("Nothing was erased.")
-    with context.write() as connection:
-        plan, erased = execute_purge(connection, plan, context.scopes, context.owner)
-    residue = memory_purge.purge_files(context, plan)
-    row = {"purged": [each.id for each in plan.records], "turns": [*plan.turns], "left": residue}
-    row |= {"messages": len(erased.messages), "backups": [str(path) for path in sorted(home.backups.glob("*.db"))]}
-    what = f"Erased: {len(plan.records)} memories, {len(erased.messages)} messages, {erased.letters} letters."
-    rest = "".join(f"\nIts words still stand in {place}." for place in residue)
-    return print_row(context, row, what + rest)

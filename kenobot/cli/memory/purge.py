@@ -1,22 +1,47 @@
-"""The steps of a purge beside the database's rows: its announcement, files, the index, and free pages."""
+"""`kenobot memory purge`: records, files, the index, and free pages of the database."""
 
+import sys
 from pathlib import Path
 
+from kenobot.agent.background.cleanup import execute_purge
+from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
-from kenobot.cognitive.control.forget import PurgePlan
-from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.control.find import resolve_reference
+from kenobot.cognitive.control.forget import PurgePlan, plan_purge
 from kenobot.core.settings.home import Home
 from kenobot.storage import erasure
-from kenobot.storage.connection import connect
 
 _SHORTEST = 4  # characters that tell a text from others
 _LARGEST = 5_000_000
-_ROUNDS = 10_000
 
 
-def purge_plan_text(plan: PurgePlan, home: Home) -> str:
+def purge(context: CommandContext) -> int:
+    args, home = context.args, context.home
+    if not args.dry_run:
+        finish_interrupted_purge(context)
+    with context.read() as connection:
+        record = resolve_reference(connection, args.ref, context.scopes)
+        plan = plan_purge(connection, record.id, context.scopes)
+    assert plan is not None
+    print(_plan_text(plan, home), file=sys.stderr if args.json else sys.stdout)
+    if args.dry_run:
+        return 0
+    nobody = "Nobody is there to be asked: say --yes if it is meant."
+    if not args.yes and not options.confirm("Erase this for good? [y/N] ", nobody):
+        return options.print_failure("Nothing was erased.")
+    with context.write() as connection:
+        plan, erased = execute_purge(connection, plan, context.scopes, context.owner)
+    residue = purge_files(context, plan)
+    row = {"purged": [each.id for each in plan.records], "turns": [*plan.turns], "left": residue}
+    row |= {"messages": len(erased.messages), "backups": [str(path) for path in sorted(home.backups.glob("*.db"))]}
+    what = f"Erased: {len(plan.records)} memories, {len(erased.messages)} messages, {erased.letters} letters."
+    rest = "".join(f"\nIts words still stand in {place}." for place in residue)
+    return options.print_row(row, args.json, what + rest)
+
+
+def _plan_text(plan: PurgePlan, home: Home) -> str:
     """What would be erased, and what would not, in plain words."""
     parts = ["To be erased for good:"]
     parts += [record_line(record_row(record)) for record in plan.records]
@@ -47,7 +72,8 @@ def purge_files(context: CommandContext, plan: PurgePlan) -> list[str]:
     """
     home = context.home
     running = sync_files(context) is None
-    _wipe_index(home)
+    with context.index():  # it holds none of the erased words any more
+        pass
     if not running:
         erasure.vacuum_erased(home.database)
     with context.read() as connection:
@@ -63,22 +89,9 @@ def finish_interrupted_purge(context: CommandContext) -> None:
         if not erasure.is_purge_unfinished(connection):
             return
     if sync_files(context) is not None:
-        _wipe_index(context.home)
+        with context.index():
+            pass
         erasure.vacuum_erased(context.home.database)
-
-
-def _wipe_index(home: Home) -> None:
-    """Bring the index up to date, so that it holds none of the erased words."""
-    index = SideIndex(home.index)
-    truth = connect(home.database, readonly=True)
-    try:
-        index.catch_up(truth)
-        for _ in range(_ROUNDS):
-            if not index.index_backlog(truth):
-                break
-    finally:
-        truth.close()
-        index.close()
 
 
 def _in_files(root: Path, wordings: tuple[str, ...]) -> list[str]:

@@ -9,7 +9,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.memory import vectors
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.control.stats_rows import collect_stats
-from kenobot.cognitive.recall.index.index import SideIndex, unindexed_count
+from kenobot.cognitive.recall.index.index import unindexed_count
 from kenobot.cognitive.recall.prompt.full_load import FullLoader
 from kenobot.cognitive.recall.results import xray
 from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport, Section
@@ -21,7 +21,6 @@ from kenobot.core.terminal import escape_controls
 from kenobot.storage.connection import Connection
 
 _NO_SESSION = "none"
-_BATCH = 2000  # events and messages that are indexed at a time
 
 
 def recall(context: CommandContext) -> int:
@@ -41,8 +40,7 @@ def context(context: CommandContext) -> int:
     text = _recalled_text(context) if context.args.text else _loaded_text(context)
     if not text:
         return options.print_failure("Nothing of memory would be in it.")
-    print(json.dumps({"context": text}) if context.args.json else escape_controls(text))
-    return 0
+    return options.print_row({"context": text}, context.args.json, text)
 
 
 def _recalled_text(context: CommandContext) -> str:
@@ -75,17 +73,10 @@ def _recall(context: CommandContext, text: str, budget: int, limit: int) -> Sear
         text, context.scopes, context.now, context.zone, budget=budget, limit=limit, as_of=as_of, force=True
     )
     context.require_current_schema()
-    index = SideIndex(context.home.index)
-    try:
-        with context.read() as connection:
-            index.catch_up(connection)
-            while index.index_backlog(connection, _BATCH):  # without a running bot nothing else fills the index
-                pass
-            if as_of is None:
-                vectors.enable_vector_search(context, connection, index, text)
-            return run_recall(connection, index, query)
-    finally:
-        index.close()
+    with context.index() as (index, connection):
+        if as_of is None:
+            vectors.enable_vector_search(context, connection, index, text)
+        return run_recall(connection, index, query)
 
 
 # ── figures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -94,7 +85,7 @@ def _recall(context: CommandContext, text: str, budget: int, limit: int) -> Sear
 def stats(context: CommandContext) -> int:
     with context.read() as connection:
         row = _figures(context, connection)
-    print(json.dumps(row) if context.args.json else "\n".join(_figure_lines(row)))
+    options.print_row(row, context.args.json, "\n".join(_figure_lines(row)))
     return 0 if row["records"] or row["events"] else options.NOT_FOUND
 
 

@@ -1,6 +1,5 @@
 """`kenobot memory export`, `import`, `sync` and `rebuild`: memory as JSON Lines, and from its Markdown files."""
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -10,7 +9,6 @@ from pathlib import Path
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.memory.record_text import progress
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cognitive.control import export as portable
 from kenobot.cognitive.control.export import MemoryImportReport
@@ -29,7 +27,7 @@ def export(context: CommandContext) -> int:
                 for line in lines:
                     print(line)
                 return 0
-            count = _write(Path(file), lines, progress(context))
+            count = _write(Path(file), lines, _progress(context))
     except OSError as error:
         return options.print_failure(f"{file} cannot be written: {error.strerror}.", options.FAILED)
     print(f"{file}: {count} lines. It holds what you told the bot: keep it where only you can read it.")
@@ -43,33 +41,30 @@ def import_(context: CommandContext) -> int:
     try:
         with _open_lines(args.file) as lines, context.write() as connection:
             connection.execute("SAVEPOINT import")
-            report = portable.import_lines(connection, lines, owner, is_memory_file, progress(context))
+            report = portable.import_lines(connection, lines, owner, is_memory_file, _progress(context))
             if args.dry_run:
                 connection.execute("ROLLBACK TO import")
     except (OSError, UnicodeDecodeError) as error:
         return options.print_failure(f"{args.file} cannot be read: {error}.", options.FAILED)
     if not args.dry_run:
         sync_files(context)
-    _print_report(context, report)
-    return 0
+    return _print_report(context, report)
 
 
 def sync(context: CommandContext) -> int:
     context.require_database()
     touched = sync_files(context)
     if touched is None:
-        print(json.dumps({"running": True}) if context.args.json else BOT_IS_RUNNING)
-        return 0
+        return options.print_row({"running": True}, context.args.json, BOT_IS_RUNNING)
     text = f"Files and memory agree: {touched} facts were taken in from your edits."
-    print(json.dumps({"running": False, "touched": touched}) if context.args.json else text)
-    return 0
+    return options.print_row({"running": False, "touched": touched}, context.args.json, text)
 
 
 def rebuild(context: CommandContext) -> int:
     args, home, now = context.args, context.home, context.owner.at
     if not home.memory.exists():
         return options.print_failure(f"There are no files in {home.memory}.")
-    tell = progress(context)
+    tell = _progress(context)
     with home.lock():
         _create_database(home)
         with context.write() as connection:
@@ -83,14 +78,20 @@ def rebuild(context: CommandContext) -> int:
             )
     if not args.dry_run:
         sync_files(context)
-    if args.json:
-        print(json.dumps(asdict(report)))
-        return 0
-    for problem in report.problems:
-        print(problem, file=sys.stderr)
     states = ", ".join(f"{count} {status}" for status, count in report.by_status.items())
-    print(f"{'Would make' if args.dry_run else 'Made'} {report.records} memories ({states}), {report.links} links.")
-    return 0
+    made = "Would make" if args.dry_run else "Made"
+    for problem in () if args.json else report.problems:
+        print(problem, file=sys.stderr)
+    return options.print_row(
+        asdict(report), args.json, f"{made} {report.records} memories ({states}), {report.links} links."
+    )
+
+
+def _progress(context: CommandContext) -> Callable[[int], None] | None:
+    """Shows the progress of long work on a person's stderr."""
+    if context.args.json or not sys.stderr.isatty():
+        return None
+    return lambda done: options.show_progress(f"{done} lines …")
 
 
 def _create_database(home: Home) -> None:
@@ -127,14 +128,11 @@ def _write(path: Path, lines: Iterator[str], tell: Callable[[int], None] | None)
     return count
 
 
-def _print_report(context: CommandContext, report: MemoryImportReport) -> None:
+def _print_report(context: CommandContext, report: MemoryImportReport) -> int:
     dry_run: bool = context.args.dry_run
-    if context.args.json:
-        print(json.dumps({"dry_run": dry_run, **asdict(report)}))
-        return
-    print("Would be brought in:" if dry_run else "Brought in:")
+    lines = ["Would be brought in:" if dry_run else "Brought in:"]
     for kind, count in report.added.items():
         if count or report.already_known[kind]:
-            print(f"  {kind:<10} {count:>8} new  {report.already_known[kind]:>8} known")
-    for why, count in report.skipped.items():
-        print(f"  {count} left out: {why}")
+            lines.append(f"  {kind:<10} {count:>8} new  {report.already_known[kind]:>8} known")
+    lines += [f"  {count} left out: {why}" for why, count in report.skipped.items()]
+    return options.print_row({"dry_run": dry_run, **asdict(report)}, context.args.json, "\n".join(lines))

@@ -12,7 +12,6 @@ from kenobot.cli.context import CommandContext
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.vectors import turn_vectors, vector_rows
 from kenobot.ports.errors import ConfigError
-from kenobot.ports.plugin import PluginContext
 
 T = TypeVar("T")
 
@@ -38,7 +37,7 @@ class SnapshotReader:
 def enable_vector_search(context: CommandContext, connection: sqlite3.Connection, index: SideIndex, text: str) -> None:
     """Have `index` search by the vector of `text` too, where there is a model."""
     loaded = context.loaded
-    plugin = PluginContext(context.home.path, context.clock, loaded.settings.bot.name)
+    plugin = context.plugin_context
     embedder = embedder_choice.choose_embedder(loaded, plugin).embedder
     if embedder is None:
         return
@@ -63,11 +62,8 @@ def enable_vector_search(context: CommandContext, connection: sqlite3.Connection
 
 def vector_stats(context: CommandContext, connection: sqlite3.Connection) -> dict[str, Any]:
     """The embedding model, or the reason for none, and how many records and messages it has embedded."""
-    loaded, home = context.loaded, context.home
     try:
-        choice = embedder_choice.choose_embedder(
-            loaded, PluginContext(home.path, context.clock, loaded.settings.bot.name)
-        )
+        choice = embedder_choice.choose_embedder(context.loaded, context.plugin_context)
         embedder, why = choice.embedder, choice.reason
     except ConfigError as error:
         embedder, why = None, str(error)
@@ -80,7 +76,7 @@ def vector_stats(context: CommandContext, connection: sqlite3.Connection) -> dic
         "turn_vectors": None,
     }
     with contextlib.suppress(sqlite3.Error):  # there may be no index yet, or an older one
-        uri = f"{home.index.as_uri()}?mode=ro"
+        uri = f"{context.home.index.as_uri()}?mode=ro"
         with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=2)) as index:
             turns, placed = turn_vectors.count(index, embedder.model_id)
         figures["turn_vectors"] = {"placed": placed, "waiting": turns - placed}

@@ -29,7 +29,7 @@ def setup(context: CommandContext) -> int:
     home, loaded = context.home, context.loaded
     text = _current_text(home)
     changes = _from_flags(context.args, loaded)
-    plugin = PluginContext(home.path, context.clock, loaded.settings.bot.name)
+    plugin = context.plugin_context
     if not context.args.yes and not _ask(changes, plugin):
         return options.NOT_FOUND
     _take_secrets(changes)

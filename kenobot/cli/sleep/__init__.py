@@ -1,7 +1,6 @@
 """`kenobot sleep`: consolidate memory now, report on it, and undo it."""
 
 import asyncio
-import json
 from typing import Any
 
 from kenobot.agent.background.sleep import next_sleep_time, sleep_policy
@@ -16,7 +15,7 @@ from kenobot.cognitive.sleep.run_rows import SleepRun
 from kenobot.cognitive.store import sleep_plans
 from kenobot.core import log
 from kenobot.core.settings.home import AlreadyLocked
-from kenobot.core.terminal import escape_controls, one_line
+from kenobot.core.terminal import one_line
 from kenobot.storage.connection import Connection
 
 _PHASES: tuple[Phase, ...] = ("consolidate", "errors", "prune", "improve")
@@ -66,28 +65,21 @@ def undo(context: CommandContext) -> int:
         sync_files(context)
     row: dict[str, Any] = {"run": undone.run, "undone": [*undone.undone], "unchanged": undone.unchanged}
     row["kept"] = [{"event": kept.event, "what": kept.kind, "why": kept.reason} for kept in undone.conflicts]
-    if context.args.json:
-        print(json.dumps(row))
-        return 0
-    print(f"Night {undone.run}: {len(undone.undone)} decisions were taken back.")
+    lines = [f"Night {undone.run}: {len(undone.undone)} decisions were taken back."]
     if undone.unchanged:
-        print(f"{undone.unchanged} more changed no memory: links, notes and proposals.")
+        lines.append(f"{undone.unchanged} more changed no memory: links, notes and proposals.")
     if undone.conflicts:
-        print(f"{len(undone.conflicts)} could not be taken back:")
-        for kept in undone.conflicts:
-            print(f"  {kept.event:>6}  {one_line(kept.kind)}: {one_line(kept.reason)}")
-    return 0
+        lines.append(f"{len(undone.conflicts)} could not be taken back:")
+    lines += [f"  {kept.event:>6}  {one_line(kept.kind)}: {one_line(kept.reason)}" for kept in undone.conflicts]
+    return options.print_row(row, context.args.json, "\n".join(lines))
 
 
 # ── as text ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _print_report(context: CommandContext, finished: NightReport, *, dry_run: bool) -> int:
-    if context.args.json:
-        print(json.dumps(as_json(finished) | {"dry_run": dry_run}))
-    else:
-        print(escape_controls(as_markdown(finished, context.zone, dry_run=dry_run)))
-    return 0
+    row = as_json(finished) | {"dry_run": dry_run}
+    return options.print_row(row, context.args.json, as_markdown(finished, context.zone, dry_run=dry_run))
 
 
 def _status(context: CommandContext, connection: Connection, last: SleepRun) -> dict[str, Any]:

@@ -31,7 +31,6 @@ class CachingEmbedder:
         return self._embedder.dimensions
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
-        """See `kenobot.ports.embedder.Embedder`."""
         found: dict[str, array[float]] = {}
         for text in texts:
             row = self._known(text, kind)

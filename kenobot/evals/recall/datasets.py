@@ -5,7 +5,7 @@ Three forms are read: LoCoMo's JSON, LongMemEval's JSON, and lines of JSON as ou
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -92,11 +92,8 @@ def select_part(conversations: Sequence[Conversation], split: str, limit: int = 
     """
     found = list(conversations)
     if split:
-        found = [each for each in conversations if each.name == split] or [
-            replace(each, questions=asked)
-            for each in conversations
-            if (asked := tuple(q for q in each.questions if split in (q.category, q.lang)))
-        ]
+        found = [each for each in conversations if each.name == split]
+        found = found or _with_questions(conversations, lambda question: split in (question.category, question.lang))
     if not found:
         names = {each.name for each in conversations} | {q.category for each in conversations for q in each.questions}
         raise ConfigError(f"There is no part {split!r} in it; there are: {', '.join(sorted(names))}.")
@@ -111,20 +108,20 @@ def sample(conversations: Sequence[Conversation], size: int) -> list[Conversatio
     every = sorted((q for each in conversations for q in each.questions), key=lambda q: sha256(q.id.encode()).digest())
     answered, others = [q for q in every if q.gold], [q for q in every if not q.gold]
     chosen = {q.id for q in (*answered[:size], *others[:size])}
-    return [
-        replace(each, questions=asked)
-        for each in conversations
-        if (asked := tuple(q for q in each.questions if q.id in chosen))
-    ]
+    return _with_questions(conversations, lambda question: question.id in chosen)
 
 
 def select_question(conversations: Sequence[Conversation], question: str) -> list[Conversation]:
     """The conversation of a question, with that alone. Raises ConfigError when there is none of this id."""
-    for each in conversations:
-        asked = tuple(q for q in each.questions if q.id == question)
-        if asked:
-            return [replace(each, questions=asked)]
+    if found := _with_questions(conversations, lambda each: each.id == question):
+        return found[:1]
     raise ConfigError(f"There is no question {question!r} in it; --misses names those that were not answered.")
+
+
+def _with_questions(conversations: Sequence[Conversation], fits: Callable[[Question], bool]) -> list[Conversation]:
+    """The conversations with the questions that fit alone; without those that have none."""
+    kept = [replace(each, questions=tuple(filter(fits, each.questions))) for each in conversations]
+    return [each for each in kept if each.questions]
 
 
 def _first(conversations: Sequence[Conversation], limit: int) -> Iterator[Conversation]:
