@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kenobot.ports.identity import chat_scope
-from kenobot.ports.memory import Candidate
+from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.plugin import NoSettings, Plugin
 from kenobot.ports.postprocessor import Element, TurnEffects
 
@@ -49,36 +49,22 @@ class BootstrapComplete:
             turn.end_bootstrap()
 
 
-def _note(text: str, turn: TurnEffects) -> Candidate:
-    return Candidate("note", turn.principal.write_scope, text, trust=turn.principal.trust)
-
-
-def _preference(text: str, turn: TurnEffects) -> Candidate:
-    return Candidate("note", turn.principal.write_scope, text, category="preference", trust=turn.principal.trust)
-
-
-def _episode(text: str, turn: TurnEffects) -> Candidate:
-    return Candidate("episode", chat_scope(turn.session), text, trust=turn.principal.trust)
-
-
-def _chat_profile(text: str, turn: TurnEffects) -> Candidate:
-    return Candidate("profile", chat_scope(turn.session), text, slot="context", trust=turn.principal.trust)
-
-
-def _scratchpad(text: str, turn: TurnEffects) -> Candidate:
-    return Candidate("scratchpad", chat_scope(turn.session), text, slot="working", trust=turn.principal.trust)
-
-
 def _plugin(
-    *tags: str, candidate: Callable[[str, TurnEffects], Candidate], last_wins: bool = False
+    *tags: str, form: Form, category: str = "fact", slot: str = "", in_chat: bool = False
 ) -> Plugin[NoSettings, MemoryTag]:
-    return Plugin(settings=NoSettings, build=lambda _settings, _context: MemoryTag(tags, candidate, last_wins))
+    """Build the plugin of a tag. slot: one record that its last content replaces. in_chat: known in this chat alone."""
+
+    def candidate(text: str, turn: TurnEffects) -> Candidate:
+        scope = chat_scope(turn.session) if in_chat else turn.principal.write_scope
+        return Candidate(form, scope, text, category=category, slot=slot, trust=turn.principal.trust)
+
+    return Plugin(settings=NoSettings, build=lambda _settings, _context: MemoryTag(tags, candidate, bool(slot)))
 
 
-memory = _plugin("memory", candidate=_note)
-chat_memory = _plugin("chat-memory", candidate=_episode)
-chat_context = _plugin("chat-context", candidate=_chat_profile, last_wins=True)
-working_memory = _plugin("working-memory", candidate=_scratchpad, last_wins=True)
+memory = _plugin("memory", form="note")
+chat_memory = _plugin("chat-memory", form="episode", in_chat=True)
+chat_context = _plugin("chat-context", form="profile", slot="context", in_chat=True)
+working_memory = _plugin("working-memory", form="scratchpad", slot="working", in_chat=True)
 # <user> is an older name; <update-preferences> is what early onboarding texts taught the model to write.
-user_update = _plugin("user-update", "user", "update-preferences", candidate=_preference)
+user_update = _plugin("user-update", "user", "update-preferences", form="note", category="preference")
 bootstrap_complete = Plugin(settings=NoSettings, build=lambda _settings, _context: BootstrapComplete())

@@ -1,9 +1,11 @@
 """Parse raw updates from Telegram."""
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import resources
 from typing import Annotated, Final
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
@@ -66,24 +68,9 @@ class _Message(BaseModel):
 
 _FORWARD_MARKS: Final = ("forward_origin", "forward_from", "forward_from_chat", "forward_sender_name", "forward_date")
 _GROUPS: Final = ("group", "supergroup")
-_NOTES: Final[Mapping[str, str]] = {
-    "photo": "a photo that I cannot see yet",
-    "voice": "a voice message that I cannot hear yet",
-    "audio": "an audio file that I cannot hear yet",
-    "video": "a video that I cannot see yet",
-    "video_note": "a video message that I cannot see yet",
-    "animation": "an animation that I cannot see yet",
-    "sticker": "a sticker that I cannot see yet",
-    "document": "a file that I cannot read yet",
-    "contact": "a contact that I cannot read yet",
-    "venue": "a place that I cannot read yet",
-    "location": "a location that I cannot read yet",
-    "poll": "a poll that I cannot read yet",
-    "checklist": "a checklist that I cannot read yet",
-    "story": "a story that I cannot see yet",
-    "paid_media": "paid media that I cannot see yet",
-    "dice": "a dice that I cannot see yet",
-}
+_NOTES: Final[Mapping[str, str]] = tomllib.loads(
+    resources.files(__package__).joinpath("attachments.toml").read_text("utf-8")
+)
 
 
 def update_id(raw: object) -> int | None:

@@ -42,8 +42,7 @@ from kenobot.cognitive.store import events, links, records, term_index
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change, drop_tombstone, tombstone_time
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
-from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
-from kenobot.cognitive.text.fingerprint import key_about, key_of
+from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, key_about, key_of
 from kenobot.cognitive.text.words import detect_language, words
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage import conversation

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from kenobot.cognitive.remember.statement_relation import parse_statement
-from kenobot.cognitive.text.entity_names import is_owner
+from kenobot.cognitive.text.fingerprint import is_owner
 from kenobot.cognitive.text.lexicon import fill_parts
 from kenobot.cognitive.text.words import fold
 

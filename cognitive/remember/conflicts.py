@@ -26,8 +26,7 @@ from kenobot.cognitive.text.claims import (
     remove_values,
     with_outdated_note,
 )
-from kenobot.cognitive.text.entity_names import is_same_or_more_exact, normalize_name, same_value
-from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.cognitive.text.fingerprint import is_same_or_more_exact, key_of, normalize_name, same_value
 from kenobot.cognitive.text.lexicon import word_set
 from kenobot.cognitive.text.similarity import Nearness, band_of, similarity
 from kenobot.cognitive.text.words import detect_language

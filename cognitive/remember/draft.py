@@ -11,8 +11,7 @@ from kenobot.cognitive.remember.classify import FactKind, importance, kind_of, t
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.dates import day_named
-from kenobot.cognitive.text.entity_names import OWNER_SUBJECT, attribute_line, normalize_subject
-from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, attribute_line, key_of, normalize_subject
 from kenobot.cognitive.text.words import detect_language, fold
 from kenobot.core import redaction
 from kenobot.ports.identity import QUOTED_TRUST, Trust

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.entity_names import supersession_key
+from kenobot.cognitive.text.fingerprint import supersession_key
 from kenobot.cognitive.text.similarity import similarity, topic_words
 from kenobot.cognitive.text.words import fold
 from kenobot.storage.connection import Connection

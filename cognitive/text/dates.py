@@ -1,35 +1,23 @@
 """Recognise days and times in folded texts, in Spanish and English, and count them from a day."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from kenobot.cognitive.text.lexicon import alternatives
-
-MONTH_NAMES = (
-    "january|enero", "february|febrero", "march|marzo", "april|abril", "may|mayo", "june|junio", "july|julio",
-    "august|agosto", "september|septiembre|setiembre", "october|octubre", "november|noviembre", "december|diciembre",
-)  # fmt: skip
-DAY_NAMES = (
-    "monday|lunes", "tuesday|martes", "wednesday|miercoles", "thursday|jueves", "friday|viernes", "saturday|sabado",
-    "sunday|domingo",
-)  # fmt: skip
-MONTHS: Mapping[str, int] = {name: number for number, names in enumerate(MONTH_NAMES, 1) for name in names.split("|")}
-WEEKDAYS: Mapping[str, int] = {name: number for number, names in enumerate(DAY_NAMES) for name in names.split("|")}
-_MONTHS = {**MONTHS, "sept": 9, **{names[:3]: number for number, names in enumerate(MONTH_NAMES, 1)}}
+from kenobot.cognitive.text.lexicon import alternatives, word_rows
 
 
-def _by_place(names: str) -> dict[str, int]:
-    """Number names by the place of their group, from 1."""
-    return {name: number for number, group in enumerate(names.split("|"), 1) for name in group.split()}
+def _by_place(rows: Sequence[str], first: int = 1) -> Mapping[str, int]:
+    """Number the words of each row by its place."""
+    return {name: number for number, row in enumerate(rows, first) for name in row.split()}
 
 
-_NUMBERS = _by_place("a un una one|two dos|three tres|four cuatro|five cinco|six seis|seven siete")
-_COUNT = _by_place(
-    "a an one un una|two dos couple par|three tres few|four cuatro|five cinco|six seis|seven siete|eight ocho|"
-    "nine nueve|ten diez|eleven once|twelve doce"
-)
+MONTHS = _by_place(word_rows("months"))
+WEEKDAYS = _by_place(word_rows("weekdays"), 0)
+_MONTHS = {**MONTHS, "sept": 9, **{row[:3]: number for number, row in enumerate(word_rows("months"), 1)}}
+_NUMBERS = _by_place(word_rows("numbers"))
+_COUNT = _by_place(word_rows("counts"))
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _DAY_FIRST = re.compile(

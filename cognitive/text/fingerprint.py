@@ -1,8 +1,20 @@
-"""Compute the key of a text, which texts with the same words share."""
+"""Normalise texts, names and values, and compute the keys by which equal ones are found."""
 
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable
+
+from kenobot.cognitive.text.words import fold
+
+OWNER_SUBJECT = "owner"
+"""The subject of records about the person whose memory it is."""
+
+_JOINTS = re.compile(r"[\s_\-‐‑.·]+")
+_ARTICLE = re.compile(r"^(?:the|an?|el|la|los|las|un|una)\s")
+_SELF = frozenset(
+    "owner user the-user i me myself yo usuario el-usuario usuaria la-usuaria dueño el-dueño dueña mi-dueño".split()
+)
 
 # Marks of prose only: signs such as + # % - carry meaning ("C" is not "C++", "5" is neither "-5" nor "~5").
 _MARK = r"[\"“”„«»'‘’`´.,;:!?¡¿…()\[\]{}、。，！？；：「」『』（）*_~|]"
@@ -39,3 +51,50 @@ def key_of(text: str) -> str:
     """SHA-256 of the normalised text; texts made of punctuation only keep their own letters as key."""
     plain = normalise(text) or text.strip()
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# ── names and values ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def normalize_name(name: str) -> str:
+    """Normalise to NFKC and lower case, words joined by hyphens; letters, digits and signs of every script stay."""
+    plain = unicodedata.normalize("NFKC", name).casefold().replace("’", "'")
+    kept = "".join(
+        char for char in plain if char.isalnum() or unicodedata.category(char)[0] in "MS" or char in " -_'.·#&"
+    )
+    return _JOINTS.sub("-", kept.strip()).strip("-")
+
+
+def supersession_key(subject: str, attribute: str) -> str:
+    """The key of an attribute of a subject, which has one value at a time."""
+    return f"{normalize_name(subject)}::{normalize_name(attribute)}"
+
+
+def attribute_line(attributes: Iterable[tuple[str, str]]) -> str:
+    """Render attributes on one line, by name."""
+    return "; ".join(f"{name}: {value}" for name, value in sorted((name.lower(), value) for name, value in attributes))
+
+
+def same_value(one: str, other: str) -> bool:
+    """Whether two values of an attribute are one, but for case, blanks, marks and an article."""
+    return _plain_value(one) == _plain_value(other)
+
+
+def is_same_or_more_exact(one: str, other: str) -> bool:
+    """Whether one value is the beginning of the other: Acme, and Acme Corp."""
+    a, b = _plain_value(one).split(), _plain_value(other).split()
+    return bool(a and b) and (a == b[: len(a)] or b == a[: len(b)])
+
+
+def _plain_value(value: str) -> str:
+    return normalise(_ARTICLE.sub("", normalise(value)))
+
+
+def is_owner(name: str) -> bool:
+    """Whether a name stands for the person whose memory it is."""
+    return not name.strip() or normalize_name(name) in _SELF
+
+
+def normalize_subject(name: str) -> str:
+    """Normalise a name to the subject of a record: one spelling for every case and accent."""
+    return OWNER_SUBJECT if is_owner(name) else fold(" ".join(name.split()))[:80]

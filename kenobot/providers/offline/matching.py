@@ -1,5 +1,6 @@
-"""Which remembered lines speak to a question: by the words they share, in any script."""
+"""Rank remembered lines by the words they share with a question, in any script."""
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -10,25 +11,18 @@ from kenobot.providers.offline.phrases import ACCENTED, CONCEPTS, STOP_WORDS
 
 _WEAK = 0.5  # of the best line's score; what scores less is noise beside it
 
-# Scripts that put no spaces between words, as (first, last) code points: Thai to Burmese, Khmer, kana, Han, Hangul.
-_UNSPACED = (
-    (0x0E00, 0x109F),
-    (0x1780, 0x17FF),
-    (0x3040, 0x30FF),
-    (0x3400, 0x9FFF),
-    (0xAC00, 0xD7AF),
-    (0x20000, 0x3FFFF),
-)
+# Scripts that put no spaces between words: Thai to Burmese, Khmer, kana, Han, Hangul.
+_UNSPACED = re.compile("[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 
 
 def stems(text: str) -> frozenset[str]:
-    """The content words of `text`, folded so that case, accents, plurals and width do not matter.
+    """Collect the content words of `text`, without case, accents, plurals and width.
 
-    Scripts without spaces give pairs of neighbouring characters instead. Stop words give nothing.
+    Scripts without spaces give pairs of neighbouring characters instead.
     """
     found: set[str] = set()
     for word in _words(text):
-        if any(_is_unspaced(char) for char in word):
+        if _UNSPACED.search(word):
             found.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
         elif len(word) > 1 or not word.isascii() or word.isdigit():
             found.add(_MEANING.get(_stem(word), _stem(word)))
@@ -36,10 +30,9 @@ def stems(text: str) -> frozenset[str]:
 
 
 def rank(question: str, lines: Sequence[str], most: int, favoured: Callable[[str], bool]) -> list[int]:
-    """Positions in `lines` of those that share content words with `question`, best first, at most `most`.
+    """Rank the positions in `lines` of those that share content words with `question`, at most `most`.
 
-    A word that few lines have counts for more, and a favoured line counts half as much again. Of equals the later one
-    comes first, for it is the newer.
+    Rare words count more, and favoured lines half as much again. Of equals the later, newer one comes first.
     """
     asked = stems(question)
     bags = [stems(line) for line in lines]
@@ -52,7 +45,7 @@ def rank(question: str, lines: Sequence[str], most: int, favoured: Callable[[str
 
 
 def fold(text: str) -> str:
-    """`text` without differences of case, width and accent. Only Latin-style accents go: others are letters."""
+    """Fold case, width and Latin accents."""
     opened = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
     return unicodedata.normalize("NFC", "".join(char for char in opened if not "\u0300" <= char <= "\u036f"))
 
@@ -69,10 +62,6 @@ def _stem(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
         word = word[:-1]
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
-
-
-def _is_unspaced(char: str) -> bool:
-    return any(first <= ord(char) <= last for first, last in _UNSPACED)
 
 
 _STOPS = frozenset(_stem(word) for word in STOP_WORDS) | STOP_WORDS

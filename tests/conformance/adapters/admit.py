@@ -14,7 +14,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.classify import importance, kind_of, tier_of_confidence
 from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.store import records
-from kenobot.cognitive.text import entity_names
+from kenobot.cognitive.text import fingerprint
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
@@ -131,14 +131,14 @@ def memory_kind(case: Case) -> Outcome:
 
 
 def attribute_pairs(case: Case) -> Outcome:
-    return compare(case, entity_names.attribute_line(case.input["pairs"].items()))
+    return compare(case, fingerprint.attribute_line(case.input["pairs"].items()))
 
 
 def supersession_key(case: Case) -> Outcome:
     given = case.input
     if "raw" in given:
-        return compare(case, entity_names.normalize_name(given["raw"]))
-    return compare(case, entity_names.supersession_key(given["entity"], given["attribute"]))
+        return compare(case, fingerprint.normalize_name(given["raw"]))
+    return compare(case, fingerprint.supersession_key(given["entity"], given["attribute"]))
 
 
 def entity_normalize(case: Case) -> Outcome:
@@ -149,13 +149,13 @@ def entity_normalize(case: Case) -> Outcome:
 
 def entity_match(case: Case) -> Outcome:
     given = case.input
-    existing, incoming = (entity_names.normalize_name(given[each]) for each in ("existing", "incoming"))
+    existing, incoming = (fingerprint.normalize_name(given[each]) for each in ("existing", "incoming"))
     known = existing.replace("-", "") == incoming.replace("-", "")
     return compare(case, _entity_key(given["existing"] if known else given["incoming"], given["type"]))
 
 
 def _entity_key(name: str, kind: str) -> str:
-    return f"{entity_names.normalize_name(kind)}-{entity_names.normalize_name(name)}"
+    return f"{fingerprint.normalize_name(kind)}-{fingerprint.normalize_name(name)}"
 
 
 # ── one record after another ─────────────────────────────────────────────────────────────────────────────────────

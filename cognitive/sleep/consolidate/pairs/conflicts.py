@@ -26,7 +26,7 @@ from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record, stamp
-from kenobot.cognitive.text.entity_names import normalize_name
+from kenobot.cognitive.text.fingerprint import normalize_name
 from kenobot.ports.identity import QUOTED_TRUST, Trust, least_trusted, parse_trust
 from kenobot.ports.memory import Candidate, Source
 

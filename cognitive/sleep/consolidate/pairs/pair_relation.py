@@ -18,7 +18,7 @@ from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView
 from kenobot.cognitive.sleep.plan.texts import system_prompt
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.entity_names import normalize_name, same_value
+from kenobot.cognitive.text.fingerprint import normalize_name, same_value
 from kenobot.cognitive.text.similarity import topic_words
 from kenobot.cognitive.text.words import fold
 from kenobot.ports.memory import Relation

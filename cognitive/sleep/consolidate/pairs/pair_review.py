@@ -20,7 +20,7 @@ from kenobot.cognitive.sleep.plan.changes import AddLink, Change, UpdateRecord, 
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp
-from kenobot.cognitive.text.entity_names import is_same_or_more_exact, normalize_name
+from kenobot.cognitive.text.fingerprint import is_same_or_more_exact, normalize_name
 from kenobot.cognitive.text.similarity import similarity
 
 _PAST_ADMIT = ("import", "edit")  # sources that `admit` did not compare with all that it should
