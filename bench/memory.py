@@ -33,7 +33,6 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
-from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.records import stamp
@@ -180,7 +179,7 @@ async def measure(folder: Path, records: int, turns: int, *, words: bool = False
             began = time.perf_counter()
             await embedding.load()
             figures["loading all vectors in the background, s"] = time.perf_counter() - began
-            if isinstance(index.vectors, VectorIndex):
+            if index.vectors is not None:
                 index.vectors.set_calibration(made.model_id, _SCALE)
         figures |= await _recalls(database, index, asked, embedding)
         figures |= await _recalls(database, index, asked, embedding, talk=True)

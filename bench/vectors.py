@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kenobot.app.embedder_choice import GROUP
+from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.vectors import turn_vectors
 from kenobot.core.plugins import load, names
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.embedder import EmbedKind
@@ -81,7 +81,7 @@ async def insert_vectors(
     await database.write(work)
     said = made.rows(1, turns).astype(np.float16)
     rows = [(number + 1, b"", row.tobytes()) for number, row in enumerate(said)]
-    put = partial(turn_vectors.write_vectors, model=made.model_id, rows=rows)
+    put = partial(vector_rows.write_turns, model=made.model_id, rows=rows)
     await database.read(partial(index.write_derived, work=put))
 
 

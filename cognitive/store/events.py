@@ -202,3 +202,13 @@ def last_change_was_undo(connection: Connection, record: int) -> bool:
         "SELECT type FROM event WHERE record_id = ? ORDER BY id DESC LIMIT 1", (record,)
     ).fetchone()
     return row is not None and row[0] == "undone"
+
+
+def past_texts(connection: Connection, record: int, limit: int) -> list[str]:
+    """Read the texts that a record had before its last `limit` events, newest first, each once."""
+    rows = connection.execute(
+        "SELECT json_extract(data, '$.was.text') FROM (SELECT data FROM event WHERE record_id = ? "
+        "ORDER BY id DESC LIMIT ?)",
+        (record, limit),
+    )
+    return list(dict.fromkeys(str(row[0]) for row in rows if row[0] is not None))

@@ -14,10 +14,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.index.vector_port import VectorSearch
 from kenobot.cognitive.recall.scoring.relevance import proper_names_text
-from kenobot.cognitive.recall.vectors import calibration, vector_rows
+from kenobot.cognitive.recall.vectors import calibration
 from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, query_text
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.text.similarity import Nearness
@@ -30,8 +30,8 @@ from kenobot.ports.errors import RemoteError, StoreError
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
+    from kenobot.cognitive.recall.index.vector_sync import SyncPosition, VectorSync
     from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
-    from kenobot.cognitive.recall.vectors.vector_sync import SyncPosition, VectorSync
 
 T = TypeVar("T")
 
@@ -324,20 +324,20 @@ class EmbeddingWorker(BackgroundTask):
 
     async def _embed_batch(self, meaning: "VectorIndex", items: Sequence[PendingText]) -> None:
         model = self.model
-        texts = self._sync.passages(items)
+        texts = [passage_text(item.text, self._policy) for item in items]
         if any(meaning.cached(model, "passage", text) is None for text in texts):
             await self._database.read(partial(self._sync.cache_by_hash, texts=texts))
         await self._embed(meaning, model, "passage", texts)
         rows = {text: row for text in texts if (row := meaning.cached(model, "passage", text)) is not None}
-        placed = self._sync.add_vectors(items, rows)
-        if placed.records:
-            await self._database.write_soon(placed.write_records)
-        if placed.turns:
-            await self._database.read(partial(self._sync.write_turns, placed=placed))
+        embedded = self._sync.add_vectors(items, rows)
+        if records := [each for each in embedded if not each.item.is_turn]:
+            await self._database.write_soon(partial(self._sync.write_records, rows=records))
+        if turns := [each for each in embedded if each.item.is_turn]:
+            await self._database.read(partial(self._sync.write_turns, rows=turns))
         if not meaning.has_calibration(model):
             await self._calibrate(meaning, model)
 
-    async def _embed(self, meaning: VectorSearch, model: str, kind: EmbedKind, texts: Sequence[str]) -> None:
+    async def _embed(self, meaning: "VectorIndex", model: str, kind: EmbedKind, texts: Sequence[str]) -> None:
         """Embed the texts that are not cached. Raises RemoteError."""
         wanted = [text for text in dict.fromkeys(texts) if meaning.cached(model, kind, text) is None]
         if wanted:
@@ -383,11 +383,11 @@ def _is_anything(connection: Connection) -> bool:
 
 
 def _load_vectors(
-    index: SideIndex, models: Sequence[str], policy: Policy, known: VectorSearch | None
+    index: SideIndex, models: Sequence[str], policy: Policy, known: "VectorIndex | None"
 ) -> "tuple[VectorIndex, VectorSync]":
     """What holds vectors; imported only when there is a model."""
-    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # noqa: PLC0415 - needs numpy, and a tenth of a second
-    from kenobot.cognitive.recall.vectors.vector_sync import VectorSync  # noqa: PLC0415 - same
+    from kenobot.cognitive.recall.index.vector_sync import VectorSync  # noqa: PLC0415 - needs numpy, and a tenth of a second
+    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # noqa: PLC0415 - same
 
-    meaning = known if isinstance(known, VectorIndex) else VectorIndex(models, policy)
+    meaning = known if known is not None else VectorIndex(models, policy)
     return meaning, VectorSync(index, meaning, models, policy)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kenobot.cognitive.beliefs.lifecycle import LIFECYCLE_STAGES, POLICY_CLASSES, VERIFICATIONS
 from kenobot.cognitive.beliefs.value import is_explicit, is_protected, strength
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.plan.passes import Pass
@@ -54,7 +54,7 @@ _STEPS = range(10, 740, 30)
 
 def _recalled(connection: Connection, record: Record, days: int) -> bool:
     """Whether a default recall may show it."""
-    sieve = RecallFilter(ALL_SCOPES, START + timedelta(days=days), DEFAULT)
+    sieve = RecallFilter(MemoryQuery("", ALL_SCOPES, START + timedelta(days=days)))
     return record.id in sieve.filter_records(connection, [record.id])
 
 

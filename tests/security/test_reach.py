@@ -65,8 +65,8 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     A summary may tell in any chat what is to be forgotten: `summary_rows.py` finds it and takes it back.
     `session_note.py` writes the owner's own file.
 
-    Words and vectors of everybody's memory are kept by scope and looked for within one: `index.py`, `documents.py`,
-    `vector_rows.py`.
+    Words and vectors of everybody's memory are kept by scope and looked for within one: `documents.py`,
+    `backlog_rows.py`, `vector_rows.py`.
 
     Another place has to be put on this list with a reason.
     """
@@ -78,12 +78,12 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     using = {path.name for path in files if "ALL_SCOPES" in path.read_text("utf-8")}
     assert using == {
         "apply_change.py",
+        "backlog_rows.py",
         "boxes.py",
         "context.py",
         "documents.py",
         "endings.py",
         "export_rows.py",
-        "index.py",
         "list_files.py",
         "pass_rows.py",
         "pattern_file.py",

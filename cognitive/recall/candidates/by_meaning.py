@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.recall.candidates import recall_log
+from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit
-from kenobot.cognitive.recall.index.vector_port import VectorSearch
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.storage.connection import Connection
+
+if TYPE_CHECKING:
+    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # needs numpy
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class VectorHits:
 
 def find_by_meaning(
     connection: Connection,
-    meaning: VectorSearch,
+    vectors: "VectorIndex",
     text: str,
     reach: Scopes,
     by_words: Sequence[LexicalHit],
@@ -34,10 +37,10 @@ def find_by_meaning(
     now" says less of the boss than "my boss is Arturo" did.
     """
     scopes = scope_names(reach)
-    past = meaning.past_similarities(text, scopes, policy.meaning.past)
-    heads = recall_log.current_versions(connection, list(past), reach) if past else {}
+    past = vectors.similarities("past", text, scopes, policy.meaning.past)
+    heads = recall_rows.current_versions(connection, list(past), reach) if past else {}
     also = [*(found.id for found in by_words), *heads.values()]
-    shares = meaning.record_similarities(text, scopes, also, policy.meaning.records)
+    shares = vectors.similarities("record", text, scopes, policy.meaning.records, also)
     for old, number in heads.items():
         shares[number] = max(shares.get(number, past[old]), past[old])
     relevance = {number: relevance_from_similarity(share, policy.meaning) for number, share in shares.items()}
@@ -48,7 +51,7 @@ def replace_superseded(
     connection: Connection, found: Sequence[LexicalHit], past: Sequence[LexicalHit], reach: Scopes
 ) -> list[LexicalHit]:
     """Merge hits, best first, with the live versions of superseded hits."""
-    heads = recall_log.current_versions(connection, [each.id for each in past], reach) if past else {}
+    heads = recall_rows.current_versions(connection, [each.id for each in past], reach) if past else {}
     known = {each.id: each for each in found}
     for each in past:
         number = heads.get(each.id)

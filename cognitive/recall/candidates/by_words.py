@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.index import postings
-from kenobot.cognitive.recall.index.documents import OWNER_SUBJECT, name_key, source_of
-from kenobot.cognitive.recall.index.postings import Partition
+from kenobot.cognitive.recall.index import posting_rows
+from kenobot.cognitive.recall.index.documents import name_key, source_of
+from kenobot.cognitive.recall.index.posting_rows import Partition
+from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.storage.connection import Connection
@@ -140,15 +141,15 @@ def _names(text: str) -> tuple[str, ...]:
 
 def find_mentioned(index: Connection, scopes: Sequence[str] | None, query: ParsedQuery) -> MentionedSubjects:
     """Find the known subjects that a message names by whole words, also in the genitive, or by an alias."""
-    known = postings.subjects_named(index, scopes, query.names) if query.names else []
-    return MentionedSubjects(frozenset(subject for _, subject in known), query.first_person)
+    found = posting_rows.subjects_named(index, scopes, query.names) if query.names else ()
+    return MentionedSubjects(frozenset(found), query.first_person)
 
 
 def search_records(
     index: Connection, scopes: Sequence[str] | None, text: str, policy: RecallPolicy
 ) -> list[LexicalHit]:
     """Search the live records of `scopes` (None: of all) for `text`, best first."""
-    places, query = postings.partitions(index, scopes, ("record",)), parse_query(text, "", policy)
+    places, query = posting_rows.partitions(index, scopes, ("record",)), parse_query(text, "", policy)
     return search_documents(
         index, places, query, query_term_counts(index, places, query), SearchLimits.for_live(policy), policy
     )
@@ -156,7 +157,7 @@ def search_records(
 
 def query_term_counts(index: Connection, places: Sequence[Partition], query: ParsedQuery) -> dict[str, int]:
     """Count the documents of these partitions that have each token of the message."""
-    return postings.document_counts(
+    return posting_rows.document_counts(
         index, [room.token(stem) for room in places for word in query.terms for stem in word.stems]
     )
 
@@ -245,7 +246,7 @@ def _gather(
         if limit <= 0:
             continue
         mask = sum(1 << at for at in ats)
-        documents = postings.documents_with(index, [groups[at] for at in ats], limit)
+        documents = posting_rows.documents_with(index, [groups[at] for at in ats], limit)
         if len(ats) == 1:
             left = max(left - len(documents), effort.meeting if frequent else 0)
         for document in documents:
@@ -282,7 +283,7 @@ def _weigh(
     meant = {stem: word for word in gains for stem in word.stems}
     sought = frozenset(meant)
     fixed, by_length = policy.bm25_k1 * (1 - policy.bm25_b), policy.bm25_k1 * policy.bm25_b / usual
-    for document, room, said in postings.document_terms(index, documents):
+    for document, room, said in posting_rows.document_terms(index, documents):
         if room not in inside:
             continue
         length = fixed + by_length * len(said)

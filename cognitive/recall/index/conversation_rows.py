@@ -1,6 +1,6 @@
-"""Turns in their talk, in the side index: who said each, when, and in which stretch: what stands around a turn.
+"""Rows of turns in the side index: their segment, their position in it, their speaker and their date.
 
-A stretch is talk of one chat without a long pause. It is told from the messages alone, so that it can be made again.
+A segment is talk of one chat without a long pause, made of the messages alone, so that it can be made again.
 """
 
 import json
@@ -10,12 +10,14 @@ from itertools import islice
 from typing import NamedTuple
 
 from kenobot.cognitive.recall.index.documents import name_key
+from kenobot.cognitive.store.records import AMONG
 from kenobot.cognitive.text.dates import names_time
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.cognitive.text.words import fold, words
 from kenobot.ports.identity import chat_scope
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.conversation import MessageRow
 
 SCHEMA = """
 CREATE TABLE talk (message INTEGER PRIMARY KEY, chat TEXT NOT NULL, stretch INTEGER NOT NULL, place INTEGER NOT NULL,
@@ -28,16 +30,15 @@ CREATE INDEX talk_begins ON talk (chat) WHERE place = 0;
 _PAUSE = timedelta(minutes=30)
 _MOST = 64  # turns of a stretch: a chat that never rests is cut
 _NAME = 60  # characters of a speaker's name
-_ASKING = ("?", "？", "؟")
+_QUESTION_MARKS = ("?", "？", "؟")
 _CHARACTERS = 4000
 _COLUMNS = "message, stretch, place, day, speaker, answers, words, asks, dated"
 
 
 class IndexedTurn(NamedTuple):
-    """A turn in its talk. segment: the message that began it; position: how many of it came before.
+    """A turn in its segment. segment: the id of its first message. position: how many messages come before.
 
-    day: as `date.toordinal`. speaker: as names are compared, "" in private. by_bot: the bot said it. is_question: it
-    is a question. has_time: it says something of a time.
+    day: as `date.toordinal`. speaker: a name key, "" in private. has_time: the text names a time.
     """
 
     message: int
@@ -55,34 +56,32 @@ class IndexedTurn(NamedTuple):
         return date.fromordinal(self.day)
 
 
-def write_turns(index: Connection, truth: Connection, messages: Iterable[int]) -> None:
-    """Make the index know these messages in their talk; those that are gone leave it."""
-    ids = sorted(set(messages))
-    index.execute("DELETE FROM talk WHERE message IN (SELECT value FROM json_each(?))", (json.dumps(ids),))
+def write_turns(index: Connection, truth: Connection, messages: Iterable[int], rows: Sequence[MessageRow]) -> None:
+    """Replace the turns of messages. rows: those that are still there, in order."""
+    index.execute(f"DELETE FROM talk WHERE message {AMONG}", (json.dumps(list(messages)),))
     last: dict[str, tuple[int, int, datetime]] = {}
-    placed = []
-    for message in conversation.messages_by_id(truth, ids):
-        number, session, at = message.id, message.session, datetime.fromisoformat(message.at)
-        before = last.get(session) or _before(index, truth, session, number)
-        stretch, place = number, 0
+    turns = []
+    for row in rows:
+        at = datetime.fromisoformat(row.at)
+        before = last.get(row.session) or _before(index, truth, row.session, row.id)
+        segment, position = row.id, 0
         if before is not None and at - before[2] < _PAUSE and before[1] + 1 < _MOST:
-            stretch, place = before[0], before[1] + 1
-        last[session] = (stretch, place, at)
-        said = message.text[:_CHARACTERS]
-        if recall_need(said) == "no_recall":
-            continue  # nods: they say nothing that anybody asks for
-        plain, answers = fold(said), message.role == "assistant"
-        asks = said.rstrip().endswith(_ASKING)
-        placed.append(
-            (number, chat_scope(session), stretch, place, at.toordinal(), "" if answers else _speaker(said), answers,
-             len(words(said)), asks, names_time(plain))
+            segment, position = before[0], before[1] + 1
+        last[row.session] = (segment, position, at)
+        text, by_bot = row.text[:_CHARACTERS], row.role == "assistant"
+        if recall_need(text) == "no_recall":
+            continue  # nods answer no question
+        turn = IndexedTurn(
+            row.id, segment, position, at.toordinal(), "" if by_bot else _speaker(text), by_bot, len(words(text)),
+            text.rstrip().endswith(_QUESTION_MARKS), names_time(fold(text)),
         )  # fmt: skip
-    index.executemany("INSERT OR REPLACE INTO talk VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", placed)
+        turns.append((chat_scope(row.session), *turn))
+    index.executemany(f"INSERT OR REPLACE INTO talk (chat, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", turns)
 
 
-def _before(index: Connection, truth: Connection, session: str, number: int) -> tuple[int, int, datetime] | None:
-    """Stretch, place and time of the message before; where the index does not know it yet, from the messages."""
-    rows = conversation.iterate_messages(truth, session, before=number, newest_first=True)
+def _before(index: Connection, truth: Connection, session: str, message: int) -> tuple[int, int, datetime] | None:
+    """The segment, position and time of the message before; where it is not indexed, made of the messages."""
+    rows = conversation.iterate_messages(truth, session, before=message, newest_first=True)
     first = next(rows, None)
     if first is None:
         return None
@@ -90,38 +89,38 @@ def _before(index: Connection, truth: Connection, session: str, number: int) -> 
     indexed = index.execute("SELECT stretch, place FROM talk WHERE message = ?", (first.id,)).fetchone()
     if indexed is not None:
         return indexed[0], indexed[1], at
-    stretch, place, later = first.id, 0, at
+    segment, position, later = first.id, 0, at
     for row in islice(rows, _MOST - 1):
         earlier = datetime.fromisoformat(row.at)
         if later - earlier >= _PAUSE:
             break
-        stretch, place, later = row.id, place + 1, earlier
-    return stretch, place, at
+        segment, position, later = row.id, position + 1, earlier
+    return segment, position, at
 
 
 def _speaker(text: str) -> str:
-    """Who speaks, as the conversation of a group says it before the words; "" where it does not."""
+    """The speaker, whom the conversation of a group names before the text; "" where it does not."""
     name, colon, _ = text[: _NAME + 1].partition(": ")
     return name_key(name) if colon and "\n" not in name else ""
 
 
-# ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── search ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def turns_by_message(index: Connection, messages: Iterable[int]) -> list[IndexedTurn]:
-    """These messages in their talk; those that are not indexed are left out."""
-    return _turns(index, "talk WHERE message IN (SELECT value FROM json_each(?))", messages)
+    """Read the turns of messages; those that are not indexed are left out."""
+    return _turns(index, f"talk WHERE message {AMONG}", messages)
 
 
 def turns_at(index: Connection, places: Iterable[tuple[int, int]]) -> list[IndexedTurn]:
-    """The turns at these places, each a stretch and a place in it."""
+    """Read the turns at these places, each a segment and a position."""
     source = "json_each(?) AS wanted JOIN talk ON talk.stretch = wanted.value ->> 0 AND talk.place = wanted.value ->> 1"
     return _turns(index, source, places)
 
 
-def turns_of_segments(index: Connection, stretches: Iterable[int]) -> list[IndexedTurn]:
-    """Every turn of these stretches."""
-    return _turns(index, "talk WHERE stretch IN (SELECT value FROM json_each(?))", stretches)
+def turns_of_segments(index: Connection, segments: Iterable[int]) -> list[IndexedTurn]:
+    """Read every turn of these segments."""
+    return _turns(index, f"talk WHERE stretch {AMONG}", segments)
 
 
 def _turns(index: Connection, source: str, wanted: Iterable[object]) -> list[IndexedTurn]:
@@ -129,19 +128,18 @@ def _turns(index: Connection, source: str, wanted: Iterable[object]) -> list[Ind
     return list(map(IndexedTurn._make, rows))
 
 
-def segment_word_counts(index: Connection, stretches: Sequence[int]) -> dict[int, int]:
-    """How many words these stretches have."""
+def segment_word_counts(index: Connection, segments: Sequence[int]) -> dict[int, int]:
+    """Count the words of each of these segments."""
     rows = index.execute(
-        "SELECT stretch, sum(words) FROM talk WHERE stretch IN (SELECT value FROM json_each(?)) GROUP BY stretch",
-        (json.dumps(list(stretches)),),
+        f"SELECT stretch, sum(words) FROM talk WHERE stretch {AMONG} GROUP BY stretch", (json.dumps(segments),)
     )
     return dict(rows.fetchall())
 
 
 def segment_count(index: Connection, scopes: Sequence[str] | None) -> int:
-    """How many stretches there are in these chats."""
+    """Count the segments in these chats (None: in all)."""
     row = index.execute(
-        "SELECT count(*) FROM talk WHERE place = 0 AND (? IS NULL OR chat IN (SELECT value FROM json_each(?)))",
+        f"SELECT count(*) FROM talk WHERE place = 0 AND (? IS NULL OR chat {AMONG})",
         (None if scopes is None else 1, json.dumps(scopes)),
     ).fetchone()
     return int(row[0])

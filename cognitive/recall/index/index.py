@@ -1,8 +1,8 @@
-"""The side index of memory: a file beside the database that finds words fast, and never the truth.
+"""The side index of memory: a file beside the database, made of it, by which words are found fast.
 
-It may be deleted at any time. A missing, damaged, older or foreign one is made anew: what is stored from then on is
-found at once, and what was there before is filled in from the newest to the oldest, by `fill`, in the background.
-Before each query `catch_up` reads what came since the last one. Several threads and processes may use it.
+It may be deleted at any time. A missing, damaged, older or foreign one is made anew: new rows are indexed at once, and
+older ones from the newest to the oldest, by `index_backlog`, in the background. Before each query `catch_up` indexes
+what came since the last one. Several threads and processes may use it.
 """
 
 import contextlib
@@ -10,20 +10,18 @@ import logging
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from kenobot.cognitive.recall.index import conversation_rows, merging, postings
+from kenobot.cognitive.recall.index import backlog_rows, conversation_rows, posting_rows
+from kenobot.cognitive.recall.index.backlog_rows import index_state
 from kenobot.cognitive.recall.index.documents import record_documents, turn_documents
-from kenobot.cognitive.recall.index.vector_port import VectorSearch
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
+    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # needs numpy
     from kenobot.cognitive.text.similarity import Nearness
 
 T = TypeVar("T")
@@ -34,16 +32,6 @@ _AT_ONCE = 300  # events or messages that a query waits for; more come in the ba
 _BUSY_SECONDS = 2.0
 _OTHER_VERSION = "it is of another version"
 _NO_INDEX = ("no such table", "no such column", _OTHER_VERSION)
-
-
-@dataclass(frozen=True, slots=True)
-class _Gap:
-    """What is not indexed yet: events, records or messages with numbers above `low` up to `high`."""
-
-    row: int
-    kind: str
-    low: int
-    high: int
 
 
 class SideIndex:
@@ -58,48 +46,37 @@ class SideIndex:
         self._readers: list[Connection] = []
         self._generation = 0
         self._sick = False
-        self.vectors: VectorSearch | None = None
-        """What can be found by its meaning besides, once there are vectors."""
+        self.vectors: VectorIndex | None = None
 
     @property
     def statement_similarity(self) -> "Nearness | None":
-        """What tells how near statements are in meaning, as far as vectors of them are at hand."""
+        """The search for records near a statement, once there are vectors."""
         return self.vectors.nearest_to_statement if self.vectors is not None else None
 
     @property
     def record_similarity(self) -> Callable[[str, str, int, int], Mapping[int, float]] | None:
-        """What tells which records mean nearly the same, as far as they have vectors."""
+        """The search for records near a record, once there are vectors."""
         return self.vectors.nearest_to_record if self.vectors is not None else None
 
     # ── keeping up ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def catch_up(self, truth: Connection) -> None:
-        """Take in what `truth`, a snapshot of the database, holds beyond what the index has seen. O(new).
+        """Index what `truth`, a snapshot of the database, has beyond what was read of it. O(new).
 
         Never raises for a damaged index or a full disk: then it is made anew, or lags behind for a while.
         """
         with self._lock, self._forgiving():
-            if self._writing is not None and not self._sick and _standing(self._writing, truth).current:
+            if self._writing is not None and not self._sick and index_state(self._writing, truth).current:
                 return
             index = self._writer(truth)
-            if _standing(index, truth).current:
-                return
-            with _transaction(index):
-                _take_new(index, truth)
-
-    def _fill_at_once(self, index: Connection, truth: Connection) -> None:
-        """A home that is small is indexed while its first query waits: that takes a tenth of a second."""
-        gaps = _gaps(index)
-        if _row_count(gaps) <= _AT_ONCE:
-            with _transaction(index):
-                for gap in gaps:
-                    _fill(index, truth, gap, _AT_ONCE)
+            if not index_state(index, truth).current:
+                with _transaction(index):
+                    _index_new(index, truth)
 
     def backlog_size(self, truth: Connection) -> int:
-        """About how many rows `fill` has still to look at."""
+        """About how many rows `index_backlog` has still to read."""
         with self._lock, self._forgiving():
-            index = self._writer(truth)
-            return _row_count(_gaps(index)) + merging.is_full_merge_due(index)
+            return _backlog_size(self._writer(truth))
         return 0
 
     def index_backlog(self, truth: Connection, rows: int = 200) -> int:
@@ -108,16 +85,16 @@ class SideIndex:
         """
         with self._lock, self._forgiving():
             index = self._writer(truth)
-            gaps = _gaps(index)
+            gaps = backlog_rows.gaps(index)
             if not gaps:
-                return int(merging.merge_step(index))
+                return int(posting_rows.merge_step(index))
             with _transaction(index):
                 _fill(index, truth, gaps[0], rows)
-            return _row_count(_gaps(index)) + merging.is_full_merge_due(index)
+            return _backlog_size(index)
         return 0
 
     def read(self, work: Callable[[Connection], T], otherwise: T) -> T:
-        """What `work` finds in the index; `otherwise` when it cannot be read just now, or nobody has made one yet."""
+        """Run `work` on the index; `otherwise` when there is none yet, or it cannot be read just now."""
         if not self._path.exists():
             return otherwise
         try:
@@ -127,15 +104,16 @@ class SideIndex:
             return otherwise
 
     def write_derived(self, truth: Connection, work: Callable[[Connection], object]) -> None:
-        """Let `work` write what was made of `truth`, a snapshot, in one transaction; nothing when that is too old.
+        """Run `work`, which writes what was made of `truth`, a snapshot, in one transaction.
 
-        A snapshot from before what the index has seen may hold what was erased since. Forgiving like `catch_up`.
+        Nothing is written of a snapshot older than the index, which may hold what was erased since. Forgiving like
+        `catch_up`.
         """
         with self._lock, self._forgiving():
             index = self._writer(truth)
             with _transaction(index):
-                standing = _standing(index, truth)
-                if standing.seen[0] <= standing.now[0]:
+                state = index_state(index, truth)
+                if state.seen[0] <= state.newest[0]:
                     work(index)
 
     def close(self) -> None:
@@ -146,7 +124,7 @@ class SideIndex:
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _writer(self, truth: Connection) -> Connection:
-        """The connection that writes, to an index that belongs to this database and is of this version."""
+        """The writing connection, to an index of this database and version."""
         if self._sick:
             self._renew()
         at_first = self._writing is None
@@ -158,30 +136,35 @@ class SideIndex:
                     raise
                 self._renew()
                 self._writing = self._prepared()
-        standing = _standing(self._writing, truth)
-        if not standing.belongs(at_first=at_first):
+        state = index_state(self._writing, truth)
+        if not state.belongs(at_first=at_first):
             log.warning("The memory index does not belong to this database; it is made anew.")
             self._renew()
             self._writing = self._prepared()
-            standing = _standing(self._writing, truth)
-        if not standing.begun:
+            state = index_state(self._writing, truth)
+        if not state.begun:
             with _transaction(self._writing):
-                _begin(self._writing, truth)
-            self._fill_at_once(self._writing, truth)
+                backlog_rows.begin(self._writing, truth)
+            gaps = backlog_rows.gaps(self._writing)
+            if backlog_rows.gap_size(gaps) <= _AT_ONCE:  # a small home takes a tenth of a second
+                with _transaction(self._writing):
+                    for gap in gaps:
+                        _fill(self._writing, truth, gap, _AT_ONCE)
         return self._writing
 
     def _prepared(self) -> Connection:
-        """A connection to an index of this version, made if need be. Raises DatabaseError when it is no index."""
+        """Connect to the index, made if need be. Raises DatabaseError when it is none, or of another version."""
         connection = self._connect()
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, postings.VERSION):
+        if version not in (0, posting_rows.VERSION):
             connection.close()
             raise sqlite3.DatabaseError(_OTHER_VERSION)
         if version == 0:
             with _transaction(connection):
-                for statement in (postings.SCHEMA + conversation_rows.SCHEMA).split(";\n"):
+                schema = posting_rows.SCHEMA + backlog_rows.SCHEMA + conversation_rows.SCHEMA
+                for statement in schema.split(";\n"):
                     connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {postings.VERSION}")
+                connection.execute(f"PRAGMA user_version = {posting_rows.VERSION}")
             self._path.chmod(0o600)
         return connection
 
@@ -208,7 +191,7 @@ class SideIndex:
         return held[1]
 
     def _renew(self) -> None:
-        """Throw the file away. Other threads notice by the generation."""
+        """Delete the file. Other threads notice by the generation."""
         self._shut()
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
@@ -230,7 +213,7 @@ class SideIndex:
             self._note(error)
 
     def _note(self, error: Exception) -> None:
-        """What goes wrong here costs finding, not the turn: a damaged index is made anew with the next query."""
+        """Log an error, which must not fail the turn; a damaged index is made anew with the next query."""
         if isinstance(error, sqlite3.Error) and _damaged(error):
             self._sick = True
             log.warning("The memory index is damaged (%s); it is made anew.", error)
@@ -265,128 +248,44 @@ def _transaction(connection: Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-@dataclass(frozen=True, slots=True)
-class _Standing:
-    """The event and message that the index has come to, and the newest. same: that event is what it was then."""
-
-    begun: bool
-    seen: tuple[int, int]
-    now: tuple[int, int]
-    same: bool
-
-    def belongs(self, *, at_first: bool) -> bool:
-        """Whether the index saw this database's past: a backup that was put back has another one.
-
-        A cursor beyond the newest row is only at first a sign of that: later another thread's snapshot was newer.
-        """
-        return not at_first if self.seen[0] > self.now[0] else self.seen[0] == 0 or self.same
-
-    @property
-    def current(self) -> bool:
-        """Whether it is this database's, and has seen all there is."""
-        seen_all = self.now[0] <= self.seen[0] and self.now[1] <= self.seen[1]
-        return self.begun and seen_all and self.belongs(at_first=False)
+def _backlog_size(index: Connection) -> int:
+    return backlog_rows.gap_size(backlog_rows.gaps(index)) + posting_rows.is_full_merge_due(index)
 
 
-def _standing(index: Connection, truth: Connection) -> _Standing:
-    held = {name: (at, mark) for name, at, mark in index.execute("SELECT name, at, mark FROM cursor")}
-    (seen, mark), (told, _) = held.get("event", (0, "")), held.get("message", (0, ""))
-    last, known = truth.execute(
-        "SELECT (SELECT max(id) FROM event), (SELECT at FROM event WHERE id = ?)", (seen,)
-    ).fetchone()
-    newest = conversation.newest_message_id(truth)
-    return _Standing(bool(held), (seen, told), (last or 0, newest), str(known or "") == mark)
-
-
-def _move(index: Connection, truth: Connection, kind: str, number: int) -> None:
-    if kind == "event":
-        times = [row[0] for row in truth.execute("SELECT at FROM event WHERE id = ?", (number,))]
-    else:
-        times = [message.at for message in conversation.messages_by_id(truth, [number])]
-    mark = times[0] if times else ""
-    index.execute("INSERT OR REPLACE INTO cursor (name, at, mark) VALUES (?, ?, ?)", (kind, number, mark))
-
-
-def _begin(index: Connection, truth: Connection) -> None:
-    """Start with the newest of everything: all that came before is a gap."""
-    newest = conversation.newest_message_id(truth)
-    _move(index, truth, "event", events.last_event(truth))
-    _move(index, truth, "message", newest)
-    whole = [("message", 0, newest), ("record", 0, store.last_record(truth))]
-    index.executemany("INSERT INTO gap (kind, low, high) VALUES (?, ?, ?)", [gap for gap in whole if gap[2]])
-
-
-def _take_new(index: Connection, truth: Connection) -> None:
-    """What came since, the newest of it now; the rest becomes a gap."""
-    standing = _standing(index, truth)
-    (seen, told), (last, newest) = standing.seen, standing.now
-    records, messages = _touched(truth, max(seen, last - _AT_ONCE), last)
-    messages += range(max(told, newest - _AT_ONCE) + 1, newest + 1)
-    if events.has_purge(truth, seen, last):
-        merging.request_full_merge(index)
+def _index_new(index: Connection, truth: Connection) -> None:
+    """Index the newest of what came since; the rest becomes a gap."""
+    state = index_state(index, truth)
+    (event, message), (last_event, last_message) = state.seen, state.newest
+    records, messages = backlog_rows.touched(truth, max(event, last_event - _AT_ONCE), last_event)
+    messages += range(max(message, last_message - _AT_ONCE) + 1, last_message + 1)
+    if events.has_purge(truth, event, last_event):
+        posting_rows.request_full_merge(index)
     _index_rows(index, truth, records, messages)
-    for kind, before, now in (("event", seen, last), ("message", told, newest)):
+    for kind, before, now in (("event", event, last_event), ("message", message, last_message)):
         if now - before > _AT_ONCE:
-            index.execute("INSERT INTO gap (kind, low, high) VALUES (?, ?, ?)", (kind, before, now - _AT_ONCE))
+            backlog_rows.add_gap(index, kind, before, now - _AT_ONCE)
         if now > before:
-            _move(index, truth, kind, now)
+            backlog_rows.move_cursor(index, truth, kind, now)
 
 
-def _touched(truth: Connection, low: int, high: int) -> tuple[list[int], list[int]]:
-    """The records that events above `low` up to `high` speak of, and the messages that a purge erased."""
-    rows = truth.execute(  # by the numbers of events, not by an index of all there ever were, hence the plus
-        "SELECT DISTINCT +record_id FROM event WHERE id > ? AND id <= ? AND +record_id IS NOT NULL", (low, high)
-    )
-    return [row[0] for row in rows], events.purged_messages(truth, low, high)
-
-
-def _gaps(index: Connection) -> list[_Gap]:
-    """What is missing: changed records first, because a stale one says what is wrong; then records, then turns."""
-    rows = index.execute("SELECT rowid, kind, low, high FROM gap ORDER BY kind = 'message', kind = 'record', high DESC")
-    return [_Gap(*row) for row in rows]
-
-
-def _row_count(gaps: Sequence[_Gap]) -> int:
-    return sum(gap.high - gap.low for gap in gaps)
+def _fill(index: Connection, truth: Connection, gap: backlog_rows.Gap, rows: int) -> None:
+    records, messages, low = backlog_rows.upper_end(truth, gap, rows)
+    _index_rows(index, truth, records, messages)
+    backlog_rows.lower_gap(index, gap, low)
 
 
 def _index_rows(index: Connection, truth: Connection, records: Sequence[int], messages: Sequence[int]) -> None:
-    postings.write_documents(index, record_documents(truth, records), turn_documents(truth, messages))
-    conversation_rows.write_turns(index, truth, messages)
-
-
-def _ids_between(truth: Connection, gap: _Gap, limit: int) -> list[int]:
-    """The newest ids of a gap of records or messages, newest first."""
-    if gap.kind == "message":
-        return conversation.message_ids_between(truth, gap.low, gap.high, limit)
-    where, span = "id > ? AND id <= ?", (gap.low, gap.high)
-    return store.select_ids(truth, where, span, ALL_SCOPES, order="id DESC", limit=limit, scan_scope=False)
-
-
-def _fill(index: Connection, truth: Connection, gap: _Gap, rows: int) -> None:
-    low = max(gap.low, gap.high - rows)
-    if gap.kind == "event":
-        records, messages = _touched(truth, low, gap.high)
-    else:
-        found = _ids_between(truth, gap, rows)
-        low = found[-1] - 1 if len(found) == rows else gap.low
-        records, messages = (found, []) if gap.kind == "record" else ([], found)
-    _index_rows(index, truth, records, messages)
-    if low > gap.low:
-        index.execute("UPDATE gap SET high = ? WHERE rowid = ?", (low, gap.row))
-    else:
-        index.execute("DELETE FROM gap WHERE rowid = ?", (gap.row,))
+    rows = conversation.messages_by_id(truth, messages)
+    posting_rows.write_documents(index, record_documents(truth, records), turn_documents(messages, rows))
+    conversation_rows.write_turns(index, truth, messages, rows)
 
 
 def unindexed_count(path: Path, truth: Connection) -> int:
-    """How many events and messages of `truth` the index in the file `path` has not seen; -1 when it cannot be read."""
+    """About how many rows of `truth` the index in the file `path` has not read; -1 when it cannot be read."""
     try:
         index = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
-        try:
-            standing = _standing(index, truth)
-            came = sum(standing.now) - sum(standing.seen)
-            return max(0, came) + _row_count(_gaps(index))
-        finally:
-            index.close()
+        with contextlib.closing(index):
+            state = index_state(index, truth)
+            return max(0, sum(state.newest) - sum(state.seen)) + backlog_rows.gap_size(backlog_rows.gaps(index))
     except sqlite3.Error:
         return -1

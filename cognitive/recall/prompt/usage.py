@@ -10,7 +10,7 @@ from typing import Literal
 
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.recall.candidates import recall_log
+from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation, as_float
 from kenobot.cognitive.recall.results.memory import PREFIX_SECTIONS, MemoryPack, Section
 from kenobot.cognitive.store import events
@@ -70,10 +70,10 @@ def log_usage(
     unused = {*updates}  # to tell an update is not to use it
     if prefix_records:  # nor is it to make a prefix anew for other reasons
         lately = at - timedelta(minutes=policy.recall.again_minutes)
-        unused |= recall_log.used_since(connection, prefix_records, lately, reach).difference(matched)
+        unused |= recall_rows.used_since(connection, prefix_records, lately, reach).difference(matched)
     used = [number for number in records if number not in unused]
     if used:
-        recall_log.mark_used(connection, used, at, policy.recall.stability_per_use, policy.recall.most_stable)
+        recall_rows.mark_used(connection, used, at, policy.recall.stability_per_use, policy.recall.most_stable)
         lifecycle.apply_use(connection, used, reach, ChangeContext(at, "recall", "it was used", session), policy.value)
     data: dict[str, Json] = {"inbox": inbox, "records": [*records]}
     if loaded:
@@ -99,14 +99,14 @@ def _reasons(shown: MemoryPack, section: Section) -> list[Json]:
 
 def explain_turn(connection: Connection, inbox: int, reach: Scopes) -> TurnExplanation | None:
     """Explain the reply to a message; None without such a turn. A memory forgotten since is named by its id alone."""
-    session = recall_log.session_of_turn(connection, inbox, reach)
+    session = recall_rows.session_of_turn(connection, inbox, reach)
     if session is None:
         return None
     because: list[UsedMemory] = []
     level, value, at = "", 0.0, ""
     turns: list[int] = []
     dropped: dict[str, int] = {}
-    for happened, told in recall_log.recall_events(connection, session, inbox):
+    for happened, told in recall_rows.recall_events(connection, session, inbox):
         mine = told.get("inbox") == inbox
         if mine:
             level, value, at = str(told.get("level", "")), as_float(told.get("score")), happened
@@ -130,7 +130,7 @@ def explain_turn(connection: Connection, inbox: int, reach: Scopes) -> TurnExpla
 def records_behind_reply(connection: Connection, session: str, inbox: int) -> list[int]:
     """List the records that the prompt of a reply showed, those recalled for it first."""
     numbers: list[int] = []
-    for _, told in recall_log.recall_events(connection, session, inbox):
+    for _, told in recall_rows.recall_events(connection, session, inbox):
         numbers += _numbers(told.get("records"))
     return list(dict.fromkeys(numbers))
 
@@ -139,7 +139,7 @@ def records_in_prompt(connection: Connection, session: str) -> tuple[list[int], 
     """List the records that a chat's prompt shows since its prefix was made, and tell whether it quotes turns."""
     numbers: list[int] = []
     quoted = False
-    for _, told in recall_log.recall_events(connection, session):
+    for _, told in recall_rows.recall_events(connection, session):
         numbers += _numbers(told.get("records"))
         quoted = quoted or bool(told.get("turns"))
     return list(dict.fromkeys(numbers)), quoted

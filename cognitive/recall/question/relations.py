@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
-from kenobot.cognitive.recall.index import postings
+from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import Scopes, scope_names
@@ -95,14 +95,16 @@ def _bonds_in(plain: str) -> tuple[Relationship, ...]:
 
 def find_names(truth: Connection, index: Connection, reach: Scopes, bonds: Sequence[Relationship]) -> list[str]:
     """What the people of these bonds are called, as far as a live memory within `reach` says so."""
-    rooms = postings.partitions(index, scope_names(reach), ("record",))
+    rooms = posting_rows.partitions(index, scope_names(reach), ("record",))
     found: list[str] = []
     for bond in bonds:
         for called in filter(None, (bond.words, bond.broader_words)):
             said = [*(each.partition(" ")[0] for each in called), *(_LEADS if "boss" in called else ())]
             tokens = [room.token(stem) for room in rooms for word in said for stem in stems(word)]
             numbers = (
-                [each // IDS_PER_SOURCE for each in postings.documents_with(index, [tokens], _NEWEST)] if tokens else []
+                [each // IDS_PER_SOURCE for each in posting_rows.documents_with(index, [tokens], _NEWEST)]
+                if tokens
+                else []
             )
             known = records.by_ids(truth, numbers, reach)
             live = (known[number].text for number in numbers if number in known and known[number].status == "active")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from types import MappingProxyType
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -76,9 +76,19 @@ class MemoryQuery:
         return scope_names(self.reach) or ()
 
     @property
+    def most_memories(self) -> int:
+        """The most memories that a search shows."""
+        return self.limit or self.policy.recall.limit
+
+    @property
     def day(self) -> str:
         """The owner's calendar day, YYYY-MM-DD."""
         return local_day(self.now, self.zone)
+
+    @property
+    def today(self) -> date:
+        """The same as a date."""
+        return self.now.astimezone(self.zone).date()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.recall.index.documents import OWNER_SUBJECT
 from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, RecalledMemory, SearchReport
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
 from kenobot.cognitive.text.quoting import quote_untrusted
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 

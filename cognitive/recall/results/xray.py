@@ -1,10 +1,10 @@
-"""The X-ray of a recall: of each memory why it was chosen, of what its score is made, and what was left out, and why.
+"""Render a recall in full: why each memory was chosen, what its score is made of, what was left out, and why.
 
-As text for a terminal, as Markdown for a chat, and as JSON, whose form is the dataclasses'.
+As text for a terminal, as Markdown for a chat, and as JSON.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from kenobot.cognitive.recall.question.keywords import (
     KeywordGrade,
@@ -15,155 +15,121 @@ from kenobot.cognitive.recall.question.keywords import (
     score_keywords,
 )
 from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
-from kenobot.cognitive.recall.results.memory import SearchReport
+from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory, SearchReport
 
 _LONGEST = 160
 _KINDS: Mapping[str, MemoryKind] = {"episode": "episodes", "procedure": "procedures"}
 
 
-@dataclass(frozen=True, slots=True)
-class XrayMemory:
-    """A memory in an X-ray."""
-
-    why: MatchExplanation
-    text: str
-    subject: str
-    category: str
-    source: str
-    created: str
-    confidence: float
-    effective: float
-    tokens: int
-    points: KeywordScore
-
-
-@dataclass(frozen=True, slots=True)
-class XrayExcerpt:
-    """A turn in an X-ray."""
-
-    message: int
-    inbox: int | None
-    at: str
-    relevance: float
-    matched: tuple[str, ...]
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Xray:
-    """A recall, laid open. looked_for, subjects: what of the message was looked for. dropped: by reason, how many.
-
-    by_keywords: how well the plain keywords of the message were met; it explains, and decides nothing.
-    """
-
-    level: str
-    score: float
-    need: str
-    looked_for: tuple[str, ...]
-    subjects: tuple[str, ...]
-    items: tuple[XrayMemory, ...]
-    quoted: tuple[XrayExcerpt, ...]
-    dropped: Mapping[str, int]
-    budget: int
-    tokens: int
-    keywords: tuple[str, ...]
-    by_keywords: KeywordGrade
+def as_json(report: SearchReport, message: str = "") -> dict[str, object]:
+    """Render the search for a message for programs."""
+    points = _points(report, message)
+    return {
+        "level": report.level,
+        "score": round(report.score, DIGITS),
+        "need": report.need,
+        "looked_for": report.query_terms,
+        "subjects": report.subjects,
+        "items": [
+            {
+                "why": asdict(memory.explain()),
+                "text": memory.record.text,
+                "subject": memory.record.subject,
+                "category": memory.record.category,
+                "source": memory.record.source,
+                "created": memory.record.created,
+                "confidence": round(memory.record.confidence, DIGITS),
+                "effective": round(memory.current_confidence, DIGITS),
+                "tokens": memory.tokens,
+                "points": asdict(score),
+            }
+            for memory, score in points
+        ],
+        "quoted": [
+            {
+                "message": each.turn.id,
+                "inbox": each.turn.inbox_id,
+                "at": each.turn.at,
+                "relevance": round(each.relevance, DIGITS),
+                "matched": each.matched,
+                "tokens": each.tokens,
+            }
+            for each in report.excerpts
+        ],
+        "dropped": dict(report.dropped),
+        "budget": report.budget,
+        "tokens": report.tokens,
+        "keywords": extract_keywords(message),
+        "by_keywords": asdict(_grade(points)),
+    }
 
 
-def xray(pack: SearchReport, asked: str = "") -> Xray:
-    """The X-ray of what a recall found for a message."""
-    sought = extract_keywords(asked)
-    items = [
-        XrayMemory(
-            memory.explain(),
-            memory.record.text,
-            memory.record.subject,
-            memory.record.category,
-            memory.record.source,
-            memory.record.created,
-            round(memory.record.confidence, DIGITS),
-            round(memory.current_confidence, DIGITS),
-            memory.tokens,
-            score_keywords(sought, memory.record.text),
-        )
-        for memory in pack.memories
-    ]
-    quoted = [
-        XrayExcerpt(
-            each.turn.id, each.turn.inbox_id, each.turn.at, round(each.relevance, DIGITS), each.matched, each.tokens
-        )
-        for each in pack.excerpts
-    ]
-    return Xray(
-        pack.level,
-        round(pack.score, DIGITS),
-        pack.need,
-        pack.query_terms,
-        pack.subjects,
-        tuple(items),
-        tuple(quoted),
-        dict(pack.dropped),
-        pack.budget,
-        pack.tokens,
-        tuple(sought),
-        _grade(pack, items),
-    )
+def as_text(report: SearchReport, message: str = "") -> str:
+    """Render the search for a message for a terminal."""
+    points = _points(report, message)
+    lines = [_head(report)]
+    for place, (memory, score) in enumerate(points, 1):
+        why = memory.explain()
+        lines.append(f"{place:>2}. {why.score:.3f}  #{why.record}  {_short(memory.record.text)}")
+        lines += [f"      {line}" for line in _details(memory, why, score)]
+    lines += [f"  · {round(each.relevance, DIGITS):.3f}  {_turn(each)}" for each in report.excerpts]
+    return "\n".join([*lines, *_foot(report, extract_keywords(message), _grade(points))])
 
 
-def _grade(pack: SearchReport, items: Sequence[XrayMemory]) -> KeywordGrade:
+def as_markdown(report: SearchReport, message: str = "") -> str:
+    """Render the search for a message for a chat."""
+    points = _points(report, message)
+    lines = [f"**{_head(report)}**", ""]
+    for memory, score in points:
+        why = memory.explain()
+        lines.append(f"- **{why.score:.2f}** #{why.record} {_short(memory.record.text)}")
+        lines += [f"  - {line}" for line in _details(memory, why, score)]
+    lines += [f"- {round(each.relevance, DIGITS):.2f} {_turn(each)}" for each in report.excerpts]
+    blank = [""] if report.memories else []
+    return "\n".join([*lines, *blank, *_foot(report, extract_keywords(message), _grade(points))])
+
+
+def _points(report: SearchReport, message: str) -> list[tuple[RecalledMemory, KeywordScore]]:
+    """Score each memory by the keywords of the message, which explain and decide nothing."""
+    keywords = extract_keywords(message)
+    return [(memory, score_keywords(keywords, memory.record.text)) for memory in report.memories]
+
+
+def _grade(points: Sequence[tuple[RecalledMemory, KeywordScore]]) -> KeywordGrade:
     scores: dict[MemoryKind, list[float]] = {"facts": [], "procedures": [], "episodes": []}
-    for memory, item in zip(pack.memories, items, strict=True):
-        if item.points.score:
-            scores[_KINDS.get(memory.record.form, "facts")].append(item.points.score)
+    for memory, each in points:
+        if each.score:
+            scores[_KINDS.get(memory.record.form, "facts")].append(each.score)
     return grade_keywords(scores)
 
 
-def as_json(seen: Xray) -> dict[str, object]:
-    """For programs."""
-    return asdict(seen)
+def _head(report: SearchReport) -> str:
+    found = f"{len(report.memories)} memories" + (f" and {len(report.excerpts)} excerpts" if report.excerpts else "")
+    score = round(report.score, DIGITS)
+    return f"Confidence {report.level} ({score:.2f}): {found}, {report.tokens} of {report.budget} tokens"
 
 
-def as_text(seen: Xray) -> str:
-    """For a terminal."""
-    lines = [_head(seen)]
-    for place, item in enumerate(seen.items, 1):
-        lines.append(f"{place:>2}. {item.why.score:.3f}  #{item.why.record}  {_short(item.text)}")
-        lines += [f"      {line}" for line in _told(item)]
-    lines += [f"  · {each.relevance:.3f}  turn {each.inbox or each.message}, {each.at[:16]}" for each in seen.quoted]
-    return "\n".join([*lines, *_foot(seen)])
+def _details(memory: RecalledMemory, why: MatchExplanation, points: KeywordScore) -> list[str]:
+    record = memory.record
+    keywords = f"keywords: {', '.join(points.matched)}, {points.score} points" if points.matched else ""
+    source = f"{record.category} about {record.subject or 'owner'}, by {record.source}, {record.created[:10]}"
+    before, now = round(record.confidence, DIGITS), round(memory.current_confidence, DIGITS)
+    confidence = f"confidence {before:.2f}, today {now:.2f}"
+    return [line for line in (why.sentence(), keywords, why.score_parts(), f"{source}; {confidence}") if line]
 
 
-def as_markdown(seen: Xray) -> str:
-    """For a chat."""
-    lines = [f"**{_head(seen)}**", ""]
-    for item in seen.items:
-        lines.append(f"- **{item.why.score:.2f}** #{item.why.record} {_short(item.text)}")
-        lines += [f"  - {line}" for line in _told(item)]
-    lines += [f"- {each.relevance:.2f} turn {each.inbox or each.message}, {each.at[:16]}" for each in seen.quoted]
-    return "\n".join([*lines, *([""] if seen.items else []), *_foot(seen)])
+def _turn(excerpt: Excerpt) -> str:
+    return f"turn {excerpt.turn.inbox_id or excerpt.turn.id}, {excerpt.turn.at[:16]}"
 
 
-def _head(seen: Xray) -> str:
-    found = f"{len(seen.items)} memories" + (f" and {len(seen.quoted)} excerpts" if seen.quoted else "")
-    return f"Confidence {seen.level} ({seen.score:.2f}): {found}, {seen.tokens} of {seen.budget} tokens"
-
-
-def _told(item: XrayMemory) -> Sequence[str]:
-    held = f"{item.category} about {item.subject or 'owner'}, by {item.source}, {item.created[:10]}"
-    sure = f"confidence {item.confidence:.2f}, today {item.effective:.2f}"
-    by = f"keywords: {', '.join(item.points.matched)}, {item.points.score} points" if item.points.matched else ""
-    return [line for line in (item.why.sentence(), by, item.why.score_parts(), f"{held}; {sure}") if line]
-
-
-def _foot(seen: Xray) -> list[str]:
-    lines = [f"Looked for: {', '.join(seen.looked_for) or 'nothing'}"]
-    if seen.keywords:
-        met = seen.by_keywords
-        lines.append(f"Keywords: {', '.join(seen.keywords)}: {met.level} ({met.score:g} points)")
-    if seen.subjects:
-        lines.append(f"About: {', '.join(seen.subjects)}")
-    if seen.dropped:
-        lines.append("Left out: " + ", ".join(f"{count} {reason}" for reason, count in sorted(seen.dropped.items())))
+def _foot(report: SearchReport, keywords: Sequence[str], grade: KeywordGrade) -> list[str]:
+    lines = [f"Looked for: {', '.join(report.query_terms) or 'nothing'}"]
+    if keywords:
+        lines.append(f"Keywords: {', '.join(keywords)}: {grade.level} ({grade.score:g} points)")
+    if report.subjects:
+        lines.append(f"About: {', '.join(report.subjects)}")
+    if report.dropped:
+        lines.append("Left out: " + ", ".join(f"{count} {reason}" for reason, count in sorted(report.dropped.items())))
     return lines
 
 

@@ -17,7 +17,7 @@ from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates.by_meaning import rescale
 from kenobot.cognitive.recall.candidates.by_words import ParsedQuery, QueryTerm, idf
-from kenobot.cognitive.recall.index import conversation_rows, postings
+from kenobot.cognitive.recall.index import conversation_rows, posting_rows
 from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -110,16 +110,14 @@ def rank_turns(
 ) -> list[RankedTurn]:
     """Rank the turns within `scopes` for a question, best first. whole: all candidates."""
     none = _Talk((), ())
-    near = (
-        index.vectors.turn_similarities(text, scopes, (), policy.recall.max_near_turns)
-        if index.vectors is not None
-        else {}
-    )
+    vectors, near = index.vectors, dict[int, float]()
+    if vectors is not None:
+        near = vectors.similarities("turn", text, scopes, policy.recall.max_near_turns)
     talk = index.read(partial(_gather, scopes=scopes, query=query, near=near, policy=policy.recall), none)
     if not talk.turns:
         return []
-    if index.vectors is not None and near:
-        near = {**index.vectors.turn_similarities(text, scopes, talk.turns.keys() - near.keys(), 0), **near}
+    if vectors is not None and near:
+        near = vectors.similarities("turn", text, scopes, 0, also=talk.turns.keys() - near.keys()) | near
     if whole:
         policy = replace(policy, recall=replace(policy.recall, max_ranked_turns=len(talk.turns)))
     return _valued(talk, near, query, text, today, policy)
@@ -136,12 +134,12 @@ def _gather(
     near: Mapping[int, float],
     policy: RecallPolicy,
 ) -> _Talk:
-    rooms = postings.partitions(index, scopes, ("turn",))
+    rooms = posting_rows.partitions(index, scopes, ("turn",))
     total = sum(room.docs for room in rooms)
     if not total:
         return _Talk((), ())
     tokens = {word: [room.token(stem) for room in rooms for stem in word.stems] for word in query.terms}
-    standing = postings.document_counts(index, [token for group in tokens.values() for token in group])
+    standing = posting_rows.document_counts(index, [token for group in tokens.values() for token in group])
     docs = {word: min(total, max((standing.get(t, 0) for t in group), default=0)) for word, group in tokens.items()}
     chosen = sorted((word for word in docs if docs[word]), key=lambda word: (-word.weight, docs[word]))
     chosen = chosen[: policy.turn_words]
@@ -149,7 +147,7 @@ def _gather(
     left = policy.turn_postings
     for at, word in enumerate(chosen):
         known = [token for token in tokens[word] if token in standing]
-        found = postings.documents_with(index, [known], min(left, policy.turn_list)) if left > 0 else []
+        found = posting_rows.documents_with(index, [known], min(left, policy.turn_list)) if left > 0 else []
         left -= len(found)
         for document in found:
             message = document // IDS_PER_SOURCE

@@ -1,16 +1,13 @@
 """Quote raw turns of the chats within reach, where no memory is relevant enough."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.results.memory import Excerpt
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery
 from kenobot.cognitive.recall.results.render import shorten
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
 from kenobot.cognitive.recall.search.filters import RecallFilter
-from kenobot.cognitive.store.scopes import scope_names
 from kenobot.cognitive.text.quoting import quote_untrusted
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
@@ -19,55 +16,39 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
 
 _BLOT = Redactor()  # what memory refused to keep may stand in the talk
-_READ = 6  # turns that are read for each that may be quoted: some are veiled, or on show
-
-
-@dataclass(frozen=True, slots=True)
-class ExcerptLimits:
-    """How much is quoted. from_message: the first message that the prompt shows."""
-
-    tokens: int
-    turns: int
-    zone: ZoneInfo
-    from_message: int | None = None
+_READ = 6  # turns that are read for each that may be quoted: some are hidden, or in the prompt
 
 
 def select_excerpts(
-    connection: Connection,
-    found: Sequence[RankedTurn],
-    sieve: RecallFilter,
-    told: Callable[[Sequence[int]], Mapping[int, Sequence[int]]],
-    wanted: ExcerptLimits,
-    policy: RecallPolicy,
+    connection: Connection, index: SideIndex, ranked: Sequence[RankedTurn], sieve: RecallFilter, room: int
 ) -> list[Excerpt]:
-    """Select the most relevant turns, best first. told: records by the turn that they were learned from."""
-    room, zone = wanted.tokens, wanted.zone
-    near = [each for each in found if each.segment_relevance >= policy.min_relevance][: _READ * wanted.turns]
+    """Select the most relevant turns that may be shown and fit into `room` tokens, best first."""
+    query, policy = sieve.query, sieve.query.policy.recall
+    limit = query.excerpt_limit or policy.max_excerpts
+    near = [each for each in ranked if each.segment_relevance >= policy.min_relevance][: _READ * limit]
     if not near or room <= 1:
         return []
-    known = sieve.reachable_turns(connection, [each.turn.message for each in near])
-    inboxes = [said.inbox_id for said in known.values() if said.inbox_id is not None]
-    kept = sieve.filter_turns(connection, known, told(inboxes), wanted.from_message)
+    kept = sieve.filter_turns(connection, index, [each.turn.message for each in near])
     chosen: list[Excerpt] = []
     for each in near:
-        said = kept.get(each.turn.message)
-        if said is None:
+        turn = kept.get(each.turn.message)
+        if turn is None:
             continue
-        line = shorten(_line(said, zone, sieve), min(room, policy.excerpt_tokens) - 1)
+        line = shorten(_line(turn, query), min(room, policy.excerpt_tokens) - 1)
         tokens = estimate_tokens(line + "\n")
-        if len(chosen) == wanted.turns or tokens > room:
+        if len(chosen) == limit or tokens > room:
             sieve.dropped["no room"] += 1
             continue
         room -= tokens
-        chosen.append(Excerpt(said, each.relevance, each.matched, line, tokens))
+        chosen.append(Excerpt(turn, each.relevance, each.matched, line, tokens))
     return chosen
 
 
-def _line(said: MessageRow, zone: ZoneInfo, sieve: RecallFilter) -> str:
+def _line(turn: MessageRow, query: MemoryQuery) -> str:
     """Render a turn as an item of a list, quoted where it is untrusted."""
-    at = datetime.fromisoformat(said.at).astimezone(zone)
-    trust: Trust = said.person_trust
-    if trust == "guest" and any(scope.startswith("user:") for scope in scope_names(sieve.reach) or ()):
+    at = datetime.fromisoformat(turn.at).astimezone(query.zone)
+    trust: Trust = turn.person_trust
+    if trust == "guest" and any(scope.startswith("user:") for scope in query.scopes):
         trust = "owner"  # a guest in private is told their own words
-    who = "you answered" if said.role == "assistant" else "was said"
-    return f"- {at:%Y-%m-%d %H:%M} {who}: {quote_untrusted(_BLOT(said.text), trust)}"
+    who = "you answered" if turn.role == "assistant" else "was said"
+    return f"- {at:%Y-%m-%d %H:%M} {who}: {quote_untrusted(_BLOT(turn.text), trust)}"

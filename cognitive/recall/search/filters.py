@@ -1,23 +1,25 @@
 """Filter what a recall may show; count each reason to drop a candidate, so that an empty answer can be explained."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 from kenobot.cognitive.beliefs.value import has_faded
-from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.recall.candidates import recall_log
+from kenobot.cognitive.recall.candidates import recall_rows
+from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.documents import SEARCHABLE_FORMS
-from kenobot.cognitive.recall.results.memory import RecalledMemory
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.results.memory import MemoryQuery, RecalledMemory
 from kenobot.cognitive.recall.results.render import render_record
-from kenobot.cognitive.recall.results.trace import RecallTrace, SourceKind
+from kenobot.cognitive.recall.results.trace import SourceKind
 from kenobot.cognitive.recall.scoring.score import hidden_by_lifecycle
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes, chats_within
+from kenobot.cognitive.store.scopes import chats_within
 from kenobot.cognitive.text.calendar import parse_time, week_of
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -31,108 +33,99 @@ DropReason = Literal[
 
 @dataclass(slots=True)
 class RecallFilter:
-    """Keep the candidates that may be shown to `reach`, as of `now` or `as_of`, and count the others by reason.
+    """Keep the candidates that a query may show, and count the others by reason."""
 
-    prompt_text: what the prompt shows already.
-    """
-
-    reach: Scopes
-    now: datetime
-    policy: Policy
-    as_of: datetime | None = None
-    prompt_text: str = ""
-    dropped: Counter[DropReason] = field(default_factory=Counter)  # bounded: the 12 reasons there are; turn
-    trace: RecallTrace | None = None
+    query: MemoryQuery
+    dropped: Counter[DropReason] = field(default_factory=Counter)  # bounded: the 14 reasons there are; turn
     _seen: dict[int, bool] = field(default_factory=dict)  # bounded: what was read; turn
 
     def in_prompt(self, record: Record) -> bool:
         """Whether the prompt shows a record already."""
-        if not self.prompt_text:
+        if not self.query.prompt_text:
             return False
         if record.id not in self._seen:
-            self._seen[record.id] = is_in_prompt(render_record(record), self.prompt_text)
+            self._seen[record.id] = is_in_prompt(render_record(record), self.query.prompt_text)
         return self._seen[record.id]
 
     def filter_records(self, connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
-        """Read the records among `ids` that may be shown, as of `as_of`."""
-        found = store.by_ids(connection, ids, self.reach)
+        """Read the records among `ids` that may be shown, in this order, with their values at the query's `as_of`."""
+        found = store.by_ids(connection, ids, self.query.reach)
         self.dropped["out of reach"] += len(set(ids)) - len(found)
         kept: dict[int, Record] = {}
-        for number, record in found.items():
-            seen = record
-            if self.as_of is not None and record.status != "forgotten":
-                seen = recall_log.record_as_of(connection, record, store.stamp(self.as_of))
-            reason = self._against(seen, record)
-            if reason is None and is_week_summary(record) and tiers.has_ended_source(connection, record.scope, number):
+        for number in dict.fromkeys(ids):
+            if (current := found.get(number)) is None:
+                continue
+            record, as_of = current, self.query.as_of
+            if as_of is not None and current.status != "forgotten":
+                record = recall_rows.record_as_of(connection, current, store.stamp(as_of))
+            reason = self._against(record, current)
+            if (
+                reason is None
+                and is_week_summary(current)
+                and tiers.has_ended_source(connection, current.scope, number)
+            ):
                 reason = "not live"  # its text may repeat the ended record until the next night rewrites it
             if reason is None:
-                kept[number] = seen
+                kept[number] = record
             else:
                 self.drop("record", number, reason)
-        return _ordered(kept, ids)
+        return kept
 
-    def _against(self, seen: Record, today: Record) -> DropReason | None:
-        if seen.form not in SEARCHABLE_FORMS:
+    def _against(self, record: Record, current: Record) -> DropReason | None:
+        """The reason to drop a record, by its values at the query's `as_of` and today."""
+        as_of, now, policy = self.query.as_of, self.query.now, self.query.policy
+        if record.form not in SEARCHABLE_FORMS:
             return "another form"
-        if today.status == "forgotten":
+        if current.status == "forgotten":
             return "forgotten"
-        if seen.status != "active":
+        if record.status != "active":
             return "not live"
-        if self.as_of is not None:
-            if not was_valid_at(today, self.as_of):
+        if as_of is not None:
+            if not was_valid_at(current, as_of):
                 return "not valid then"
-        elif today.expires is not None and (ends := parse_time(today.expires)) is not None and ends <= self.now:
+        elif current.expires is not None and (ends := parse_time(current.expires)) is not None and ends <= now:
             return "expired"
-        if hidden_by_lifecycle(seen.lifecycle, self.policy.recall):
+        if hidden_by_lifecycle(record.lifecycle, policy.recall):
             return "stale"
-        if self.as_of is None and has_faded(seen, self.now, self.policy.value):
+        if as_of is None and has_faded(record, now, policy.value):
             return "faded"
         return None
 
-    def reachable_turns(self, connection: Connection, ids: Sequence[int]) -> dict[int, MessageRow]:
-        """Read the turns among `ids` of chats within reach."""
-        found = {row.id: row for row in conversation.messages_by_id(connection, ids, chats_within(self.reach))}
+    def filter_turns(self, connection: Connection, index: SideIndex, ids: Sequence[int]) -> dict[int, MessageRow]:
+        """Read the turns among `ids` that may be shown. Turns of ended records may not."""
+        found = conversation.messages_by_id(connection, ids, chats_within(self.query.reach))
         self.dropped["out of reach"] += len(set(ids)) - len(found)
-        return found
-
-    def filter_turns(
-        self,
-        connection: Connection,
-        found: Mapping[int, MessageRow],
-        told: Mapping[int, Sequence[int]],
-        from_message: int | None,
-    ) -> dict[int, MessageRow]:
-        """Select the turns that may be shown. told: records by the turn that they were learned from.
-
-        from_message: the prompt shows messages from this one on. Turns of ended records are dropped.
-        """
-        states = recall_log.statuses(connection, {each for records in told.values() for each in records}, self.reach)
+        inboxes = [turn.inbox_id for turn in found if turn.inbox_id is not None]
+        learned = index.read(partial(posting_rows.records_by_turn, inboxes=inboxes), dict[int, list[int]]())
+        ids = list({record for records in learned.values() for record in records})
+        statuses = recall_rows.statuses(connection, ids, self.query.reach)
         kept: dict[int, MessageRow] = {}
-        for number, said in found.items():
-            learned = {states.get(record, "forgotten") for record in told.get(said.inbox_id or 0, ())}
-            reason = self._against_turn(said, learned, from_message)
-            if reason is None:
-                kept[number] = said
+        for turn in found:
+            ended = {statuses.get(record, "forgotten") for record in learned.get(turn.inbox_id or 0, ())} - {"active"}
+            if (reason := self._against_turn(turn, ended)) is None:
+                kept[turn.id] = turn
             else:
-                self.drop("turn", number, reason)
+                self.drop("turn", turn.id, reason)
         return kept
 
-    def _against_turn(self, said: MessageRow, learned: Set[str], from_message: int | None) -> DropReason | None:
-        if said.hidden or "forgotten" in learned:
+    def _against_turn(self, turn: MessageRow, ended: Set[str]) -> DropReason | None:
+        """The reason to drop a turn. ended: statuses of the records learned from it that are no longer live."""
+        shown_from, as_of = self.query.from_message, self.query.as_of
+        if turn.hidden or "forgotten" in ended:
             return "veiled"
-        if not said.text.strip():
+        if not turn.text.strip():
             return "irrelevant"
-        if from_message is not None and said.id >= from_message:
+        if shown_from is not None and turn.id >= shown_from:
             return "on show as a turn"
-        if self.as_of is not None:
-            return "not valid then" if (parse_time(said.at) or self.as_of) > self.as_of else None
-        return "taken back" if learned - {"active"} else None
+        if as_of is not None:
+            return "not valid then" if (parse_time(turn.at) or as_of) > as_of else None
+        return "taken back" if ended else None
 
     def drop(self, kind: SourceKind, number: int, reason: DropReason) -> None:
         """Count a dropped record or turn."""
         self.dropped[reason] += 1
-        if self.trace is not None:
-            self.trace.dropped[kind, number] = reason
+        if self.query.trace is not None:
+            self.query.trace.dropped[kind, number] = reason
 
     def drop_counts(self) -> dict[str, int]:
         """Counts of dropped candidates by reason."""
@@ -158,11 +151,11 @@ def summarized_week(record: Record) -> str:
 
 def drop_covered_weeks(memories: Sequence[RecalledMemory], sieve: RecallFilter) -> list[RecalledMemory]:
     """Drop the summaries of weeks of which a fact was found itself."""
-    told = {(each.record.scope, week_of(each.record.day)) for each in memories if not is_week_summary(each.record)}
+    weeks = {(each.record.scope, week_of(each.record.day)) for each in memories if not is_week_summary(each.record)}
     kept = [
         each
         for each in memories
-        if not is_week_summary(each.record) or (each.record.scope, summarized_week(each.record)) not in told
+        if not is_week_summary(each.record) or (each.record.scope, summarized_week(each.record)) not in weeks
     ]
     sieve.dropped["irrelevant"] += len(memories) - len(kept)
     return kept
@@ -171,7 +164,3 @@ def drop_covered_weeks(memories: Sequence[RecalledMemory], sieve: RecallFilter) 
 def is_in_prompt(text: str, shown: str) -> bool:
     """Whether a prompt shows this text as an item of its own."""
     return text in shown and any(f"{mark} {text}{end}" in shown for mark in ("-", "—") for end in ("\n", " _("))
-
-
-def _ordered(kept: dict[int, Record], ids: Sequence[int]) -> dict[int, Record]:
-    return {number: kept[number] for number in dict.fromkeys(ids) if number in kept}

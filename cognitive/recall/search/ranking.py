@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.candidates import recall_log
+from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit, MentionedSubjects
 from kenobot.cognitive.recall.candidates.spreading_activation import Activation, PathStep, spread_activation
 from kenobot.cognitive.recall.results.memory import MatchWay, MemoryQuery, RecalledMemory
@@ -14,9 +14,9 @@ from kenobot.cognitive.recall.scoring.relevance import question_features, score_
 from kenobot.cognitive.recall.scoring.score import Score, ScoreFeatures, feedback_delta, fuse_relevance, score
 from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.recall.search.filters import RecallFilter, drop_covered_weeks
-from kenobot.cognitive.store import feedback as value_store
-from kenobot.cognitive.store.feedback import NO_FEEDBACK
+from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
 from kenobot.cognitive.text.recall_need import is_question
 from kenobot.storage.connection import Connection
 
@@ -33,48 +33,47 @@ class SearchHits:
 
 
 def rank_records(
-    connection: Connection, query: MemoryQuery, found: SearchHits, sieve: RecallFilter, shares: Mapping[int, float]
+    connection: Connection, hits: SearchHits, sieve: RecallFilter, similarities: Mapping[int, float]
 ) -> list[RecalledMemory]:
     """Rank the memories that may be shown, best first, with the neighbours of the best among them.
 
-    shares: similarities; see `SimilarityCalibration.share`. A question is given the best, however irrelevant.
+    similarities: see `SimilarityCalibration.query_similarity`. A question is given the best, however irrelevant.
     """
-    policy = query.policy.recall
-    matched = {each.id: each for each in found.records[: policy.max_candidates]}
-    subjects = sorted(found.mentioned.subjects - {"owner", ""})
-    by_name = (
-        recall_log.records_about(connection, found.scopes, subjects, policy.records_per_subject)
-        if query.as_of is None
-        else []
-    )
+    query, policy = sieve.query, sieve.query.policy.recall
+    matched = {each.id: each for each in hits.records[: policy.max_candidates]}
+    subjects = sorted(hits.mentioned.subjects - {OWNER_SUBJECT, ""})
+    by_name: list[int] = []
+    if query.as_of is None:
+        by_name = recall_rows.records_about(connection, hits.scopes, subjects, policy.records_per_subject)
     near = sorted(
-        query.vector_relevance, key=lambda number: (-shares.get(number, 0.0), -query.vector_relevance[number])
+        query.vector_relevance, key=lambda number: (-similarities.get(number, 0.0), -query.vector_relevance[number])
     )[: policy.max_candidates]
-    question = question_features(query.text, found.names, frozenset(subjects), query.now.astimezone(query.zone).date())
+    question = question_features(query.text, hits.names, frozenset(subjects), query.today)
     named = set(by_name)
     likely = list(dict.fromkeys([*matched, *by_name, *near]))
-    if not (question.people or question.days or question.calendar_names):  # of these only what a record says can tell
-        promise = {number: _promise(number, matched.get(number), shares, number in named, policy) for number in likely}
-        likely.sort(key=lambda number: (-promise[number], -number))
-        limit = query.limit or policy.limit
-        first = limit * (policy.shortlist_beside if shares else policy.shortlist)
-        records = _read(connection, likely, first, limit, sieve)
+    if question.people or question.days or question.calendar_names:  # only what a record says can tell
+        records = sieve.filter_records(connection, likely)
+    else:
+        estimates = {each: _estimate(matched.get(each), similarities, each, each in named, policy) for each in likely}
+        likely.sort(key=lambda number: (-estimates[number], -number))
+        records = _read_best(connection, likely, sieve, beside_vectors=bool(similarities))
         if query.trace is not None:
             dropped = query.trace.dropped
-            unread = [number for number in likely if number not in records and ("record", number) not in dropped]
-            query.trace.estimates = {number: promise[number] for number in unread}
-    else:
-        records = sieve.filter_records(connection, likely)
-    value_of = _Valuer(connection, query, found.mentioned, list(records), fitted=bool(shares))
-    fitting = score_relevance(question, records, matched, shares, policy) if shares else {}
-    given = (
-        sorted(fitting, key=lambda number: -fitting[number][0])[: policy.max_nearest] if is_question(query.text) else []
-    )
+            unread = [each for each in likely if each not in records and ("record", each) not in dropped]
+            query.trace.estimates = {each: estimates[each] for each in unread}
+    scorer = _Scorer(connection, query, hits.mentioned, list(records), beside_vectors=bool(similarities))
+    fitting = score_relevance(question, records, matched, similarities, policy) if similarities else {}
+    best = sorted(fitting, key=lambda number: -fitting[number][0])[: policy.max_nearest]
+    given = best if is_question(query.text) else []
     memories = []
     for number, record in records.items():
         hit, dense = matched.get(number), query.vector_relevance.get(number)
         relevance = fuse_relevance(hit.relevance if hit else 0.0, dense)
-        ways: list[MatchWay] = [*(["words"] if hit else []), *(["meaning"] if dense is not None else [])]  # type: ignore[list-item]
+        ways: list[MatchWay] = []
+        if hit:
+            ways.append("words")
+        if dense is not None:
+            ways.append("meaning")
         if number in named or record.subject in subjects:
             relevance = max(relevance, policy.mention_relevance)
             ways.append("subject")
@@ -82,33 +81,35 @@ def rank_records(
             sieve.drop("record", number, "irrelevant")
             continue
         fit, parts = fitting.get(number, (relevance, {}))
-        memories.append(value_of(record, fit, relevance, tuple(ways), hit, parts))
+        memories.append(scorer.direct(record, hit, fit, parts, relevance, tuple(ways)))
     memories = drop_covered_weeks(memories, sieve)
     memories.sort(key=rank_key)
-    return _with_neighbours(connection, query, memories, sieve, value_of)
+    return _with_neighbours(connection, memories, sieve, scorer)
 
 
-def _promise(
-    number: int, hit: LexicalHit | None, shares: Mapping[int, float], named: bool, policy: RecallPolicy
+def _estimate(
+    hit: LexicalHit | None, similarities: Mapping[int, float], number: int, named: bool, policy: RecallPolicy
 ) -> float:
     """Estimate the relevance of a record before it is read, by similarity, words and subject."""
     words = hit.relevance if hit is not None else 0.0
-    if not shares:
+    if not similarities:
         return max(words, policy.mention_relevance) if named else words
     weights = record_weights()
-    return weights["meaning"] * shares.get(number, 0.0) + weights["words"] * words + weights["who"] * named
+    return weights["meaning"] * similarities.get(number, 0.0) + weights["words"] * words + weights["who"] * named
 
 
-def _read(
-    connection: Connection, likely: Sequence[int], first: int, limit: int, sieve: RecallFilter
+def _read_best(
+    connection: Connection, likely: Sequence[int], sieve: RecallFilter, *, beside_vectors: bool
 ) -> dict[int, Record]:
-    """Read the likeliest records until twice the limit may be shown. first: size of the first batch."""
+    """Read the likeliest records until twice the limit may be shown."""
+    policy = sieve.query.policy.recall
+    size = sieve.query.most_memories * (policy.shortlist_beside if beside_vectors else policy.shortlist)
     records: dict[int, Record] = {}
     left = list(likely)
-    while left and sum(not sieve.in_prompt(record) for record in records.values()) < 2 * limit:
-        some, left = left[:first], left[first:]
+    while left and sum(not sieve.in_prompt(record) for record in records.values()) < 2 * sieve.query.most_memories:
+        some, left = left[:size], left[size:]
         records |= sieve.filter_records(connection, some)
-        first = limit
+        size = sieve.query.most_memories
     return records
 
 
@@ -117,92 +118,86 @@ def rank_key(memory: RecalledMemory) -> tuple[float, int]:
     return -memory.score.value, -memory.record.id
 
 
-class _Valuer:
-    """Score records for one message. fitted: their relevance is by meaning too."""
+class _Scorer:
+    """Score the memories of one query."""
 
     def __init__(
         self,
         connection: Connection,
         query: MemoryQuery,
-        spoken_of: MentionedSubjects,
+        mentioned: MentionedSubjects,
         ids: Sequence[int],
         *,
-        fitted: bool,
+        beside_vectors: bool,
     ) -> None:
-        self._spoken_of = spoken_of
-        self._opinions = value_store.feedback_counts(connection, ids)
+        self._query, self._policy = query, query.policy.recall
         self._at = query.as_of or query.now
-        self._of_values = query.policy.value
-        self._neighbour = query.policy.recall.share_per_step
-        self._policy = query.policy.recall
+        self._mentioned = mentioned
+        self._feedback = feedback.feedback_counts(connection, ids)
         # A question wants its answer, however old it is, and however slight.
-        self._kept = self._policy.when_asked if fitted and is_question(query.text) else 1.0
+        self._kept = self._policy.when_asked if beside_vectors and is_question(query.text) else 1.0
 
-    def __call__(
+    def direct(
         self,
         record: Record,
+        hit: LexicalHit | None,
         fit: float,
+        parts: Mapping[str, float],
         relevance: float,
         ways: tuple[MatchWay, ...],
-        hit: LexicalHit | None,
-        parts: Mapping[str, float],
     ) -> RecalledMemory:
-        """Score a record by its fit, which `parts` explain."""
-        effective = value.strength(record, self._at, self._of_values)
-        opinion = self._opinions[record.id]
-        feedback = 0.0
-        if opinion is not NO_FEEDBACK:
-            feedback = feedback_delta(opinion.approvals, opinion.objections, self._policy)
-        valued = score(
-            ScoreFeatures(
-                relevance=fit,
-                importance=record.importance,
-                idle_days=value.days_since(self._at, record.last_used, record.last_seen, record.created),
-                stability=record.stability,
-                mentioned=self._spoken_of.includes(record.subject),
-                category=record.category,
-                lifecycle=record.lifecycle,
-                verification=record.verification,
-                confidence=value.clamp(record.confidence),
-                current_confidence=effective,
-                feedback=feedback,
-            ),
-            self._policy,
-            self._kept,
+        """Score a record that was found by its fit, which `parts` explain."""
+        confidence, counts = self._confidence(record), self._feedback[record.id]
+        features = ScoreFeatures(
+            relevance=fit,
+            importance=record.importance,
+            idle_days=value.days_since(self._at, record.last_used, record.last_seen, record.created),
+            stability=record.stability,
+            mentioned=self._mentioned.includes(record.subject),
+            category=record.category,
+            lifecycle=record.lifecycle,
+            verification=record.verification,
+            confidence=value.clamp(record.confidence),
+            current_confidence=confidence,
+            feedback=feedback_delta(counts.approvals, counts.objections, self._policy),
         )
         matched, terms = (hit.matched, hit.terms) if hit is not None else ((), frozenset[str]())
+        scored = score(features, self._policy, self._kept)
         return RecalledMemory(
-            record, valued, relevance, ways, matched, current_confidence=effective, terms=terms, relevance_parts=parts
+            record, scored, relevance, ways, matched, (), confidence, terms=terms, relevance_parts=parts
         )
+
+    def linked(self, record: Record, parent: RecalledMemory, found: Activation) -> RecalledMemory:
+        """Score a neighbour of `parent`."""
+        share = self.share(found.path)
+        scored = Score(parent.score.value * share, {"neighbour": parent.score.value * share})
+        confidence = self._confidence(record)
+        return RecalledMemory(record, scored, parent.relevance * share, ("link",), (), found.path, confidence)
 
     def share(self, path: Iterable[PathStep]) -> float:
         """Compute a neighbour's share of its parent's score: less with each step, and with less confident links."""
         share = 1.0
         for step in path:
-            share *= self._neighbour * step.confidence
+            share *= self._policy.share_per_step * step.confidence
         return share
 
-    def linked(self, record: Record, parent: RecalledMemory, found: Activation) -> RecalledMemory:
-        """Score a neighbour of `parent`."""
-        share = self.share(found.path)
-        valued = Score(parent.score.value * share, {"neighbour": parent.score.value * share})
-        effective = value.strength(record, self._at, self._of_values)
-        return RecalledMemory(record, valued, parent.relevance * share, ("link",), (), found.path, effective)
+    def _confidence(self, record: Record) -> float:
+        return value.strength(record, self._at, self._query.policy.value)
 
 
 def _with_neighbours(
-    connection: Connection, query: MemoryQuery, memories: list[RecalledMemory], sieve: RecallFilter, value_of: _Valuer
+    connection: Connection, memories: list[RecalledMemory], sieve: RecallFilter, scorer: _Scorer
 ) -> list[RecalledMemory]:
     """Add the neighbours of the best memories, each with a share of its parent's score.
 
     That score is known before a neighbour is read, so only those are read that may come to be shown.
     """
-    policy = query.policy.recall
+    query, policy = sieve.query, sieve.query.policy.recall
     parents = {memory.record.id: memory for memory in memories[: policy.parents]}
     if not parents or query.as_of is not None:
         return memories
     seeds = {number: memory.score.value for number, memory in parents.items()}
-    most = 2 * (query.limit or policy.limit)
+    most = 2 * query.most_memories
     better = sorted(-memory.score.value for memory in memories if not sieve.in_prompt(memory.record))
     steps = query.policy.graph.max_steps if len(better) < most else policy.max_linked  # far ones hardly find a place
     reached = spread_activation(
@@ -210,15 +205,13 @@ def _with_neighbours(
     )
     known = {memory.record.id for memory in memories}
     fresh = [number for number in reached if number not in known][: policy.max_candidates]
-    worth = {
-        number: parents[reached[number].seed].score.value * value_of.share(reached[number].path) for number in fresh
-    }
-    left = sorted(fresh, key=lambda number: (-worth[number], -number))
+    worth = {number: seeds[reached[number].seed] * scorer.share(reached[number].path) for number in fresh}
+    left = sorted(worth, key=lambda number: (-worth[number], -number))
     reserved, found = policy.reserved_for_linked, list[RecalledMemory]()
     while some := left[: _wanted([worth[number] for number in left], better, most, reserved)]:
         left = left[len(some) :]
         for number, record in sieve.filter_records(connection, some).items():
-            found.append(value_of.linked(record, parents[reached[number].seed], reached[number]))
+            found.append(scorer.linked(record, parents[reached[number].seed], reached[number]))
             if not sieve.in_prompt(record):
                 reserved -= bisect_right(better, -worth[number]) >= most
                 insort(better, -worth[number])

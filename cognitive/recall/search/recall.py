@@ -22,16 +22,16 @@ from kenobot.cognitive.recall.candidates.by_words import (
     search_records,
     with_names,
 )
-from kenobot.cognitive.recall.index import postings
+from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question import relations
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.pack import answer_level, choose_most_valuable, confidence_level
 from kenobot.cognitive.recall.results.render import render_memory, shorten, subject_heading
-from kenobot.cognitive.recall.scoring import turn_ranking
 from kenobot.cognitive.recall.scoring.score import Score, diversify
+from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn, rank_turns
 from kenobot.cognitive.recall.search import confidence, ranking
-from kenobot.cognitive.recall.search.excerpts import ExcerptLimits, select_excerpts
+from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.store import records as store
@@ -52,11 +52,11 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         return empty
     if need == "minimal":
         room = int(room * policy.minimal_share)
-        query = replace(query, limit=max(1, int((query.limit or policy.limit) * policy.minimal_share)))
+        query = replace(query, limit=max(1, int(query.most_memories * policy.minimal_share)))
     parsed, hits, near = _search(connection, index, query)
     query = replace(query, vector_relevance={**near.relevance, **query.vector_relevance})
-    sieve = RecallFilter(query.reach, query.now, query.policy, query.as_of, query.prompt_text, trace=query.trace)
-    ranked = ranking.rank_records(connection, query, hits, sieve, near.similarities)
+    sieve = RecallFilter(query)
+    ranked = ranking.rank_records(connection, hits, sieve, near.similarities)
     if query.trace is not None:
         query.trace.add_records(ranked)
     likely = None
@@ -71,7 +71,9 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         likely = best if memories else 0.0
     excerpts: list[Excerpt] = []
     if best < policy.strong_from:
-        excerpts = _excerpts(connection, index, query, parsed, sieve, room - sum(memory.tokens for memory in memories))
+        turns = _rank_turns(index, query, parsed)
+        left = room - sum(memory.tokens for memory in memories)
+        excerpts = select_excerpts(connection, index, turns, sieve, left)
     best_excerpt = max((excerpt.relevance for excerpt in excerpts), default=0.0)
     by_turns = 0.0 if query.marks else best_excerpt  # shared words do not outweigh a reranker that found no answer
     best = max(best if memories else 0.0, best_excerpt)
@@ -85,22 +87,17 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         query_terms=tuple(word.stems[0] for word in parsed.terms),
         subjects=tuple(sorted(hits.mentioned.subjects | ({"owner"} if hits.mentioned.first_person else set()))),
         dropped=sieve.drop_counts(),
-        candidates=tuple(fresh[: 2 * (query.limit or policy.limit)]),
+        candidates=tuple(fresh[: 2 * query.most_memories]),
     )
 
 
-def _excerpts(
-    connection: Connection, index: SideIndex, query: MemoryQuery, parsed: ParsedQuery, sieve: RecallFilter, room: int
-) -> list[Excerpt]:
-    policy, today = query.policy.recall, query.now.astimezone(query.zone).date()
-    ranked = turn_ranking.rank_turns(
-        index, query.text, today, scope_names(query.reach), parsed, query.policy, whole=query.trace is not None
+def _rank_turns(index: SideIndex, query: MemoryQuery, parsed: ParsedQuery) -> list[RankedTurn]:
+    ranked = rank_turns(
+        index, query.text, query.today, scope_names(query.reach), parsed, query.policy, whole=query.trace is not None
     )
     if query.trace is not None:
         query.trace.add_turns(ranked)
-        ranked = ranked[: policy.max_ranked_turns]
-    limits = ExcerptLimits(room, query.excerpt_limit or policy.max_excerpts, query.zone, query.from_message)
-    return select_excerpts(connection, ranked, sieve, partial(_records_by_turn, index), limits, policy)
+    return ranked[: query.policy.recall.max_ranked_turns]
 
 
 def similar_records(connection: Connection, index: SideIndex, text: str, reach: Scopes, limit: int) -> list[int]:
@@ -141,7 +138,7 @@ def _search_index(index: Connection, *, query: MemoryQuery, parsed: ParsedQuery,
     scopes, policy = scope_names(query.reach), query.policy.recall
     share = policy.share_beside_vectors if beside_vectors else 1.0
     limits = SearchLimits.for_live(policy, share)
-    partitions = postings.partitions(index, scopes, ("record", "past"))
+    partitions = posting_rows.partitions(index, scopes, ("record", "past"))
     counts = query_term_counts(index, partitions, parsed)
     live = [each for each in partitions if each.kind == "record" or query.as_of]
     records = search_documents(index, live, parsed, counts, limits, policy)
@@ -149,12 +146,8 @@ def _search_index(index: Connection, *, query: MemoryQuery, parsed: ParsedQuery,
     if query.as_of is None:
         superseded = [each for each in partitions if each.kind == "past"]
         past = search_documents(index, superseded, parsed, counts, limits.for_past(policy, share), policy)
-    known = scopes if scopes is not None else sorted({each.scope for each in postings.all_partitions(index)})
+    known = scopes if scopes is not None else sorted({each.scope for each in posting_rows.all_partitions(index)})
     return SearchHits(records, past[: policy.max_past], find_mentioned(index, scopes, parsed), known)
-
-
-def _records_by_turn(index: SideIndex, inboxes: Sequence[int]) -> Mapping[int, Sequence[int]]:
-    return index.read(partial(postings.records_by_turn, inboxes=inboxes), {})
 
 
 # ── packing ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -186,7 +179,7 @@ def _packed(
 ) -> list[RecalledMemory]:
     """What is shown, best first: no repeats, places kept for neighbours, and never more than fits."""
     policy = query.policy.recall
-    limit = query.limit or policy.limit
+    limit = query.most_memories
     new = [*fresh[: 2 * limit], *[memory for memory in fresh[2 * limit :] if memory.path][: policy.reserved_for_linked]]
     held = _vocabularies(index, new)
     order = diversify(
@@ -207,7 +200,7 @@ def _packed(
 def _vocabularies(index: SideIndex, memories: Sequence[RecalledMemory]) -> list[frozenset[str]]:
     """The words of each memory as the index knows them, which are at hand only for what was found by its words."""
     lacking = [memory.record.id for memory in memories if not memory.terms]
-    known: dict[int, frozenset[str]] = index.read(partial(postings.record_terms, records=lacking), {})
+    known: dict[int, frozenset[str]] = index.read(partial(posting_rows.record_terms, records=lacking), {})
     return [each.terms or known.get(each.record.id) or frozenset(terms(each.record.text)) for each in memories]
 
 

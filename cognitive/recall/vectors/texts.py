@@ -10,10 +10,7 @@ _END = 1 / 3  # of what counts of a long message is its end: people say what it 
 
 @dataclass(frozen=True, slots=True)
 class VectorKey:
-    """Where a vector belongs: the number of its record or message, its scope, and of a record its subject.
-
-    live: not, of a record that another one superseded.
-    """
+    """The record or message of a vector, by number. live: False for a superseded record."""
 
     number: int
     scope: str
@@ -23,7 +20,7 @@ class VectorKey:
 
 @dataclass(frozen=True, slots=True)
 class StoredVector:
-    """A row of a record or message, and its vector as bytes of floats. model: "" while there is no vector."""
+    """A stored vector, as bytes of floats, and the text of its record. model: "" where there is no vector."""
 
     key: VectorKey
     text: str = ""
@@ -41,13 +38,22 @@ class PendingText:
     is_new: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class EmbeddedText:
+    """A record or message with its vector and the hash of its passage, as they are stored."""
+
+    item: PendingText
+    hash: bytes
+    embedding: bytes
+
+
 def passage_text(text: str, policy: MeaningPolicy) -> str:
-    """What of a text is embedded as a passage."""
+    """Cut a text to what is embedded as a passage."""
     return " ".join(text[: 2 * policy.passage_chars].split())[: policy.passage_chars]
 
 
 def query_text(text: str, policy: MeaningPolicy) -> str:
-    """What of a message is embedded as a query: of a long one its beginning and its end."""
+    """Cut a message to what is embedded as a query: of a long one its beginning and its end."""
     said = " ".join(text.split())
     if len(said) <= policy.query_chars:
         return said
@@ -56,5 +62,5 @@ def query_text(text: str, policy: MeaningPolicy) -> str:
 
 
 def text_hash(text: str) -> bytes:
-    """A text as a number, so that no text is kept."""
+    """Hash a text, so that no text is stored beside its vector."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -26,11 +26,10 @@ _NO_SESSION = "none"
 def recall(context: CommandContext) -> int:
     args, text = context.args, " ".join(context.args.text)
     pack = _recall(context, text, args.budget, args.limit)
-    report = xray.xray(pack, text)
     if args.json:
-        print(json.dumps(xray.as_json(report)))
+        print(json.dumps(xray.as_json(pack, text)))
     elif pack.memories or pack.excerpts:
-        print(escape_controls(xray.as_markdown(report) if args.markdown else xray.as_text(report)))
+        print(escape_controls(xray.as_markdown(pack, text) if args.markdown else xray.as_text(pack, text)))
     if not (pack.memories or pack.excerpts):
         return options.NOT_FOUND if args.json else options.print_failure("Nothing is remembered of that.")
     return 0

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.app import embedder_choice
 from kenobot.cli.context import CommandContext
+from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.vectors import turn_vectors, vector_rows
 from kenobot.ports.errors import ConfigError
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ def vector_stats(context: CommandContext, connection: sqlite3.Connection) -> dic
         embedder, why = None, str(error)
     if embedder is None:
         return {"embedder": f"none, found by words alone: {why}", "vectors": None, "turn_vectors": None}
-    records, placed = vector_rows.count(connection, context.scopes, embedder.model_id)
+    records, placed = vector_rows.count_records(connection, context.scopes, embedder.model_id)
     figures: dict[str, Any] = {
         "embedder": embedder.model_id,
         "vectors": {"placed": placed, "waiting": records - placed},
@@ -78,6 +78,6 @@ def vector_stats(context: CommandContext, connection: sqlite3.Connection) -> dic
     with contextlib.suppress(sqlite3.Error):  # there may be no index yet, or an older one
         uri = f"{context.home.index.as_uri()}?mode=ro"
         with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=2)) as index:
-            turns, placed = turn_vectors.count(index, embedder.model_id)
+            turns, placed = vector_rows.count_turns(index, embedder.model_id)
         figures["turn_vectors"] = {"placed": placed, "waiting": turns - placed}
     return figures

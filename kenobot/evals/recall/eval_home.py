@@ -124,9 +124,9 @@ class EvalHome:
         meaning = self.index.vectors
         if meaning is None:
             return []
-        near = meaning.turn_similarities(text, scope_names(SCOPES), (), most)
+        near = meaning.similarities("turn", text, scope_names(SCOPES), most)
         keys = [(share, self.turn_keys.get(number, "")) for number, share in near.items()]
-        notes = meaning.record_similarities(text, scope_names(SCOPES), (), most)
+        notes = meaning.similarities("record", text, scope_names(SCOPES), most)
         keys += [(share, self.record_keys.get(number, "")) for number, share in notes.items()]
         return [key for _, key in sorted(keys, key=lambda each: -each[0]) if key][:most]
 

@@ -279,7 +279,7 @@ async def test_what_was_replaced_is_found_among_the_past_and_is_not_placed_again
         await again.embedding.wait_idle()
         meaning = again.memory.index.vectors
         assert meaning is not None
-        assert not meaning.past_similarities("gato?", None, 5)
+        assert not meaning.similarities("past", "gato?", None, 5)
 
 
 async def _is_of_the_past(home: House, record: int) -> None:
@@ -287,5 +287,5 @@ async def _is_of_the_past(home: House, record: int) -> None:
     await home.embedding.wait_idle()
     meaning = home.memory.index.vectors
     assert meaning is not None
-    assert meaning.past_similarities("gato?", None, 5).keys() == {record}
+    assert meaning.similarities("past", "gato?", None, 5).keys() == {record}
     assert record not in relevant(meaning, "gato?", None)

@@ -5,12 +5,12 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.index.vector_port import VectorSearch
 from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, MemoryQuery, SearchReport
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.recall import recall
@@ -23,6 +23,9 @@ from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
+
+if TYPE_CHECKING:
+    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
 
 ZONE = ZoneInfo("UTC")
 HERE = "chat:telegram-1"
@@ -140,7 +143,7 @@ def shown(prefix: Sequence[int] | None, report: SearchReport | None = None) -> M
 
 
 def relevant(
-    vectors: VectorSearch | None,
+    vectors: "VectorIndex | None",
     text: str,
     scopes: Sequence[str] | None,
     also: Iterable[int] = (),
@@ -149,6 +152,5 @@ def relevant(
 ) -> dict[int, float]:
     """The records, or turns, that vectors find for a message, each with its relevance, 0 to 1."""
     assert vectors is not None
-    search = vectors.turn_similarities if turns else vectors.record_similarities
-    found = search(text, scopes, also, DEFAULT.meaning.records)
+    found = vectors.similarities("turn" if turns else "record", text, scopes, DEFAULT.meaning.records, also)
     return {number: relevance_from_similarity(each, DEFAULT.meaning) for number, each in found.items()}

@@ -8,7 +8,7 @@ import pytest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.candidates.spreading_activation import spread_activation
-from kenobot.cognitive.recall.index import merging
+from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.search import ranking
@@ -117,24 +117,24 @@ async def test_the_lists_are_merged_in_the_background(memory: Memory) -> None:
         await memory.learn(f"the {_WORDS[at % 10]} of day {at}")
         await memory.recall(f"day {at}")
     before = await memory.texts("what about the river?")
-    scattered = memory.index.read(merging.segment_count, 0)
+    scattered = memory.index.read(posting_rows.segment_count, 0)
     await Indexer(memory.database, memory.index).index_all()
-    assert memory.index.read(merging.segment_count, 0) < scattered
+    assert memory.index.read(posting_rows.segment_count, 0) < scattered
     assert await memory.texts("what about the river?") == before
     assert len(before) == 3
 
 
 async def test_an_index_that_has_grown_is_merged_whole(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once, and again when it has grown by a quarter."""
-    monkeypatch.setattr(merging, "_WORTH_IT", 8)
+    monkeypatch.setattr(posting_rows, "_WORTH_IT", 8)
     for grown, wanted in ((8, True), (1, False), (1, True)):
         for at in range(grown):
             await memory.learn(f"maple {grown} {at}")
             await memory.recall("maple")
-        assert memory.index.read(merging.is_full_merge_due, False) == wanted
+        assert memory.index.read(posting_rows.is_full_merge_due, False) == wanted
         await Indexer(memory.database, memory.index).index_all()
         if wanted:
-            assert memory.index.read(merging.segment_count, 0) == 1
+            assert memory.index.read(posting_rows.segment_count, 0) == 1
 
 
 async def test_the_trace_knows_what_was_found_and_not_read(memory: Memory) -> None:

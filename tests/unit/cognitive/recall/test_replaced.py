@@ -6,7 +6,7 @@ import pytest
 
 np = pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
-from kenobot.cognitive.recall.candidates import recall_log  # noqa: E402
+from kenobot.cognitive.recall.candidates import recall_rows  # noqa: E402
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration  # noqa: E402
 from kenobot.cognitive.recall.vectors.texts import VectorKey  # noqa: E402
 from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # noqa: E402 - needs numpy
@@ -58,10 +58,10 @@ async def test_a_record_that_holds_again_is_no_longer_of_the_past() -> None:
     for live in (True, False, True):
         meaning.put("record", "m", [VectorKey(1, "owner", live=live)], row)
         assert bool(relevant(meaning, "who?", None)) is live
-        assert bool(meaning.past_similarities("who?", None, 5)) is not live
+        assert bool(meaning.similarities("past", "who?", None, 5)) is not live
     meaning.put("record", "m", [VectorKey(1, "owner", live=False)], row)
     meaning.drop("record", [1], "m")
-    assert not meaning.past_similarities("who?", None, 5)
+    assert not meaning.similarities("past", "who?", None, 5)
 
 
 async def test_what_is_forgotten_or_anothers_is_not_led_to(memory: Memory) -> None:
@@ -70,10 +70,10 @@ async def test_what_is_forgotten_or_anothers_is_not_led_to(memory: Memory) -> No
     await memory.change(second, "forgotten", status="forgotten")
     assert await memory.texts("which editor is my favourite?") == []
     other = await _replaced(memory, "The garden editor is Emacs", "It is nano", scope="user:telegram-9")
-    found = await memory.database.read(lambda c: recall_log.current_versions(c, [first, *other], REACH))
+    found = await memory.database.read(lambda c: recall_rows.current_versions(c, [first, *other], REACH))
     assert found == {}
     everywhere = await memory.database.read(
-        lambda c: recall_log.current_versions(c, [other[0]], (*REACH, "user:telegram-9"))
+        lambda c: recall_rows.current_versions(c, [other[0]], (*REACH, "user:telegram-9"))
     )
     assert everywhere == {other[0]: other[1]}
 
@@ -91,6 +91,6 @@ def test_what_questions_have_in_common_is_taken_out() -> None:
         meaning.put("record", "m", [VectorKey(1, "owner")], hub)
         meaning.put("record", "m", [VectorKey(2, "owner")], answer)
         meaning.cache("m", "query", ["who?"], [row])
-        shares = meaning.record_similarities("who?", None, (), 5)
+        shares = meaning.similarities("record", "who?", None, 5)
         found[bool(scale.common)] = max(shares, key=lambda number: shares[number])
     assert found == {False: 1, True: 2}

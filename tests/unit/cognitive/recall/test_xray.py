@@ -7,7 +7,7 @@ from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.prompt.usage import explain_turn, records_behind_reply
 from kenobot.cognitive.recall.results.match_explanation import MatchExplanation
 from kenobot.cognitive.recall.results.memory import MemoryPack, SearchReport
-from kenobot.cognitive.recall.results.xray import as_json, as_markdown, as_text, xray
+from kenobot.cognitive.recall.results.xray import as_json, as_markdown, as_text
 from tests.unit.cognitive.recall.house import REACH, Memory, shown
 
 
@@ -22,7 +22,7 @@ async def _trip(memory: Memory) -> tuple[int, int]:
 async def test_the_x_ray_tells_why_of_what_and_what_not(memory: Memory) -> None:
     """Words, parts of the score, the path with how sure its links are, and the filters with counts."""
     best, other = await _trip(memory)
-    seen = xray(await memory.recall("when is the trip to Oslo?"))
+    seen = await memory.recall("when is the trip to Oslo?")
     text = as_text(seen)
     assert f"#{best}" in text
     assert "shares words" in text
@@ -38,17 +38,18 @@ async def test_the_x_ray_tells_how_the_keywords_were_met(memory: Memory) -> None
     """Three points a word, of each memory, and a grade of them all."""
     await _trip(memory)
     asked = "when is the trip to Oslo?"
-    seen = xray(await memory.recall(asked), asked)
-    assert [item.points.score for item in seen.items] == [6, 0]
-    assert "keywords: trip, oslo, 6 points" in as_text(seen)
-    assert "Keywords: trip, oslo: high (6 points)" in as_markdown(seen)
-    assert as_json(seen)["keywords"] == ("trip", "oslo")
+    seen = await memory.recall(asked)
+    data = json.loads(json.dumps(as_json(seen, asked)))
+    assert [item["points"]["score"] for item in data["items"]] == [6, 0]
+    assert "keywords: trip, oslo, 6 points" in as_text(seen, asked)
+    assert "Keywords: trip, oslo: high (6 points)" in as_markdown(seen, asked)
+    assert data["keywords"] == ["trip", "oslo"]
 
 
 async def test_the_x_ray_has_three_forms_with_one_content(memory: Memory) -> None:
     """Text, Markdown, and JSON that can be read back."""
     best, other = await _trip(memory)
-    seen = xray(await memory.recall("when is the trip to Oslo?"))
+    seen = await memory.recall("when is the trip to Oslo?")
     data = json.loads(json.dumps(as_json(seen)))
     assert [item["why"]["record"] for item in data["items"]] == [best, other]
     assert data["level"] == "high"
@@ -147,6 +148,6 @@ async def test_an_explanation_shows_no_more_than_its_reader_may_see(memory: Memo
 
 def test_an_empty_recall_says_so() -> None:
     """In every form."""
-    seen = xray(SearchReport())
+    seen = SearchReport()
     assert "Confidence none" in as_text(seen)
     assert "nothing" in as_markdown(seen)

@@ -107,7 +107,10 @@ async def test_what_is_gone_leaves_the_talk(memory: Memory) -> None:
     await memory.database.write(erase)
 
     await memory.database.read(
-        lambda truth: memory.index.write_derived(truth, lambda index: conversation_rows.write_turns(index, truth, [1]))
+        lambda truth: memory.index.write_derived(
+            truth,
+            lambda index: conversation_rows.write_turns(index, truth, [1], conversation.messages_by_id(truth, [1])),
+        )
     )
     assert _known(memory, [1]) == []
 

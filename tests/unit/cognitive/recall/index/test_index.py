@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.recall.index import postings
+from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.index import SideIndex, unindexed_count
 from kenobot.cognitive.recall.index.indexer import Indexer
 from kenobot.cognitive.store import events
@@ -113,7 +113,7 @@ async def test_a_lost_or_damaged_index_is_made_anew(
                 memory.path.write_bytes(b"no database at all" * 1000)
             case "older":
                 with sqlite3.connect(memory.path) as connection:
-                    connection.execute(f"PRAGMA user_version = {postings.VERSION + 1}")
+                    connection.execute(f"PRAGMA user_version = {posting_rows.VERSION + 1}")
             case "torn":
                 with sqlite3.connect(memory.path) as connection:
                     connection.execute("DROP TABLE doc")
