@@ -35,8 +35,7 @@ from kenobot.channels.console import Console, ConsoleOptions
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.mirror.rebuild import require_memory
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.index.indexer import Indexer
+from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.core.bus import Bus

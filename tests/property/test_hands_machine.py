@@ -13,8 +13,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 from kenobot.agent.background.cleanup import PurgeFinisher, execute_purge
 from kenobot.cognitive.control.forget import plan_purge
 from kenobot.cognitive.control.undo import last_undoable_event
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.index.indexer import Indexer
+from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.records import stamp
 from kenobot.storage.connection import Connection

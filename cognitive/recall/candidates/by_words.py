@@ -6,7 +6,6 @@ No postings list is read to its end: the rarest words decide, and a limit bounds
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.index import posting_rows
@@ -48,35 +47,6 @@ class LexicalHit:
     terms: frozenset[str] = frozenset()
 
 
-class SearchLimits(NamedTuple):
-    """Limits of what one message reads of the index; see `RecallPolicy`."""
-
-    rarest: int
-    list: int
-    postings: int
-    frequent: int
-    meeting: int
-    weighed: int
-
-    @classmethod
-    def for_live(cls, policy: RecallPolicy, share: float = 1.0) -> Self:
-        """Limits for live records. share: of each limit but that of words."""
-        most = (
-            policy.postings_per_word,
-            policy.max_postings,
-            policy.paired_words,
-            policy.postings_per_pair,
-            policy.max_weighed,
-        )
-        return cls(policy.max_query_words, *(math.ceil(share * each) for each in most))
-
-    def for_past(self, policy: RecallPolicy, share: float = 1.0) -> Self:
-        """Limits for superseded records."""
-        return self._replace(
-            rarest=math.ceil(share * policy.max_query_words_past), weighed=math.ceil(share * policy.max_weighed_past)
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class MentionedSubjects:
     """Subjects that a message mentions, as records write them. first_person: it says "I" or "my"."""
@@ -98,10 +68,6 @@ class ParsedQuery:
     terms: tuple[QueryTerm, ...]
     names: tuple[str, ...] = ()
     first_person: bool = False
-
-    @property
-    def empty(self) -> bool:
-        return not self.terms
 
 
 def parse_query(text: str, before: str, policy: RecallPolicy) -> ParsedQuery:
@@ -150,9 +116,26 @@ def search_records(
 ) -> list[LexicalHit]:
     """Search the live records of `scopes` (None: of all) for `text`, best first."""
     places, query = posting_rows.partitions(index, scopes, ("record",)), parse_query(text, "", policy)
-    return search_documents(
-        index, places, query, query_term_counts(index, places, query), SearchLimits.for_live(policy), policy
+    return search_documents(index, places, query, query_term_counts(index, places, query), policy)
+
+
+def with_share(policy: RecallPolicy, share: float) -> RecallPolicy:
+    """Limit a search to a share of what it reads otherwise; of words to all of them."""
+    return replace(
+        policy,
+        postings_per_word=math.ceil(share * policy.postings_per_word),
+        max_postings=math.ceil(share * policy.max_postings),
+        paired_words=math.ceil(share * policy.paired_words),
+        postings_per_pair=math.ceil(share * policy.postings_per_pair),
+        max_weighed=math.ceil(share * policy.max_weighed),
+        max_query_words_past=math.ceil(share * policy.max_query_words_past),
+        max_weighed_past=math.ceil(share * policy.max_weighed_past),
     )
+
+
+def for_past(policy: RecallPolicy) -> RecallPolicy:
+    """The limits for superseded records."""
+    return replace(policy, max_query_words=policy.max_query_words_past, max_weighed=policy.max_weighed_past)
 
 
 def query_term_counts(index: Connection, places: Sequence[Partition], query: ParsedQuery) -> dict[str, int]:
@@ -167,14 +150,13 @@ def search_documents(
     places: Sequence[Partition],
     query: ParsedQuery,
     standing: Mapping[str, int],
-    effort: SearchLimits,
     policy: RecallPolicy,
 ) -> list[LexicalHit]:
     """Search the documents of these partitions, best first, each source once.
 
     standing: as of `query_term_counts`, of these partitions or more.
     """
-    if not places or query.empty:
+    if not places or not query.terms:
         return []
     total = sum(room.docs for room in places)
     docs = {
@@ -187,25 +169,18 @@ def search_documents(
     )  # where everything speaks of one thing, its name still means something
     gains = {word: word.weight * max(least, idf(total, docs)) for word, docs in rarity.items()}
     chosen = sorted((word for word in rarity if rarity[word]), key=lambda word: (-word.weight, rarity[word]))
-    chosen = chosen[: effort.rarest]
+    chosen = chosen[: policy.max_query_words]
     tokens = [[room.token(stem) for room in places for stem in word.stems] for word in chosen]
     lists = [[token for token in group if token in standing] for group in tokens]
-    tally = _gather(index, lists, [rarity[word] for word in chosen], effort)
-    rough = _roughly(tally, chosen, gains, effort.weighed)
+    tally = _gather(index, lists, [rarity[word] for word in chosen], policy)
+    rough = _roughly(tally, chosen, gains, policy.max_weighed)
     scale = _scale(gains, rarity, total, policy)
-    best: dict[int, tuple[float, tuple[str, ...], list[str]]] = {}
-    for document, value, matched, held in _weigh(index, rough, places, gains, policy):
-        number = source_of(document)[1]
-        if number not in best or best[number][0] < value:
-            best[number] = (value, matched, held)
-    order = sorted(best, key=lambda number: (-best[number][0], -number))
-    found = []
-    for place, number in enumerate(order):
-        value, matched, held = best[number]
-        # The words of those that nobody will look at are not told apart.
-        terms = frozenset(held) if place < policy.max_candidates else frozenset()
-        found.append(LexicalHit(number, math.tanh(policy.steepness * value / scale), matched, terms))
-    return found
+    best: dict[int, LexicalHit] = {}
+    for hit in _weigh(index, rough, places, gains, policy):
+        if hit.id not in best or best[hit.id].relevance < hit.relevance:
+            best[hit.id] = hit
+    order = sorted(best.values(), key=lambda hit: (-hit.relevance, -hit.id))
+    return [replace(hit, relevance=math.tanh(policy.steepness * hit.relevance / scale)) for hit in order]
 
 
 def _stems(word: str) -> tuple[str, ...]:
@@ -229,26 +204,26 @@ def _scale(
 
 
 def _gather(
-    index: Connection, groups: Sequence[Sequence[str]], rarity: Sequence[int], effort: SearchLimits
+    index: Connection, groups: Sequence[Sequence[str]], rarity: Sequence[int], policy: RecallPolicy
 ) -> dict[int, int]:
     """Documents by which words they hold, as a bit mask. groups: of each word the tokens that stand for it.
 
     The rarest are read first, each up to a limit; of frequent ones, what two of them share is read as well.
     """
     order = sorted(range(len(groups)), key=lambda at: rarity[at])
-    frequent = [at for at in order if rarity[at] > effort.list][: effort.frequent]
+    frequent = [at for at in order if rarity[at] > policy.postings_per_word][: policy.paired_words]
     together = [(one, other) for place, one in enumerate(frequent) for other in frequent[place + 1 :]]
     searches = [(at,) for at in order] + together + ([tuple(frequent)] if len(frequent) > 2 else [])
     masks: dict[int, int] = {}
-    left = effort.postings
+    left = policy.max_postings
     for ats in searches:
-        limit = min(left, effort.list if len(ats) == 1 else effort.meeting)
+        limit = min(left, policy.postings_per_word if len(ats) == 1 else policy.postings_per_pair)
         if limit <= 0:
             continue
         mask = sum(1 << at for at in ats)
         documents = posting_rows.documents_with(index, [groups[at] for at in ats], limit)
         if len(ats) == 1:
-            left = max(left - len(documents), effort.meeting if frequent else 0)
+            left = max(left - len(documents), policy.postings_per_pair if frequent else 0)
         for document in documents:
             masks[document] = masks.get(document, 0) | mask
     return masks
@@ -276,8 +251,8 @@ def _weigh(
     places: Sequence[Partition],
     gains: Mapping[QueryTerm, float],
     policy: RecallPolicy,
-) -> Iterator[tuple[int, float, tuple[str, ...], list[str]]]:
-    """Score each document by BM25."""
+) -> Iterator[LexicalHit]:
+    """Score each document by BM25, as the relevance of its source."""
     usual = max(1.0, sum(room.words for room in places) / max(1, sum(room.docs for room in places)))
     inside = {room.id for room in places}
     meant = {stem: word for word in gains for stem in word.stems}
@@ -294,4 +269,5 @@ def _weigh(
         value = 0.0
         for word, count in matched.items():
             value += gains[word] * min(1.0, count * (policy.bm25_k1 + 1) / (count + length))
-        yield document, value, tuple(word.stems[0] for word in matched), said
+        stems = tuple(word.stems[0] for word in matched)
+        yield LexicalHit(source_of(document)[1], value, stems, frozenset(said))

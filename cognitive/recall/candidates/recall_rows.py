@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.records import AMONG, LIVE, Record
 from kenobot.cognitive.store.scopes import Scopes, chats_within, scope_filter
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -30,15 +30,13 @@ def record_as_of(connection: Connection, record: Record, moment: str) -> Record:
 
 def records_about(connection: Connection, scopes: Iterable[str], subjects: Sequence[str], limit: int) -> list[int]:
     """Read the newest live records about each of these subjects."""
-    found: list[int] = []
-    for scope in scopes:
-        for subject in subjects:
-            rows = connection.execute(
-                "SELECT id FROM record WHERE scope = ? AND subject = ? AND status = 'active' ORDER BY id DESC LIMIT ?",
-                (scope, subject, limit),
-            )
-            found += [row[0] for row in rows]
-    return found
+    where = f"subject = ? AND {LIVE}"
+    return [
+        number
+        for scope in scopes
+        for subject in subjects
+        for number in records.select_ids(connection, where, (subject,), (scope,), order="id DESC", limit=limit)
+    ]
 
 
 def current_versions(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, int]:
@@ -58,7 +56,7 @@ def statuses(connection: Connection, ids: Iterable[int], reach: Scopes) -> dict[
     """Read the status of each record within `reach`."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(
-        f"SELECT id, status FROM record WHERE id IN (SELECT value FROM json_each(?)) AND +{where}",
+        f"SELECT id, status FROM record WHERE id {AMONG} AND +{where}",
         (json.dumps(list(ids)), *scopes),
     )
     return dict(rows.fetchall())
@@ -75,12 +73,8 @@ def mark_used(connection: Connection, ids: Sequence[int], at: datetime, step: fl
 
 def used_since(connection: Connection, ids: Sequence[int], since: datetime, reach: Scopes) -> set[int]:
     """Select the records that were used after a moment."""
-    where, scopes = scope_filter(reach)
-    rows = connection.execute(
-        f"SELECT id FROM record WHERE id IN (SELECT value FROM json_each(?)) AND last_used > ? AND +{where}",
-        (json.dumps(list(ids)), records.stamp(since), *scopes),
-    )
-    return {row[0] for row in rows}
+    values = (json.dumps(list(ids)), records.stamp(since))
+    return set(records.select_ids(connection, f"id {AMONG} AND last_used > ?", values, reach, scan_scope=False))
 
 
 def session_of_turn(connection: Connection, inbox: int, reach: Scopes) -> str | None:

@@ -17,8 +17,11 @@ from kenobot.cognitive.recall.index import backlog_rows, conversation_rows, post
 from kenobot.cognitive.recall.index.backlog_rows import index_state
 from kenobot.cognitive.recall.index.documents import record_documents, turn_documents
 from kenobot.cognitive.store import events
+from kenobot.core.worker import BackgroundTask
+from kenobot.ports.errors import StoreError
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # needs numpy
@@ -30,6 +33,9 @@ log = logging.getLogger(__name__)
 
 _AT_ONCE = 300  # events or messages that a query waits for; more come in the background, oldest last
 _BUSY_SECONDS = 2.0
+_ROWS = 100  # of a step in the background: a reader is busy with it for some hundredths of a second
+_WORTH_LOGGING = 5000  # rows
+_TENTHS = 10
 _OTHER_VERSION = "it is of another version"
 _NO_INDEX = ("no such table", "no such column", _OTHER_VERSION)
 
@@ -219,6 +225,38 @@ class SideIndex:
             log.warning("The memory index is damaged (%s); it is made anew.", error)
         else:
             log.warning("The memory index could not be used just now: %s", error, exc_info=not _passing(error))
+
+
+class Indexer(BackgroundTask):
+    """Index the backlog in small steps, so that turns are answered meanwhile."""
+
+    def __init__(self, database: Database, index: SideIndex) -> None:
+        super().__init__("memory index")
+        self._database = database
+        self._index = index
+
+    def begin(self) -> None:
+        """Start to index the backlog."""
+        self._begin(self._index_quietly)
+
+    async def index_all(self) -> None:
+        """Index all that is new and the whole backlog. Raises StoreError."""
+        await self._database.read(self._index.catch_up)
+        whole = await self._database.read(self._index.backlog_size)
+        logged = 0
+        if whole >= _WORTH_LOGGING:
+            log.info("The memory index is being made: about %s rows.", whole)
+        while left := await self._database.read(lambda connection: self._index.index_backlog(connection, _ROWS)):
+            done = _TENTHS * (whole - left) // max(1, whole)
+            if whole >= _WORTH_LOGGING and done > logged:
+                logged = done
+                log.info("The memory index: %s %%.", 100 * done // _TENTHS)
+
+    async def _index_quietly(self) -> None:
+        try:
+            await self.index_all()
+        except StoreError as error:
+            log.warning("The memory index has to wait: %s", error)
 
 
 def _damaged(error: sqlite3.Error) -> bool:

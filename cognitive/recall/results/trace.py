@@ -37,7 +37,7 @@ class ConfidenceFeatures:
     apart: float  # its lead over the next memory
     kind: float  # 1 where it holds the kind of answer asked for; a half where no kind is
     unknown: float  # share of the question's names that no memory found has
-    lacks: float  # 1 where it cannot hold the answer; see `question.answer_types`
+    lacks: float  # 1 where it cannot hold the answer; see `question.answers`
 
 
 @dataclass(slots=True)

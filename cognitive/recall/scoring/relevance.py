@@ -11,7 +11,7 @@ from datetime import date
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit
-from kenobot.cognitive.recall.question import answer_kinds
+from kenobot.cognitive.recall.question import answers
 from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.dates import DateRange, calendar_names, parse_date_range
@@ -29,7 +29,7 @@ class QuestionFeatures:
 
     people: frozenset[str]
     subjects: frozenset[str]
-    answer_kinds: frozenset[answer_kinds.AnswerKind]
+    answer_kinds: frozenset[answers.AnswerKind]
     days: DateRange | None
     calendar_names: frozenset[str]
     negative: bool
@@ -43,10 +43,10 @@ def question_features(text: str, names: Sequence[str], subjects: frozenset[str],
     return QuestionFeatures(
         frozenset(people),
         subjects,
-        answer_kinds.asked_kinds(text),
+        answers.asked_kinds(text),
         parse_date_range(plain, today),
         calendar_names(plain),
-        answer_kinds.is_negative(short),
+        answers.is_negative(short),
     )
 
 
@@ -82,10 +82,10 @@ def score_relevance(
             "meaning": similarities.get(number) or 0.0,
             "words": hit.relevance if hit is not None else 0.0,
             "who": float(named) if known or question.subjects else _EITHER,
-            "kind": answer_kinds.kind_score(question.answer_kinds, each.text),
+            "kind": answers.kind_score(question.answer_kinds, each.text),
             "then": _told_then(question.days, each.day),
             "calendar": _on_those_days(question.calendar_names, each.text),
-            "down": float(question.negative and answer_kinds.is_negative(each.text)),
+            "down": float(question.negative and answers.is_negative(each.text)),
         }
         found[number] = (sum(weights[name] * value for name, value in parts.items()), parts)
     best = max((worth for worth, _ in found.values()), default=0.0)

@@ -1,4 +1,4 @@
-"""Score a memory for a message, with weights from the policy, and order memories by score and diversity.
+"""Score memories for a message, with weights from the policy, order them, and choose those that fit into a prompt.
 
 Pure. A score keeps its parts, so that it can be explained.
 """
@@ -6,10 +6,14 @@ Pure. A score keeps its parts, so that it can be explained.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from kenobot.cognitive.beliefs.value import clamp, recency_weight
 from kenobot.cognitive.policy.recall import RecallPolicy
+
+T = TypeVar("T")
+
+_STEPS = 128  # of tokens that a choice is counted in
 
 
 class ScoreFeatures(NamedTuple):
@@ -112,3 +116,22 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> float:
     shared = len(one & other)
     together = len(one) + len(other) - shared
     return shared / together if together else 0.0
+
+
+def choose_most_valuable(items: Sequence[tuple[T, float, int]], room: int) -> list[T]:
+    """Choose of `items`, each with its value and tokens, those that are worth most together and fit, in their order.
+
+    Tokens are counted in steps, rounded up, so that a large budget costs no more work than a small one.
+    """
+    fitting = [item for item in items if item[2] <= room]
+    if sum(item[2] for item in fitting) <= room:
+        return [item[0] for item in fitting]
+    step = max(1, room // _STEPS)
+    best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())] * (room // step + 1)
+    for at, (_, worth, tokens) in enumerate(fitting):
+        cost = -(-tokens // step)
+        for left in range(len(best) - 1, cost - 1, -1):
+            before = best[left - cost]
+            if before[0] + worth > best[left][0]:
+                best[left] = (before[0] + worth, (*before[1], at))
+    return [fitting[at][0] for at in best[-1][1]]

@@ -22,7 +22,7 @@ from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.scoring.score import fuse_relevance
-from kenobot.cognitive.recall.scoring.weights import TURN_PRIOR, turn_weights
+from kenobot.cognitive.recall.scoring.weights import turn_weights
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.text.dates import asks_time, parse_date_range
 from kenobot.cognitive.text.words import fold
@@ -38,7 +38,7 @@ _WINDOW = 3
 
 @dataclass(frozen=True, slots=True)
 class RankedTurn:
-    """A turn with its score, and the features that the score sums. relevance: 0 to 1.
+    """A turn with its score, and the features that the score sums. relevance: 0 to 1. matched: stems of the question.
 
     segment_relevance: the greatest of its segment: an answer may share no word with its question, and stand beside a
     turn that does.
@@ -48,18 +48,8 @@ class RankedTurn:
     score: float
     relevance: float
     segment_relevance: float
-    matched_terms: tuple[QueryTerm, ...]
-    feature_values: tuple[float, ...]
-
-    @property
-    def matched(self) -> tuple[str, ...]:
-        """Stems of the question that the turn has."""
-        return tuple(word.stems[0] for word in self.matched_terms)
-
-    @property
-    def features(self) -> Mapping[str, float]:
-        """Features by the name of the weight."""
-        return dict(zip(TURN_PRIOR, self.feature_values, strict=True))
+    matched: tuple[str, ...]
+    features: Mapping[str, float]
 
 
 @dataclass(slots=True)
@@ -87,9 +77,9 @@ class _Talk:
         mask = self.held.get(message, 0)
         return [at for at in range(len(self.words)) if mask >> at & 1] if mask else []
 
-    def said(self, message: int) -> tuple[QueryTerm, ...]:
-        """List the words that a turn has."""
-        return tuple(self.words[at] for at in self.bits(message))
+    def stems(self, message: int) -> tuple[str, ...]:
+        """List a stem of each of the words that a turn has."""
+        return tuple(self.words[at].stems[0] for at in self.bits(message))
 
     def worth(self, mask: int) -> float:
         """Sum the gains of the words of a bit mask."""
@@ -235,7 +225,7 @@ def _valued(
     win = _damped({message: _with_neighbours(talk, turn) for message, turn in talk.turns.items()})
     close = rescale(near)
     around = _best_of(talk, close)
-    weights = tuple(turn_weights().values())
+    weights = turn_weights()
     own = {
         message: _relevance(raw.get(message, 0.0) / full, near.get(message), whole)
         for message in (raw.keys() | near.keys()) & talk.turns.keys()
@@ -257,9 +247,16 @@ def _valued(
             close.get(message, 0.0),
             around.get(turn.segment, 0.0),
         )
-        found.append((sum(map(mul, weights, values)), message, turn, values))
+        found.append((sum(map(mul, weights.values(), values)), message, turn, values))
     return [
-        RankedTurn(turn, score, own.get(message, 0.0), best[turn.segment], talk.said(message), values)
+        RankedTurn(
+            turn,
+            score,
+            own.get(message, 0.0),
+            best[turn.segment],
+            talk.stems(message),
+            dict(zip(weights, values, strict=True)),
+        )
         for score, message, turn, values in nlargest(policy.max_ranked_turns, found)
     ]
 

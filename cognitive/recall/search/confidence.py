@@ -1,4 +1,4 @@
-"""Estimate the probability that memory holds the answer to a question, by a logistic regression.
+"""Estimate the probability that memory holds the answer to a question, by a logistic regression, and classify it.
 
 Its weights are `confidence.json`, made by `python -m bench.learn_confidence`.
 """
@@ -10,9 +10,10 @@ from dataclasses import astuple, fields
 from functools import lru_cache
 from importlib import resources
 
+from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question import answer_types
-from kenobot.cognitive.recall.results.memory import RecalledMemory
+from kenobot.cognitive.recall.question import answers
+from kenobot.cognitive.recall.results.memory import ConfidenceLevel, RecalledMemory
 from kenobot.cognitive.recall.results.trace import ConfidenceFeatures, RecallTrace
 from kenobot.cognitive.recall.scoring.relevance import proper_names, proper_names_text
 from kenobot.cognitive.recall.scoring.weights import record_weights
@@ -20,7 +21,7 @@ from kenobot.cognitive.text.recall_need import is_question
 from kenobot.cognitive.text.words import words
 
 _NEXT = 9  # memories that the best is compared with
-
+_LEVELS: tuple[ConfidenceLevel, ...] = ("none", "low", "medium", "high")
 
 FEATURE_NAMES = tuple(each.name for each in fields(ConfidenceFeatures))
 OTHER_MODELS = "others"
@@ -62,7 +63,7 @@ def confidence_features(text: str, memories: Sequence[RecalledMemory], rest: flo
         worth[0] - sum(worth[1:]) / len(worth[1:]) if len(worth) > 1 else 0.0,
         best.relevance_parts["kind"],
         sum(name not in said for name in names) / len(names) if names else 0.0,
-        float(answer_types.lacks_answer(answer_types.asked_type(text), text, best.record.text)),
+        float(answers.lacks_answer(answers.asked_type(text), text, best.record.text)),
     )
 
 
@@ -79,3 +80,18 @@ def probability(signs: ConfidenceFeatures, model: str) -> float:
     by = learned_weights().get(model) or learned_weights()[OTHER_MODELS]
     odds = by["always"] + sum(by[name] * value for name, value in zip(FEATURE_NAMES, astuple(signs), strict=True))
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
+
+
+def confidence_level(score: float, policy: RecallPolicy) -> ConfidenceLevel:
+    """Classify the relevance of the best of what was found."""
+    if score <= 0:
+        return "none"
+    return "low" if score < policy.low_up_to else "medium" if score < policy.high_from else "high"
+
+
+def answer_level(likely: float, excerpt: float, policy: RecallPolicy) -> ConfidenceLevel:
+    """Classify the answer to a question. likely: its probability. excerpt: relevance of the best turn quoted."""
+    level: ConfidenceLevel = "none"
+    if likely >= policy.none_below:
+        level = "low" if likely < policy.low_below else "medium" if likely < policy.medium_below else "high"
+    return max(level, confidence_level(excerpt, policy), key=_LEVELS.index)

@@ -14,23 +14,24 @@ from kenobot.cognitive.recall.candidates import by_meaning
 from kenobot.cognitive.recall.candidates.by_words import (
     LexicalHit,
     ParsedQuery,
-    SearchLimits,
     find_mentioned,
+    for_past,
     parse_query,
     query_term_counts,
     search_documents,
     search_records,
     with_names,
+    with_share,
 )
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question import relations
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
-from kenobot.cognitive.recall.results.pack import answer_level, choose_most_valuable, confidence_level
 from kenobot.cognitive.recall.results.render import render_memory, shorten, subject_heading
-from kenobot.cognitive.recall.scoring.score import Score, diversify
+from kenobot.cognitive.recall.scoring.score import Score, choose_most_valuable, diversify
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn, rank_turns
-from kenobot.cognitive.recall.search import confidence, ranking
+from kenobot.cognitive.recall.search import ranking
+from kenobot.cognitive.recall.search.confidence import answer_level, answer_probability, confidence_level
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
@@ -61,7 +62,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         query.trace.add_records(ranked)
     likely = None
     if near.similarities and not query.marks:
-        likely = confidence.answer_probability(index, query.text, ranked, query.trace)
+        likely = answer_probability(index, query.text, ranked, query.trace)
     fresh = _not_in_prompt(ranked, sieve)
     if query.marks:
         fresh = ranked = _by_marks(fresh, query.marks, sieve)
@@ -136,16 +137,15 @@ def _search(
 
 def _search_index(index: Connection, *, query: MemoryQuery, parsed: ParsedQuery, beside_vectors: bool) -> SearchHits:
     scopes, policy = scope_names(query.reach), query.policy.recall
-    share = policy.share_beside_vectors if beside_vectors else 1.0
-    limits = SearchLimits.for_live(policy, share)
+    limits = with_share(policy, policy.share_beside_vectors) if beside_vectors else policy
     partitions = posting_rows.partitions(index, scopes, ("record", "past"))
     counts = query_term_counts(index, partitions, parsed)
     live = [each for each in partitions if each.kind == "record" or query.as_of]
-    records = search_documents(index, live, parsed, counts, limits, policy)
+    records = search_documents(index, live, parsed, counts, limits)
     past: list[LexicalHit] = []
     if query.as_of is None:
         superseded = [each for each in partitions if each.kind == "past"]
-        past = search_documents(index, superseded, parsed, counts, limits.for_past(policy, share), policy)
+        past = search_documents(index, superseded, parsed, counts, for_past(limits))
     known = scopes if scopes is not None else sorted({each.scope for each in posting_rows.all_partitions(index)})
     return SearchHits(records, past[: policy.max_past], find_mentioned(index, scopes, parsed), known)
 

@@ -20,8 +20,7 @@ from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, ModelRouter, To
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, Phase, SleepPolicy
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.index.indexer import Indexer
+from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember.extract.prompt import request_tokens
 from kenobot.cognitive.sleep import report, run_rows
 from kenobot.cognitive.sleep.cycle import ModelAnswer, NightProgress, SleepCycle, is_due

@@ -16,8 +16,7 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy.sleep import Phase
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.index.indexer import Indexer
+from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.apply_change import NightUndo, undo_decisions
 from kenobot.cognitive.sleep.cycle import NightProgress

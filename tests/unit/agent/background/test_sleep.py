@@ -16,7 +16,7 @@ from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, SleepPolicy
-from kenobot.cognitive.recall.index.indexer import Indexer
+from kenobot.cognitive.recall.index.index import Indexer
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.recall.question import answer_kinds, relations
+from kenobot.cognitive.recall.question import answers, relations
 from kenobot.cognitive.recall.scoring import relevance
 from kenobot.cognitive.text.dates import calendar_names
 from kenobot.cognitive.text.words import fold
@@ -22,7 +22,7 @@ from kenobot.cognitive.text.words import fold
 )
 def test_a_question_says_what_kind_of_answer_it_wants(question: str, wanted: set[str]) -> None:
     """By the words it opens with, not by any that comes later."""
-    assert answer_kinds.asked_kinds(question) == wanted
+    assert answers.asked_kinds(question) == wanted
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ def test_a_question_says_what_kind_of_answer_it_wants(question: str, wanted: set
 )
 def test_a_memory_that_holds_such_an_answer_fits(question: str, fits: str, fails: str) -> None:
     """One that holds none does not; and where no kind is asked for, none is worse than another."""
-    wanted = answer_kinds.asked_kinds(question)
-    assert answer_kinds.kind_score(wanted, fits) == 1
-    assert answer_kinds.kind_score(wanted, fails) == 0
-    assert answer_kinds.kind_score(answer_kinds.asked_kinds("What about it?"), fits) == answer_kinds.kind_score(
-        answer_kinds.asked_kinds("What about it?"), fails
+    wanted = answers.asked_kinds(question)
+    assert answers.kind_score(wanted, fits) == 1
+    assert answers.kind_score(wanted, fails) == 0
+    assert answers.kind_score(answers.asked_kinds("What about it?"), fits) == answers.kind_score(
+        answers.asked_kinds("What about it?"), fails
     )
 
 
@@ -49,8 +49,8 @@ def test_a_memory_that_holds_such_an_answer_fits(question: str, fits: str, fails
 )
 def test_what_is_turned_down_is_told(text: str) -> None:
     """Also where it is said by a verb, and not where nothing of it is said."""
-    assert answer_kinds.is_negative(text)
-    assert not answer_kinds.is_negative("I like walks, me gusta pasear")
+    assert answers.is_negative(text)
+    assert not answers.is_negative("I like walks, me gusta pasear")
 
 
 def test_days_and_months_are_the_same_in_both_languages() -> None:
@@ -94,8 +94,8 @@ def test_somebody_of_another_bond_is_not(text: str, bonds: list[str]) -> None:
 def test_a_message_that_is_all_one_word_is_read_through_once(piece: str) -> None:
     """Nothing goes over the rest again at every place: with 200,000 characters that would take minutes."""
     text = piece * (200_000 // len(piece))
-    assert answer_kinds.asked_kinds(text) <= {"time", "number", "person", "place"}
-    assert answer_kinds.is_negative(text) is False
+    assert answers.asked_kinds(text) <= {"time", "number", "person", "place"}
+    assert answers.is_negative(text) is False
     assert len(relevance.proper_names_text(text)) <= len(text)
     assert len(relations.asked_relationships(text)) <= 3
     assert len(relations.name_in([text], ("boss", "jefe"))) <= len(text)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.recall.question import answer_types
+from kenobot.cognitive.recall.question import answers
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ from kenobot.cognitive.recall.question import answer_types
 )
 def test_a_question_says_by_its_opening_what_it_asks_for(question: str, kind: str | None) -> None:
     """In Spanish and English; what stands further on in it, or asks for anything else, says nothing."""
-    assert answer_types.asked_type(question) == kind
+    assert answers.asked_type(question) == kind
 
 
 @pytest.mark.parametrize(
@@ -69,16 +69,16 @@ def test_a_question_says_by_its_opening_what_it_asks_for(question: str, kind: st
 )
 def test_what_cannot_hold_the_answer_is_told_from_what_may(question: str, holds: str, lacks: str) -> None:
     """By a number, a unit, a colour, a name that the question does not say, or whose bond is meant."""
-    kind = answer_types.asked_type(question)
-    assert not answer_types.lacks_answer(kind, question, holds)
-    assert answer_types.lacks_answer(kind, question, lacks)
+    kind = answers.asked_type(question)
+    assert not answers.lacks_answer(kind, question, holds)
+    assert answers.lacks_answer(kind, question, lacks)
 
 
 @pytest.mark.parametrize("text", ["他的狗很重", "Собака тяжёлая", "كلب كبير", ""])
 def test_of_another_script_nothing_is_claimed(text: str) -> None:
     """Its numbers and names are not known here."""
-    assert not answer_types.lacks_answer(answer_types.asked_type("Who is it?"), "Who is it?", text) or not text
-    assert not answer_types.lacks_answer(None, "Why is it?", text)
+    assert not answers.lacks_answer(answers.asked_type("Who is it?"), "Who is it?", text) or not text
+    assert not answers.lacks_answer(None, "Why is it?", text)
 
 
 @pytest.mark.parametrize("piece", ["1", "1.", "A ", "what ", "mother ", "cuanto ", '"', "how much is ", "I'm "])
@@ -95,5 +95,5 @@ def test_a_long_text_is_read_through_once(piece: str) -> None:
         "What is it called?",
         text,
     ):
-        answer_types.lacks_answer(answer_types.asked_type(question), question, text)
+        answers.lacks_answer(answers.asked_type(question), question, text)
     assert time.thread_time() - began < 0.5

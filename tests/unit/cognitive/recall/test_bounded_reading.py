@@ -9,7 +9,7 @@ import pytest
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.candidates.spreading_activation import spread_activation
 from kenobot.cognitive.recall.index import posting_rows
-from kenobot.cognitive.recall.index.indexer import Indexer
+from kenobot.cognitive.recall.index.index import Indexer
 from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.search import ranking
 from kenobot.cognitive.recall.search.filters import RecallFilter

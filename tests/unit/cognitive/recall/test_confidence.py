@@ -7,12 +7,12 @@ import pytest
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.results.pack import answer_level
 from kenobot.cognitive.recall.results.render import render_search as render
 from kenobot.cognitive.recall.results.trace import ConfidenceFeatures, RecallTrace
 from kenobot.cognitive.recall.search.confidence import (
     FEATURE_NAMES,
     OTHER_MODELS,
+    answer_level,
     confidence_features,
     learned_weights,
     probability,

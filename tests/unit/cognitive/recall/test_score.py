@@ -5,8 +5,15 @@ import math
 import pytest
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.results.pack import choose_most_valuable, confidence_level
-from kenobot.cognitive.recall.scoring.score import ScoreFeatures, diversify, feedback_delta, fuse_relevance, score
+from kenobot.cognitive.recall.scoring.score import (
+    ScoreFeatures,
+    choose_most_valuable,
+    diversify,
+    feedback_delta,
+    fuse_relevance,
+    score,
+)
+from kenobot.cognitive.recall.search.confidence import confidence_level
 
 _POLICY = RecallPolicy()
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.recall.index import posting_rows
-from kenobot.cognitive.recall.index.index import SideIndex, unindexed_count
-from kenobot.cognitive.recall.index.indexer import Indexer
+from kenobot.cognitive.recall.index.index import Indexer, SideIndex, unindexed_count
 from kenobot.cognitive.store import events
 from tests.unit.cognitive.recall.house import Memory
 

@@ -1,0 +1,158 @@
+"""Tell what answer a question asks for, and whether a memory may hold it.
+
+By words, see `answers.toml`. Kinds of answer - a time, a number, a person, a place - are hints for a ranking. Types - a
+colour, a price, a name - are narrower and tell which memories cannot hold the answer: one without any number does not
+answer "how much does the dog weigh?". Types only of texts in Latin letters.
+"""
+
+import re
+import tomllib
+from functools import lru_cache
+from importlib import resources
+from typing import Literal, get_args
+
+from kenobot.cognitive.recall.question.relations import names_other_relationship
+from kenobot.cognitive.text.dates import asks_time_first, calendar_names, names_time
+from kenobot.cognitive.text.words import fold, words
+
+AnswerKind = Literal["time", "number", "person", "place"]
+AnswerType = Literal[
+    "mail", "weight", "money", "size", "age", "often", "long", "colour", "code", "clock", "festivity", "language",
+    "address", "name", "person",
+]  # fmt: skip
+
+_KINDS: tuple[AnswerKind, ...] = ("number", "person", "place")
+_TYPES: tuple[AnswerType, ...] = get_args(AnswerType)  # as they are tried: the first that matches counts
+_NAME_ASKED = re.compile(r"\b(?:name|called|nombre|se llama)\b")
+_OPENS = re.compile(
+    r"\b(?:what|which|how|who|whom|whose|where|when|why|que|cual|quien|donde|adonde|cuando|cuant[oa]s?)\b"
+)
+_LEADING = re.compile(r"^\W*(?:(?:y|and|but|pero|so|in|on|at|from|to|en|de|a|desde|por|con)\s+)?")
+_QUESTION_MARK = re.compile(r"[?？؟]")
+_NAME = re.compile(
+    r"(?<![.!?:] )(?<!^)\b[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ]\w*"  # a capital within a sentence
+    r"|^[^\W\d_a-zà-ÿ]\w+(?='s |’s | (?:is|has|wants|likes|does|es|tiene|quiere|bebe|no)\b)"  # or at its beginning
+)
+_CAPITAL = re.compile(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’-]*")
+_MARKED = re.compile(r"[\"“«]\w|\d[A-Za-z]|[A-Za-z]\d")  # a title, or the name of a thing
+_SELF = frozenset("i'm i've i'd i'll".split())
+_LONGEST = 2000  # characters of a text that are searched
+_KIND_OPENING, _TYPE_OPENING = 5, 12  # words of a question within which it says what it asks for
+_LATIN = 0.7  # share of Latin letters from which on a text is one in Latin letters
+
+
+# ── patterns ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lru_cache(1)
+def _tables() -> dict[str, dict[str, str]]:
+    return tomllib.loads(resources.files(__package__).joinpath("answers.toml").read_text("utf-8"))
+
+
+@lru_cache(64)  # bounded: one file of patterns; start
+def _pattern(table: str, name: str) -> re.Pattern[str]:
+    """Compile a pattern of `answers.toml` when it is first needed: all of them take 20 ms."""
+    text = _tables()[table][name]
+    for word, alternatives in reversed(_tables()["words"].items()):  # an entry may name those before it
+        text = text.replace(f"<{word}>", alternatives)
+    return re.compile(text.replace("\n", ""))
+
+
+@lru_cache(1)
+def _sentence_beginnings() -> frozenset[str]:
+    """Words that have a capital only because a sentence begins with them."""
+    return frozenset(_tables()["other"]["sentence_beginnings"].split())
+
+
+# ── kinds ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def asked_kinds(question: str) -> frozenset[AnswerKind]:
+    """Classify what a question asks for; nothing where it asks for another kind, or does not say."""
+    plain = " ".join(fold(_first_question(question[:_LONGEST])).split()[:_KIND_OPENING])
+    opens = _OPENS.search(plain)
+    first = opens.start() if opens is not None else len(plain)
+    asked: set[AnswerKind] = set()
+    for kind in _KINDS:
+        match = _pattern("kind_asked", kind).search(plain)
+        if match is not None and match.start() <= first:
+            asked.add(kind)
+    if _NAME_ASKED.search(plain):
+        asked.add("person")
+    return frozenset(asked | {"time"} if asks_time_first(plain, first) else asked)
+
+
+def _first_question(text: str) -> str:
+    """Cut a text to its first question; all of it where it has none."""
+    for mark in _QUESTION_MARK.finditer(text):
+        begin = max(text.rfind(end, 0, mark.start()) for end in ".!?¿？؟\n") + 1
+        if begin < mark.start():
+            return text[begin : mark.start()]
+    return text
+
+
+def kind_score(asked: frozenset[AnswerKind], text: str) -> float:
+    """Score a memory for the kinds of answer: 1 holds one, 0 none; a half where no kind is asked for."""
+    return 0.5 if not asked else float(any(holds_kind(text, kind) for kind in asked))
+
+
+@lru_cache(512)
+def holds_kind(text: str, kind: AnswerKind) -> bool:
+    """Whether a memory may hold this kind of answer."""
+    text = text[:_LONGEST]
+    plain = fold(text)
+    if _pattern("kind_held", "number" if kind == "time" else kind).search(plain):
+        return True
+    return (kind == "time" and names_time(plain)) or (kind == "person" and _NAME.search(text) is not None)
+
+
+@lru_cache(512)
+def is_negative(text: str) -> bool:
+    """Whether a text speaks of what is not so, not wanted, not allowed or feared."""
+    return _pattern("other", "turned_down").search(fold(text[:_LONGEST])) is not None
+
+
+# ── types ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def asked_type(question: str) -> AnswerType | None:
+    """Classify what a question asks for by its opening; None where it asks for another type, or does not say."""
+    plain = " ".join(fold(question[:_LONGEST]).replace("¿", " ").split()[:_TYPE_OPENING])
+    start = _LEADING.match(plain)
+    begin = start.end() if start is not None else 0
+    return next((each for each in _TYPES if _pattern("type_asked", each).match(plain, begin)), None)
+
+
+def lacks_answer(asked: AnswerType | None, question: str, text: str) -> bool:
+    """Whether a memory certainly does not hold the answer of this type."""
+    text = text[:_LONGEST]
+    plain = fold(text)
+    if asked is None or not _is_latin(text):
+        return False
+    if asked == "festivity":
+        return not names_time(plain) and re.search(r"\d", plain) is None
+    held = _pattern("type_held", asked).search(plain) is not None
+    if asked not in ("name", "person"):
+        return not held
+    if not held and not _MARKED.search(text) and not _has_new_name(question, text):
+        return True
+    return asked == "name" and names_other_relationship(question, text)
+
+
+def _is_latin(text: str) -> bool:
+    letters = [char for char in text if char.isalpha()]
+    return sum(ord(char) < 0x250 for char in letters) >= _LATIN * len(letters)
+
+
+def _has_new_name(question: str, text: str) -> bool:
+    """Whether a text has a name with a capital that the question has not."""
+    known = set(words(question))
+    for name in _CAPITAL.finditer(text):
+        before = text[: name.start()]
+        first = not before.rstrip(" ¿¡\"'(").strip() or before.rstrip()[-1] in ".:;!?"
+        for word in words(name[0]):
+            if len(word) < 2 or word in _SELF or word in known or calendar_names(word):
+                continue
+            if not (first and word in _sentence_beginnings()):
+                return True
+    return False
