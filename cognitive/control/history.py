@@ -122,7 +122,6 @@ def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> R
             continue
         turn = conversation.messages_of_turns(connection, [answer.inbox_id])
         question = next((row.text for row in turn if row.role == "user" and row.session == session), "")
-        explained = explain_turn(connection, answer.inbox_id, reach)
-        because = explained.used_memories if explained is not None else ()
-        return ReplyExplanation(session, answer.inbox_id, answer.at, question, answer.text, because)
+        used = explain_turn(connection, answer.inbox_id, reach)
+        return ReplyExplanation(session, answer.inbox_id, answer.at, question, answer.text, used)
     return None

@@ -68,8 +68,7 @@ async def test_a_fact_told_in_spanish_answers_in_english(tmp_path: Path) -> None
         inbox = (await scene.rows("SELECT max(inbox_id) FROM message"))[0][0]
         assert isinstance(inbox, int)
         told = await scene.app.database.read(lambda c: explain_turn(c, inbox, ("owner", "chat:telegram-2")))
-        assert told is not None
-        assert next(each.reason.ways for each in told.used_memories if each.reason is not None) == ("meaning",)
+        assert next(each.reason.ways for each in told if each.reason is not None) == ("meaning",)
 
 
 async def test_the_first_message_that_looks_for_anything_finds_by_meaning_too(tmp_path: Path) -> None:

@@ -114,11 +114,10 @@ async def test_a_reply_can_be_explained_by_what_it_was_given(tmp_path: Path) -> 
         await scene.say("tell me a joke about the moon")
         ((inbox,), _) = await scene.rows("SELECT id FROM inbox ORDER BY id")
         told = await scene.app.database.read(lambda c: explain_turn(c, int(str(inbox)), ("owner", "chat:telegram-1")))
-    assert told is not None
-    first = told.used_memories[0]
+    first = told[0]
     assert first.record is not None
     assert (first.record.text, first.where) == ("The vet is Dr. Aranda", "message")
-    assert any(each.where == "frame" for each in told.used_memories)
+    assert any(each.where == "frame" for each in told)
 
 
 async def test_what_was_said_long_ago_in_this_chat_is_quoted(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def current_versions(connection: Connection, ids: Sequence[int], reach: Scopes) 
     where, scopes = scope_filter(reach)
     rows = connection.execute(
         "WITH RECURSIVE newer (old, id, steps) AS (SELECT dst, src, 1 FROM link WHERE type = 'supersedes' "
-        "AND dst IN (SELECT value FROM json_each(?)) UNION ALL SELECT old, src, steps + 1 FROM newer "
+        f"AND dst {AMONG} UNION ALL SELECT old, src, steps + 1 FROM newer "
         f"JOIN link ON dst = newer.id AND type = 'supersedes' WHERE steps < {_STEPS}) "
         f"SELECT old, record.id FROM newer JOIN record USING (id) WHERE record.status = 'active' AND +{where}",
         (json.dumps(ids), *scopes),
@@ -66,7 +66,7 @@ def mark_used(connection: Connection, ids: Sequence[int], at: datetime, step: fl
     """Count a use of these records; raise their stability by `step`, to at most `most`."""
     connection.execute(
         "UPDATE record SET use_count = use_count + 1, stability = min(max(stability, ?), stability + ?), last_used = ? "
-        "WHERE id IN (SELECT value FROM json_each(?))",
+        f"WHERE id {AMONG}",
         (most, step, records.stamp(at), json.dumps(list(ids))),
     )
 
@@ -85,19 +85,16 @@ def session_of_turn(connection: Connection, inbox: int, reach: Scopes) -> str | 
     return next(asked, None)
 
 
-def recall_events(
-    connection: Connection, session: str, inbox: int | None = None
-) -> list[tuple[str, Mapping[str, object]]]:
+def recall_events(connection: Connection, session: str, inbox: int | None = None) -> list[Mapping[str, object]]:
     """Read the recalls of a chat, newest first, from the turn `inbox`, or the last, back to its prefix."""
     rows = connection.execute(
-        "SELECT at, data FROM event WHERE type = 'recalled' AND session = ? "
+        "SELECT data FROM event WHERE type = 'recalled' AND session = ? "
         "AND json_extract(data, '$.inbox') <= coalesce(?, 9e18) ORDER BY id DESC LIMIT ?",
         (session, inbox, _FAR_BACK),
     )
-    found: list[tuple[str, Mapping[str, object]]] = []
-    for at, data in rows:
-        told = json.loads(data)
-        found.append((at, told))
-        if told.get("frame") is not None:
+    found: list[Mapping[str, object]] = []
+    for (data,) in rows:
+        found.append(json.loads(data))
+        if found[-1].get("frame") is not None:
             break
     return found

@@ -3,15 +3,15 @@
 A turn writes one update and one event. Records of a prefix are logged once, when the prefix is made.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.candidates import recall_rows
-from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation, as_float
+from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
 from kenobot.cognitive.recall.results.memory import PREFIX_SECTIONS, MemoryPack, Section
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
@@ -32,20 +32,6 @@ class UsedMemory:
     record: Record | None
     where: Literal["message", "earlier", "frame"]
     reason: MatchExplanation | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TurnExplanation:
-    """The memories behind a reply. level: confidence of the search; "" without one. turns: messages quoted."""
-
-    inbox: int
-    session: str
-    at: str
-    level: str
-    score: float
-    used_memories: tuple[UsedMemory, ...]
-    turns: tuple[int, ...]
-    dropped: Mapping[str, int]
 
 
 def log_usage(
@@ -97,41 +83,34 @@ def _reasons(shown: MemoryPack, section: Section) -> list[Json]:
     return [each.reason.as_json() for each in shown.entries if each.section == section and each.reason is not None]
 
 
-def explain_turn(connection: Connection, inbox: int, reach: Scopes) -> TurnExplanation | None:
-    """Explain the reply to a message; None without such a turn. A memory forgotten since is named by its id alone."""
+def explain_turn(connection: Connection, inbox: int, reach: Scopes) -> tuple[UsedMemory, ...]:
+    """List the memories behind the reply to a message, those recalled for it first; none without such a turn.
+
+    A memory forgotten since is named by its id alone.
+    """
     session = recall_rows.session_of_turn(connection, inbox, reach)
     if session is None:
-        return None
-    because: list[UsedMemory] = []
-    level, value, at = "", 0.0, ""
-    turns: list[int] = []
-    dropped: dict[str, int] = {}
-    for happened, told in recall_rows.recall_events(connection, session, inbox):
-        mine = told.get("inbox") == inbox
-        if mine:
-            level, value, at = str(told.get("level", "")), as_float(told.get("score")), happened
-            turns = _numbers(told.get("turns"))
-            dropped = {str(name): int(count) for name, count in _mapping(told.get("dropped")).items()}
-        reasons = [
-            MatchExplanation.from_json(item) for name in ("practice", "items") for item in _items(told.get(name))
-        ]
-        because += [UsedMemory(each.record, None, "message" if mine else "earlier", each) for each in reasons]
-        because += [UsedMemory(number, None, "earlier") for number in _numbers(told.get("noted"))]
-        because += [UsedMemory(number, None, "frame") for number in _numbers(told.get("frame"))]
-    first = {each.record_id: each for each in reversed(because)}
-    known = store.by_ids(connection, list(first), reach)
-    told_of = [
-        UsedMemory(each.record_id, _if_not_forgotten(known.get(each.record_id)), each.where, each.reason)
-        for each in map(first.__getitem__, dict.fromkeys(each.record_id for each in because))
-    ]
-    return TurnExplanation(inbox, session, at, level, value, tuple(told_of), tuple(turns), dropped)
+        return ()
+    used: dict[int, UsedMemory] = {}
+    for event in recall_rows.recall_events(connection, session, inbox):
+        where: Literal["message", "earlier"] = "message" if event.get("inbox") == inbox else "earlier"
+        reasons = map(MatchExplanation.from_json, _items(event.get("practice")) + _items(event.get("items")))
+        for each in (
+            *(UsedMemory(reason.record, None, where, reason) for reason in reasons),
+            *(UsedMemory(number, None, "earlier") for number in _numbers(event.get("noted"))),
+            *(UsedMemory(number, None, "frame") for number in _numbers(event.get("frame"))),
+        ):
+            used.setdefault(each.record_id, each)
+    found = store.by_ids(connection, list(used), reach)
+    known = {number: record for number, record in found.items() if record.status != "forgotten"}
+    return tuple(replace(each, record=known.get(number)) for number, each in used.items())
 
 
 def records_behind_reply(connection: Connection, session: str, inbox: int) -> list[int]:
     """List the records that the prompt of a reply showed, those recalled for it first."""
     numbers: list[int] = []
-    for _, told in recall_rows.recall_events(connection, session, inbox):
-        numbers += _numbers(told.get("records"))
+    for event in recall_rows.recall_events(connection, session, inbox):
+        numbers += _numbers(event.get("records"))
     return list(dict.fromkeys(numbers))
 
 
@@ -139,23 +118,15 @@ def records_in_prompt(connection: Connection, session: str) -> tuple[list[int], 
     """List the records that a chat's prompt shows since its prefix was made, and tell whether it quotes turns."""
     numbers: list[int] = []
     quoted = False
-    for _, told in recall_rows.recall_events(connection, session):
-        numbers += _numbers(told.get("records"))
-        quoted = quoted or bool(told.get("turns"))
+    for event in recall_rows.recall_events(connection, session):
+        numbers += _numbers(event.get("records"))
+        quoted = quoted or bool(event.get("turns"))
     return list(dict.fromkeys(numbers)), quoted
-
-
-def _if_not_forgotten(record: Record | None) -> Record | None:
-    return None if record is None or record.status == "forgotten" else record
 
 
 def _numbers(value: object) -> list[int]:
     return [each for each in value if isinstance(each, int)] if isinstance(value, list) else []
 
 
-def _mapping(value: object) -> Mapping[str, int]:
-    return value if isinstance(value, dict) else {}
-
-
-def _items(value: object) -> Sequence[Mapping[str, object]]:
+def _items(value: object) -> list[Mapping[str, object]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

@@ -1,8 +1,7 @@
-"""The keywords of a message, and what a memory scores by them: for people who ask why, not for choosing.
+"""Extract the keywords of a message and score memories by them: to explain a recall, not to choose.
 
-Three points for a keyword that stands in a text as a word, one for a part of a word. Of what was found the mean points
-of facts, procedures and episodes, weighted, give a grade. Rules and weights are KenoBot's first retrieval; letters of
-every script count, whatever their accents, and so do short terms such as Go, AI and C#.
+A keyword scores three points as a word of a text, one as a part of a word. The mean points of facts, procedures and
+episodes, weighted, give a grade. Short terms such as Go, AI and C# count too.
 """
 
 import re
@@ -31,7 +30,7 @@ _HIGH, _MEDIUM = 4.0, 2.0
 
 @dataclass(frozen=True, slots=True)
 class KeywordScore:
-    """What a text scores, and the keywords that it holds."""
+    """The score of a text, and the keywords that it has."""
 
     score: int = 0
     matched: tuple[str, ...] = ()
@@ -39,7 +38,7 @@ class KeywordScore:
 
 @dataclass(frozen=True, slots=True)
 class KeywordGrade:
-    """How well the keywords of a message were met. means: points of each kind of memory."""
+    """The grade of a recall. means: points of each kind of memory."""
 
     level: ConfidenceLevel
     score: float
@@ -47,41 +46,41 @@ class KeywordGrade:
 
 
 def extract_keywords(text: str) -> list[str]:
-    """What a message asks about, each once: lower case, no function words, in the order they stand."""
+    """Extract the keywords of a message, each once: lower case, no function words, in order."""
     found: dict[str, None] = {}
     for match in _TERM.finditer(text):
-        said = match[0]
-        if _UNSPACED.search(said):
-            found.update(dict.fromkeys(words(said)))
-        elif _counts(said):
-            found[said.lower()] = None
+        term = match[0]
+        if _UNSPACED.search(term):
+            found.update(dict.fromkeys(words(term)))
+        elif _counts(term):
+            found[term.lower()] = None
     return list(found)
 
 
-def _counts(said: str) -> bool:
-    plain = fold(said)
+def _counts(term: str) -> bool:
+    plain = fold(term)
     if plain in _IGNORED:
-        return said.isupper() and plain in _SHORT  # IT is no "it"
-    coined = said.isupper() or any(not char.isalpha() for char in said)
+        return term.isupper() and plain in _SHORT  # IT is no "it"
+    coined = term.isupper() or any(not char.isalpha() for char in term)
     return len(plain) >= _SHORTEST or (len(plain) > 1 and (plain in _SHORT or coined))
 
 
-def score_keywords(wanted: Iterable[str], text: str) -> KeywordScore:
-    """What `text` scores by these keywords."""
-    said = fold(text)
+def score_keywords(keywords: Iterable[str], text: str) -> KeywordScore:
+    """Score a text by these keywords."""
+    plain_text = fold(text)
     score, matched = 0, []
-    for keyword in wanted:
+    for keyword in keywords:
         plain = fold(keyword)
-        if not plain or plain not in said:
+        if not plain or plain not in plain_text:
             continue
-        whole = _UNSPACED.search(plain) or re.search(rf"(?<!\w){re.escape(plain)}(?!\w)", said)
+        whole = _UNSPACED.search(plain) or re.search(rf"(?<!\w){re.escape(plain)}(?!\w)", plain_text)
         score += _WORD if whole else _PART
         matched.append(keyword)
     return KeywordScore(score, tuple(matched))
 
 
 def grade_keywords(scores: Mapping[MemoryKind, Sequence[float]]) -> KeywordGrade:
-    """The grade of what was found: the mean points of each kind, weighted 2:2:1, what has none left out."""
+    """Grade a recall by the mean points of each kind of memory, weighted 2:2:1; kinds without points do not count."""
     means: dict[MemoryKind, float] = {}
     for kind in _WEIGHTS:
         each = scores.get(kind, ())

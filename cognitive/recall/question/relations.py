@@ -1,7 +1,7 @@
-"""Resolve "my husband", "mi jefa" or "la niña" to the name that the newest of the asker's own memories tells.
+"""Resolve "my husband", "mi jefa" or "la niña" to the name in the newest memory that tells it.
 
-A name is told beside the relationship, in either language: "Mi novio se llama Íñigo", "my boss is Gwen", "Rashid leads
-us". Broader words of the same relationship count too: a boyfriend as a partner, a kid as a daughter.
+A memory tells it beside the relationship: "Mi novio se llama Íñigo", "my boss is Gwen", "Rashid leads us". Broader
+words of a relationship count too: a boyfriend as a partner, a kid as a daughter.
 """
 
 import re
@@ -26,17 +26,17 @@ _SAYS = r"(?:se llama|es|is called|is named|called|named|is|ahora es|now is|is n
 _BY = r"(?:(?:el|la) (?:señora?|doctora?|profesora?) )?(?:(?:señora?|doctora?|don|doña) )?"
 _NAME = r"((?:(?:Dr|Dra|Mr|Mrs|Ms|Sr|Sra)\.? )?[^\W\d_a-zà-ÿ][\w'’-]+(?: [^\W\d_a-zà-ÿ][\w'’-]+){0,2})"  # with capitals
 _LEADS = "leads lead lidera dirige manda report dependo".split()
-"""Verbs that tell who somebody's boss is."""
+"""Verbs that tell a boss."""
 
 _NO_NAME = frozenset("el la los las mi my the i we he she it they desde since on in at when cuando if si".split())
-_NEWEST = 40  # memories that are read for one bond
-_ASKED = 3  # bonds of one message
+_NEWEST = 40  # memories that are read for one relationship
+_ASKED = 3  # relationships of one message
 _LONGEST, _LONGEST_TOLD = 2000, 400  # characters of a message, and of a memory, that are looked through
 
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """words: what one calls somebody of it; broader_words: what the same may have been told as."""
+    """A relationship by its words. broader_words: of relationships that include it."""
 
     words: tuple[str, ...]
     broader_words: tuple[str, ...] = ()
@@ -69,43 +69,40 @@ def _relationships() -> tuple[tuple[Relationship, re.Pattern[str]], ...]:
 
 
 def asked_relationships(text: str) -> list[Relationship]:
-    """The bonds of their own that a message speaks of."""
+    """Find the relationships of the asker that a message speaks of."""
     plain = fold(head_and_tail(text))
     return [
-        bond
-        for bond, pattern in _relationships()
+        each
+        for each, pattern in _relationships()
         # The words first: looking for one is many times as fast as looking for a pattern.
-        if (bond.words[0] in _IN_OTHER_WORDS or any(word in plain for word in bond.words)) and pattern.search(plain)
+        if (each.words[0] in _IN_OTHER_WORDS or any(word in plain for word in each.words)) and pattern.search(plain)
     ][:_ASKED]
 
 
 def names_other_relationship(question: str, text: str) -> bool:
-    """Whether a question speaks of somebody by a bond, anybody's, and a text only of others by their bonds."""
-    meant = _bonds_in(fold(question[:_LONGEST]))
-    said = _bonds_in(fold(text[:_LONGEST])) if meant else ()
-    known = {word for bond in said for word in bond.words}
-    return bool(known) and not any(known.intersection((*bond.words, *bond.broader_words)) for bond in meant)
+    """Whether a question names a relationship, of whomever, and a text only other ones."""
+    meant = _relationships_in(fold(question[:_LONGEST]))
+    said = _relationships_in(fold(text[:_LONGEST])) if meant else ()
+    known = {word for each in said for word in each.words}
+    return bool(known) and not any(known.intersection((*each.words, *each.broader_words)) for each in meant)
 
 
-def _bonds_in(plain: str) -> tuple[Relationship, ...]:
-    """The bonds of anybody's that a folded text has a word of."""
+def _relationships_in(plain: str) -> tuple[Relationship, ...]:
+    """Find the relationships of whomever in a folded text."""
     held = {each.removesuffix("'s") for each in words(plain)}
-    return tuple(bond for bond, _ in _relationships() if held.intersection(bond.words))
+    return tuple(each for each, _ in _relationships() if held.intersection(each.words))
 
 
-def find_names(truth: Connection, index: Connection, reach: Scopes, bonds: Sequence[Relationship]) -> list[str]:
-    """What the people of these bonds are called, as far as a live memory within `reach` says so."""
+def find_names(truth: Connection, index: Connection, reach: Scopes, relationships: Sequence[Relationship]) -> list[str]:
+    """Search the live memories within `reach` for the names of people of these relationships."""
     rooms = posting_rows.partitions(index, scope_names(reach), ("record",))
     found: list[str] = []
-    for bond in bonds:
-        for called in filter(None, (bond.words, bond.broader_words)):
+    for each in relationships:
+        for called in filter(None, (each.words, each.broader_words)):
             said = [*(each.partition(" ")[0] for each in called), *(_LEADS if "boss" in called else ())]
             tokens = [room.token(stem) for room in rooms for word in said for stem in stems(word)]
-            numbers = (
-                [each // IDS_PER_SOURCE for each in posting_rows.documents_with(index, [tokens], _NEWEST)]
-                if tokens
-                else []
-            )
+            documents = posting_rows.documents_with(index, [tokens], _NEWEST) if tokens else []
+            numbers = [document // IDS_PER_SOURCE for document in documents]
             known = records.by_ids(truth, numbers, reach)
             live = (known[number].text for number in numbers if number in known and known[number].status == "active")
             if name := name_in(live, called):
@@ -115,7 +112,7 @@ def find_names(truth: Connection, index: Connection, reach: Scopes, bonds: Seque
 
 
 def name_in(texts: Iterable[str], words: Sequence[str]) -> str:
-    """The name that the first of these texts gives to who is called by one of `words`; "" when none does."""
+    """Extract the name that the first of these texts gives to a relationship; "" when none does."""
     patterns = _telling("|".join(words), boss="boss" in words)
     for text in texts:
         for pattern in patterns:
@@ -126,7 +123,7 @@ def name_in(texts: Iterable[str], words: Sequence[str]) -> str:
 
 
 def _telling(kind: str, *, boss: bool) -> list[re.Pattern[str]]:
-    """How a text tells who is called `kind`."""
+    """Compile the patterns of a text that tells the name of a `kind`."""
     own = rf"(?i:{_OWN} {_NEW}(?:{kind}))\b"
     patterns = [
         rf"\b{own},?\s+(?i:{_SAYS}\s+)?{_BY}{_NAME}",

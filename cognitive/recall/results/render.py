@@ -25,19 +25,19 @@ _DOUBTS = {
 
 
 def render_record(record: Record, indent: str = "  ") -> str:
-    """A record's text as one item, quoted where others wrote it. indent: of its further lines."""
+    """Render the text of a record as one item, quoted where it is untrusted. indent: of its further lines."""
     own = record.trust == "guest" and record.scope.startswith("user:")
     return quote_untrusted(record.text, "owner" if own else record.trust, record.by, indent)
 
 
 def render_log_entry(record: Record, zone: ZoneInfo) -> str:
-    """A record as an entry of a daily log."""
+    """Render a record as an entry of a daily log."""
     at = datetime.fromisoformat(record.created).astimezone(zone)
     return f"## {at:%H:%M} — {render_record(record)}"
 
 
 def render_memory(record: Record, confidence: float, zone: ZoneInfo) -> str:
-    """A record as an item of a list, with its day and a warning where it is disputed or unsure."""
+    """Render a record as an item of a list, with its day and a warning where it is disputed or unsure."""
     marks = [datetime.fromisoformat(record.valid_from or record.created).astimezone(zone).date().isoformat()]
     if record.verification == "disputed":
         marks.append("disputed")
@@ -47,14 +47,14 @@ def render_memory(record: Record, confidence: float, zone: ZoneInfo) -> str:
 
 
 def subject_heading(subject: str) -> str:
-    """The heading above the memories of one subject."""
+    """Render the heading above the memories of one subject."""
     if subject in ("", OWNER_SUBJECT):
         return "**About the owner:**"
     return f"**About {' '.join(subject.replace('*', ' ').split())[:_NAME]}:**"
 
 
 def group_by_subject(memories: Sequence[RecalledMemory]) -> str:
-    """The lines of memories, by subject where there are several, each subject where its best memory stands."""
+    """Render memories, grouped by subject where there are several, in the order of each subject's best."""
     groups: dict[str, list[str]] = {}
     for memory in memories:
         groups.setdefault(subject_heading(memory.record.subject), []).append(memory.line)
@@ -64,14 +64,14 @@ def group_by_subject(memories: Sequence[RecalledMemory]) -> str:
 
 
 def shorten(line: str, room: int) -> str:
-    """`line` within `room` tokens, with a mark where it is cut."""
+    """Cut a line to `room` tokens, with a mark."""
     if estimate_tokens(line) <= room:
         return line
     return clip_to_tokens(line, max(1, room - estimate_tokens(_CLIPPED))) + _CLIPPED
 
 
 def render_search(report: SearchReport) -> str:
-    """What a search found as the model is shown it; "" when there is nothing to say."""
+    """Render a search for the model; "" when there is nothing to say."""
     sections = []
     if report.memories:
         sections.append(f"### Remembered about this\n{group_by_subject(report.memories)}")
@@ -85,7 +85,7 @@ def render_search(report: SearchReport) -> str:
 
 
 def search_pack(report: SearchReport) -> MemoryPack:
-    """The section that shows what a search found."""
+    """Make the section that shows a search."""
     return MemoryPack(
         {"recalled": render_search(report)},
         (*(memory.line for memory in report.memories), *(excerpt.line for excerpt in report.excerpts)),

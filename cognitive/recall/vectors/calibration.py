@@ -1,9 +1,8 @@
-"""What a cosine of some model means: each model has a scale of its own, told by a few texts that we know.
+"""Calibrate the cosines of a model, which puts unrelated texts at 0.1, or at 0.8.
 
-One model puts what has nothing to do with each other at 0.1, the next at 0.8; one number for all of them would find
-everything, or nothing. So each is asked once for the same questions and answers, for pairs of statements that look
-alike and say different things, and for questions about nothing in particular, whose common part is taken out of every
-question; of those that ship it is known (`python -m bench.learn_scales`).
+A model embeds once the same questions and answers, pairs of statements that look alike and say different things, and
+questions about nothing in particular, whose common part is removed from every query. The calibrations of models that
+ship are made by `python -m bench.learn_scales`.
 """
 
 import base64
@@ -23,19 +22,19 @@ from kenobot.cognitive.policy.recall import MeaningPolicy
 from kenobot.cognitive.policy.remember import AdmitPolicy
 
 COMMON_SHARE_REMOVED = 0.75
-"""So much of what a question has in common with others is taken out of it."""
+"""The share of what a question has in common with others that is removed from it."""
 
-_SAME = 1e-3  # a way shorter than this is none
-_SAFELY = 0.1  # so much of the way from the nearest look-alike to the same words
+_SAME = 1e-3  # length of a direction that is none
+_SAFELY = 0.1  # of the way from the nearest look-alike to the same words
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarityCalibration:
-    """Cosines of a model. unrelated, answer: of a question with other answers, and with its own, on the mean.
+    """Cosines of a model. unrelated, answer: mean of a question with other answers, and with its own.
 
-    apart: of statements about different things, on the mean. alike: what no statements reach that look alike and say
-    different things. common: rows of 16-bit floats, what questions have in common: their mean, then at right angles the
-    ways in which those of one language differ from those of others; empty where nothing is taken out.
+    apart: mean of statements about different things. alike: above those of statements that look alike and say different
+    things. common: what questions have in common, as rows of 16-bit floats: their mean, then at right angles the
+    directions of each language; empty where nothing is removed.
     """
 
     unrelated: float
@@ -45,11 +44,11 @@ class SimilarityCalibration:
     common: bytes = b""
 
     def query_similarity(self, cosine: float) -> float:
-        """Where a passage lies between what has nothing to do with a query (0) and its usual answer (1), or beyond."""
+        """Scale the cosine of a passage and a query: 0 unrelated, 1 its usual answer, and beyond."""
         return (cosine - self.unrelated) / max(1e-6, self.answer - self.unrelated)
 
     def statement_similarity(self, cosine: float, policy: AdmitPolicy) -> float:
-        """How near two statements are, on the scale of admit's bands: no look-alikes come above `repeat`."""
+        """Scale the cosine of two statements to the bands of admission: look-alikes stay below `repeat_above`."""
         if cosine >= self.alike:
             return clamp(
                 policy.repeat_above + (1 - policy.repeat_above) * (cosine - self.alike) / max(1e-6, 1 - self.alike)
@@ -57,7 +56,7 @@ class SimilarityCalibration:
         return clamp(policy.repeat_above * (cosine - self.apart) / max(1e-6, self.alike - self.apart))
 
     def to_json(self) -> str:
-        """It as text, for `read`."""
+        """Encode for `parse_calibration`."""
         numbers = (self.unrelated, self.answer, self.apart, self.alike)
         return json.dumps([*numbers, base64.b64encode(self.common).decode("ascii")])
 
@@ -85,7 +84,7 @@ def _packaged(name: str) -> str:
 
 @lru_cache(1)
 def shipped_calibrations() -> dict[str, SimilarityCalibration]:
-    """What `scale_of` gives for the models that ship, so that the first question does not wait for it."""
+    """Read the calibrations of the models that ship, so that the first question does not wait for them."""
     return {
         model: scale
         for model, told in json.loads(_packaged("scales.json"))["models"].items()
@@ -94,12 +93,12 @@ def shipped_calibrations() -> dict[str, SimilarityCalibration]:
 
 
 def relevance_from_similarity(share: float, policy: MeaningPolicy) -> float:
-    """How much a passage with this `SimilarityCalibration.share` is about a query, from 0 to 1."""
+    """Scale a `SimilarityCalibration.query_similarity` to relevance, 0 to 1."""
     return clamp((share - policy.relevant_from) / (policy.fully_relevant_from - policy.relevant_from))
 
 
 def parse_calibration(told: str) -> SimilarityCalibration | None:
-    """A scale from its text; None when that is none."""
+    """Decode a calibration; None when the text is none."""
     try:
         found = json.loads(told)
         numbers, common = [float(each) for each in found[:4]], base64.b64decode(found[4], validate=True)
@@ -110,17 +109,17 @@ def parse_calibration(told: str) -> SimilarityCalibration | None:
 
 
 def calibration_queries() -> tuple[str, ...]:
-    """What a model is asked for as queries."""
+    """The texts that a model embeds as queries."""
     return (*(question for question, _ in _texts().answered), *chain.from_iterable(_texts().common))
 
 
 def calibration_passages() -> tuple[str, ...]:
-    """What it is asked for as passages."""
+    """The texts that it embeds as passages."""
     return (*(answer for _, answer in _texts().answered), *chain.from_iterable(_texts().alike))
 
 
 def calibrate(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]]) -> SimilarityCalibration:
-    """The scale that the rows of `questions` and of `statements` tell."""
+    """Calibrate by the vectors of `calibration_queries` and `calibration_passages`."""
     count = len(_texts().answered)
     common = _common(asked[count:])
     asked = [_without(row, common) for row in asked[:count]]
@@ -135,7 +134,7 @@ def calibrate(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]
 
 
 def _common(rows: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The mean of questions, and the ways in which those of each language differ from it, by Gram and Schmidt."""
+    """Compute the mean of questions and the directions of each language, by Gram and Schmidt."""
     left = iter(rows)
     means = [_middle([next(left) for _ in texts]) for texts in _texts().common]
     middle = _middle(means)
@@ -151,7 +150,7 @@ def _common(rows: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def _without(row: Sequence[float], common: Sequence[Sequence[float]]) -> list[float]:
-    """A question's row without what it has in common with others, as `VectorIndex` removes it from queries."""
+    """Remove from a question most of what it has in common with others, as `VectorIndex` does."""
     middle, *ways = common
     away = [one - other for one, other in zip(row, middle, strict=True)]
     out = list(middle)

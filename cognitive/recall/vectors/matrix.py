@@ -1,9 +1,8 @@
-"""Vectors side by side, in memory: found by nearness among those of some scopes, and of no others.
+"""Search vectors in memory by cosine, within scopes.
 
-Each is kept as whole numbers of 8 bits and a scale. Where there are many, a first look goes by their signs alone: for
-each, how many differ from the signs of what is looked for, all taken about the mean, since the vectors of a model lie
-in a narrow cone and would else have nearly the same signs. The best thousand by that are compared exactly. All of
-it can be made again from the database at any time. For several threads.
+A vector is stored as 8-bit integers and a scale. Where there are many, those whose signs differ least from the query's
+are shortlisted, and compared exactly. Signs are taken about the mean, since the vectors of a model lie in a narrow cone
+and would otherwise have nearly the same ones.
 """
 
 import os
@@ -33,15 +32,15 @@ ScalarT = TypeVar("ScalarT", bound=np.generic)
 
 
 def partition_key(*parts: str) -> int:
-    """A number for a scope, or for a scope and subject: so that no name has to be kept."""
+    """Hash a scope, or a scope and subject, so that no name is stored."""
     digest = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 
 class VectorMatrix:
-    """Vectors of one model, by number; each belongs to a scope and may have a topic.
+    """Vectors of one model by id, each of a scope and a topic, for several threads. Ids above 20 million are left out.
 
-    exact, shortlist: as in the policy. What has a number above 20 million is left out.
+    exact, shortlist: see `MeaningPolicy`.
     """
 
     def __init__(self, dimensions: int, exact: int, shortlist: int) -> None:
@@ -68,15 +67,15 @@ class VectorMatrix:
 
     @property
     def dimensions(self) -> int:
-        """How many numbers a vector has."""
+        """The dimensions of a vector."""
         return self._dimensions
 
-    # ── in and out ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── content ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def put(
         self, numbers: Sequence[int], vectors: Floats, scopes: Sequence[int], topics: Sequence[int] | None = None
     ) -> None:
-        """Put vectors in, each number once, in the place of what was there. vectors: of length 1, a row each."""
+        """Add vectors of length 1, a row each, in place of those with the same ids."""
         ids = np.asarray(numbers, np.int64)
         fit = (ids >= 0) & (ids < _HIGHEST)
         if not fit.all():
@@ -103,7 +102,7 @@ class VectorMatrix:
             self._sign(rows)
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """Take vectors out; those that are not in it do not matter."""
+        """Drop vectors by id, where they are there."""
         with self._lock:
             for number in numbers:
                 row = self._row(number)
@@ -121,12 +120,12 @@ class VectorMatrix:
                 self._codes[last] = 0
                 self._count = last
 
-    # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── search ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def nearest(
         self, vector: Floats, limit: int, scopes: Sequence[int] | None, topic: int | None = None
     ) -> list[tuple[int, float]]:
-        """The numbers nearest to `vector` among those of `scopes` (None: of all) and `topic`, each with its cosine."""
+        """Search the ids of `scopes` (None: of all) and `topic` nearest to a vector, each with its cosine."""
         with self._lock:
             rows = self._candidates(vector, self._held(scopes, topic))
             if not len(rows):
@@ -137,20 +136,20 @@ class VectorMatrix:
             return list(found)
 
     def vector(self, number: int) -> Floats | None:
-        """What a number stands for, as far as eight bits tell."""
+        """Decode the vector of an id."""
         with self._lock:
             row = self._row(number)
             return self._codes[row].astype(np.float32) * self._scales[row] if row >= 0 else None
 
     def cosines(self, vector: Floats, numbers: Sequence[int]) -> dict[int, float]:
-        """How near each of these is; those without a vector are left out."""
+        """Compute the cosine of each of these ids; those without a vector are left out."""
         with self._lock:
             known = [(number, row) for number in numbers if (row := self._row(number)) >= 0]
             rows = np.fromiter((row for _, row in known), np.int64, len(known))
             return dict(zip((number for number, _ in known), self._cosines(rows, vector).tolist(), strict=True))
 
     def _held(self, scopes: Sequence[int] | None, topic: int | None) -> NDArray[np.bool_] | None:
-        """Of each row whether it is looked at; None for all of them."""
+        """Select the rows within scopes and topic, as a mask; None for all."""
         held: NDArray[np.bool_] | None = None
         if scopes is not None and sum(self._rows_of[scope] for scope in set(scopes)) < self._count:
             column = self._scopes[: self._count]
@@ -163,7 +162,7 @@ class VectorMatrix:
         return held
 
     def _candidates(self, vector: Floats, held: NDArray[np.bool_] | None) -> Numbers:
-        """The rows that are worth comparing exactly."""
+        """Select the rows to compare exactly."""
         count = self._count if held is None else int(np.count_nonzero(held))
         if count <= max(self._exact, self._shortlist) or self._mean is None:
             return np.arange(self._count) if held is None else np.flatnonzero(held)
@@ -191,7 +190,7 @@ class VectorMatrix:
         return found * self._scales[rows]
 
     def _leave(self, scopes: Sequence[int]) -> None:
-        """Rows leave these scopes, one of each."""
+        """Count rows that leave these scopes, one of each."""
         for scope in scopes:
             self._rows_of[scope] -= 1
             if not self._rows_of[scope]:
@@ -203,7 +202,7 @@ class VectorMatrix:
         return int(self._rows[number]) if 0 <= number < len(self._rows) else -1
 
     def _know(self, highest: int) -> None:
-        """Have a place for the row of every number up to `highest`."""
+        """Grow the map from ids to rows up to `highest`."""
         if highest >= len(self._rows):
             more = np.full(max(_LEAST_ROOM, highest + 1 + highest // 4) - len(self._rows), _NOWHERE, np.int32)
             self._rows = np.concatenate([self._rows, more])
@@ -220,9 +219,7 @@ class VectorMatrix:
             self._signs = np.ascontiguousarray(_grown(self._signs.T, room).T)
 
     def _sign(self, rows: NDArray[np.int32]) -> None:
-        """Note the signs of rows, once there are many; about another mean when there are twice as many as when it was
-        taken.
-        """
+        """Update the signs of rows, once there are many; about a new mean when their number has doubled."""
         if self._count <= self._exact:
             return
         if self._mean is None or self._count > 2 * self._signed:
@@ -244,7 +241,7 @@ class VectorMatrix:
 
 
 def _highest(values: Floats, limit: int) -> Numbers:
-    """Where the highest values are, at most `limit`, the highest first."""
+    """Select the positions of the highest values, at most `limit`, highest first."""
     rows = np.arange(len(values)) if len(values) <= limit else np.sort(np.argpartition(-values, limit)[:limit])
     return rows[np.argsort(-values[rows], kind="stable")]
 

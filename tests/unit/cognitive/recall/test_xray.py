@@ -120,30 +120,26 @@ async def test_any_reply_can_be_explained_later(memory: Memory) -> None:
     await _note(memory, shown(None, await memory.recall("which coat is warm?")), 3)
     await _note(memory, shown(None, await memory.recall("hotel?")), 4)
     told = await memory.database.read(lambda c: explain_turn(c, 3, REACH))
-    assert told is not None
-    assert [(each.record_id, each.where) for each in told.used_memories] == [
+    assert [(each.record_id, each.where) for each in told] == [
         (coat, "message"), (trip, "earlier"), (framed, "frame"),
     ]  # fmt: skip
-    assert told.level == "high"
-    assert told.used_memories[0].reason is not None
-    assert "shares words (coat, warm)" in told.used_memories[0].reason.sentence()
+    assert told[0].reason is not None
+    assert "shares words (coat, warm)" in told[0].reason.sentence()
     assert await memory.database.read(lambda c: records_behind_reply(c, "telegram-1", 3)) == [coat, trip, framed]
-    assert later not in [each.record_id for each in told.used_memories]
+    assert later not in [each.record_id for each in told]
 
 
 async def test_an_explanation_shows_no_more_than_its_reader_may_see(memory: Memory) -> None:
     """What was forgotten since is a number, and so is what belongs to others; an unknown turn has no explanation."""
     trip = await memory.learn("The trip to Oslo is in June")
     await _note(memory, shown(None, await memory.recall("the trip to Oslo")), 1)
-    assert await memory.database.read(lambda c: explain_turn(c, 1, ("user:telegram-9",))) is None
+    assert await memory.database.read(lambda c: explain_turn(c, 1, ("user:telegram-9",))) == ()
     guest = await memory.database.read(lambda c: explain_turn(c, 1, ("chat:telegram-1",)))
-    assert guest is not None
-    assert [each.record for each in guest.used_memories] == [None]
+    assert [each.record for each in guest] == [None]
     await memory.change(trip, "forgotten", memory.now + timedelta(days=1), status="forgotten")
     told = await memory.database.read(lambda c: explain_turn(c, 1, REACH))
-    assert told is not None
-    assert [(each.record_id, each.record) for each in told.used_memories] == [(trip, None)]
-    assert await memory.database.read(lambda c: explain_turn(c, 99, REACH)) is None
+    assert [(each.record_id, each.record) for each in told] == [(trip, None)]
+    assert await memory.database.read(lambda c: explain_turn(c, 99, REACH)) == ()
 
 
 def test_an_empty_recall_says_so() -> None:
