@@ -10,15 +10,6 @@ import kenobot
 _MEMORY = Path(kenobot.__file__).parent / "cognitive"
 _CORE_TABLES = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(?:message|inbox|turn|outbox|hidden_turn)\b")
 _SQL = re.compile(r"\b(?:SELECT|INSERT (?:OR \w+ )?INTO|DELETE FROM|UPDATE \w+ SET)\b")
-_EXCEPTIONS = {
-    "recall/candidates/recall_log.py",
-    "recall/index/documents.py",
-    "recall/index/index.py",
-    "recall/index/merging.py",
-    "recall/index/postings.py",
-    "recall/vectors/turn_vectors.py",
-}
-"""Modules that are to obey yet: none is to be added."""
 
 
 def _statements() -> Iterator[tuple[str, str]]:
@@ -44,4 +35,4 @@ def test_sql_stands_in_modules_of_rows() -> None:
     loose = {
         module for module, _ in _statements() if not module.startswith("store/") and not module.endswith("_rows.py")
     }
-    assert loose <= _EXCEPTIONS
+    assert loose == set()

@@ -10,7 +10,7 @@ from kenobot.cognitive.control import forget, missing_files
 from kenobot.cognitive.control.forget import PurgePlan
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.index.indexer import Indexer
+from kenobot.cognitive.recall.index.index import Indexer
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
