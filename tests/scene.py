@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Self
 
-from kenobot.agent.embedding_worker import PreviousEmbedders, no_embedders
+from kenobot.agent.embedding_worker import PreviousEmbedders
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import PluginInstances, load_plugins
 from kenobot.core.settings.home import Home
@@ -71,7 +71,7 @@ class Scene:
         bootstrap: bool = False,
         extraction: bool = False,
         embedder: Embedder | None = None,
-        formers: PreviousEmbedders = no_embedders,
+        formers: PreviousEmbedders | None = None,
     ) -> None:
         self.home = Home(folder / "home")
         self.clock = clock or EagerClock()

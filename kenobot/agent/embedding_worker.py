@@ -43,11 +43,6 @@ PreviousEmbedders = Callable[[Sequence[str]], Sequence[Embedder]]
 _FIRST_BATCH, _LEAST_BATCH = 4, 2  # texts
 
 
-def no_embedders(_: Sequence[str]) -> Sequence[Embedder]:
-    """Find no previous embedder."""
-    return ()
-
-
 class EmbeddingStore(Protocol):
     """The part of `kenobot.storage.database.Database` that the worker needs."""
 
@@ -68,7 +63,7 @@ class EmbeddingWorker(BackgroundTask):
         index: SideIndex,
         clock: Clock,
         embedder: Embedder | None,
-        formers: PreviousEmbedders = no_embedders,
+        formers: PreviousEmbedders | None = None,
         policy: Policy = DEFAULT,
     ) -> None:
         super().__init__("embedding")
@@ -89,6 +84,8 @@ class EmbeddingWorker(BackgroundTask):
         # bounded: 2 places; test_far_more_news_than_usual_is_looked_through_as_a_whole
         self._left: list[tuple[bool, int]] = []  # ranges to search for missing vectors: of turns?, up to which id
         self._batch = _FIRST_BATCH
+        longest = self._policy.max_backoff_seconds
+        self._backoff = Backoff(self._policy.first_backoff_seconds, longest, longest_asked=longest)
         self._failures = 0
         self._not_before = 0.0
         self._sync: VectorSync
@@ -244,7 +241,7 @@ class EmbeddingWorker(BackgroundTask):
     async def _open(self) -> "VectorIndex":
         """Load the vectors of all records, then of the newest turns; each is found as soon as it is loaded."""
         others = set(await self._database.read(self._models)) - self._embedders.keys()
-        if others:
+        if others and self._formers is not None:
             found = await asyncio.to_thread(self._formers, sorted(others))
             self._embedders |= {each.model_id: each for each in found}
         meaning, self._sync = await asyncio.to_thread(
@@ -356,9 +353,7 @@ class EmbeddingWorker(BackgroundTask):
         try:
             await work()
         except RemoteError as error:
-            longest = self._policy.max_backoff_seconds
-            backoff = Backoff(self._policy.first_backoff_seconds, longest, longest_asked=longest)
-            pause = backoff.pause(self._failures, error)
+            pause = self._backoff.pause(self._failures, error)
             if not self._failures:
                 _log.warning("memory waits to be embedded, and is found by words: %s", error)
             self._failures += 1

@@ -94,9 +94,6 @@ def _asked_first(lines: Sequence[StoredMessage]) -> Sequence[StoredMessage]:
     return lines[first:]
 
 
-# ── the summary ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 @dataclass(frozen=True, slots=True)
 class ConversationSummary:
     """The summary of a conversation as a prompt shows it. cursor: the last message that it reaches. record: its own."""

@@ -122,9 +122,6 @@ def tokens_used(request: Request, reply: Reply) -> int:
     return told or request_tokens(request) - request.max_tokens + estimate_tokens(reply.text)
 
 
-# ── budgets ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 @dataclass(frozen=True, slots=True)
 class TokenUse:
     """The tokens of one call: `reserved` for it on `day`, `tokens` used by it."""

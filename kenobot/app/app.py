@@ -131,7 +131,7 @@ class App:
             redact=self._redact,
             rng=rng,
             commands=CommandRegistry(CommandContext(zone, home.memory, self._access, index, language)),
-            command_listeners=(self.admission, self.proposal_announcer),
+            command_listeners=(self.admission.after_command, self.proposal_announcer.after_command),
             identity=identity,
             delivery=self.delivery,
             language=language,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from kenobot.agent.embedding_worker import PreviousEmbedders, no_embedders
+from kenobot.agent.embedding_worker import PreviousEmbedders
 from kenobot.app import embedder_choice
 from kenobot.core import plugins
 from kenobot.core.bus import Bus
@@ -44,7 +44,7 @@ class PluginInstances:
     fallbacks: Sequence[Provider] = ()
     extraction_provider: Provider | None = None
     embedder: Embedder | None = None
-    previous_embedders: PreviousEmbedders = no_embedders
+    previous_embedders: PreviousEmbedders | None = None
     observers: Sequence[object] = ()
     bus: Bus | None = None
 

@@ -71,8 +71,6 @@ class AdmissionControl:
             await self._turn_away(inbound)
         return False
 
-    # ── strangers ────────────────────────────────────────────────────────────────────────────────────────────────
-
     async def _turn_away(self, inbound: Inbound) -> None:
         where = {"channel": inbound.channel, "chat": inbound.chat, "user": inbound.user}
         await self._bus.emit(MESSAGE_REFUSED, "door", "", reason="a stranger", **where)
@@ -95,8 +93,6 @@ class AdmissionControl:
             self._delivery.dispatch(waiting)
             asked = {"channel": stranger.channel, "user": stranger.user, "name": stranger.name}
             await self._bus.emit(PAIRING_REQUESTED, "door", "", **asked)
-
-    # ── who is let in ────────────────────────────────────────────────────────────────────────────────────────────
 
     async def refresh(self) -> None:
         """Load the approved people, and send what they were told about it. Raises StoreError."""

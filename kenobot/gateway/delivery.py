@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from kenobot.core.bus import Bus
 from kenobot.core.retry import Backoff
-from kenobot.core.worker import KeyedQueue
+from kenobot.core.worker import KeyedQueue, was_cancelled
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
@@ -135,9 +135,8 @@ async def _unbroken(sending: Awaitable[T]) -> T:
     """
     try:
         return await sending
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
+    except asyncio.CancelledError as error:
+        if was_cancelled(error):
             raise
         raise Unavailable("The sending was broken off; KenoBot tries again") from None
 

@@ -310,9 +310,6 @@ def _told(found: Sequence[Gap], unlisted: int) -> dict[str, Json]:
     return {"kinds": kinds, "unlisted": unlisted, "turns": turns}
 
 
-# ── the trust of a line ──────────────────────────────────────────────────────────────────────────────────────────
-
-
 def _sourced(answered: prompt.ParsedLine, batch: SummaryBatch) -> SummaryLine:
     """Turn a model's line into one of the summary, with the least trust of its sources."""
     turns = [batch.turns[at] for at in answered.turns]

@@ -34,31 +34,21 @@ Answer = Literal["yes", "no", "all"] | frozenset[int]
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("natural_language.toml").read_text("utf-8"))
 
 
-@dataclass(frozen=True, slots=True)
 class _Phrases:
     """The phrases of a language. asks: the beginning of a question that is a wish."""
 
-    forget: tuple[re.Pattern[str], ...]
-    tell: tuple[re.Pattern[str], ...]
-    idioms: re.Pattern[str]
-    more: re.Pattern[str]
-    asks: re.Pattern[str]
+    def __init__(self, language: Language) -> None:
+        table = _TABLES[language]
+        forget = (table["forget_lead"] + fill_parts(wish, table["parts"]) for wish in table["forget"])
+        tell = (table["tell_lead"] + fill_parts(wish, table["parts"]) + table["tail"] for wish in table["tell"])
+        self.forget = tuple(map(re.compile, forget))
+        self.tell = tuple(map(re.compile, tell))
+        self.idioms = re.compile("|".join(table["idioms"]))
+        self.more = re.compile("|".join(table["more"]))
+        self.asks = re.compile(table["asks"])
 
 
-def _load_phrases(language: Language) -> _Phrases:
-    table = _TABLES[language]
-    forget = (table["forget_lead"] + fill_parts(wish, table["parts"]) for wish in table["forget"])
-    tell = (table["tell_lead"] + fill_parts(wish, table["parts"]) + table["tail"] for wish in table["tell"])
-    return _Phrases(
-        tuple(map(re.compile, forget)),
-        tuple(map(re.compile, tell)),
-        re.compile("|".join(table["idioms"])),
-        re.compile("|".join(table["more"])),
-        re.compile(table["asks"]),
-    )
-
-
-_PHRASES: Mapping[Language, _Phrases] = {"en": _load_phrases("en"), "es": _load_phrases("es")}
+_PHRASES: Mapping[Language, _Phrases] = {"en": _Phrases("en"), "es": _Phrases("es")}
 _PLEASE = re.compile(r"[,]? (?:please|thanks|thank you|now|right now|por favor|porfa|gracias|ya|ahora|ok|vale)$")
 _I_FORGOT = re.compile(r"\W*(?:me )?olvid(?:é|e\u0301)\b", re.IGNORECASE)  # only an accent parts it from an order
 _EVERYTHING = frozenset({"me", "mi", "myself", "mi persona", "me and everything", "mi todo"})

@@ -6,10 +6,9 @@ its answer enters the conversation that the model is shown.
 
 import logging
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import Protocol
 
 from kenobot.agent.commands import forget, memory, owner
 from kenobot.agent.commands.command import Change, Command, CommandCall, CommandContext
@@ -52,20 +51,8 @@ _WISHES: Mapping[str, Command] = {
 _ANSWER = Command((), forget.answer_question)
 
 
-@dataclass(frozen=True, slots=True)
-class CommandResult:
-    """The answer to a command as Markdown, and what the command may have changed."""
-
-    text: str
-    changes: frozenset[Change]
-
-
-class CommandListener(Protocol):
-    """A part that follows what commands change."""
-
-    def after_command(self, changes: Collection[str]) -> None:
-        """Follow these changes; they are on disk."""
-        ...
+CommandListener = Callable[[Collection[Change]], None]
+"""Follows what a command may have changed; it is on disk."""
 
 
 class CommandRegistry:
@@ -93,10 +80,10 @@ class CommandRegistry:
             return None
         return (_ANSWER, inbound.text) if question is not None else None
 
-    def run(self, connection: Connection, command: Command, call: CommandCall) -> CommandResult:
-        """Carry out a command inside the turn's transaction. Runs in the writer's thread."""
+    def run(self, connection: Connection, command: Command, call: CommandCall) -> str:
+        """Carry out a command inside the turn's transaction, in the writer's thread; returns the answer as Markdown."""
         call = replace(call, language=self._context.language or command.language or call.language)
-        return CommandResult(command.answer(connection, call, self._context), command.changes)
+        return command.answer(connection, call, self._context)
 
 
 def _match(text: str) -> tuple[Command, str] | None:

@@ -87,9 +87,6 @@ def _is_own(line: StoredMessage, inbound: Inbound, principal: Principal) -> bool
     return inbound.private or mine == "owner" or line.text.startswith(f"{inbound.speaker}: ")
 
 
-# ── the block of the runtime ─────────────────────────────────────────────────────────────────────────────────────
-
-
 def runtime_block(text: str) -> str:
     """`text` as the runtime's own block; "" for none."""
     return f"{BLOCK_OPEN}\n{text}\n{BLOCK_CLOSE}" if text else ""

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent import fact_candidates
 from kenobot.agent.commands.command import CommandCall
-from kenobot.agent.commands.registry import CommandListener, CommandRegistry, CommandResult
+from kenobot.agent.commands.registry import CommandListener, CommandRegistry
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.prompt.prompt_service import PromptService
@@ -197,18 +197,18 @@ class TurnRunner:
         if command.stores_argument:
             await self._s.embedding.embed_statements([arguments])
 
-        def write(connection: Connection) -> tuple[CommandResult, list[Outbound]]:
+        def write(connection: Connection) -> tuple[str, list[Outbound]]:
             inbox.finish(connection, pending.id, data.attempt, "answered", call.at)
-            result = self._s.commands.run(connection, command, call)
-            return result, outbox.enqueue(connection, _destination(pending), self._render(data, result.text), call.at)
+            text = self._s.commands.run(connection, command, call)
+            return text, outbox.enqueue(connection, _destination(pending), self._render(data, text), call.at)
 
-        result, parts = await self._s.database.write(write)
-        for listener in self._s.command_listeners:
-            listener.after_command(result.changes)
+        text, parts = await self._s.database.write(write)
+        for follow in self._s.command_listeners:
+            follow(command.changes)
         self._s.delivery.dispatch(parts)
         self._s.mirror.mark_dirty()
         self._s.embedding.wake()
-        await self._signals.emit_in_chat(MESSAGE_OUT, pending, text=result.text)
+        await self._signals.emit_in_chat(MESSAGE_OUT, pending, text=text)
 
     async def _defer(self, data: TurnData, reason: str) -> None:
         """Put the message back; the first time, ask the person for patience, outside of the conversation."""
