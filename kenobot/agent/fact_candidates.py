@@ -52,25 +52,17 @@ def build_candidates(reading: ExtractedBatch) -> list[tuple[Candidate, AdmitCont
     found: list[tuple[Candidate, AdmitContext]] = []
     for fact in reading.facts[: reading.policy.extract.max_facts]:
         told = _told_by(fact, reading.batch.turns)
-        stored = _stored(fact, told, reading.batch)
-        if stored is None:
-            candidate = _candidate(fact, told, reading)
-        elif stored.scope == told[0].scope and (against := _against(fact, told, reading, stored)) is not None:
+        candidate, stored = _candidate(fact, told, reading), _stored(fact, told, reading.batch)
+        if stored is not None:
+            against = [each for each in candidate.verdicts if each.relation == "contradiction"]
+            against = [each for each in against if each.record != stored.id]
+            adds = against or dict(fact.attributes).keys() - stored.attribute_map.keys()
+            if stored.scope != candidate.scope or not adds:
+                continue
             # Its words, taken apart, and what they end.
-            candidate = replace(_candidate(fact, told, reading), text=stored.text, verdicts=against)
-        else:
-            continue
+            candidate = replace(candidate, text=stored.text, verdicts=tuple(against))
         found.append((candidate, _occasion(told, reading)))
     return found
-
-
-def _against(
-    fact: ExtractedFact, told: Sequence[ConversationTurn], reading: ExtractedBatch, stored: Record
-) -> tuple[RelationVerdict, ...] | None:
-    """Return the contradictions of a fact that a tag has `stored` already; None when extraction adds nothing."""
-    verdicts = _verdicts(fact, trust_of(fact.text, told, reading.batch.turns), told[0].scope, reading.batch.known)
-    against = tuple(each for each in verdicts if each.relation == "contradiction" and each.record != stored.id)
-    return against if against or dict(fact.attributes).keys() - stored.attribute_map.keys() else None
 
 
 def _told_by(fact: ExtractedFact, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:

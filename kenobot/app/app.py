@@ -18,8 +18,7 @@ from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.prompt.context_builder import ContextBuilder
-from kenobot.agent.prompt.prompt_service import PromptService
-from kenobot.agent.prompt.reranker import build_reranker
+from kenobot.agent.prompt.prompt_service import PromptService, build_reranker
 from kenobot.agent.turn.runner import TurnRunner, TurnServices
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.wiring import (

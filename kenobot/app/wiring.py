@@ -6,7 +6,7 @@ from datetime import timedelta
 from kenobot.agent.background.compaction import CompactionWorker
 from kenobot.agent.background.per_chat_worker import WorkerContext
 from kenobot.agent.background.sleep import SleepContext, SleepWorker, sleep_policy
-from kenobot.agent.model_router import BudgetedModel, ModelRouter, ProviderRoute, TokenBudget
+from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.agent.turn.state_machine import TurnPolicy
 from kenobot.app.plugin_instances import PluginInstances
@@ -19,8 +19,7 @@ from kenobot.ports.provider import Provider
 
 def build_compaction_worker(settings: Settings, context: WorkerContext, model: ModelRouter | None) -> CompactionWorker:
     """Build the worker that summarizes conversations; model None leaves all to rules."""
-    budget = TokenBudget(context.database, context.clock, context.zone, "compaction", settings.compaction.daily_tokens)
-    budgeted = BudgetedModel(model, budget) if model is not None else None
+    budgeted = context.budgeted(model, "compaction", settings.compaction.daily_tokens)
     return CompactionWorker(context, budgeted, prompt_limits(settings).window, reads=settings.extraction.enabled)
 
 

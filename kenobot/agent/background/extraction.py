@@ -12,7 +12,7 @@ from typing import Literal
 
 from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, memory_written_payload
-from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, ModelRouter, TokenBudget, TokenUse
+from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, ModelRouter, TokenUse
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
@@ -66,17 +66,9 @@ def build_extraction_worker(
     settings: ExtractionSettings, context: WorkerContext, model: ModelRouter | None
 ) -> "ExtractionWorker":
     """Build the worker from its settings; model None leaves all to the rules."""
-    policy = replace(
-        DEFAULT,
-        extract=replace(
-            DEFAULT.extract,
-            immediate=settings.immediate,
-            every_turns=settings.every_turns,
-            every_minutes=settings.every_minutes,
-        ),
-    )
-    budget = TokenBudget(context.database, context.clock, context.zone, token_budget.JOB, settings.daily_tokens)
-    budgeted = BudgetedModel(model, budget) if model is not None else None
+    rhythm = settings.model_dump(include={"immediate", "every_turns", "every_minutes"})
+    policy = replace(DEFAULT, extract=replace(DEFAULT.extract, **rhythm))
+    budgeted = context.budgeted(model, token_budget.JOB, settings.daily_tokens)
     return ExtractionWorker(context, budgeted, policy, PatternSet(settings.patterns), enabled=settings.enabled)
 
 
@@ -178,13 +170,8 @@ class ExtractionWorker(PerChatWorker):
 
     async def _known(self, session: str, turns: Sequence[ConversationTurn]) -> tuple[Record, ...]:
         """Read the memories that `turns` may repeat or contradict."""
-        read = partial(
-            known_memories.known_memories,
-            session=session,
-            turns=turns,
-            policy=self._policy.extract,
-            near=self._p.memory_search,
-        )
+        policy, near = self._policy.extract, self._p.memory_search
+        read = partial(known_memories.known_memories, session=session, turns=turns, policy=policy, near=near)
         return tuple(await self._p.database.read(read))
 
     async def _find(self, batch: ExtractionBatch, trouble: ChatBackoff | None) -> ExtractionResult:
@@ -267,13 +254,8 @@ class ExtractionWorker(PerChatWorker):
         found_in = ((candidate, replace(when, nearness=near)) for candidate, when in build_candidates(reading))
         kept = [(candidate, admit_isolated(connection, candidate, when)) for candidate, when in found_in]
         buffer.advance_cursor(connection, session, first, batch.turns[-1].last_message)
-        told: dict[str, store.Json] = {
-            "turns": len(batch.turns),
-            "up_to": batch.turns[-1].last_message,
-            "facts": len(found.facts),
-            "by": found.by,
-            "tokens": found.use.tokens,
-        }
+        counted = {"turns": len(batch.turns), "up_to": batch.turns[-1].last_message, "facts": len(found.facts)}
+        told: dict[str, store.Json] = {**counted, "by": found.by, "tokens": found.use.tokens}
         events.add_event(connection, at, "extraction", "extracted", session=session, data=told)
         return kept
 

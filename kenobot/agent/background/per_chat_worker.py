@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.agent.model_router import BudgetedModel, ModelRouter, TokenBudget
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.search.recall import similar_records
@@ -35,6 +36,11 @@ class WorkerContext:
     files: MemoryFiles
     index: SideIndex | None = None
     embedding: EmbeddingWorker | None = None
+
+    def budgeted(self, model: ModelRouter | None, job: str, daily_tokens: int) -> BudgetedModel | None:
+        """Put a model behind the daily tokens of a job; None stays None."""
+        budget = TokenBudget(self.database, self.clock, self.zone, job, daily_tokens)
+        return BudgetedModel(model, budget) if model is not None else None
 
     @property
     def memory_search(self) -> known_memories.NearSearch:

@@ -52,13 +52,8 @@ def guard_reply(
     if allowed(replace(exposure, way_out=True)).way_out or not any(find_urls(text) for text in texts):
         return untouched
     known = SeenUrls(shown())
-    count = 0
-    closed: list[str] = []
-    for text in texts:
-        left, gone = remove_urls(text, known, mark)
-        closed.append(left)
-        count += gone
-    if not count:
+    closed, counts = zip(*(remove_urls(text, known, mark) for text in texts), strict=True)
+    if not any(counts):
         return untouched
     kept = zip(candidates, closed[1:], strict=True)
-    return GuardResult(closed[0], tuple(replace(candidate, text=text) for candidate, text in kept), count)
+    return GuardResult(closed[0], tuple(replace(candidate, text=text) for candidate, text in kept), sum(counts))

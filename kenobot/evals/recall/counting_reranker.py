@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from kenobot.agent.model_router import ModelRouter
-from kenobot.agent.prompt.reranker import request_marks
+from kenobot.agent.prompt.prompt_service import request_marks
 from kenobot.app import plugin_instances, wiring
 from kenobot.cognitive.recall.scoring import reranking
 from kenobot.core import plugins

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.prompt.reranker import rerank
+from kenobot.agent.prompt.prompt_service import rerank
 from kenobot.app.embedder_choice import choose_embedder
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
