@@ -90,26 +90,28 @@ def delete_all_plans(connection: Connection) -> None:
 
 def last_success_at(connection: Connection, run: int, name: str) -> datetime | None:
     """When the night began in which a pass last came to a good end, this one aside; None when there was none."""
-    row = connection.execute(
+    return _time(
+        connection,
         "SELECT sleep_run.at FROM sleep_pass JOIN sleep_run ON sleep_run.id = run_id "
         "WHERE name = ? AND run_id < ? AND trouble = '' AND state != 'running' ORDER BY run_id DESC LIMIT 1",
-        (name, run),
-    ).fetchone()
-    return datetime.fromisoformat(row[0]) if row else None
+        name,
+        run,
+    )
 
 
 def last_full_night_at(connection: Connection) -> datetime | None:
     """When the last finished night with all phases began, undone or not; None when there was none."""
-    row = connection.execute(
-        "SELECT at FROM sleep_run WHERE state != 'running' AND phases = ? ORDER BY id DESC LIMIT 1",
-        (json.dumps(PHASES),),
-    ).fetchone()
-    return datetime.fromisoformat(row[0]) if row else None
+    sql = "SELECT at FROM sleep_run WHERE state != 'running' AND phases = ? ORDER BY id DESC LIMIT 1"
+    return _time(connection, sql, json.dumps(PHASES))
 
 
 def first_event_at(connection: Connection) -> datetime | None:
     """When something first happened to memory; None when nothing has."""
-    row = connection.execute("SELECT at FROM event ORDER BY id LIMIT 1").fetchone()
+    return _time(connection, "SELECT at FROM event ORDER BY id LIMIT 1")
+
+
+def _time(connection: Connection, sql: str, *values: str | int) -> datetime | None:
+    row = connection.execute(sql, values).fetchone()
     return datetime.fromisoformat(row[0]) if row else None
 
 

@@ -4,8 +4,8 @@ Pure: the caller does the waiting.
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 from random import Random
+from typing import Literal
 
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import CircuitOpen, RateLimited, RemoteError, TruncatedReply, Unavailable
@@ -68,12 +68,8 @@ def retry_delay(
     return wait if elapsed + wait <= policy.budget else None
 
 
-class CircuitState(StrEnum):
-    """CLOSED: calls go through. OPEN: none does. HALF_OPEN: one is under way to find out."""
-
-    CLOSED = "CLOSED"
-    OPEN = "OPEN"
-    HALF_OPEN = "HALF_OPEN"
+CircuitState = Literal["CLOSED", "OPEN", "HALF_OPEN"]
+"""CLOSED: calls go through. OPEN: none does. HALF_OPEN: one is under way to find out."""
 
 
 class CircuitBreaker:
@@ -87,24 +83,15 @@ class CircuitBreaker:
         self._clock = clock
         self._threshold = threshold
         self._cooldown = cooldown
-        self._state = CircuitState.CLOSED
-        self._failures = 0
+        self.state: CircuitState = "CLOSED"
+        self.failures = 0  # in a row so far
         self._opened_at = 0.0
         self._silent_until = 0.0
 
     @property
-    def state(self) -> CircuitState:
-        return self._state
-
-    @property
-    def failures(self) -> int:
-        """Failures in a row so far."""
-        return self._failures
-
-    @property
     def seconds_until_probe(self) -> float:
         """Seconds until a probe may go through; 0 when calls go through already or a probe is under way."""
-        if self._state is not CircuitState.OPEN:
+        if self.state != "OPEN":
             return 0.0
         return max(0.0, self._opened_at + self._cooldown - self._clock.monotonic())
 
@@ -117,29 +104,29 @@ class CircuitBreaker:
         """Whether a call may be made now. True while OPEN and cooled down makes the caller the probe."""
         if self.retry_after:
             return False
-        if self._state is CircuitState.OPEN and self.seconds_until_probe == 0:
-            self._state = CircuitState.HALF_OPEN
+        if self.state == "OPEN" and self.seconds_until_probe == 0:
+            self.state = "HALF_OPEN"
             return True
-        return self._state is CircuitState.CLOSED
+        return self.state == "CLOSED"
 
     def record_success(self) -> None:
         """Close after a call that got through."""
-        self._state = CircuitState.CLOSED
-        self._failures = 0
+        self.state = "CLOSED"
+        self.failures = 0
         self._silent_until = 0.0
 
     def record_failure(self, retry_after: float | None = None) -> None:
         """Count a failure of the server. retry_after: the pause that it asked for, in seconds; an hour counts."""
         if retry_after is not None:
             self._silent_until = max(self._silent_until, self._clock.monotonic() + min(retry_after, MAX_RETRY_AFTER))
-        if self._state is CircuitState.OPEN:
+        if self.state == "OPEN":
             return  # a straggler from before; what it tells is known, and it must not prolong the pause
-        self._failures += 1
-        if self._state is CircuitState.HALF_OPEN or self._failures >= self._threshold:
-            self._state = CircuitState.OPEN
+        self.failures += 1
+        if self.state == "HALF_OPEN" or self.failures >= self._threshold:
+            self.state = "OPEN"
             self._opened_at = self._clock.monotonic()
 
     def release_probe(self) -> None:
         """Let the next call probe: this one was cancelled, or refused on its own account."""
-        if self._state is CircuitState.HALF_OPEN:
-            self._state = CircuitState.OPEN
+        if self.state == "HALF_OPEN":
+            self.state = "OPEN"

@@ -13,8 +13,6 @@ from kenobot.storage.database import Database
 _BATCH = 64
 _HELD = 10_000
 
-Row = tuple[str, str, str, str, str]
-
 
 class SignalLog:
     """Collects envelopes and writes them in batches. The newest `keep` rows stay.
@@ -37,37 +35,33 @@ class SignalLog:
         """Hold a signal for the next batch. A crash may lose the last few."""
         self._held.append(envelope)
         if len(self._held) >= _BATCH:
-            self._submit()
+            envelopes = self._take()
+            self._database.write_nowait(lambda connection: self._insert(connection, envelopes))
 
     async def flush(self) -> None:
         """Write what is held; return when it is on disk. Raises StoreError, and goes on holding it."""
-        if not self._held:
+        held = self._take()
+        if not held:
             return
-        held = list(self._held)
-        rows = [self._row(envelope) for envelope in held]
-        self._held.clear()
         try:
-            await self._database.write(lambda connection: self._insert(connection, rows))
+            await self._database.write(lambda connection: self._insert(connection, held))
         except StoreError:
             room = _HELD - len(self._held)
             self._held.extendleft(reversed(held[max(0, len(held) - room) :]))
             raise
 
-    def _submit(self) -> None:
-        envelopes = list(self._held)
+    def _take(self) -> list[Envelope]:
+        held = list(self._held)
         self._held.clear()
-        self._database.write_nowait(
-            lambda connection: self._insert(connection, [self._row(item) for item in envelopes])
-        )
+        return held
 
-    def _insert(self, connection: Connection, rows: list[Row]) -> None:
-        connection.executemany("INSERT INTO signal (at, name, source, trace, payload) VALUES (?, ?, ?, ?, ?)", rows)
-        connection.execute(
-            "DELETE FROM signal WHERE id <= (SELECT max(id) FROM signal) - ?",
-            (self._keep,),
+    def _insert(self, connection: Connection, envelopes: list[Envelope]) -> None:
+        connection.executemany(
+            "INSERT INTO signal (at, name, source, trace, payload) VALUES (?, ?, ?, ?, ?)", map(self._row, envelopes)
         )
+        connection.execute("DELETE FROM signal WHERE id <= (SELECT max(id) FROM signal) - ?", (self._keep,))
 
-    def _row(self, envelope: Envelope) -> Row:
+    def _row(self, envelope: Envelope) -> tuple[str, str, str, str, str]:
         """People's words become their length: the trail says what happened, not what was said."""
         payload = {key: self._told(envelope, key, value) for key, value in envelope.payload.items()}
         at = envelope.at.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")

@@ -29,7 +29,7 @@ def circuit_breaker(case: Case) -> Outcome:
         if breaker.allows_request():
             result = "ok" if step == "ok" else "error"
             (breaker.record_success if step == "ok" else breaker.record_failure)()
-        seen.append([result, breaker.state.value, breaker.failures])
+        seen.append([result, breaker.state, breaker.failures])
     return compare(case, seen)
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kenobot.core.retry import CircuitBreaker, CircuitState
+from kenobot.core.retry import CircuitBreaker
 from kenobot.testing.clock import ManualClock
 from tests.recorded import CONFORMANCE
 
@@ -37,7 +37,7 @@ def test_the_states_are_those_of_the_original() -> None:
             if breaker.allows_request():
                 result = "ok" if step == "ok" else "error"
                 (breaker.record_success if step == "ok" else breaker.record_failure)()
-            seen.append([result, breaker.state.value, breaker.failures])
+            seen.append([result, breaker.state, breaker.failures])
         assert seen == case["expected"]
 
 
@@ -57,7 +57,7 @@ def test_after_the_cooldown_exactly_one_probe_goes_through() -> None:
     breaker = _broken(clock)
     clock.advance(1)
     assert [breaker.allows_request() for _ in range(3)] == [True, False, False]
-    assert breaker.state is CircuitState.HALF_OPEN
+    assert breaker.state == "HALF_OPEN"
 
 
 def test_a_probe_that_fails_opens_it_for_another_cooldown() -> None:
@@ -67,7 +67,7 @@ def test_a_probe_that_fails_opens_it_for_another_cooldown() -> None:
     clock.advance(1)
     assert breaker.allows_request()
     breaker.record_failure()
-    assert breaker.state is CircuitState.OPEN
+    assert breaker.state == "OPEN"
     clock.advance(0.9)
     assert not breaker.allows_request()
     clock.advance(0.1)
@@ -82,7 +82,7 @@ def test_a_probe_that_succeeds_closes_it_with_a_clean_slate() -> None:
     assert breaker.allows_request()
     breaker.record_success()
     breaker.record_failure()
-    assert (breaker.state, breaker.failures) == (CircuitState.CLOSED, 1)
+    assert (breaker.state, breaker.failures) == ("CLOSED", 1)
 
 
 def test_a_call_without_a_verdict_does_not_count() -> None:
@@ -90,9 +90,9 @@ def test_a_call_without_a_verdict_does_not_count() -> None:
     breaker = CircuitBreaker(ManualClock(), threshold=2)
     breaker.record_failure()
     breaker.release_probe()
-    assert (breaker.state, breaker.failures) == (CircuitState.CLOSED, 1)
+    assert (breaker.state, breaker.failures) == ("CLOSED", 1)
     breaker.record_failure()
-    assert breaker.state is CircuitState.OPEN
+    assert breaker.state == "OPEN"
 
 
 def test_a_probe_without_a_verdict_gives_its_turn_back() -> None:
@@ -102,7 +102,7 @@ def test_a_probe_without_a_verdict_gives_its_turn_back() -> None:
     clock.advance(1)
     assert breaker.allows_request()
     breaker.release_probe()
-    assert breaker.state is CircuitState.OPEN
+    assert breaker.state == "OPEN"
     assert breaker.allows_request()
 
 
