@@ -13,7 +13,7 @@ from typing import Literal
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
+from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.words import fold, standalone_letters, terms
 from kenobot.ports.identity import chat_scope
 from kenobot.storage.connection import Connection

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, RecalledMemory, SearchReport
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
+from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.quoting import quote_untrusted
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 

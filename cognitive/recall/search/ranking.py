@@ -16,7 +16,7 @@ from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.recall.search.filters import RecallFilter, drop_covered_weeks
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
+from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.recall_need import is_question
 from kenobot.storage.connection import Connection
 
