@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, Field
 
-from kenobot.core.terminal import escape_controls
+from kenobot.core.redaction import escape_controls
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.errors import StoreError, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound

@@ -6,7 +6,7 @@ from typing import Any
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.core import plugins
-from kenobot.core.terminal import one_line
+from kenobot.core.redaction import one_line
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Roster
 from kenobot.ports.errors import PluginError

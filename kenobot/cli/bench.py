@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.core.terminal import escape_controls
+from kenobot.core.redaction import escape_controls
 from kenobot.evals import plots
 from kenobot.evals.recall import datasets, lifecycle
 from kenobot.evals.recall import run as recall

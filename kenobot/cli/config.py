@@ -8,9 +8,9 @@ from pydantic import SecretStr
 
 from kenobot.cli.context import CommandContext
 from kenobot.core import plugins
+from kenobot.core.redaction import one_line
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, is_secret
-from kenobot.core.terminal import one_line
 from kenobot.ports.errors import PluginError
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.core.terminal import escape_controls, one_line
+from kenobot.core.redaction import escape_controls, one_line
 from kenobot.storage import dead_letters
 from kenobot.storage.dead_letters import DeadLetterId
 

@@ -7,7 +7,7 @@ from typing import Any
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.core.plugins import did_you_mean
-from kenobot.core.terminal import one_line
+from kenobot.core.redaction import one_line
 from kenobot.ports.signals import ALL_SIGNALS, FORMER_NAMES
 
 

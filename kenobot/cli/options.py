@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from kenobot.core.terminal import escape_controls
+from kenobot.core.redaction import escape_controls
 from kenobot.ports.errors import KenobotError
 
 if TYPE_CHECKING:

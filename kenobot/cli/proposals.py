@@ -11,7 +11,7 @@ from kenobot.cognitive.sleep import proposals as decisions
 from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
 from kenobot.cognitive.store import proposals as proposal_rows
 from kenobot.cognitive.store.proposals import Proposal, ProposalState
-from kenobot.core.terminal import escape_controls, one_line
+from kenobot.core.redaction import escape_controls, one_line
 
 _STATES: tuple[ProposalState, ...] = ("pending", "approved", "rejected", "undone")
 _DECISIONS = {"approve": decisions.approve, "reject": decisions.reject, "undo": decisions.undo_approval}

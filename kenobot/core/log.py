@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from kenobot.core.redaction import Redactor
-from kenobot.core.terminal import escape_controls, one_line
+from kenobot.core.redaction import Redactor, escape_controls, one_line
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs

@@ -13,7 +13,7 @@ from kenobot.cli.importers import kenobot_js, workspaces
 from kenobot.cli.importers.apply_plan import FileResult, ImportReport, apply_plan
 from kenobot.cli.importers.folder import SourceFolder
 from kenobot.cli.importers.plan import ImportContext, ImportPlan, Origin
-from kenobot.core.terminal import one_line
+from kenobot.core.redaction import one_line
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import session_id
 from kenobot.storage import migrate

@@ -17,7 +17,7 @@ from kenobot.cognitive.recall.search.recall import recall as run_recall
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.core.terminal import escape_controls
+from kenobot.core.redaction import escape_controls
 from kenobot.storage.connection import Connection
 
 _NO_SESSION = "none"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kenobot.cognitive.store.records import Record
-from kenobot.core.terminal import one_line
+from kenobot.core.redaction import one_line
 
 _LEFT_OUT = ("changed_event", "day", "by")
 

@@ -15,7 +15,7 @@ from kenobot.cognitive.recall.prompt.usage import UsedMemory
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import links as record_links
 from kenobot.cognitive.store.records import Record, list_records
-from kenobot.core.terminal import escape_controls, one_line
+from kenobot.core.redaction import escape_controls, one_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 

@@ -14,9 +14,9 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.setup import toml_edit
 from kenobot.cli.setup.wizard import SetupChanges, Wizard
 from kenobot.core import plugins
+from kenobot.core.redaction import one_line
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, load_settings
-from kenobot.core.terminal import one_line
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import PluginContext
 from kenobot.storage import disk

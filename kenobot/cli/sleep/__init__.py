@@ -14,8 +14,8 @@ from kenobot.cognitive.sleep.report import NightReport, as_json, as_markdown, bu
 from kenobot.cognitive.sleep.run_rows import SleepRun
 from kenobot.cognitive.store import sleep_plans
 from kenobot.core import log
+from kenobot.core.redaction import one_line
 from kenobot.core.settings.home import AlreadyLocked
-from kenobot.core.terminal import one_line
 from kenobot.storage.connection import Connection
 
 _PHASES: tuple[Phase, ...] = ("consolidate", "errors", "prune", "improve")

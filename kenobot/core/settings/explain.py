@@ -10,8 +10,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from kenobot.core.plugins import did_you_mean
+from kenobot.core.redaction import one_line
 from kenobot.core.settings.sources import CREDENTIAL_FILES, ENV_ALIASES, ENV_PREFIX, PLUGIN_SECTIONS, KeyPath, is_secret
-from kenobot.core.terminal import one_line
 
 _LISTS = (list, tuple, set, frozenset)
 _ONE: Mapping[Any, str] = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}

@@ -6,7 +6,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -89,21 +89,18 @@ class Home:
             )
         self.path.chmod(0o700)
 
-    @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """Hold the home for this process. Raises AlreadyLocked. A crash releases the lock."""
         message = (
             "KenoBot is already running in this home (process {holder}): stop it first, "
             "or use another home with --home."
         )
-        with _hold(self.path / "kenobot.lock", message):
-            yield
+        return _hold(self.path / "kenobot.lock", message)
 
-    @contextmanager
-    def sleep_lock(self) -> Iterator[None]:
+    def sleep_lock(self) -> AbstractContextManager[None]:
         """Hold the right to sleep, which may run beside a conversation. Raises AlreadyLocked."""
-        with _hold(self.path / "sleep.lock", "KenoBot is asleep in this home already (process {holder}): wait for it."):
-            yield
+        message = "KenoBot is asleep in this home already (process {holder}): wait for it."
+        return _hold(self.path / "sleep.lock", message)
 
     def seed_identity(self) -> bool:
         """Copy the identity templates into a home without any; returns whether it did. Raises ConfigError.

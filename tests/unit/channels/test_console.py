@@ -17,7 +17,7 @@ from prompt_toolkit.output import DummyOutput
 
 from kenobot.channels import console as module
 from kenobot.channels.console import Console, ConsoleOptions, ConsoleSettings, plugin, read_lines
-from kenobot.core.terminal import escape_controls, one_line
+from kenobot.core.redaction import escape_controls, one_line
 from kenobot.ports.errors import StoreError, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.plugin import PluginContext
