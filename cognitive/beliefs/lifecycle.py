@@ -213,19 +213,10 @@ def due_event(
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class DueEvent:
-    """An event that is due for a record, and its reason."""
-
-    record: Record
-    event: LifecycleEvent
-    reason: str
-
-
 def plan_due_events(
     connection: Connection, now: datetime, reach: Scopes, policy: ValuePolicy = DEFAULT
-) -> Iterator[DueEvent]:
-    """Iterate over the events that silence has made due, by record id, in pages."""
+) -> Iterator[tuple[Record, LifecycleEvent, str]]:
+    """Iterate over the events that silence has made due, with their reasons, by record id, in pages."""
     after_id, quiet_since = 0, store.stamp(now - timedelta(days=policy.quiet_days))
     while page := feedback.quiet_page(connection, reach, after_id, quiet_since):
         opinions = feedback.feedback_counts(connection, [record.id for record in page])
@@ -234,7 +225,7 @@ def plan_due_events(
             happening = due_event(record, known, now, policy)
             cools = happening == "cooled" and state_of(record).state != "stale"
             if happening == "faded" or (happening and cools):
-                yield DueEvent(record, happening, f"nobody spoke of it for {known.idle_days:.0f} days")
+                yield record, happening, f"nobody spoke of it for {known.idle_days:.0f} days"
         after_id = page[-1].id
 
 

@@ -1,8 +1,9 @@
 """Rows of compaction: the summary of each conversation, what it does not reach yet, and taking it back."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
@@ -23,15 +24,6 @@ _WORKING = "slot:working"
 _RECENT = 500  # records of a scope that are looked at for what is undone
 _SHORTEST = 4  # characters of a text that can be looked for in others
 GAP_EVENT = "compaction_gap"
-
-
-@dataclass(frozen=True, slots=True)
-class GapStats:
-    """Counts of self-checks with gaps, of their gaps, and of gaps by kind."""
-
-    checks: int
-    found: int
-    kinds: dict[str, int]
 
 
 def session_summary(connection: Connection, session: str) -> Record | None:
@@ -103,18 +95,18 @@ def summaries_telling(connection: Connection, turns: Sequence[int], texts: Itera
     ]
 
 
-def withdraw_summaries(connection: Connection, turns: Sequence[int], text: str, at: datetime) -> list[int]:
-    """Withdraw, inside a transaction, the summaries that may tell what is to be forgotten; returns their ids.
+def withdraw_summaries(connection: Connection, turns: Sequence[int], text: str, at: datetime) -> None:
+    """Withdraw, inside a transaction, the summaries that may tell what is to be forgotten.
 
     No part of the forgetting: its undo brings back the memory, not the summary, which is made anew.
     """
     now = records.stamp(at)
-    told = [record for record in summaries_telling(connection, turns, [text]) if record.status == "active"]
-    for record in told:
+    for record in summaries_telling(connection, turns, [text]):
+        if record.status != "active":
+            continue
         act = ChangeContext(at, ACTOR, "something it tells is to be forgotten", record.scope.removeprefix("chat:"))
         values = {"status": "forgotten", "valid_to": now, "updated": now, "source_messages": "[]"}
         change(connection, record, "withdrawn", values, act)
-    return [record.id for record in told]
 
 
 def working_notes_by_chat(connection: Connection, reach: Scopes, limit: int) -> dict[str, list[Record]]:
@@ -149,16 +141,15 @@ def count_summaries(connection: Connection, reach: Scopes) -> int:
     return records.count(connection, f"key = ? AND form = ? AND {records.LIVE}", (KEY, FORM), reach)
 
 
-def gap_stats(connection: Connection, reach: Scopes, since: datetime | None = None) -> GapStats:
-    """What self-checks of the conversations within `reach` found since a moment, or ever."""
+def gap_counts(connection: Connection, reach: Scopes) -> Counter[str]:
+    """Count the gaps that self-checks of the conversations within `reach` found, by kind."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(
-        f"SELECT data FROM event WHERE type = ? AND at >= ? AND record_id IN (SELECT id FROM record WHERE {where})",
-        (GAP_EVENT, records.stamp(since) if since else "", *scopes),
-    ).fetchall()
-    kinds: dict[str, int] = {}
+        f"SELECT data FROM event WHERE type = ? AND record_id IN (SELECT id FROM record WHERE {where})",
+        (GAP_EVENT, *scopes),
+    )
+    kinds: Counter[str] = Counter()
     for (data,) in rows:
-        counted = json.loads(data).get("kinds")
-        for kind, count in counted.items() if isinstance(counted, dict) else ():
-            kinds[kind] = kinds.get(kind, 0) + int(count)
-    return GapStats(len(rows), sum(kinds.values()), kinds)
+        found = json.loads(data).get("kinds")
+        kinds.update({kind: int(count) for kind, count in found.items()} if isinstance(found, dict) else {})
+    return kinds

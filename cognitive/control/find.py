@@ -115,15 +115,8 @@ def _compared(
     return [-number for _, number in sorted(ranked)[:_NEAR]]
 
 
-# ── by number or key ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
 class AmbiguousReference(KenobotError):
-    """What was said names no record, or more than one. `records`: those that may be meant."""
-
-    def __init__(self, message: str, records: tuple[Record, ...] = ()) -> None:
-        super().__init__(message)
-        self.records = records
+    """What was said names no record, or more than one; the text says which may be meant."""
 
 
 def parse_number(text: str) -> int | None:
@@ -132,12 +125,10 @@ def parse_number(text: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def resolve_reference(
-    connection: Connection, text: str, reach: Scopes, *, live: bool = False, policy: ControlPolicy = DEFAULT.control
-) -> Record:
+def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live: bool = False) -> Record:
     """Find the record within `reach` that `text` names: by number, whole key, or an unambiguous beginning of that.
 
-    live: only what is remembered now can be meant. Nothing is guessed: raises Unclear, with what may be meant.
+    live: only what is remembered now can be meant. Nothing is guessed: raises AmbiguousReference.
     """
     wanted = text.strip()
     if not wanted:
@@ -147,11 +138,11 @@ def resolve_reference(
         record = records.get(connection, number, reach)
         if record is not None and (record.status == "active" or not live):
             return record
-        if wanted.startswith("#") or len(wanted) < policy.shortest_prefix:
+        if wanted.startswith("#") or len(wanted) < DEFAULT.control.shortest_prefix:
             raise AmbiguousReference(_no_match(wanted, record))
-    if len(wanted) < policy.shortest_prefix:
+    if len(wanted) < DEFAULT.control.shortest_prefix:
         raise AmbiguousReference(
-            f"{wanted!r} is too short to name a memory: give its number or {policy.shortest_prefix} letters."
+            f"{wanted!r} is too short to name a memory: give its number or {DEFAULT.control.shortest_prefix} letters."
         )
     numbers = records.ids_with_key_prefix(connection, wanted, reach, _SHOWN + 1)
     by_id = records.by_ids(connection, numbers, reach)
@@ -163,7 +154,7 @@ def resolve_reference(
         raise AmbiguousReference(_no_match(wanted, candidates[0] if len(candidates) == 1 else None))
     if len(fitting) > 1:
         several = ", ".join(f"#{record.id}" for record in fitting[:_SHOWN])
-        raise AmbiguousReference(f"{wanted!r} is ambiguous: it may be {several}. Give the number.", tuple(fitting))
+        raise AmbiguousReference(f"{wanted!r} is ambiguous: it may be {several}. Give the number.")
     return fitting[0]
 
 

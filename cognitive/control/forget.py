@@ -16,7 +16,6 @@ from typing import Protocol
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.compact.digest import KEY as SUMMARY_KEY
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.store import events, links, proposals, sleep_plans
 from kenobot.cognitive.store import records as store
@@ -43,6 +42,7 @@ _OWN_NOTES = ("scratchpad", "profile", "summary")
 _MADE_ASLEEP = frozenset({("summary", "week"), ("profile", "profile"), ("note", "meta"), ("question", "question")})
 _COMPOUND = re.compile(r"^.$|['’.&/-]", re.ASCII)  # a word that comes in its parts as well, and one letter of such
 _FEW = 3
+_POLICY = DEFAULT.control
 _OF_ANYBODY = frozenset(
     term
     for word in "owner user person dueño dueña usuario usuaria persona propietario said says told dice dijo".split()
@@ -134,9 +134,7 @@ def update_hidden_turns(connection: Connection, record: Record, at: datetime) ->
         summary_rows.withdraw_summaries(connection, turns, "", at)
 
 
-def turns_telling(
-    connection: Connection, record: Record, *, names: Iterable[str] = (), policy: ControlPolicy = DEFAULT.control
-) -> list[int]:
+def turns_telling(connection: Connection, record: Record, *, names: Iterable[str] = ()) -> list[int]:
     """Find the turns that told `record`: its evidence, and later turns of its scope that say all of it again.
 
     A turn says it again when it holds most of the words that mean something, whatever their endings; both of two. The
@@ -147,13 +145,13 @@ def turns_telling(
     found = dict.fromkeys(record.source_message_ids)
     received = conversation.received_mail(connection, record.source_message_ids)
     wanted = _gist(record, [*names, *(mail.sender_name for mail in received.values() if mail.sender_name)])
-    least = len(wanted) if len(wanted) < _FEW else policy.repeats_from_share * len(wanted)
+    least = len(wanted) if len(wanted) < _FEW else _POLICY.repeats_from_share * len(wanted)
     beginnings = [_beginning(word, its) for word, its in wanted]
     telling = {each for each in beginnings if len(each) >= _LEAST or (each and not each.isascii())}
     # So many of them that a text without any lacks too many words.
     pieces = sorted(telling, key=lambda each: (-len(each), each))[: int(len(wanted) - least) + 1]
     session = record.scope.partition(":")[2]
-    limit = policy.max_messages_searched
+    limit = _POLICY.max_messages_searched
     for message in conversation.messages_containing(connection, record.scope, session, pieces, limit) if pieces else ():
         folded = fold(message.text)
         if sum(map(folded.__contains__, beginnings)) < least:
@@ -198,7 +196,7 @@ def _line(text: str) -> str:
     return max(re.findall(r"[\x20-\x7e]{8,}", text), key=len, default=text)
 
 
-def plan_purge(connection: Connection, record: int, reach: Scopes, *, names: Iterable[str] = ()) -> PurgePlan | None:
+def plan_purge(connection: Connection, record: int, reach: Scopes) -> PurgePlan | None:
     """Plan what a purge of `record` erases; None when there is no such record, of any status, within `reach`."""
     known = store.get(connection, record, reach)
     if known is None:
@@ -212,7 +210,7 @@ def plan_purge(connection: Connection, record: int, reach: Scopes, *, names: Ite
     made = {number for each in ids for number in links.ids_derived_from(connection, each)} - set(ids)
     made |= {twin.id for twin in twins} - set(ids)
     remaining = store.by_ids(connection, sorted(made), reach)
-    turns = [turn for each in (known, *others.values()) for turn in turns_telling(connection, each, names=names)]
+    turns = [turn for each in (known, *others.values()) for turn in turns_telling(connection, each)]
     retold = {other.id: other for other in summary_rows.summaries_telling(connection, turns, texts)}
     retold |= {week.id: week for week in _weeks(connection, [known, *others.values()], reach)}
     return PurgePlan(

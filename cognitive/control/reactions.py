@@ -14,7 +14,6 @@ from typing import Literal
 
 from kenobot.cognitive.beliefs.lifecycle import apply_event
 from kenobot.cognitive.beliefs.value import DEFAULT
-from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.procedural.outcome import folded_reply, is_too_old
 from kenobot.cognitive.recall.prompt.usage import records_behind_reply
 from kenobot.cognitive.store import feedback
@@ -64,14 +63,7 @@ def match_reaction(text: str) -> Reaction | None:
     return _weighed(reaction, said[0], said[1:], told=":" in folded) if reaction is not None else None
 
 
-def apply_reaction(
-    connection: Connection,
-    session: str,
-    text: str,
-    principal: Principal,
-    at: datetime,
-    policy: ValuePolicy = DEFAULT,
-) -> list[int]:
+def apply_reaction(connection: Connection, session: str, text: str, principal: Principal, at: datetime) -> list[int]:
     """Apply what `text` says of the memories that the session's last reply used, inside the turn's transaction.
 
     Returns the records it was applied to. To be called before the turn itself is written. A guest speaks for what is
@@ -79,17 +71,17 @@ def apply_reaction(
     """
     heard = match_reaction(text) if principal.trust in ("owner", "guest") else None
     last = feedback.last_exchange(connection, session) if heard is not None else None
-    if heard is None or last is None or is_too_old(last.at, at, policy.reaction_hours):
+    if heard is None or last is None or is_too_old(last.at, at, DEFAULT.reaction_hours):
         return []
     reach = principal.read_scopes if principal.role == "owner" else (principal.write_scope,)
     shown = records_behind_reply(connection, session, last.inbox)
     taught = dict(feedback.recently_learned(connection, session))
     known = store.by_ids(connection, list(dict.fromkeys([*shown, *taught])), reach)
     live = [record for record in known.values() if record.status == "active"]
-    meant = _meant(heard, [(record, taught.get(record.id, "") > last.since) for record in live], last, policy)
+    meant = _meant(heard, [(record, taught.get(record.id, "") > last.since) for record in live], last)
     act = ChangeContext(at, principal.role, f"they said so: {text.strip()[:80]}", session)
     for record in meant:
-        apply_event(connection, record, heard.kind, act, policy)
+        apply_event(connection, record, heard.kind, act)
     return [record.id for record in meant]
 
 
@@ -112,9 +104,7 @@ def _weighed(reaction: ReactionKind, said: str, rest: Sequence[str], *, told: bo
     return Reaction(reaction, " ".join([reason, *rest]).strip())
 
 
-def _meant(
-    heard: Reaction, records: Sequence[tuple[Record, bool]], last: LastExchange, policy: ValuePolicy
-) -> list[Record]:
+def _meant(heard: Reaction, records: Sequence[tuple[Record, bool]], last: LastExchange) -> list[Record]:
     """Choose the records that are meant: whose words were used, and of several those that the reaction names.
 
     records: with whether the last turn taught them; of the others the reply itself must have said something.
@@ -123,14 +113,14 @@ def _meant(
     used = {
         record.id: (_echo(record.text, both), record)
         for record, taught in records
-        if _echo(record.text, both) >= policy.used_from_share and (taught or _echo(record.text, last.reply) > 0)
+        if _echo(record.text, both) >= DEFAULT.used_from_share and (taught or _echo(record.text, last.reply) > 0)
     }
     if heard.rest_words and len(used) > 1:
         said = set(terms(heard.rest_words))
         named = {number: found for number, found in used.items() if said & set(terms(found[1].text))}
         used = named or used
     if heard.kind == "confirmed":
-        return [record for _, record in used.values()] if len(used) <= policy.max_confirmed_by_yes else []
+        return [record for _, record in used.values()] if len(used) <= DEFAULT.max_confirmed_by_yes else []
     closest = max((echo for echo, _ in used.values()), default=0.0)
     meant = [record for echo, record in used.values() if echo == closest]
     return meant if len(meant) == 1 else []

@@ -221,15 +221,15 @@ def close_box(
     return trace
 
 
-def close_idle_boxes(connection: Connection, act: ChangeContext, policy: BoxPolicy = DEFAULT) -> int:
+def close_idle_boxes(connection: Connection, act: ChangeContext) -> int:
     """Close every box, of every scope, into which nothing was laid for a while; how many that were."""
-    for scope in box_store.idle_scopes(connection, act.at - policy.close_after):
+    for scope in box_store.idle_scopes(connection, act.at - DEFAULT.close_after):
         box_store.delete_open_topic(connection, scope)
     closed = 0
     for box in box_store.open_boxes(connection, ALL_SCOPES):
         known = box_store.open_topic_of(connection, box.scope) or _of_box(connection, box.scope)
-        if known is None or act.at - known.contents.last_at >= policy.close_after:
-            close_box(connection, box, "time_gap", act, policy)
+        if known is None or act.at - known.contents.last_at >= DEFAULT.close_after:
+            close_box(connection, box, "time_gap", act)
             closed += 1
     return closed
 

@@ -99,11 +99,11 @@ def _may_be_archived(record: Record, policy: ValuePolicy) -> bool:
 
 def _silent_records(view: NightView) -> Iterator[Change]:
     """Cool and archive what is due by `kenobot.cognitive.beliefs.lifecycle`."""
-    for move in lifecycle.plan_due_events(view.connection, view.now, ALL_SCOPES, view.policy.value):
-        values = lifecycle.event_changes(move.record, move.event, view.now, view.policy.value)
-        if values and not _was_reverted(view, move.record, values):
-            expects = unchanged(move.record, *_CYCLE)
-            yield update(move.record, move.event, move.reason, values, expects, shown="status" in values)
+    for record, event, reason in lifecycle.plan_due_events(view.connection, view.now, ALL_SCOPES, view.policy.value):
+        values = lifecycle.event_changes(record, event, view.now, view.policy.value)
+        if values and not _was_reverted(view, record, values):
+            expects = unchanged(record, *_CYCLE)
+            yield update(record, event, reason, values, expects, shown="status" in values)
 
 
 def _faded_beliefs(view: NightView) -> Iterator[Change]:

@@ -90,14 +90,14 @@ def stats(context: CommandContext) -> int:
 
 def _figures(context: CommandContext, connection: Connection) -> dict[str, Any]:
     home, scopes = context.home, context.scopes
-    gaps = summary_rows.gap_stats(connection, scopes)
+    gaps = summary_rows.gap_counts(connection, scopes)
     waiting = sum(
         len(buffer.pending_turns(connection, session, 10_000)) for session in buffer.sessions_with_pending(connection)
     )
     return {
         **collect_stats(connection, scopes),
         "turns_waiting": waiting,
-        "summaries": {"live": summary_rows.count_summaries(connection, scopes), "gaps": gaps.found, **gaps.kinds},
+        "summaries": {"live": summary_rows.count_summaries(connection, scopes), "gaps": gaps.total(), **gaps},
         "index_lag": unindexed_count(home.index, connection) if home.index.exists() else None,
         **vectors.vector_stats(context, connection),
         "tokens_today": token_budget.tokens_spent(connection, local_day(context.now, context.zone)),
