@@ -7,16 +7,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
-
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.documents import name_key, source_of
 from kenobot.cognitive.recall.index.posting_rows import Partition
-<<<<<<< HEAD
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
-=======
->>>>>>> 3ac7f15 (What makes a text safe to show is one module; locks are handed on (9 lines less))
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.storage.connection import Connection

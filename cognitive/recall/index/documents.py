@@ -10,15 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
-
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-<<<<<<< HEAD
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
-=======
->>>>>>> 3ac7f15 (What makes a text safe to show is one module; locks are handed on (9 lines less))
 from kenobot.cognitive.text.words import fold, standalone_letters, terms
 from kenobot.ports.identity import chat_scope
 from kenobot.storage.connection import Connection

@@ -4,14 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
-
 from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, RecalledMemory, SearchReport
 from kenobot.cognitive.store.records import Record
-<<<<<<< HEAD
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
-=======
->>>>>>> 3ac7f15 (What makes a text safe to show is one module; locks are handed on (9 lines less))
 from kenobot.cognitive.text.quoting import quote_untrusted
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 

@@ -4,8 +4,6 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kenobot.cognitive.text.entity_names import OWNER_SUBJECT
-
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates import recall_rows
@@ -18,10 +16,7 @@ from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.recall.search.filters import RecallFilter, drop_covered_weeks
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store.records import Record
-<<<<<<< HEAD
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
-=======
->>>>>>> 3ac7f15 (What makes a text safe to show is one module; locks are handed on (9 lines less))
 from kenobot.cognitive.text.recall_need import is_question
 from kenobot.storage.connection import Connection
 
