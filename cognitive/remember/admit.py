@@ -230,7 +230,7 @@ def _same_subject(known: Record, made: RecordDraft) -> bool:
 
 def _create(connection: Connection, made: RecordDraft, found: Comparison, occasion: AdmitContext) -> Decision:
     policy = occasion.policy
-    confidence = contested_confidence(made, found.conflicts, policy.admit)
+    confidence = contested_confidence(made.confidence, found.conflicts, policy.admit)
     action = _default_action(made)
     verdict, rationale = check_action(action, made.confidence, made.importance, policy.admit)
     record = insert_draft(connection, made, occasion, confidence)

@@ -4,7 +4,7 @@ The weight of a word is decided first: a guess, a guest or a web page ends nothi
 Then the evidence: a record with fewer than three supporting turns ends; one with more stays with less confidence.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -93,7 +93,9 @@ def compare(
     )
     if later is not None:
         return Comparison(later=later)
-    disputes = {record.id: resolve_new_value(made, record, names, policy) for record, names in outdated}
+    disputes = {
+        record.id: resolve_new_value(made, made.attributes, record, names, policy) for record, names in outdated
+    }
     same: Record | None = None
     rest: list[tuple[Record, float]] = []
     read = records.by_ids(connection, [number for number in verdicts if number not in neighbours], (made.scope,))
@@ -105,7 +107,8 @@ def compare(
         found = _judge(made, record, nearness, measured, verdict, policy)
         denied = _denied(made, record, policy) if found != "repeat" and verdict != "independent" else ()
         if found == "contradiction" or denied:
-            disputes[record.id] = resolve_contradiction(made, record, policy, denied)
+            by_owner = made.is_owner_word
+            disputes[record.id] = resolve_contradiction(made, record, policy, denied, by_owner=by_owner)
         elif found == "repeat" and same is None and made.source != "edit":
             same = record
         else:
@@ -218,21 +221,24 @@ def word_weight(words: Record | RecordDraft, policy: AdmitPolicy) -> int:
     return 3 if own else 2
 
 
-def may_displace(made: RecordDraft, record: Record, policy: AdmitPolicy) -> bool:
-    """Whether a draft may take something away from a record, if it speaks against it."""
-    new = word_weight(made, policy)
+def may_displace(words: Record | RecordDraft, record: Record, policy: AdmitPolicy) -> bool:
+    """Whether words may take something away from a record, if they speak against it."""
+    weight = word_weight(words, policy)
     if record.verification == "user_confirmed" or record.policy_class == "protected":
-        return new == 3
-    return new >= word_weight(record, policy)
+        return weight == 3
+    return weight >= word_weight(record, policy)
 
 
 def resolve_contradiction(
-    made: RecordDraft, record: Record, policy: AdmitPolicy, denied: Sequence[Claim] = ()
+    words: Record | RecordDraft, record: Record, policy: AdmitPolicy, denied: Sequence[Claim] = (), *, by_owner: bool
 ) -> Conflict:
-    """What a draft that says the opposite of `record` does to it. denied: the claims of the record that it denies."""
-    if not may_displace(made, record, policy):
+    """What words that say the opposite of `record` do to it.
+
+    denied: the claims of the record that they deny. by_owner: by the owner's own hand.
+    """
+    if not may_displace(words, record, policy):
         return Conflict(record, "differ")
-    if len(record.source_message_ids) >= policy.min_supporting_turns and not made.is_owner_word:
+    if len(record.source_message_ids) >= policy.min_supporting_turns and not by_owner:
         return Conflict(record, "weaken")
     left = remove_claims(record.text, denied) if denied else None
     if left is None or left == record.text:
@@ -245,11 +251,13 @@ def resolve_contradiction(
     return Conflict(record, "amend", tuple(gone), left)
 
 
-def resolve_new_value(made: RecordDraft, record: Record, outdated: tuple[str, ...], policy: AdmitPolicy) -> Conflict:
-    """What a draft does to a record that gives other values to the attributes `outdated`."""
-    if not may_displace(made, record, policy):
+def resolve_new_value(
+    words: Record | RecordDraft, names: Iterable[str], record: Record, outdated: tuple[str, ...], policy: AdmitPolicy
+) -> Conflict:
+    """What words with attributes of these names do to a record with other values of `outdated`."""
+    if not may_displace(words, record, policy):
         return Conflict(record, "differ", outdated)
-    told = {normalize_name(name) for name in made.attributes}
+    told = {normalize_name(name) for name in names}
     said = _said(record)
     rest = {name: value for name, value in said.items() if normalize_name(name) not in told}
     over = {name: value for name, value in said.items() if normalize_name(name) in told}
@@ -276,14 +284,14 @@ def confidence_loss(record: Record, policy: AdmitPolicy) -> float:
     return min(policy.max_confidence_loss, 1 / (len(record.source_message_ids) + 1))
 
 
-def contested_confidence(made: RecordDraft, disputes: Sequence[Conflict], policy: AdmitPolicy) -> float:
-    """The confidence of a draft in the face of what it speaks against: what it cannot take, it lacks itself."""
+def contested_confidence(confidence: float, disputes: Sequence[Conflict], policy: AdmitPolicy) -> float:
+    """The confidence of a word in the face of what it speaks against: what it cannot take, it lacks itself."""
     short = [
         policy.max_confidence_loss - confidence_loss(dispute.record, policy)
         for dispute in disputes
         if dispute.resolution == "weaken"
     ]
-    return max(min(policy.min_confidence, made.confidence), made.confidence - max(short, default=0.0))
+    return max(min(policy.min_confidence, confidence), confidence - max(short, default=0.0))
 
 
 def apply_conflict(

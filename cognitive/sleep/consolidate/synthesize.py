@@ -7,10 +7,11 @@ drawn from, and does not outlive what it stands on.
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from kenobot.cognitive.remember.conflicts import word_weight
 from kenobot.cognitive.remember.statement_relation import relation
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import join_pairs, near_pairs
-from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import credibility, has_same_words
+from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import has_same_words
 from kenobot.cognitive.sleep.consolidate.profile import adds_claims
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, LogEvent, expire
 from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
@@ -95,7 +96,7 @@ def _themes(view: NightView) -> list[list[Record]]:
 def _counts(view: NightView, record: Record) -> bool:
     """Whether something may be concluded from a record: from a note that people said, and that is not disputed."""
     said = record.form == "note" and record.source != "sleep" and record.category != META
-    return said and record.verification != "disputed" and credibility(record, view.policy) > 0
+    return said and record.verification != "disputed" and word_weight(record, view.policy.admit) > 0
 
 
 def _metas(view: NightView) -> list[tuple[Record, set[int]]]:

@@ -4,9 +4,7 @@ The later one stands, if its source may take something from the earlier one: by 
 the owner confirmed, unless with the owner's own hand. Else both stay, and an open question tells the owner.
 """
 
-import json
 from collections.abc import Iterator
-from typing import get_args
 
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.policy import Policy
@@ -16,10 +14,10 @@ from kenobot.cognitive.remember.conflicts import (
     contested_confidence,
     resolve_contradiction,
     resolve_new_value,
+    word_weight,
 )
-from kenobot.cognitive.remember.draft import RecordDraft, attributes_json
+from kenobot.cognitive.remember.draft import attributes_json
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import credibility
 from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, ChangePart, UpdateRecord, unchanged
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView
@@ -28,11 +26,11 @@ from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.fingerprint import normalize_name
 from kenobot.ports.identity import QUOTED_TRUST, Trust, least_trusted, parse_trust
-from kenobot.ports.memory import Candidate, Source
+from kenobot.ports.memory import Candidate
 
 QUESTION = "question"
 _OTHERS: frozenset[Trust] = QUOTED_TRUST | {"guest"}  # trust of words that a prompt quotes
-_SOURCES: tuple[Source, ...] = get_args(Source)
+_BY_HAND = ("command", "edit")
 
 
 def resolve_conflict(view: NightView, one: Record, other: Record, names: tuple[str, ...] = ()) -> Iterator[Change]:
@@ -44,25 +42,29 @@ def resolve_conflict(view: NightView, one: Record, other: Record, names: tuple[s
     known = pass_rows.are_in_conflict(view.connection, older.id, newer.id)
     if known or pass_rows.was_ever_undone(view.connection, older.id):
         return
-    if min(credibility(one, view.policy), credibility(other, view.policy)) == 0:
+    if min(word_weight(one, view.policy.admit), word_weight(other, view.policy.admit)) == 0:
         return  # a quotation says nothing for or against
     if older.valid_from == newer.valid_from or _needs_owner(older, newer):
         yield _question(view, older, newer)
         return
-    draft, policy = _draft(newer), view.policy.admit
-    conflict = resolve_new_value(draft, older, names, policy) if names else resolve_contradiction(draft, older, policy)
+    policy = view.policy.admit
+    if names:
+        conflict = resolve_new_value(newer, newer.attribute_map.keys() - {"by"}, older, names, policy)
+    else:
+        by_owner = newer.source in _BY_HAND and newer.trust == "owner"
+        conflict = resolve_contradiction(newer, older, policy, by_owner=by_owner)
     differ = conflict.resolution == "differ"
-    yield _question(view, older, newer) if differ else _resolved(view, draft, conflict, newer)
+    yield _question(view, older, newer) if differ else _resolved(view, conflict, newer)
 
 
 def _needs_owner(older: Record, newer: Record) -> bool:
     """Whether only its owner may take back the older one, and did not write the newer one."""
     kept = older.verification == "user_confirmed" or older.policy_class == "protected"
-    own = newer.trust == "owner" and (newer.source in ("command", "edit") or newer.verification == "user_confirmed")
+    own = newer.trust == "owner" and (newer.source in _BY_HAND or newer.verification == "user_confirmed")
     return kept and not own
 
 
-def _resolved(view: NightView, draft: RecordDraft, conflict: Conflict, newer: Record) -> Change:
+def _resolved(view: NightView, conflict: Conflict, newer: Record) -> Change:
     older, now = conflict.record, stamp(view.now)
     contradicts = AddLink(newer.id, older.id, "contradicts", "it says otherwise")
     expects = unchanged(older, "text", "verification")
@@ -79,7 +81,7 @@ def _resolved(view: NightView, draft: RecordDraft, conflict: Conflict, newer: Re
         amended = UpdateRecord(older.id, {"attributes": attributes_json(kept, older.by)}, expects, shown=False)
         return Change("amended", f"#{newer.id} tells what is so now", (amended, contradicts), older.id)
     weaker = [UpdateRecord(older.id, _weaker(older, view.policy), expects, shown=False)]
-    confidence = contested_confidence(draft, (conflict,), view.policy.admit)
+    confidence = contested_confidence(newer.confidence, (conflict,), view.policy.admit)
     if confidence < newer.confidence:  # it cannot take that from the older one
         weaker.append(UpdateRecord(newer.id, {"confidence": confidence}, shown=False))
     reason = f"#{newer.id} says otherwise, and {len(older.source_message_ids)} turns support it"
@@ -119,24 +121,3 @@ def _question(view: NightView, older: Record, newer: Record) -> Change:
 
 def _trust(record: Record) -> Trust:
     return parse_trust(record.trust, "tool")
-
-
-def _draft(record: Record) -> RecordDraft:
-    """A record as if it were being said: what it may take from another is decided like that."""
-    source: Source = next((known for known in _SOURCES if known == record.source), "import")
-    return RecordDraft(
-        candidate=Candidate("note", record.scope, record.text, record.category, source=source, trust=_trust(record)),
-        text=record.text,
-        key=record.key,
-        form="note",
-        category=record.category,
-        subject=record.subject,
-        attributes={name: value for name, value in record.attribute_map.items() if name != "by"},
-        tags=tuple(json.loads(record.tags)),
-        confidence=record.confidence,
-        importance=record.importance,
-        evidence=record.source_message_ids,
-        expires=record.expires,
-        tier=record.tier,
-        said_at=record.valid_from,
-    )

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from kenobot.cognitive.beliefs.lifecycle import LIFECYCLE_STAGES, POLICY_CLASSES, VERIFICATIONS
 from kenobot.cognitive.policy import Policy
+from kenobot.cognitive.remember.conflicts import word_weight
 from kenobot.cognitive.remember.draft import attributes_json
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import credibility
 from kenobot.cognitive.sleep.plan.changes import AddLink, Change, ChangePart, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.store.change import ColumnValue
@@ -52,7 +52,7 @@ def survivor_rank(record: Record, policy: Policy) -> tuple[bool, int, bool, floa
     """
     return (
         record.verification == "user_confirmed" or record.policy_class == "protected",
-        credibility(record, policy),
+        word_weight(record, policy.admit),
         record.tier == "core",
         record.confidence,
         record.mentions,
@@ -71,8 +71,8 @@ def most_complete(records: Iterable[Record], policy: Policy) -> Record:
 def _best_values(winner: Record, losers: Sequence[Record], view: NightView) -> dict[str, ColumnValue]:
     """The columns of the record that stays."""
     members = (winner, *losers)
-    least = credibility(winner, view.policy)
-    credible = [record for record in members if credibility(record, view.policy) >= least]
+    least = word_weight(winner, view.policy.admit)
+    credible = [record for record in members if word_weight(record, view.policy.admit) >= least]
     peers = [record for record in members if record in credible or record.trust == winner.trust]
     turns = {turn for record in members for turn in record.source_message_ids}
     confidence = max(record.confidence for record in credible)

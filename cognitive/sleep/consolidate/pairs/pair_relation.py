@@ -94,12 +94,7 @@ def may_be_duplicates(one: Record, other: Record, policy: Policy) -> bool:
     poorer = other if fuller is one else one
     if len(topic_words(fuller.text)) == len(topic_words(poorer.text)):
         return True
-    return credibility(fuller, policy) >= credibility(poorer, policy)
-
-
-def credibility(record: Record, policy: Policy) -> int:
-    """How much the source of a record counts."""
-    return word_weight(record, policy.admit)
+    return word_weight(fuller, policy.admit) >= word_weight(poorer, policy.admit)
 
 
 def has_same_words(one: str, other: str) -> bool:

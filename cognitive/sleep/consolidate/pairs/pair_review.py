@@ -9,13 +9,13 @@ so that it is not asked about those again until they change.
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from kenobot.cognitive.remember.conflicts import EVENT_CATEGORIES, is_single_valued
+from kenobot.cognitive.remember.conflicts import EVENT_CATEGORIES, is_single_valued, word_weight
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.pairs import pair_relation
 from kenobot.cognitive.sleep.consolidate.pairs.conflicts import QUESTION, resolve_conflict
 from kenobot.cognitive.sleep.consolidate.pairs.merging import merge_records, most_complete
 from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import RecordPair, join_pairs, near_pairs
-from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import PairRelation, classify_pair, credibility
+from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import PairRelation, classify_pair
 from kenobot.cognitive.sleep.plan.changes import AddLink, Change, UpdateRecord, expire
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import tiers
@@ -41,7 +41,7 @@ class PairReview:
             pair
             for pair in pairs
             if is_open(pair, self._by_rules[pair.ids])
-            and min(credibility(pair.one, view.policy), credibility(pair.other, view.policy)) > 0
+            and min(word_weight(pair.one, view.policy.admit), word_weight(pair.other, view.policy.admit)) > 0
         ]
         self._batches = pair_relation.question_batches(open_pairs, view)
         self.verdicts = pair_relation.read_verdicts(view, self._batches)
