@@ -17,7 +17,6 @@ from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp
 
 _LASTING_CATEGORIES = frozenset({"decision", "lesson", "principle", "skill", "correction"})
-_FLEETING_CATEGORIES = frozenset({"commitment"})  # open items have their own end
 
 
 def plan(view: NightView) -> Iterator[Change]:
@@ -54,7 +53,7 @@ def _cold_weeks(view: NightView) -> Iterator[tuple[Record, list[Record]]]:
 
 def _may_graduate(record: Record, view: NightView) -> bool:
     """Whether age may make a fact long-term memory: not others' words, what ends by itself, or what was taken out."""
-    lasting = record.category not in _FLEETING_CATEGORIES and record.expires is None
+    lasting = record.category != "commitment" and record.expires is None
     if not is_own_words(record) or not lasting or record.verification == "disputed":
         return False
     return not pass_rows.was_reverted(view.connection, record.id, "tier", tiers.CORE)

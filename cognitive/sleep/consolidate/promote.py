@@ -159,12 +159,9 @@ def without_label(text: str) -> str:
 def _choose(view: NightView, entries: Sequence[Record]) -> list[Record]:
     """The entries that a model is asked about: those that the rules do not promote anyway."""
     moved = pass_rows.moved_by_sleep(view.connection, [record.id for record in entries], PROMOTED)
-    return [record for record in entries if record.id not in moved and _is_open(record, view)]
-
-
-def _is_open(record: Record, view: NightView) -> bool:
-    stated = is_own_word(record) and bool(statement_lines(record.text, view.policy.procedural))
-    return stated and _may_rise(record) and not is_memorable(record.text, view)
+    own = [record for record in entries if record.id not in moved and is_own_word(record) and _may_rise(record)]
+    stated = [record for record in own if statement_lines(record.text, view.policy.procedural)]
+    return [record for record in stated if not is_memorable(record.text, view)]
 
 
 PASS = Pass("promote", "consolidate", "puts what stands out into MEMORY.md", plan, questions)

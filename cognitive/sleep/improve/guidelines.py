@@ -39,9 +39,9 @@ def action_bias(good: int, bad: int, policy: PruningPolicy) -> ActionBias:
     """Weigh outcomes: all good give the largest bias, as many good as bad none. Pure."""
     judged = good + bad
     delta = round(policy.max_lean * (good - bad) / judged, 6) if judged else 0.0
-    sure: Literal["low", "medium", "high"] = "low"
-    if judged >= policy.min_decisions:
-        sure = "high" if judged >= policy.sure_from_decisions else "medium"
+    sure: Literal["low", "medium", "high"] = "high" if judged >= policy.sure_from_decisions else "medium"
+    if judged < policy.min_decisions:
+        sure = "low"
     if abs(delta) < policy.ignore_lean_below:
         return ActionBias(0.0, "hold", sure)
     return ActionBias(delta, "increase" if delta > 0 else "decrease", sure)

@@ -7,8 +7,7 @@ The day on which that was said is written on the commitment.
 import json
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import datetime, time, timedelta
 
 from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE, resolved_on
 from kenobot.cognitive.sleep import pass_rows
@@ -49,7 +48,8 @@ def plan(view: NightView) -> Iterator[Change]:
         day = days[record.id]
         if day is None or record.policy_class == "protected":
             continue
-        is_over = (view.now - _end_of(day, view.zone)) >= timedelta(days=view.policy.pruning.keep_resolved_days)
+        end_of_day = datetime.combine(day, time(), view.zone) + timedelta(days=1)
+        is_over = view.now - end_of_day >= timedelta(days=view.policy.pruning.keep_resolved_days)
         if is_over and not pass_rows.was_reverted(view.connection, record.id, "status", "expired"):
             reason, end = f"it was resolved on {day.isoformat()}", record.valid_to or stamp(view.now)
             yield expire(record, reason, end, unchanged(record, "attributes", "tags", "updated"))
@@ -82,10 +82,6 @@ def _resolve(record: Record, day: str) -> Change:
     attrs = json.dumps({**json.loads(record.attributes), RESOLVED_ATTRIBUTE: day}, ensure_ascii=False)
     reason = f"on {day} it was said to be done, or called off"
     return update(record, "resolved", reason, {"attributes": attrs}, unchanged(record, "attributes"))
-
-
-def _end_of(day: date, zone: ZoneInfo) -> datetime:
-    return datetime(day.year, day.month, day.day, tzinfo=zone) + timedelta(days=1)
 
 
 # ── what is said to be done, in Spanish and English: what is not understood leaves a commitment open ──────────────

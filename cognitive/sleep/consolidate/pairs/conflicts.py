@@ -103,6 +103,7 @@ def _weaker(record: Record, policy: Policy) -> dict[str, ColumnValue]:
 def _question(view: NightView, older: Record, newer: Record) -> Change:
     """Ask the owner: both stay as they are until more is known."""
     language = "es" if "es" in (older.lang, newer.lang) else "en"
+    said_by = {parse_trust(record.trust, "tool") for record in (older, newer)}
     [question] = texts("conflict", language, older=one_line(older.text), newer=one_line(newer.text))
     candidate = Candidate(
         form="question",
@@ -110,14 +111,10 @@ def _question(view: NightView, older: Record, newer: Record) -> Change:
         text=question,
         category=QUESTION,
         source="sleep",
-        trust=least_trusted({_trust(older), _trust(newer)} & _OTHERS, "model"),  # a prompt quotes others' words
+        trust=least_trusted(said_by & _OTHERS, "model"),  # a prompt quotes others' words
         subject="" if older.subject == "owner" else older.subject,
         importance=max(older.importance, newer.importance),
     )
     learn = AdmitRecord(candidate, derived_from=(older.id, newer.id))
     against = AddLink(newer.id, older.id, "contradicts", "both cannot be so, and nothing tells which is")
     return Change("questioned", f"#{older.id} and #{newer.id} cannot both be so", (learn, against), newer.id)
-
-
-def _trust(record: Record) -> Trust:
-    return parse_trust(record.trust, "tool")

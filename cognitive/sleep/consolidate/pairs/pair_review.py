@@ -224,12 +224,11 @@ def _other_values(view: NightView) -> Iterator[_Conflict]:
 
 
 def _differ(one: Record, other: Record, name: str) -> bool:
-    first, second = (_value(record, name) for record in (one, other))
+    first, second = (
+        next(value for key, value in record.attribute_map.items() if normalize_name(key) == name)
+        for record in (one, other)
+    )
     return not is_same_or_more_exact(first, second) and not is_same_or_more_exact(second, first)
-
-
-def _value(record: Record, name: str) -> str:
-    return next(value for key, value in record.attribute_map.items() if normalize_name(key) == name)
 
 
 def _answered_questions(view: NightView) -> Iterator[Change]:
