@@ -28,7 +28,8 @@ class TokenCaps:
 
     @classmethod
     def of_product(cls, memory_tokens: int) -> "TokenCaps":
-        return cls(ContextSettings().budget_tokens, memory_tokens + DEFAULT.tokens_beside_memory)
+        beside = DEFAULT.recall.budget + DEFAULT.procedural.max_tokens + DEFAULT.working_tokens
+        return cls(ContextSettings().budget_tokens, memory_tokens + beside)
 
 
 @dataclass(frozen=True, slots=True)

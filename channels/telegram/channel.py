@@ -8,9 +8,9 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
+from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.client import PollingConflict, TelegramClient
 from kenobot.channels.telegram.markdown import parse_markdown
-from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.channels.telegram.split import split_message
 from kenobot.channels.telegram.updates import CHANNEL, BotUser, IgnoredUpdate, MalformedUpdate, parse_update, update_id
 from kenobot.core.retry import Backoff

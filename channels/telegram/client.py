@@ -28,7 +28,7 @@ from telegram.error import (
 )
 from telegram.request import HTTPXRequest
 
-from kenobot.channels.telegram.settings import TelegramSettings
+from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.updates import BotUser
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable

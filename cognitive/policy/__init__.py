@@ -42,10 +42,5 @@ class Policy:
     proposals: ProposalPolicy = field(default_factory=ProposalPolicy)
     pruning: PruningPolicy = field(default_factory=PruningPolicy)
 
-    @property
-    def tokens_beside_memory(self) -> int:
-        """Tokens of memory that a prompt shows for one message alone."""
-        return self.recall.budget + self.procedural.max_tokens + self.working_tokens
-
 
 DEFAULT = Policy()

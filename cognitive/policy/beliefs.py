@@ -21,14 +21,9 @@ class ValuePolicy:
     # How much a record is part of life now.
     heat_weights: FeatureWeights = field(
         default_factory=lambda: {
-            "confidence": 0.25,
-            "access": 0.3,
-            "recency": 0.2,
-            "importance": 0.15,
-            "feedback": 0.1,
-            "disputed": -0.2,
+            "confidence": 0.25, "access": 0.3, "recency": 0.2, "importance": 0.15, "feedback": 0.1, "disputed": -0.2,
         }
-    )
+    )  # fmt: skip
     # What holds decay off; decay is what is missing to 1.
     retention_weights: FeatureWeights = field(
         default_factory=lambda: {"said": 0.3, "touched": 0.25, "confidence": 0.2, "heat": 0.15, "feedback": 0.1}
@@ -36,16 +31,10 @@ class ValuePolicy:
     # What a record is worth at hand.
     tier_weights: FeatureWeights = field(
         default_factory=lambda: {
-            "confidence": 0.24,
-            "access": 0.26,
-            "recency": 0.2,
-            "importance": 0.2,
-            "feedback": 0.1,
-            "correction": 0.08,
-            "confirmed": 0.05,
-            "disputed": -0.1,
+            "confidence": 0.24, "access": 0.26, "recency": 0.2, "importance": 0.2, "feedback": 0.1, "correction": 0.08,
+            "confirmed": 0.05, "disputed": -0.1,
         }
-    )
+    )  # fmt: skip
     recency_days: float = 90.0  # without use until recency is 0
     said_days: float = 180.0  # until `said` is 0
     touched_days: float = 120.0  # until `touched` is 0
@@ -74,14 +63,9 @@ class ValuePolicy:
     # What each sign in a text adds.
     salience_weights: Mapping[str, float] = field(
         default_factory=lambda: {
-            "error": 0.4,
-            "success": 0.3,
-            "correction": 0.5,
-            "new": 0.3,
-            "preference": 0.6,
-            "lesson": 0.4,
+            "error": 0.4, "success": 0.3, "correction": 0.5, "new": 0.3, "preference": 0.6, "lesson": 0.4,
         }
-    )
+    )  # fmt: skip
     salient_from: float = 0.5  # sum of the weights of a salient text
 
 
@@ -106,16 +90,10 @@ class GraphPolicy:
     # How well links of a type carry activation; others are not followed.
     weight_by_type: Mapping[str, float] = field(
         default_factory=lambda: {
-            "related": 1.0,
-            "entity": 1.0,
-            "causal": 1.0,
-            "supports": 1.0,
-            "derived": 0.8,
-            "time": 0.6,
-            "trace": 0.6,
+            "related": 1.0, "entity": 1.0, "causal": 1.0, "supports": 1.0, "derived": 0.8, "time": 0.6, "trace": 0.6,
             "member": 0.5,
         }
-    )
+    )  # fmt: skip
     step_decay: float = 0.7  # activation left after each step
     max_steps: int = 3  # from a start
     read: int = 16  # rows read on each side of a record

@@ -58,13 +58,9 @@ class RecallPolicy:
     # Added to a score.
     lifecycle: dict[str, float] = field(
         default_factory=lambda: {
-            "active": 0.05,
-            "validated": 0.03,
-            "candidate": -0.01,
-            "stale": -0.06,
-            "archived": -0.08,
+            "active": 0.05, "validated": 0.03, "candidate": -0.01, "stale": -0.06, "archived": -0.08,
         }
-    )
+    )  # fmt: skip
     disputed: float = -0.12
     faded: float = -0.05
     hide_stale: bool = False  # leave such records out

@@ -4,6 +4,7 @@ import asyncio
 import json
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ class HttpEmbedderSettings(BaseModel, extra="forbid", frozen=True):
         return address.rstrip("/")
 
 
+@dataclass(eq=False, repr=False)  # the headers hold the key
 class HttpEmbedder:
     """An embedder behind HTTP.
 
@@ -47,29 +49,19 @@ class HttpEmbedder:
     KeyError, TypeError or ValueError.
     """
 
-    def __init__(
-        self,
-        model_id: str,
-        server_name: str,
-        settings: HttpEmbedderSettings,
-        path: str,
-        headers: Mapping[str, str],
-        body: Callable[[Sequence[str]], Mapping[str, object]],
-        rows: Callable[[Mapping[str, Any]], object],
-    ) -> None:
-        self.model_id = model_id
-        self.dimensions = 0
-        self._host = server_name
-        self._settings = settings
-        self._url = f"{settings.base_url}{path}"
-        self._headers = dict(headers)  # bounded: one key; start
-        self._body = body
-        self._rows = rows
-        self._client: httpx.AsyncClient | None = None
+    model_id: str
+    server: str
+    settings: HttpEmbedderSettings
+    path: str
+    headers: Mapping[str, str]
+    body: Callable[[Sequence[str]], Mapping[str, object]]
+    rows: Callable[[Mapping[str, Any]], object]
+    dimensions: int = 0
+    _client: "httpx.AsyncClient | None" = None
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
         """Embed `texts`. Raises RateLimited, Unavailable and Rejected, whose texts hold no key."""
-        prefix = self._settings.query_prefix if kind == "query" else self._settings.passage_prefix
+        prefix = self.settings.query_prefix if kind == "query" else self.settings.passage_prefix
         found: list[Vector] = []
         for at in range(0, len(texts), _MOST):
             # A blank input is refused by some servers.
@@ -84,25 +76,25 @@ class HttpEmbedder:
 
     async def _embed(self, texts: Sequence[str]) -> "list[Vector]":
         try:
-            async with asyncio.timeout(self._settings.seconds):
-                status, headers, body = await self._post(self._body(texts))
+            async with asyncio.timeout(self.settings.seconds):
+                status, headers, body = await self._post(self.body(texts))
         except TimeoutError:
-            raise Unavailable(f"{self._host} took longer than {self._settings.seconds:g} seconds to answer.") from None
+            raise Unavailable(f"{self.server} took longer than {self.settings.seconds:g} seconds to answer.") from None
         except RemoteError:
             raise
         except Exception as error:  # its HTTP library's errors have no base class in common
-            raise Unavailable(f"The connection to {self._host} failed ({type(error).__name__}).") from None
+            raise Unavailable(f"The connection to {self.server} failed ({type(error).__name__}).") from None
         if status != 200:
             raise self._refused(status, headers)
         try:
-            items = self._rows(json.loads(body))
+            items = self.rows(json.loads(body))
             if not isinstance(items, list):
                 raise TypeError("no list")
             rows = [_unit(row) for row in items]
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise Unavailable(f"{self._host} answered with something that is no embedding.") from None
+            raise Unavailable(f"{self.server} answered with something that is no embedding.") from None
         if len(rows) != len(texts) or len({len(row) for row in rows}) > 1:
-            raise Unavailable(f"{self._host} answered with another number of embeddings than were asked for.")
+            raise Unavailable(f"{self.server} answered with another number of embeddings than were asked for.")
         self.dimensions = len(rows[0]) if rows else self.dimensions
         return rows
 
@@ -110,26 +102,26 @@ class HttpEmbedder:
         if self._client is None:
             import httpx
 
-            self._client = httpx.AsyncClient(timeout=self._settings.seconds, headers=self._headers)
+            self._client = httpx.AsyncClient(timeout=self.settings.seconds, headers=dict(self.headers))
         body = bytearray()
-        async with self._client.stream("POST", self._url, json=dict(content)) as response:
+        async with self._client.stream("POST", f"{self.settings.base_url}{self.path}", json=dict(content)) as response:
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > _LARGEST:
-                    raise Unavailable(f"{self._host} answered with far more than was asked for.")
+                    raise Unavailable(f"{self.server} answered with far more than was asked for.")
             return response.status_code, response.headers, bytes(body)
 
     def _refused(self, status: int, headers: Mapping[str, str]) -> RemoteError:
         mark = f" ({status})"
         if status == 429:
-            return RateLimited(f"{self._host} asks for a pause: its rate limit is reached.{mark}", _pause(headers))
+            return RateLimited(f"{self.server} asks for a pause: its rate limit is reached.{mark}", _pause(headers))
         if status >= 500 or status in (408, 409):
-            return Unavailable(f"{self._host} cannot answer right now.{mark}", _pause(headers))
+            return Unavailable(f"{self.server} cannot answer right now.{mark}", _pause(headers))
         if status in (401, 403):
-            return Rejected(f"{self._host} refused the API key.{mark}")
+            return Rejected(f"{self.server} refused the API key.{mark}")
         if status == 404:
-            return Rejected(f"{self._host} does not know the model {self._settings.model} or this address.{mark}")
-        return Rejected(f"{self._host} refused the request, and asking again will not help.{mark}")
+            return Rejected(f"{self.server} does not know the model {self.settings.model} or this address.{mark}")
+        return Rejected(f"{self.server} refused the request, and asking again will not help.{mark}")
 
 
 def _unit(row: object) -> "Vector":

@@ -5,8 +5,8 @@ from collections import Counter
 from html.parser import HTMLParser
 from typing import Any
 
+from kenobot.channels.telegram import TelegramSettings, is_token
 from kenobot.channels.telegram.markdown import parse_markdown
-from kenobot.channels.telegram.settings import TelegramSettings, is_token
 from kenobot.channels.telegram.split import split_message
 from kenobot.channels.telegram.updates import strip_mention as strip
 from kenobot.gateway.access import Roster

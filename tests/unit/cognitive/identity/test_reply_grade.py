@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kenobot.cognitive.identity.reply_grade import GradeThresholds, ReplyGrade, grade_reply
+from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
 from tests.unit.postprocessors.recorded import recorded
 
 PLAIN = "The kettle is on the stove and the tea is in the cupboard."
@@ -88,11 +88,6 @@ def test_memories_that_left_no_word_are_unused() -> None:
 def test_memories_that_left_a_word_or_have_none_are_not_unused(shown: list[str]) -> None:
     """One content word in common is use enough, and without content words nothing can be said."""
     assert grade_reply(PLAIN, "", shown).signals == ()
-
-
-def test_thresholds_can_be_set() -> None:
-    """Every number is a field."""
-    assert grade_reply("Ok", limits=GradeThresholds(min_reply_chars=10)).signals == ("response_too_short",)
 
 
 def test_a_huge_reply_is_graded_by_its_beginning() -> None:
