@@ -10,8 +10,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.compact import sentences as said
 from kenobot.cognitive.compact.digest import Digest, SummaryLine
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.signals import signal_level
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn, signal_level
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.provenance import quoted_passages, without_quotes
 from kenobot.core.redaction import Redactor

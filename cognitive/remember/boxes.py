@@ -12,11 +12,10 @@ from typing import Literal
 
 from kenobot.cognitive.policy.remember import BoxPolicy
 from kenobot.cognitive.store import boxes as box_store
-from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.boxes import BoxContents, BoxMember, OpenTopic
 from kenobot.cognitive.store.change import ChangeContext, change
-from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.words import fold, terms
 from kenobot.ports.identity import least_trusted
@@ -144,10 +143,7 @@ def _open(connection: Connection, known: OpenTopic, act: ChangeContext, policy: 
     held = known.contents
     box = box_store.create_box(connection, first, held.last_at, held.session)
     _put_in(connection, first, box.id, held.last_at, held.topics, policy)
-    told: dict[str, Json] = {"reason": "the talk went on", "box": box.id}
-    if act.part_of is not None:
-        told["part_of"] = act.part_of
-    events.add_event(connection, act.at, act.actor, "boxed", session=act.session, record=first.id, data=told)
+    change(connection, first, "boxed", {}, replace(act, reason="the talk went on"), shown=False, data={"box": box.id})
     return box.id
 
 

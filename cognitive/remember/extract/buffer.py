@@ -1,9 +1,11 @@
-"""Rows of turns waiting for extraction, behind one cursor a session.
+"""Turns waiting for extraction, behind one cursor a session, and how urgent their words make it: when, never whether.
 
-The cursor moves only in the transaction that writes the result, so that each turn is either extracted or waiting.
+The cursor moves only in the transaction that writes the result, so that each turn is either extracted or waiting. Of a
+long text its beginning and end are scanned; see `kenobot.core.pattern_set` for the owner's patterns.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -11,8 +13,9 @@ from itertools import islice
 from typing import Literal
 
 from kenobot.cognitive.policy.remember import ExtractPolicy
-from kenobot.cognitive.remember.extract.signals import signal_level
 from kenobot.cognitive.store.change import ERASED_TEXT
+from kenobot.cognitive.text.lexicon import phrases
+from kenobot.cognitive.text.words import fold
 from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.identity import Trust, chat_scope
 from kenobot.ports.names import sanitize_name
@@ -21,8 +24,12 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
 from kenobot.storage.state import read_state, write_state
 
+SignalLevel = Literal["high", "medium", "low", "none"]
 ExtractionDecision = Literal["keep_buffering", "extract_now", "extract_batch"]
 
+_APOSTROPHES = str.maketrans("’‘ʼ`´", "'''''")
+_NO_PATTERNS = PatternSet(())
+_HIGH, _MEDIUM, _LOW = phrases("signal_high"), phrases("signal_medium"), phrases("signal_low")
 _SPEAKER = re.compile(r"([^\n:]{1,60}): ")
 _WAITING = "extracted:"  # a key of `state` begins so, the session follows
 
@@ -44,6 +51,28 @@ class ConversationTurn:
     scope: str
     speaker: str = ""
     hidden: bool = False
+
+
+def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PATTERNS) -> SignalLevel:
+    """The level of what a person said. `patterns`: the owner's own, any of which makes it high."""
+    seen = unicodedata.normalize("NFKC", _window(text, policy.scanned_chars))[
+        : policy.scanned_chars
+    ]  # some letters become many
+    if patterns.search(seen, policy.pattern_steps):
+        return "high"
+    plain = fold(seen).translate(_APOSTROPHES)
+    if _HIGH.search(plain):
+        return "high"
+    if _MEDIUM.search(plain):
+        return "medium"
+    return "low" if _LOW.search(plain) else "none"
+
+
+def _window(text: str, size: int) -> str:
+    """A short text whole; of a long one the beginning and the end, where people say what they want."""
+    if len(text) <= size:
+        return text
+    return f"{text[: size * 3 // 4]}\n{text[-(size // 4) :]}"
 
 
 def decide_extraction(

@@ -12,9 +12,8 @@ from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn, signal_level
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
-from kenobot.cognitive.remember.extract.signals import signal_level
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.core.pattern_set import PatternSet

@@ -3,7 +3,7 @@
 import pytest
 
 from kenobot.cognitive.policy.remember import ExtractPolicy
-from kenobot.cognitive.remember.extract.signals import signal_level
+from kenobot.cognitive.remember.extract.buffer import signal_level
 from kenobot.core.pattern_set import PatternSet
 from tests.cost import assert_bounded
 
