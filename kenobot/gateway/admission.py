@@ -23,6 +23,7 @@ from kenobot.ports.signals import MESSAGE_REFUSED, PAIRING_CLOSED, PAIRING_REQUE
 from kenobot.storage import approved_people, outbox
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.outbox import Destination
 
 _log = logging.getLogger(__name__)
 
@@ -84,8 +85,17 @@ class AdmissionControl:
             self._language or guess_language(inbound.text),
         )
         at, fresh = self._clock.now(), pairing.new_code(self._below)
+        to, message = (
+            Destination(inbound.channel, inbound.chat),
+            pairing.code_message(fresh.formatted, stranger.language),
+        )
+
+        def ask(connection: Connection) -> list[Outbound]:
+            requested = pairing.request_pairing(connection, stranger, fresh, at)
+            return outbox.enqueue(connection, to, [message], at) if requested else []
+
         try:
-            waiting = await self._database.write(lambda connection: _ask(connection, stranger, fresh, at))
+            waiting = await self._database.write(ask)
         except StoreError as error:  # the disk is no reason to keep a stranger's message on the platform
             _log.warning("a stranger could not be given a code: %s", error)
             return
@@ -136,13 +146,3 @@ class AdmissionControl:
             await self.refresh()
         except StoreError as error:
             _log.error("it could not be looked up who is let in: %s", error)
-
-
-def _ask(
-    connection: Connection, stranger: pairing.Stranger, fresh: pairing.PairingCode, at: datetime
-) -> list[Outbound]:
-    """Open a code and put its message into the outbox; an empty list when no code may be opened now."""
-    if not pairing.request_pairing(connection, stranger, fresh, at):
-        return []
-    letter = outbox.Destination(stranger.channel, stranger.chat)
-    return outbox.enqueue(connection, letter, [pairing.code_message(fresh.formatted, stranger.language)], at)

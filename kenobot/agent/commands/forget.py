@@ -103,11 +103,6 @@ def forget_memory(connection: Connection, call: CommandCall, context: CommandCon
     return question(call.language, lines=numbered_lines(records, call.language))
 
 
-def ask_to_forget(connection: Connection, call: CommandCall, context: CommandContext) -> str:
-    """Ask about a wish to forget that came in plain words, however certain the memory is."""
-    return forget_memory(connection, call, context, asking=True)
-
-
 def decline_everything(_: Connection, call: CommandCall, __: CommandContext) -> str:
     """Decline the wish, in plain words, to forget everything."""
     return texts.FORGET_EVERYTHING(call.language)

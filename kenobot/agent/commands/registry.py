@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from kenobot.agent.commands import forget, memory, owner
 from kenobot.agent.commands.command import Change, Command, CommandCall, CommandContext
@@ -45,7 +46,7 @@ _NAMED: Mapping[str, Command] = {
 }
 _WISHES: Mapping[str, Command] = {
     "tell": Command((), memory.show_memory),
-    "forget": Command((), forget.ask_to_forget),
+    "forget": Command((), partial(forget.forget_memory, asking=True)),
     "forget_all": Command((), forget.decline_everything),
 }
 _ANSWER = Command((), forget.answer_question)

@@ -223,8 +223,8 @@ class ContextBuilder:
     def _assemble(self, connection: Connection, request: PromptRequest, plan: PromptPlan) -> PromptContext:
         pending, principal, identity = request.pending, request.principal, plan.identity
         inbound, history, notes = pending.inbound, plan.history, plan.notes
-        state, guidance = self._onboarding(connection, pending, principal, identity)
-        tail = self._tail(connection, pending, request.now, guidance)
+        state, guidance = self._onboarding(connection, request, identity)
+        tail = self._tail(connection, request, guidance)
         message = escape_runtime_block(speakers.message_text(inbound))
         clipped = clip_to_tokens(message, plan.limits.message_tokens)
         if clipped != message:
@@ -314,18 +314,19 @@ class ContextBuilder:
     # ── the tail ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _onboarding(
-        self, connection: Connection, pending: PendingMessage, principal: Principal, identity: IdentityText
+        self, connection: Connection, request: PromptRequest, identity: IdentityText
     ) -> tuple[onboarding.BootstrapState | None, str]:
         """The chat's onboarding after this message, and what to do about it now; None when there is none."""
-        if identity.bootstrap is None or OWNER_SCOPE not in principal.read_scopes:
+        if identity.bootstrap is None or OWNER_SCOPE not in request.principal.read_scopes:
             return None, ""
-        before = onboarding.load(connection, pending.session)
+        before = onboarding.load(connection, request.pending.session)
         if before.phase == "complete":
             return None, ""
-        state, guidance = onboarding.advance(before, pending.inbound.text)
+        state, guidance = onboarding.advance(before, request.pending.inbound.text)
         return state, guidance.prompt()
 
-    def _tail(self, connection: Connection, pending: PendingMessage, now: datetime, guidance: str) -> str:
+    def _tail(self, connection: Connection, request: PromptRequest, guidance: str) -> str:
+        pending, now = request.pending, request.now
         local = now.astimezone(self._zone)
         sections = [f"_Now: {local:%A %Y-%m-%d %H:%M %Z}_"]
         waited = now - pending.inbound.sent_at
