@@ -157,7 +157,7 @@ class App:
         await self.admission.refresh()
         self.owner_alerts.attach(self.bus)
         self.audit.attach(self.bus)
-        await self.delivery.start()
+        await self.delivery.sweep()
         await self.loop.start()
         await self.extraction.start(self.scheduler)
         await self.compaction.start(self.scheduler)
@@ -193,10 +193,10 @@ class App:
         while True:
             await self.loop.wait_idle()
             await self.admission.wait_refreshed()
-            await self.delivery.wait_idle()
+            await self.delivery.queue.wait_idle()
             await self.bus.drain()
             await self.owner_alerts.under_way.wait_idle()
-            if self.delivery.idle and self.loop.idle:
+            if self.delivery.queue.idle and self.loop.idle:
                 break
         await self.memory_files.sync_out()
 
@@ -210,7 +210,7 @@ class App:
             await worker.stop()
         await self._drain()
         await self.owner_alerts.under_way.stop()
-        await self.delivery.stop(_CLOSE_SECONDS)
+        await self.delivery.queue.stop(_CLOSE_SECONDS)
         await self._drain()
         await self.bus.close()
         with contextlib.suppress(TimeoutError):

@@ -35,7 +35,7 @@ PendingPart = tuple[Outbound, int]  # with how often it was tried
 
 
 class Delivery:
-    """Send what turns and the bot itself commit to the outbox.
+    """Send what turns and the bot itself commit to the outbox. `sweep` it at the start, stop its `queue` at the end.
 
     A part that was sent but whose record was lost in a crash may go out once more.
     """
@@ -46,38 +46,21 @@ class Delivery:
         self._bus = bus
         self._clock = clock
         self._rng = rng
-        self._queue = KeyedQueue("outbox", clock, self._fetch, self._send, lambda item: item[0].id, ahead=_AHEAD)
+        self.queue = KeyedQueue("outbox", clock, self._fetch, self._send, lambda item: item[0].id, ahead=_AHEAD)
         self._slots = {name: asyncio.Semaphore(_PARALLEL) for name in channels}
-
-    async def start(self) -> None:
-        """Send what an earlier run left behind."""
-        await self.sweep()
 
     async def sweep(self) -> None:
         """Queue parts that nothing works on: of an earlier run, of a chat whose worker broke, put back by the owner."""
         for name in self._channels:
             for chat in await self._outbox.open_chats(name):
-                if self._queue.is_free((name, chat)):
-                    self._queue.put((name, chat))
+                if self.queue.is_free((name, chat)):
+                    self.queue.put((name, chat))
 
     def dispatch(self, parts: Sequence[Outbound]) -> None:
         """Send parts that have just been committed, without reading them back."""
         for part in parts:
             if part.channel in self._channels:
-                self._queue.put((part.channel, part.chat), (part, 0))
-
-    @property
-    def idle(self) -> bool:
-        """Whether no part is on its way."""
-        return self._queue.idle
-
-    async def wait_idle(self) -> None:
-        """Return once no part is on its way."""
-        await self._queue.wait_idle()
-
-    async def stop(self, grace: float) -> None:
-        """Give what is being sent `grace` seconds, then leave the rest to the next start."""
-        await self._queue.stop(grace)
+                self.queue.put((part.channel, part.chat), (part, 0))
 
     async def _fetch(self, key: ChatKey, after: int, limit: int) -> Sequence[PendingPart]:
         return await self._outbox.pending_after(*key, after=after, limit=limit)

@@ -183,11 +183,11 @@ async def test_a_chat_that_takes_nothing_holds_few_parts(database: Database, clo
         letter = Destination("fake", "1", inbox_id=number)
         parts = [MessagePart(text)]
         delivery.dispatch(await database.write(lambda c, w=letter, p=parts: enqueue(c, w, p, START)))  # type: ignore[misc]
-    assert [len(line.ready) <= 32 for line in delivery._queue._lines.values()] == [True]
+    assert [len(line.ready) <= 32 for line in delivery.queue._lines.values()] == [True]
     channel.open.set()
-    await delivery.wait_idle()
+    await delivery.queue.wait_idle()
     assert channel.sent == texts
-    assert delivery.idle
+    assert delivery.queue.idle
 
 
 async def test_strangers_leave_little_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -246,7 +246,7 @@ class Life:
         held = {f"{CHANNEL}-{chat}" for chat in self.brain.held}
         busy = set(await self.app.inbox.open_sessions()) - held - self.orphaned
         sending = await self.app.outbox.open_chats(CHANNEL)
-        quiet = not sending and self.app.delivery.idle and (self.app.loop.idle or bool(held)) and not busy
+        quiet = not sending and self.app.delivery.queue.idle and (self.app.loop.idle or bool(held)) and not busy
         await self.app.owner_alerts.under_way.wait_idle()  # what was just done may have to be told to the owner
         return quiet
 
@@ -257,7 +257,7 @@ class Life:
             await self.app.database.write(lambda _: None)
         self.brain.let_go()
         await self.app.loop.stop(0)
-        await self.app.delivery.stop(0)
+        await self.app.delivery.queue.stop(0)
         await self.app.stop()
 
     async def stop(self) -> None:

@@ -80,11 +80,11 @@ class House:
     async def settle(self) -> None:
         await self.bus.drain()
         await self.notices.under_way.wait_idle()
-        await self.delivery.wait_idle()
+        await self.delivery.queue.wait_idle()
 
     async def close(self) -> None:
         await self.notices.under_way.stop()
-        await self.delivery.stop(1)
+        await self.delivery.queue.stop(1)
         await self.bus.close()
 
 

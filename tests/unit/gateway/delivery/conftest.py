@@ -13,5 +13,5 @@ async def house(database: Database) -> AsyncIterator[House]:
     """A delivery whose pauses are over at once."""
     made = House(database)
     yield made
-    await made.delivery.stop(1)
+    await made.delivery.queue.stop(1)
     await made.bus.close()

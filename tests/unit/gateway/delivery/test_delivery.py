@@ -19,11 +19,11 @@ async def test_a_part_reaches_its_channel(house: House) -> None:
     """As it was committed; then it is marked as sent, with the platform's id, and announced."""
     [part] = await house.commit("hello")
     house.delivery.dispatch([part])
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert house.channel.sent == [part]
     assert await rows(house.database, "SELECT state, platform_id FROM outbox") == [("sent", "fake 1")]
     assert house.announced == [("message:sent", None)]
-    assert house.delivery.idle
+    assert house.delivery.queue.idle
 
 
 async def test_parts_leave_in_order_within_a_chat(house: House) -> None:
@@ -31,7 +31,7 @@ async def test_parts_leave_in_order_within_a_chat(house: House) -> None:
     house.channel.fail_next(Unavailable("down"), None, Unavailable("down"), RateLimited("slow", 3))
     for number in range(20):
         await house.answer(f"{number}a", f"{number}b")
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert house.channel.texts == [f"{number}{half}" for number in range(20) for half in "ab"]
 
 
@@ -47,7 +47,7 @@ async def test_a_sending_that_was_broken_off_is_tried_again(house: House, monkey
 
     monkeypatch.setattr(house.channel, "send", breaking)
     await house.answer("one", "two")
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert await house.states() == [("one", "sent", 3), ("two", "sent", 1)]
 
 
@@ -62,7 +62,7 @@ async def test_a_chat_that_waits_does_not_hold_up_others(database: Database) -> 
     await until(lambda: bool(house.channel.sent) and bool(house.other.sent))
     assert (house.channel.texts, house.other.texts) == (["quick"], ["elsewhere"])
     house.clock.advance(30)
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert house.channel.texts == ["quick", "slow"]
     await house.bus.close()
 
@@ -82,7 +82,7 @@ async def test_the_platforms_wish_is_obeyed(house: House, error: Exception, leas
     """It waits exactly as long as it was told, or a little when it was not told."""
     house.channel.fail_next(error)
     await house.answer("hello")
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert house.channel.texts == ["hello"]
     assert isinstance(house.clock, EagerClock)
     [pause] = house.clock.slept
@@ -93,7 +93,7 @@ async def test_pauses_grow_and_tries_end(house: House) -> None:
     """A platform that stays away is asked with longer and longer pauses, and given up after a day of tries."""
     house.channel.fail_next(*[Unavailable("down")] * 300)
     await house.answer("lost", "next")
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert isinstance(house.clock, EagerClock)
     pauses = house.clock.slept
     assert len(pauses) == 299
@@ -108,7 +108,7 @@ async def test_what_cannot_be_delivered_is_given_up_at_once(house: House, error:
     """With its reason, and the next part gets its chance."""
     house.channel.fail_next(error)
     await house.answer("one", "two")
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert house.channel.texts == ["two"]
     assert await rows(house.database, "SELECT state, reason FROM outbox ORDER BY id") == [
         ("dead", f"{type(error).__name__}: {error}"),
@@ -127,7 +127,7 @@ async def test_a_part_is_recorded_before_the_next_one_leaves(house: House, monke
 
     monkeypatch.setattr(house.channel, "send", send)
     await house.answer("one", "two", "three")
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert seen == [["pending"] * 3, ["sent", "pending", "pending"], ["sent", "sent", "pending"]]
 
 
@@ -142,7 +142,7 @@ async def test_a_record_that_cannot_be_written_is_written_later(house: House, mo
 
     monkeypatch.setattr(house.outbox, "mark_sent", sent)
     await house.answer("one", "two")
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert house.channel.texts == ["one", "two"]
     assert [state for _, state, _ in await house.states()] == ["sent", "sent"]
 
@@ -164,10 +164,10 @@ async def test_an_outbox_that_fails_delays_and_loses_nothing(
     house.channel.fail_next(error, *([error, error] if method == "give_up" else []))
     if method == "pending_after":
         await house.commit("one", "two", "three")
-        await house.delivery.start()
+        await house.delivery.sweep()
     else:
         await house.answer("one", "two", "three")
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     sent = ["two", "three"] if method == "give_up" else ["one", "two", "three"]
     assert house.channel.texts == sent
     assert len(failures) < 2
@@ -180,8 +180,8 @@ async def test_a_start_sends_what_was_left_behind(house: House) -> None:
         await house.commit(str(number), chat=str(number % 3))
     await house.commit("elsewhere", channel="other")
     await house.commit("nowhere", channel="unknown")
-    await house.delivery.start()
-    await house.delivery.wait_idle()
+    await house.delivery.sweep()
+    await house.delivery.queue.wait_idle()
     for chat in range(3):
         texts = [sent.part.text for sent in house.channel.sent if sent.chat == str(chat)]
         assert texts == [str(number) for number in range(50) if number % 3 == chat]
@@ -207,8 +207,8 @@ async def test_what_is_handed_over_while_the_outbox_is_read_keeps_its_place(
 
     monkeypatch.setattr(house.outbox, "pending_after", slow)
     await house.commit("1")
-    await house.delivery.start()
-    await house.delivery.wait_idle()
+    await house.delivery.sweep()
+    await house.delivery.queue.wait_idle()
     assert house.channel.texts == ["1", "2", "3"]
     assert {state for _, state, _ in await house.states()} == {"sent"}
 
@@ -227,7 +227,7 @@ async def test_a_long_row_is_sent_in_order_with_few_reads(house: House, monkeypa
     house.channel.fail_next(Unavailable("down"))
     for text in texts:
         house.delivery.dispatch(await house.commit(text))
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert house.channel.texts == texts
     assert reads <= 30
 
@@ -237,8 +237,8 @@ async def test_a_part_that_is_dispatched_twice_is_sent_once(house: House) -> Non
     house.delivery.dispatch(await house.commit("nowhere", channel="unknown"))
     parts = await house.commit("hello")
     house.delivery.dispatch([*parts, *parts])
-    await house.delivery.wait_idle()
-    assert (house.channel.texts, house.delivery.idle) == (["hello"], True)
+    await house.delivery.queue.wait_idle()
+    assert (house.channel.texts, house.delivery.queue.idle) == (["hello"], True)
 
 
 async def test_stop_leaves_the_rest_to_the_next_start(database: Database) -> None:
@@ -247,12 +247,12 @@ async def test_stop_leaves_the_rest_to_the_next_start(database: Database) -> Non
     house.channel.fail_next(None, Unavailable("down"))
     await house.answer("one", "two", "three")
     await until(lambda: bool(house.clock.pending_sleeps))
-    await house.delivery.stop(0)
+    await house.delivery.queue.stop(0)
     await house.answer("late")
     assert house.channel.texts == ["one"]
     again = House(database)
-    await again.delivery.start()
-    await again.delivery.wait_idle()
+    await again.delivery.sweep()
+    await again.delivery.queue.wait_idle()
     assert again.channel.texts == ["two", "three", "late"]
     for each in (house, again):
         await each.bus.close()
@@ -267,5 +267,5 @@ async def test_a_channel_that_returns_no_id_is_not_asked_twice(house: House, mon
     monkeypatch.setattr(house.channel, "send", careless)
     await house.answer("one", "two")
     async with asyncio.timeout(10):
-        await house.delivery.wait_idle()
+        await house.delivery.queue.wait_idle()
     assert house.channel.texts == ["one", "two"]

@@ -14,11 +14,11 @@ from tests.unit.gateway.delivery.house import House
 async def test_a_sweep_sends_what_nobody_works_on(house: House) -> None:
     """Such as a part that the owner put back by the command line; what is under way is left alone."""
     await house.answer("one")
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     await house.commit("put back")
     await house.delivery.sweep()
     await house.delivery.sweep()
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert house.channel.texts == ["one", "put back"]
 
 
@@ -34,7 +34,7 @@ async def test_sweeping_all_the_while_doubles_nothing(house: House, monkeypatch:
     for text in texts:
         await house.answer(text)
     await asyncio.gather(*sweeping)
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert house.channel.texts == texts
 
 
@@ -49,10 +49,10 @@ async def test_a_line_that_broke_is_taken_up_by_the_next_sweep(house: House, mon
 
     monkeypatch.setattr(house.outbox, "mark_sent", sent)
     await house.answer("one", "two")
-    tasks = [line.task for line in house.delivery._queue._lines.values() if line.task]
+    tasks = [line.task for line in house.delivery.queue._lines.values() if line.task]
     assert [type(end) for end in await asyncio.gather(*tasks, return_exceptions=True)] == [RuntimeError]
     await house.delivery.sweep()
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert house.channel.texts[-1] == "two"
     assert {state for _, state, _ in await house.states()} == {"sent"}
 
@@ -72,7 +72,7 @@ async def test_a_channel_whose_sends_hang_holds_up_no_other(house: House, monkey
     async with asyncio.timeout(10):
         await house.other.until_sent(1)
     release.set()
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
 
 
 @pytest.mark.parametrize(("asked", "waited"), [(0, 1), (-5, 1), (float("nan"), 1), (1e12, 86_400)])
@@ -80,7 +80,7 @@ async def test_a_senseless_wish_is_obeyed_within_reason(house: House, asked: flo
     """No tries without a pause, and no pause without an end."""
     house.channel.fail_next(RateLimited("slow", asked))
     await house.answer("hello")
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert isinstance(house.clock, EagerClock)
     assert house.clock.slept == [waited]
 
@@ -91,9 +91,9 @@ async def test_a_chat_that_blocked_the_bot_costs_only_itself(house: House) -> No
     house.bus.wake_on(MESSAGE_FAILED, lambda envelope: blocked.append(envelope.payload["chat"]))
     house.channel.fail_next(Rejected("blocked"), Rejected("blocked"))
     await house.answer("one", "two", chat="blocker")
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     await house.answer("hello", chat="friend")
-    await house.delivery.wait_idle()
+    await house.delivery.queue.wait_idle()
     assert blocked == ["blocker", "blocker"]
     assert house.channel.texts == ["hello"]
     assert [state for _, state, _ in await house.states()] == ["dead", "dead", "sent"]
