@@ -1,7 +1,6 @@
 """Read the identity folder: core.md, rules.json, preferences.md and, until onboarding is over, BOOTSTRAP.md."""
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -11,6 +10,7 @@ from kenobot.storage.disk import MAX_FILE_BYTES, UNKNOWN, FileStamp
 
 FOLDER = "identity"  # within the memory folder
 MAX_PROMPT_BYTES = 64 * 1024
+_RULES = "rules.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ class Identity:
         """Read the files. One that cannot be used counts as empty and is named in `problems`."""
         with self._lock:
             return IdentityText(
-                core=self._text("core.md", clip) or "",
-                rules=self._text("rules.json", _rules) or "",
-                preferences=self._text("preferences.md", clip) or "",
-                bootstrap=self._text("BOOTSTRAP.md", clip),
+                core=self._text("core.md") or "",
+                rules=self._text(_RULES) or "",
+                preferences=self._text("preferences.md") or "",
+                bootstrap=self._text("BOOTSTRAP.md"),
             )
 
     @property
@@ -60,8 +60,8 @@ class Identity:
     def violations(self, reply: str) -> tuple[str, ...]:
         """Match the patterns that rules.json forbids in `reply`. Reads the file only when it has changed."""
         with self._lock:
-            self._text("rules.json", _rules)
-            seen = self._seen.get("rules.json")
+            self._text(_RULES)
+            seen = self._seen.get(_RULES)
             parsed = seen.parsed if seen is not None else None
             return tuple(rules.violations(parsed, reply[:MAX_PROMPT_BYTES])) if parsed is not None else ()
 
@@ -75,18 +75,21 @@ class Identity:
         names = chain(["BOOTSTRAP.md"], (f"BOOTSTRAP-{number}.md" for number in count(2)))
         source.rename(next(target for name in names if not (target := archive / name).exists()))
 
-    def _text(self, name: str, prepare: Callable[[str], str]) -> str | None:
-        """Read and `prepare` a file, None when it is not there."""
+    def _text(self, name: str) -> str | None:
+        """Read a file for a prompt; None when it is missing."""
         path = self._root / name
         try:
             found = path.stat()
             stamp = FileStamp.of(found)
             known = self._seen.get(name)
             if known is None or known.stamp != stamp:
-                text = _read(path, found.st_size)
-                known = _Seen(
-                    stamp, prepare(text), parsed=rules.parse(text) if prepare is _rules and text.strip() else None
-                )
+                if found.st_size > MAX_FILE_BYTES:
+                    raise ValueError("it is larger than 5 MB.")
+                text = path.read_bytes().decode("utf-8-sig")
+                parsed = rules.parse(text) if name == _RULES and text.strip() else None
+                if name == _RULES:
+                    text = rules.render(parsed) if parsed is not None else ""
+                known = _Seen(stamp, clip(text), parsed=parsed)
         except FileNotFoundError:
             self._seen.pop(name, None)
             return None
@@ -103,16 +106,6 @@ class Identity:
 def clip(text: str) -> str:
     """Cut `text` to what a prompt has room for: at most 64 KB, cut between characters."""
     return text.encode("utf-8")[:MAX_PROMPT_BYTES].decode("utf-8", "ignore")
-
-
-def _rules(text: str) -> str:
-    return clip(rules.render(rules.parse(text))) if text.strip() else ""
-
-
-def _read(path: Path, size: int) -> str:
-    if size > MAX_FILE_BYTES:
-        raise ValueError("it is larger than 5 MB.")
-    return path.read_bytes().decode("utf-8-sig")
 
 
 def _first_line(error: ValueError) -> str:

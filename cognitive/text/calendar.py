@@ -29,13 +29,11 @@ def describe_age(elapsed: timedelta) -> str:
     minutes = int(elapsed.total_seconds() // 60)
     if minutes < 1:
         return "just now"
-    if minutes < 60:
-        return _ago(minutes, "minute")
-    hours = round(minutes / 60)
-    return _ago(hours, "hour") if hours < 24 else _ago(round(hours / 24), "day")
-
-
-def _ago(count: int, unit: str) -> str:
+    count, unit = minutes, "minute"
+    if minutes >= 60:
+        count, unit = round(minutes / 60), "hour"
+        if count >= 24:
+            count, unit = round(count / 24), "day"
     return f"{count} {unit}{'' if count == 1 else 's'} ago"
 
 
