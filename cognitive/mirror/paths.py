@@ -8,7 +8,8 @@ script; whatever the words, no name leads out of the memory folder.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
@@ -160,9 +161,15 @@ def entity_page_of(record: Record) -> str | None:
     return f"{scope_folder(record.scope)}entities/{page_name(record.subject)}.md"
 
 
-def index_path_of(record: Record) -> str | None:
-    """Choose the MEMORY.md that points to the ref file in which `record` stands."""
-    return f"{scope_folder(record.scope)}MEMORY.md" if record.tier.startswith("ref:") else None
+def paths_of(record: Record, left: Iterable[str]) -> set[str]:
+    """List every file that `record` may stand in or have stood in: sleep and people move facts between the tiers.
+
+    left: tiers that it has had since its files were written, as its events tell.
+    """
+    candidates = {path_of(record._replace(tier=tier)) for tier in (record.tier, *left)} | {entity_page_of(record)}
+    if any(tier.startswith("ref:") for tier in (record.tier, *left)):  # the index there points to the ref file
+        candidates.add(f"{scope_folder(record.scope)}MEMORY.md")
+    return {path for path in candidates if path is not None}
 
 
 def archive_path(path: str) -> str:
@@ -191,15 +198,10 @@ def role_of(path: str) -> FileRole | None:
             return None
 
 
-def is_memory_file(path: str) -> bool:
-    """Tell whether `path`, relative to the memory folder, is one that memory writes."""
-    return role_of(path) is not None
-
-
 def _in_folder(scope: str, stem: str, *, archived: bool) -> FileRole | None:
     if is_day(stem):
         return FileRole(scope, "daily", stem, archived)
-    if (week := _WEEK_FILE.fullmatch(stem)) and is_week(week[1]):
+    if (week := _WEEK_FILE.fullmatch(stem)) and _is_week(week[1]):
         return FileRole(scope, "slot", f"week:{week[1]}", archived)
     if archived:
         return None
@@ -226,22 +228,21 @@ def is_legacy(path: str) -> bool:
 
 def is_day(text: str) -> bool:
     """Tell whether `text` is a day of the calendar, YYYY-MM-DD."""
-    if not _DAY.fullmatch(text):
-        return False
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        return bool(_DAY.fullmatch(text) and date.fromisoformat(text))
+    return False
 
 
-def is_week(text: str) -> bool:
+def _is_week(text: str) -> bool:
     """Tell whether `text` is a week of the calendar, YYYY-Www."""
-    try:
-        date.fromisocalendar(int(text[:4]), int(text[6:]), 1)
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        return bool(date.fromisocalendar(int(text[:4]), int(text[6:]), 1))
+    return False
+
+
+def is_memory_file(path: str) -> bool:
+    """Tell whether `path`, relative to the memory folder, is one that memory writes."""
+    return role_of(path) is not None
 
 
 # ── record files ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -162,20 +162,15 @@ class _Edit:
             if pattern is not None:
                 touched += self._change(pattern, entry, noted)
             elif _entry_digest(entry) not in noted:  # one that was written and is gone since must not come back
-                touched += self._add(entry)
+                decision = admit(self._connection, _candidate(entry, entry.scope), self._context)
+                if decision.record is not None:
+                    self._set_figures(decision.record, entry, entry.scope)
+                    touched += 1
         kept = {entry.number for entry in entries}
         for number, pattern in live.items():
             if number not in kept and self._versions and all(number in each.entries for each in self._versions):
                 touched += bool(forget(self._connection, number, (pattern.record.scope,), self._context))
         return touched
-
-    def _add(self, entry: PatternEntry) -> int:
-        """Learn a pattern that a person wrote."""
-        decision = admit(self._connection, _candidate(entry, entry.scope), self._context)
-        if decision.record is None:
-            return 0
-        self._set_figures(decision.record, entry, entry.scope)
-        return 1
 
     def _change(self, pattern: Pattern, entry: PatternEntry, noted: Sequence[EntryDigest]) -> int:
         """Let what a person changed take the place of what was there; the rest is as memory has it now."""

@@ -7,7 +7,7 @@ in it is put into the archive, and the file written anew.
 import asyncio
 import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -51,7 +51,7 @@ class _Basis:
 
     event: int
     today: date
-    owners: tuple[tuple[str, str], ...]
+    owners: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,9 @@ class SessionNote:
     async def sync_out(self) -> None:
         """Write the file if it does not say what is going on now. Raises StoreError; the disk's own errors wait."""
         async with self._writing:
-            await self._flush()
+            await self._write()
 
-    async def _flush(self) -> None:
+    async def _write(self) -> None:
         today = self._clock.now().astimezone(self._zone).date()
         path = self._root / PATH
         mark = peek(str(path))
@@ -107,15 +107,13 @@ class SessionNote:
         """
         event = events.last_record_event(connection)
         known = self._basis
-        if known is not None and (known.event, known.today, self._mark) == (event, today, mark):
-            owners = tuple((chat, summary_rows.last_scope_of(connection, chat)) for chat, _ in known.owners)
-            if owners == known.owners:
-                return None
+        is_known = known is not None and (known.event, known.today, self._mark) == (event, today, mark)
+        if known is not None and is_known and _owners(connection, known.owners) == known.owners:
+            return None
         under_way = summary_rows.working_notes_by_chat(connection, ALL_SCOPES, _CHATS)
-        owners = tuple((chat, summary_rows.last_scope_of(connection, chat)) for chat in under_way)
-        text, before = self._wanted(
-            connection, {chat: under_way[chat] for chat, owner in owners if owner == OWNER_SCOPE}, today
-        )
+        owners = _owners(connection, under_way)
+        chats = {chat: under_way[chat] for chat, owner in owners.items() if owner == OWNER_SCOPE}
+        text, before = self._wanted(connection, chats, today)
         return text, before, _Basis(event, today, owners)
 
     def _wanted(self, connection: Connection, chats: Mapping[str, Sequence[Record]], today: date) -> tuple[str, str]:
@@ -143,6 +141,10 @@ class SessionNote:
         if left:
             parts.append(f"\n### Open\n\n{left}\n")
         return "".join([*parts, told.earlier])
+
+
+def _owners(connection: Connection, chats: Iterable[str]) -> dict[str, str]:
+    return {chat: summary_rows.last_scope_of(connection, chat) for chat in chats}
 
 
 def _tell(connection: Connection, summary: Record, zone: ZoneInfo) -> _Told:

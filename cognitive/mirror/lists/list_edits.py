@@ -14,20 +14,11 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.control.forget import forget
+from kenobot.cognitive.mirror import paths
 from kenobot.cognitive.mirror.file_sync import FileView
 from kenobot.cognitive.mirror.lists import list_layout, memory_md
 from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord
-from kenobot.cognitive.mirror.paths import (
-    ARCHIVE,
-    FileRole,
-    archive_path,
-    entity_page_of,
-    is_archived,
-    page_name,
-    path_of,
-    slot_form,
-    subject_of,
-)
+from kenobot.cognitive.mirror.paths import FileRole
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, list_file_rows
@@ -81,7 +72,7 @@ class ListFile:
 
     def shows(self, record: store.Record) -> bool:
         """Tell whether a record belongs in this file."""
-        return self.path in (path_of(record), entity_page_of(record))
+        return self.path in (paths.path_of(record), paths.entity_page_of(record))
 
     def subject(self, text: str) -> str:
         """Name whom or what an entity's page is about.
@@ -90,20 +81,20 @@ class ListFile:
         the subjects there are.
         """
         name = self.role.detail
-        if (subject := subject_of(name)) is not None:
+        if (subject := paths.subject_of(name)) is not None:
             return subject
         heading = text.partition("\n")[0].removeprefix("# ").strip()
-        if page_name(heading) == name:
+        if paths.page_name(heading) == name:
             return heading
         subjects = store.subjects(self.connection, self.role.scope)
-        return next((subject for subject in subjects if page_name(subject) == name), name)
+        return next((subject for subject in subjects if paths.page_name(subject) == name), name)
 
     def _inherited(self) -> list[FileBlock]:
         """Begin an archived log as it was in the hot tree, with its owner's own text."""
         role, noted = self.role, self.noted_blocks
         if not (role.archived and role.is_expired and role.kind == "daily") or role.stays_empty:
             return noted
-        row = list_file_rows.list_file(self.connection, self.path.removeprefix(ARCHIVE))
+        row = list_file_rows.list_file(self.connection, self.path.removeprefix(paths.ARCHIVE))
         if row is None or store.daily_records(self.connection, role.scope, role.detail):
             return noted  # it has left already, or not yet
         log = list_layout.decode_blocks(role.kind, *row)
@@ -136,8 +127,8 @@ class ListFile:
                     records += [record for record in preferences if record.day == role.detail]
                 return sorted(records, key=lambda record: record.id)
             case "slot":
-                record = store.slot_record(connection, role.scope, slot_form(role.detail), role.detail)
-                return [record] if record and is_archived(record) == role.archived else []
+                record = store.slot_record(connection, role.scope, paths.slot_form(role.detail), role.detail)
+                return [record] if record and paths.is_archived(record) == role.archived else []
             case "entity":
                 return store.newest_about(connection, role.scope, self.subject(text), _ON_A_PAGE)
 
@@ -173,7 +164,7 @@ class ListFile:
         """Tell whether the file's day is over, and the archive has the file where it is kept there."""
         role = self.role
         stays = role.keeps_archive and not role.archived
-        archived = archive_path(self.path)
+        archived = paths.archive_path(self.path)
         return role.is_expired and not (stays and list_file_rows.list_file(self.connection, archived) is None)
 
     def _may_stay(self, record: store.Record, leaves: bool) -> bool:
@@ -192,7 +183,7 @@ class ListFile:
         """Tell whether no record stands in a log, and the archive has its owner's text."""
         if self.role.kind != "daily" or self.role.archived or any(block.record is not None for block in blocks):
             return False
-        row = list_file_rows.list_file(self.connection, archive_path(self.path))
+        row = list_file_rows.list_file(self.connection, paths.archive_path(self.path))
         text = row[0] if row else ""
         return not self.role.keeps_archive or all(block.raw.strip() in text for block in blocks)
 
@@ -267,7 +258,7 @@ class ListFileEdit(ListFile):
         role = self.role
         form: Form = "note"
         if role.kind == "slot":
-            form = slot_form(role.detail)
+            form = paths.slot_form(role.detail)
         elif role.kind in ("daily", "topic") and role.scope.startswith("chat:"):
             form = "episode"
         return Candidate(
@@ -372,7 +363,7 @@ class ListFileEdit(ListFile):
     def _stood(self, record: store.Record) -> bool:
         """Tell whether it belonged here when the file was last written, and sleep has moved it since."""
         tiers = decay_store.tiers_left_by_sleep(self.connection, record.id, self._cursor())
-        return any(path_of(record._replace(tier=tier)) == self.path for tier in tiers)
+        return any(paths.path_of(record._replace(tier=tier)) == self.path for tier in tiers)
 
     def _cursor(self) -> int:
         return int(read_state(self.connection, CURSOR) or 0)

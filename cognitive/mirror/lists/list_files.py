@@ -19,16 +19,7 @@ from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.list_edits import CURSOR, Blocks, ListFile, ListFileEdit
-from kenobot.cognitive.mirror.paths import (
-    ARCHIVE,
-    FileRole,
-    archive_path,
-    entity_page_of,
-    index_path_of,
-    is_legacy,
-    path_of,
-    role_of,
-)
+from kenobot.cognitive.mirror.paths import ARCHIVE, FileRole, archive_path, is_legacy, paths_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events, list_file_rows, tiers
 from kenobot.cognitive.store import records as store
@@ -133,7 +124,8 @@ class ListFiles(FileSync[Blocks]):
         if not archive:
             missing = {path for path in missing if not path.startswith(ARCHIVE)}
         touched = 0
-        for path in sorted(changed | missing, key=_core_first):
+        # MEMORY.md comes first: a line moved there from a log is found before it is missed, so it stays one fact.
+        for path in sorted(changed | missing, key=lambda p: (not p.endswith("MEMORY.md"), p)):
             if not await self._is_as_noted(path):
                 touched += await self._reconcile(path)
         return touched
@@ -142,12 +134,17 @@ class ListFiles(FileSync[Blocks]):
         """Tell whether a file that this process never saw holds what was noted of it: then nothing is to be done."""
         if path in self._seen or path not in self._known:
             return False
-        found = await disk.read(self._root, path)
-        row = await self._database.read(partial(list_file_rows.list_file, path=path))
-        if found.stamp is None or row is None or found.text != row[0]:
+        found = await self._read_as_noted(path)
+        if found is None or found.stamp is None:
             return False
         self._seen[path] = found.stamp
         return True
+
+    async def _read_as_noted(self, path: str) -> ReadResult | None:
+        """Read a file; None when it does not hold what was noted of it."""
+        found = await disk.read(self._root, path)
+        row = await self._database.read(partial(list_file_rows.list_file, path=path))
+        return found if found.text is not None and row is not None and found.text == row[0] else None
 
     async def _open(self) -> None:
         if self._cursor is None:
@@ -180,12 +177,13 @@ class ListFiles(FileSync[Blocks]):
         left = tiers.former_tiers(connection, cursor)
         for record in records.values():
             if record.changed_event > cursor or record.id in marked:
-                paths.update(_paths_of(record, left.get(record.id, ())))
+                paths.update(paths_of(record, left.get(record.id, ())))
         # No record tells that it stands in a topic's file.
         paths.update(list_file_rows.list_files_with(connection, records, sorted(self._topics)))
         paths.update(key for key in again if isinstance(key, str))
         ours = [path for path in paths if role_of(path) is not None]
-        return events.last_record_event(connection), [*sorted(ours, key=_archive_first)]
+        # The archive comes first: a log leaves the hot tree when the archive has it.
+        return events.last_record_event(connection), [*sorted(ours, key=lambda p: (not p.startswith(ARCHIVE), p))]
 
     def _learn(self, path: str) -> None:
         """Remember that a list file is there."""
@@ -285,9 +283,8 @@ class ListFiles(FileSync[Blocks]):
         It stays in the archive as its owner wrote it, under a name of its own; where expired files are deleted, it
         goes.
         """
-        found = await disk.read(self._root, path)
-        row = await self._database.read(partial(list_file_rows.list_file, path=path))
-        if found.text is None or row is None or found.text != row[0]:
+        found = await self._read_as_noted(path)
+        if found is None or found.text is None:
             return  # edited meanwhile: the next look takes that in
         if self._policy.sleep.expired == "archive" and not await self._kept(archive_path(path), found.text):
             self._report(path, f"{path} cannot be put into the archive: there are too many of that name.")
@@ -306,23 +303,3 @@ class ListFiles(FileSync[Blocks]):
             if there.stamp is None and await disk.replace(self._root, name, text, None) is not None:
                 return True
         return False
-
-
-def _paths_of(record: store.Record, left: Iterable[str]) -> set[str]:
-    """List every file that `record` may stand in or have stood in: sleep and people move facts between the tiers.
-
-    left: tiers that it has had since its files were written, as its events tell.
-    """
-    had = [record._replace(tier=tier) for tier in (record.tier, *left)]
-    candidates = [path for each in had for path in (path_of(each), index_path_of(each))]
-    return {path for path in (*candidates, entity_page_of(record)) if path is not None}
-
-
-def _archive_first(path: str) -> tuple[bool, str]:
-    """Sort the archive first: a log leaves the hot tree when the archive has it."""
-    return not path.startswith(ARCHIVE), path
-
-
-def _core_first(path: str) -> tuple[bool, str]:
-    """Sort MEMORY.md first: a line moved there from a log is found before it is missed, so it stays one fact."""
-    return not path.endswith("MEMORY.md"), path

@@ -69,23 +69,19 @@ def row_at(connection: Connection, path: str) -> RecordFileRow | None:
 
 def known_stamps(connection: Connection, folders: Sequence[str]) -> dict[str, dict[str, FileStamp]]:
     """Query the stamps of the noted files of some folders, by folder and name."""
-    found: dict[str, dict[str, FileStamp]] = {}
-    for folder in folders:
-        rows = connection.execute("SELECT name, mtime, size, inode FROM record_file WHERE folder = ?", (folder,))
-        found[folder] = {name: FileStamp(*stamp) for name, *stamp in rows}
-    return found
+    sql = "SELECT name, mtime, size, inode FROM record_file WHERE folder = ?"
+    return {
+        folder: {name: FileStamp(*stamp) for name, *stamp in connection.execute(sql, (folder,))} for folder in folders
+    }
 
 
 def known_folders(connection: Connection) -> list[str]:
     """Folders of known files in alphabetical order. Each costs one step in the index, however full it is."""
     found: list[str] = []
-    while True:
-        row = connection.execute(
-            "SELECT min(folder) FROM record_file WHERE folder > ?", (found[-1] if found else "",)
-        ).fetchone()
-        if row[0] is None:
-            return found
-        found.append(row[0])
+    sql = "SELECT min(folder) FROM record_file WHERE folder > ?"
+    while (folder := connection.execute(sql, (found[-1] if found else "",)).fetchone()[0]) is not None:
+        found.append(folder)
+    return found
 
 
 def count_files(connection: Connection) -> int:
@@ -140,11 +136,6 @@ def links_from(connection: Connection, record: int) -> list[FileLink]:
     return [FileLink(*row) for row in rows]
 
 
-def last_event_of(connection: Connection, record: int) -> int:
-    row = connection.execute("SELECT max(id) FROM event WHERE record_id = ?", (record,)).fetchone()
-    return int(row[0] or 0)
-
-
 def values_after(connection: Connection, record: Record, event: int) -> dict[str, ColumnValue]:
     """Query what stood in columns of a record after `event`, where something else stands there now."""
     rows = connection.execute(
@@ -165,10 +156,13 @@ def boxes_of(connection: Connection, records: Sequence[int]) -> list[int]:
 
 
 def is_purged(connection: Connection, record: int) -> bool:
-    row = connection.execute(
-        "SELECT 1 FROM event WHERE record_id = ? AND type = 'purged' LIMIT 1", (record,)
-    ).fetchone()
-    return row is not None
+    sql = "SELECT 1 FROM event WHERE record_id = ? AND type = 'purged' LIMIT 1"
+    return connection.execute(sql, (record,)).fetchone() is not None
+
+
+def last_event_of(connection: Connection, record: int) -> int:
+    row = connection.execute("SELECT max(id) FROM event WHERE record_id = ?", (record,)).fetchone()
+    return int(row[0] or 0)
 
 
 # ── making memory again ──────────────────────────────────────────────────────────────────────────────────────────

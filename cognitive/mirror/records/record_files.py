@@ -11,7 +11,7 @@ import asyncio
 import os
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
@@ -38,25 +38,17 @@ _MOST_LEFT_ALONE = 200  # files; the oldest is looked at again
 _MOST_RECENT_FOLDERS = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Look:
     """What changed in some folders since it was noted. missing: noted files that are not there, of `known` in all.
 
     lost_folder: one that had files is not there itself.
     """
 
-    changed: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    changed: list[str] = field(default_factory=list)  # bounded: the files of 16 folders; turn
+    missing: list[str] = field(default_factory=list)  # bounded: the files that were deleted since the last look; turn
     known: int = 0
     lost_folder: bool = False
-
-    def __add__(self, other: "_Look") -> "_Look":
-        return _Look(
-            self.changed + other.changed,
-            self.missing + other.missing,
-            self.known + other.known,
-            self.lost_folder or other.lost_folder,
-        )
 
 
 class RecordFiles(FileSync[EditOutcome]):
@@ -94,7 +86,8 @@ class RecordFiles(FileSync[EditOutcome]):
         session: look only at the owner's and this chat's of the last days; "" at the owner's; without it, at all.
         """
         async with self._lock:
-            look = await self._look(self._recent_paths(session) if session is not None else await self._folders())
+            look = _Look()
+            await self._look(self._recent_paths(session) if session is not None else await self._folders(), look)
             return await self._take_edits(look) + await self._take_missing(look)
 
     def recent_stamps(self, session: str) -> dict[str, FileStamp | None]:
@@ -110,16 +103,15 @@ class RecordFiles(FileSync[EditOutcome]):
             if not self._round:
                 self._round = await self._folders()
                 self._round_look = _Look()
-            touched, seen = 0, 0
+            look, touched, seen = self._round_look, 0, 0
             while self._round and seen < self._limits.scan_step_files:
                 folders, self._round = self._round[:_FOLDERS_AT_ONCE], self._round[_FOLDERS_AT_ONCE:]
-                look = await self._look(folders)
-                seen += max(len(folders), look.known)
+                known = look.known
+                await self._look(folders, look)
+                seen += max(len(folders), look.known - known)
                 touched += await self._take_edits(look)
-                self._round_look += replace(look, changed=())
             if not self._round:
-                touched += await self._take_missing(self._round_look)
-                self._round_look = _Look()
+                touched += await self._take_missing(look)
             return touched
 
     async def _folders(self) -> list[str]:
@@ -146,36 +138,32 @@ class RecordFiles(FileSync[EditOutcome]):
         while len(self._recent) > _MOST_RECENT_FOLDERS:
             self._recent.popitem(last=False)
 
-    async def _look(self, folders: Sequence[str]) -> _Look:
-        """Compare folders with what is noted of them. The lock is held."""
-        look = _Look()
+    async def _look(self, folders: Sequence[str], look: _Look) -> None:
+        """Compare folders with what is noted of them, and add to `look` what changed. The lock is held."""
         for start in range(0, len(folders), _FOLDERS_AT_ONCE):
             some = folders[start : start + _FOLDERS_AT_ONCE]
             found = await asyncio.to_thread(scan.record_files_by_folder, self._root, some)
-            noted = await self._database.read(partial(record_file_rows.known_stamps, folders=some))
+            noted_in = await self._database.read(partial(record_file_rows.known_stamps, folders=some))
             for folder, (stamp, files) in found.items():
                 if self._is_recent(folder):
                     self._remember_folder(folder, stamp, files or {})
-                look += self._compare_folder(folder, files, noted[folder])
-        return look
-
-    def _compare_folder(
-        self, folder: str, files: Mapping[str, FileStamp] | None, noted: Mapping[str, FileStamp]
-    ) -> _Look:
-        there = files or {}
-        if there == noted:
-            return _Look(known=len(noted))
-        other = {f"{folder}/{name}": stamp for name, stamp in there.items() if noted.get(name) != stamp}
-        changed = tuple(path for path, stamp in other.items() if self._seen.get(path) != stamp)
-        missing = tuple(f"{folder}/{name}" for name in noted if name not in there)
-        return _Look(changed, missing, len(noted), files is None and bool(noted))
+                there, noted = files or {}, noted_in[folder]
+                look.known += len(noted)
+                look.lost_folder |= files is None and bool(noted)
+                if there != noted:
+                    other = {f"{folder}/{name}": each for name, each in there.items() if noted.get(name) != each}
+                    look.changed += [path for path, each in other.items() if self._seen.get(path) != each]
+                    look.missing += [f"{folder}/{name}" for name in noted if name not in there]
 
     async def _take_edits(self, look: _Look) -> int:
-        return sum([await self._reconcile(path) for path in look.changed])
+        changed, look.changed = look.changed, []
+        return sum([await self._reconcile(path) for path in changed])
 
     async def _take_missing(self, look: _Look) -> int:
         """Forget what was deleted; what is lost, is no fact's file, or was forgotten before is written again."""
-        gone = await asyncio.to_thread(self._absent, look.missing)
+        gone = await asyncio.to_thread(
+            lambda: [path for path in look.missing if not os.path.lexists(self._root / path)]
+        )
         if not gone:
             return 0
         unexpected = await self._database.read(partial(record_edits.unexpectedly_missing, paths=gone))
@@ -207,9 +195,6 @@ class RecordFiles(FileSync[EditOutcome]):
                 lambda connection: missing_files.record_mass_forget(connection, at, where, len(events), events[0])
             )
         return len(events)
-
-    def _absent(self, paths: Sequence[str]) -> list[str]:
-        return [path for path in paths if not os.path.lexists(self._root / path)]
 
     # ── one file that is not as it was seen ──────────────────────────────────────────────────────────────────────
 
@@ -278,7 +263,9 @@ class RecordFiles(FileSync[EditOutcome]):
                 self._again.add(plan.record)
                 self._report_unwritten(plan.row.path, outcome)
             elif disk.stamp_of(self._root / plan.row.path) is None:  # ours is gone: take that in first
-                touched += await self._take_missing(await self._look([plan.row.folder]))
+                look = _Look()
+                await self._look([plan.row.folder], look)
+                touched += await self._take_missing(look)
             else:
                 touched += await self._take_first(plan, plan.row.path)
         if written:
