@@ -10,6 +10,7 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
@@ -171,15 +172,10 @@ def _has_anything(database: Path) -> bool:
     if not database.exists() or not database.stat().st_size:
         return False
     try:
-        connection = connect(database, readonly=True)
+        with closing(connect(database, readonly=True)) as connection:
+            return bool(events.last_event(connection) or store.last_record(connection))
     except sqlite3.Error:
         return True  # whoever opens it says better what is wrong
-    try:
-        return bool(events.last_event(connection) or store.last_record(connection))
-    except sqlite3.Error:
-        return True
-    finally:
-        connection.close()
 
 
 def has_record_files(root: Path) -> bool:
@@ -260,18 +256,15 @@ def _better(card: RecordFile, rival: RecordFile) -> bool:
 def _once_alive(found: list[ParsedRecord], problems: list[str]) -> list[ParsedRecord]:
     """Keep one alive of records that say the same, the oldest. The others become history."""
     taken: dict[tuple[str, str, str], str] = {}
-    kept: list[ParsedRecord] = []
-    for each in found:
+    for at, each in enumerate(found):
         record = each.record
-        place = (record.scope, record.form, record.key)
-        if record.status == "active" and place in taken:
-            problems.append(f"{each.path} says the same as {taken[place]}: it is kept as history.")
-            kept.append(replace(each, record=record._replace(status="superseded")))
+        if record.status != "active":
             continue
-        if record.status == "active":
-            taken[place] = each.path
-        kept.append(each)
-    return kept
+        first = taken.setdefault((record.scope, record.form, record.key), each.path)
+        if first != each.path:
+            problems.append(f"{each.path} says the same as {first}: it is kept as history.")
+            found[at] = replace(each, record=record._replace(status="superseded"))
+    return found
 
 
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────

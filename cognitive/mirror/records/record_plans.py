@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain, count
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror import paths
@@ -48,9 +49,7 @@ def dirty_records(connection: Connection, cursor: int, again: set[int]) -> tuple
         found.update(record_file_rows.records_without_file(connection, ALL_SCOPES))
     present = records.by_ids(connection, sorted(found), ALL_SCOPES)
     found.update(record_file_rows.boxes_of(connection, sorted(found)))
-    if len(present) < len(found) and any(
-        record_file_rows.is_purged(connection, gone) for gone in found - present.keys()
-    ):
+    if any(record_file_rows.is_purged(connection, gone) for gone in found - present.keys()):
         found.update(records.select_ids(connection, "form = 'box'", (), ALL_SCOPES))
     return events.last_record_event(connection), sorted(found)
 
@@ -88,17 +87,13 @@ def _plan_file(
         folder = row.folder
         if row.digest == digest:
             return None
-    name = row.name if row is not None else paths.name_of(record)
-    salt = 0
-    while (other := record_file_rows.row_at(connection, f"{folder}/{name}")) is not None and (
-        other.record,
-        other.kind,
-    ) != (
-        record.id,
-        kind,
-    ):
-        salt += 1
-        name = paths.name_of(record, str(salt))
+
+    def is_free(name: str) -> bool:
+        other = record_file_rows.row_at(connection, f"{folder}/{name}")
+        return other is None or (other.record, other.kind) == (record.id, kind)
+
+    others = (paths.name_of(record, str(salt)) for salt in count(1))
+    name = next(filter(is_free, chain([row.name if row is not None else paths.name_of(record)], others)))
     extra_lines, line_ending = (row.extra_lines, row.line_ending) if row is not None else ((), "\n")
     planned = RecordFileRow(folder, name, kind, record.id, digest, extra_lines, line_ending)
     return RecordFilePlan(record.id, planned, text, row)
