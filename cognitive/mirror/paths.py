@@ -150,10 +150,6 @@ def _slot_path(record: Record, folder: str, archive: str) -> str | None:
     return f"{archive}{folder}week-{week[1]}.md" if week else None
 
 
-def is_archived(record: Record) -> bool:
-    return (path_of(record) or "").startswith(ARCHIVE)
-
-
 def entity_page_of(record: Record) -> str | None:
     """Choose the page about the record's subject; None when that is the person whose scope it is."""
     if record.form not in ("note", "episode") or record.subject.casefold() in ("", "owner"):
@@ -170,11 +166,6 @@ def paths_of(record: Record, left: Iterable[str]) -> set[str]:
     if any(tier.startswith("ref:") for tier in (record.tier, *left)):  # the index there points to the ref file
         candidates.add(f"{scope_folder(record.scope)}MEMORY.md")
     return {path for path in candidates if path is not None}
-
-
-def archive_path(path: str) -> str:
-    """Choose where the content of a file is kept once it has left the hot tree."""
-    return f"{ARCHIVE}{path}"
 
 
 def role_of(path: str) -> FileRole | None:

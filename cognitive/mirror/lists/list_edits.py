@@ -128,7 +128,8 @@ class ListFile:
                 return sorted(records, key=lambda record: record.id)
             case "slot":
                 record = store.slot_record(connection, role.scope, paths.slot_form(role.detail), role.detail)
-                return [record] if record and paths.is_archived(record) == role.archived else []
+                archived = record is not None and (paths.path_of(record) or "").startswith(paths.ARCHIVE)
+                return [record] if record is not None and archived == role.archived else []
             case "entity":
                 return store.newest_about(connection, role.scope, self.subject(text), _ON_A_PAGE)
 
@@ -156,15 +157,16 @@ class ListFile:
             nights = {n: local_day(datetime.fromisoformat(at), self.zone) for n, (by, at) in moved if by == _SLEEP}
             refs = decay_store.ref_file_counts(self.connection, self.role.scope)
             return memory_md.arrange_memory_md(blocks, items, guests, heirs, nights, refs)
-        heading = {"ref": self.role.detail, "entity": self.subject(text) if kind == "entity" else ""}.get(kind)
-        arranged = list_layout.arrange(kind, blocks, items, guests, heirs, f"# {heading}\n\n" if heading else "")
+        heading = self.role.detail if kind == "ref" else self.subject(text) if kind == "entity" else None
+        header = "" if heading is None else f"# {heading}\n\n"
+        arranged = list_layout.arrange(kind, blocks, items, guests, heirs, header)
         return [] if leaves and self._is_empty(arranged) else arranged
 
     def _leaves(self) -> bool:
         """Tell whether the file's day is over, and the archive has the file where it is kept there."""
         role = self.role
         stays = role.keeps_archive and not role.archived
-        archived = paths.archive_path(self.path)
+        archived = paths.ARCHIVE + self.path
         return role.is_expired and not (stays and list_file_rows.list_file(self.connection, archived) is None)
 
     def _may_stay(self, record: store.Record, leaves: bool) -> bool:
@@ -183,7 +185,7 @@ class ListFile:
         """Tell whether no record stands in a log, and the archive has its owner's text."""
         if self.role.kind != "daily" or self.role.archived or any(block.record is not None for block in blocks):
             return False
-        row = list_file_rows.list_file(self.connection, paths.archive_path(self.path))
+        row = list_file_rows.list_file(self.connection, paths.ARCHIVE + self.path)
         text = row[0] if row else ""
         return not self.role.keeps_archive or all(block.raw.strip() in text for block in blocks)
 

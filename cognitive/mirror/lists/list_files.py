@@ -19,7 +19,7 @@ from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.list_edits import CURSOR, Blocks, ListFile, ListFileEdit
-from kenobot.cognitive.mirror.paths import ARCHIVE, FileRole, archive_path, is_legacy, paths_of, role_of
+from kenobot.cognitive.mirror.paths import ARCHIVE, FileRole, is_legacy, paths_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events, list_file_rows, tiers
 from kenobot.cognitive.store import records as store
@@ -206,7 +206,7 @@ class ListFiles(FileSync[Blocks]):
             return set()
         self._aged = today
         over = [path for path in self._known if not path.startswith(ARCHIVE) and self._role(path).is_expired]
-        return {path for log_ in over for path in (log_, archive_path(log_))}
+        return {path for log_ in over for path in (log_, ARCHIVE + log_)}
 
     def _role(self, path: str) -> FileRole:
         """Say what the list file at `path` holds today."""
@@ -286,7 +286,7 @@ class ListFiles(FileSync[Blocks]):
         found = await self._read_as_noted(path)
         if found is None or found.text is None:
             return  # edited meanwhile: the next look takes that in
-        if self._policy.sleep.expired == "archive" and not await self._kept(archive_path(path), found.text):
+        if self._policy.sleep.expired == "archive" and not await self._kept(ARCHIVE + path, found.text):
             self._report(path, f"{path} cannot be put into the archive: there are too many of that name.")
             return
         if await asyncio.to_thread(disk.remove, self._root, path, found.stamp):

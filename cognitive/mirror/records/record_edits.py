@@ -7,11 +7,11 @@ is set as the owner's word; a file that is gone is forgotten, reversibly.
 
 import json
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import cast, get_args
+from typing import Any, cast
 
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.control.forget import forget
@@ -29,7 +29,6 @@ from kenobot.ports.identity import QUOTED_TRUST, parse_trust
 from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.connection import Connection
 
-_FORMS = frozenset(get_args(Form))
 _SETTABLE = ("active", "forgotten", "archived")
 _RESTORABLE = ("forgotten", "archived", "expired")
 
@@ -38,19 +37,15 @@ _RESTORABLE = ("forgotten", "archived", "expired")
 class EditOutcome:
     """What came of a file. record: whose card it is from now on; None: it stays the person's own.
 
-    rewrite: records whose cards have to be written. is_stale_copy: it is an older card of ours that a crash left
-    behind. replaced_row: another card of ours, in whose place this one stands, and which a crash left behind.
+    rewrite: records whose cards have to be written. leftover: an older card of ours that a crash left behind: this
+    one, or the one in whose place it stands.
     """
 
     touched: int
     record: int | None
     problem: str = ""
     rewrite: frozenset[int] = frozenset()
-    is_stale_copy: bool = False
-    replaced_row: RecordFileRow | None = None
-
-
-_STALE_COPY = EditOutcome(0, None, is_stale_copy=True)
+    leftover: RecordFileRow | None = None
 
 
 def _context_of(spot: FileLocation, context: AdmitContext) -> AdmitContext:
@@ -80,7 +75,7 @@ def absorb_edit(
         and records.get(connection, owner, (spot.scope,)) is None
         and record_file_rows.is_purged(connection, owner)
     ):
-        return _STALE_COPY  # what is erased is erased in any wording
+        return EditOutcome(0, None, leftover=seen)  # what is erased is erased in any wording
     outdated: RecordFileRow | None = None
     if row is None and card.id is not None and (record := records.get(connection, card.id, (spot.scope,))) is not None:
         current = _standing(connection, root, record)
@@ -89,22 +84,22 @@ def absorb_edit(
             if current is None:
                 _moved(connection, record, spot, context)
         elif card.is_unedited and not is_right_folder(seen.folder, record):
-            return _STALE_COPY
+            return EditOutcome(0, None, leftover=seen)
         elif card.is_unedited:
             record_file_rows.save_row(connection, seen)
             return EditOutcome(0, None, "it is a copy of another file, so it changes nothing in memory")
     if card.is_unedited and owner is not None:
         record_file_rows.save_row(connection, replace(seen, record=owner))
-        return EditOutcome(0, owner, rewrite=frozenset({owner}), replaced_row=outdated)
+        return EditOutcome(0, owner, rewrite=frozenset({owner}), leftover=outdated)
     if card.is_unedited and card.id is not None and record_file_rows.is_purged(connection, card.id):
         if tombstone_time(connection, spot.scope, key_of(card.text or "")) is not None:
-            return _STALE_COPY  # the very words: a crash kept it from going with the others
+            return EditOutcome(0, None, leftover=seen)  # the very words: a crash kept it from going with the others
         record_file_rows.save_row(connection, seen)
         return EditOutcome(0, None, "what it says was erased from memory: delete this file, too")
     outcome = _follow(connection, spot, card, owner, context)
     record_file_rows.save_row(connection, replace(seen, record=outcome.record))
     rewrite = frozenset(number for number in (outcome.record, owner) if number is not None)
-    return replace(outcome, rewrite=rewrite, replaced_row=outdated)
+    return replace(outcome, rewrite=rewrite, leftover=outdated)
 
 
 def _follow(
@@ -125,14 +120,14 @@ def _standing(connection: Connection, root: Path, record: Record) -> RecordFileR
     return row if row is not None and os.path.lexists(root / row.path) else None
 
 
-def _moved(connection: Connection, record: Record, spot: FileLocation, occasion: AdmitContext) -> None:
+def _moved(connection: Connection, record: Record, spot: FileLocation, context: AdmitContext) -> None:
     """Follow a person who moved a card into the archive, or out of it."""
     row = record_file_rows.card_of(connection, record.id)
     before = location_of(row.folder) if row is not None else None
     if before is None or before.archived == spot.archived or record.form == "box":
         return
     if spot.archived or record.status in _RESTORABLE:
-        _set_status(connection, record, "archived" if spot.archived else "active", occasion)
+        _set_status(connection, record, "archived" if spot.archived else "active", context)
 
 
 def _quotation(
@@ -148,12 +143,12 @@ def _quotation(
     return EditOutcome(0, owner, "" if ours else "it quotes what was said, so an edit of it changes nothing in memory")
 
 
-def _set_status(connection: Connection, record: Record, status: str, occasion: AdmitContext) -> int:
+def _set_status(connection: Connection, record: Record, status: str, context: AdmitContext) -> int:
     """Give a record the status that a person wished; 0 when that is not possible."""
-    act = occasion.change_context("the owner wished it, by its card")
+    act = context.change_context("the owner wished it, by its card")
     if status == "forgotten":
-        return int(forget(connection, record.id, (record.scope,), occasion) is not None)
-    values: dict[str, ColumnValue] = {"status": status, "updated": records.stamp(occasion.at)}
+        return int(forget(connection, record.id, (record.scope,), context) is not None)
+    values: dict[str, ColumnValue] = {"status": status, "updated": records.stamp(context.at)}
     if status == "active":
         if records.by_key(connection, record.scope, record.form, record.key) is not None:
             return 0
@@ -163,6 +158,161 @@ def _set_status(connection: Connection, record: Record, status: str, occasion: A
     else:
         return 0
     return 1
+
+
+def _new(connection: Connection, spot: FileLocation, card: RecordFile, context: AdmitContext) -> EditOutcome:
+    """Take in a file that no record has: written by a person, or by us before the database was lost."""
+    if card.text is None:
+        return EditOutcome(0, None)
+    values: Mapping[str, Any] = card.values
+    trust = values.get("trust") if card.is_unedited else "owner"
+    form = values.get("form")
+    candidate = Candidate(
+        form=cast("Form", form) if form in ("note", "episode", "procedure") else "note",
+        scope=spot.scope,
+        text=card.text,
+        category=slug(str(values.get("category", ""))) or "fact",
+        source="edit",
+        trust=parse_trust(str(trust), "tool"),
+        subject=_subject(values.get("subject")),
+        attributes=_pairs(values.get("attributes")),
+        tags=_tags(values.get("tags")),
+        confidence=values.get("confidence"),
+        importance=values.get("importance"),
+    )
+    decision = admit(connection, candidate, context)
+    if decision.record is None:
+        return EditOutcome(0, None, f"memory does not take it in: {decision.reason}")
+    if decision.action == "reinforced" and record_file_rows.card_of(connection, decision.record) is not None:
+        return EditOutcome(1, None)
+    record = records.get(connection, decision.record, (spot.scope,))
+    if record is not None and values.get("pinned"):
+        act = context.change_context("the owner pinned it")
+        change(connection, record, "pinned", {"policy_class": "protected"}, act)
+    return EditOutcome(1, decision.record)
+
+
+class _Edit:
+    """One person's edit of one record's card."""
+
+    def __init__(self, connection: Connection, record: Record, card: RecordFile, context: AdmitContext) -> None:
+        self._connection = connection
+        self._record = record
+        self._card = card
+        self._context = context
+        self._act: ChangeContext = context.change_context("the owner edited its card")
+        was = record_file_rows.values_after(connection, record, card.revision)
+        self._base = record._replace(**{name: value for name, value in was.items() if name in _COLUMNS})  # type: ignore[arg-type]
+
+    def apply(self) -> EditOutcome:
+        status = self._card.values.get("status")
+        touched = 0
+        if status != self._base.status and status in _SETTABLE:
+            touched += _set_status(self._connection, self._record, str(status), self._context)
+            self._record = records.get(self._connection, self._record.id, (self._record.scope,)) or self._record
+        text = sanitize(self._card.text or "", self._context.policy.max_text_chars)
+        front = self._front()
+        if text == self._base.text:
+            return EditOutcome(touched + self._set(front), self._record.id)
+        if not text:
+            forgotten = forget(self._connection, self._record.id, (self._record.scope,), self._context)
+            return EditOutcome(touched + int(forgotten is not None), self._record.id)
+        return self._reword(text, front, touched)
+
+    def _front(self) -> dict[str, ColumnValue]:
+        """Select what the person set in the front matter, by column."""
+        values: Mapping[str, Any] = self._card.values
+        base = self._base
+        changes: dict[str, ColumnValue] = {}
+        if (category := slug(str(values.get("category", "")))) and category != slug(base.category):
+            changes["category"] = category
+        if "subject" in values and (subject := _subject(values["subject"]) or "owner") != base.subject:
+            changes["subject"] = subject
+        if "tags" in values and list(_tags(values["tags"])) != json.loads(base.tags):
+            changes["tags"] = json.dumps(_tags(values["tags"]), ensure_ascii=False)
+        if "attributes" in values:
+            attributes = json.loads(base.attributes)
+            speaker = {"by": by} if (by := attributes.pop("by", None)) else {}
+            if values["attributes"] != attributes:
+                changes["attributes"] = json.dumps(values["attributes"] | speaker, ensure_ascii=False)
+        if "pinned" in values and values["pinned"] != (base.policy_class == "protected"):
+            changes["policy_class"] = "protected" if values["pinned"] else "durable"
+        for name in ("confidence", "importance"):
+            if name in values and values[name] != getattr(base, name):
+                changes[name] = values[name]
+        if changes.get("category") == "preference" and self._record.trust in QUOTED_TRUST:
+            changes["trust"] = "owner"  # preferences are shown as they stand: so the owner vouches for it
+        return changes
+
+    def _set(self, changes: dict[str, ColumnValue]) -> int:
+        if not changes:
+            return 0
+        self._change("edited", changes)
+        return 1
+
+    def _reword(self, text: str, front: dict[str, ColumnValue], touched: int) -> EditOutcome:
+        """Put the person's text in the old one's place; where another has taken it meanwhile, both live."""
+        record = self._record
+        slot = record.key.removeprefix("slot:") if record.key.startswith("slot:") else ""
+        values: Mapping[str, Any] = {**record._asdict(), **front}
+        candidate = Candidate(
+            form=cast("Form", record.form),
+            scope=record.scope,
+            text=text,
+            category=values["category"],
+            source="edit",
+            trust="owner",
+            slot=slot,
+            tier="core" if record.tier == "core" else "daily",
+            subject=_subject(values["subject"]),
+            attributes=_pairs(self._card.values.get("attributes")) if "attributes" in front else (),
+            tags=_tags(json.loads(values["tags"])),
+            importance=values["importance"] if "importance" in front else None,
+        )
+        context = self._context if slot else replace(self._context, day=record.day)
+        if slot or record.status != "active":
+            decision = admit(self._connection, candidate, context)
+        else:
+            decision = supersede(self._connection, record.id, candidate, context)
+        if decision.record is None:
+            forget(self._connection, record.id, (record.scope,), self._context)
+            return EditOutcome(touched + 1, None, f"memory does not take it in: {decision.reason}")
+        if decision.record == record.id:
+            if record.text != text and not slot:
+                self._change("reworded", {"text": text, "key": key_of(text)})
+            self._set(front)
+            return EditOutcome(touched + 1, record.id)
+        heir = records.get(self._connection, decision.record, (record.scope,))
+        assert heir is not None
+        if record.tier not in ("core", "daily", heir.tier):  # what stood in a ref file or in the archive stays there
+            change(self._connection, heir, "filed", {"tier": record.tier}, self._act)
+        pin = values["policy_class"]
+        if ("policy_class" in front or pin == "protected") and heir.policy_class != pin:
+            change(self._connection, heir, "pinned", {"policy_class": pin}, self._act)
+        return EditOutcome(touched + 1, heir.id)
+
+    def _change(self, kind: str, values: dict[str, ColumnValue]) -> None:
+        stamped = {**values, "updated": records.stamp(self._context.at)}
+        change(self._connection, self._record, kind, stamped, self._act)
+
+
+_COLUMNS = frozenset(
+    "text category subject attributes tags trust confidence importance status policy_class tier day key".split()
+)
+
+
+def _subject(value: object) -> str:
+    """Name a subject as a candidate does: "" for the person whose scope it is."""
+    subject = " ".join(str(value or "").split())[:200]
+    return "" if subject.casefold() == "owner" else subject
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    return tuple(" ".join(str(tag).split())[:100] for tag in value) if isinstance(value, Sequence) else ()
+
+
+def _pairs(value: object) -> tuple[tuple[str, str], ...]:
+    return tuple((str(name), str(said)) for name, said in value.items()) if isinstance(value, dict) else ()
 
 
 # ── deletions ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -221,173 +371,3 @@ def _deletion_forgets(row: RecordFileRow, *, archived: bool = True) -> bool:
     """Tell whether the deletion of a file forgets what it says. archived: one in the archive, too."""
     spot = location_of(row.folder)
     return row.kind == "card" and spot is not None and spot.area == "facts" and (archived or not spot.archived)
-
-
-# ── edits ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _new(connection: Connection, spot: FileLocation, card: RecordFile, occasion: AdmitContext) -> EditOutcome:
-    """Take in a file that no record has: written by a person, or by us before the database was lost."""
-    if card.text is None:
-        return EditOutcome(0, None)
-    values = card.values
-    trust = values.get("trust") if card.is_unedited else "owner"
-    form = values.get("form")
-    candidate = Candidate(
-        form=cast("Form", form) if form in ("note", "episode", "procedure") else "note",
-        scope=spot.scope,
-        text=card.text,
-        category=slug(str(values.get("category", ""))) or "fact",
-        source="edit",
-        trust=parse_trust(str(trust), "tool"),
-        subject=_subject(values.get("subject")),
-        attributes=_pairs(values.get("attributes")),
-        tags=_tags(values.get("tags")),
-        confidence=_share(values.get("confidence")),
-        importance=_share(values.get("importance")),
-    )
-    decision = admit(connection, candidate, occasion)
-    if decision.record is None:
-        return EditOutcome(0, None, f"memory does not take it in: {decision.reason}")
-    if decision.action == "reinforced" and record_file_rows.card_of(connection, decision.record) is not None:
-        return EditOutcome(1, None)
-    record = records.get(connection, decision.record, (spot.scope,))
-    if record is not None and values.get("pinned") is True:
-        change(
-            connection, record, "pinned", {"policy_class": "protected"}, occasion.change_context("the owner pinned it")
-        )
-    return EditOutcome(1, decision.record)
-
-
-class _Edit:
-    """One person's edit of one record's card."""
-
-    def __init__(self, connection: Connection, record: Record, card: RecordFile, occasion: AdmitContext) -> None:
-        self._connection = connection
-        self._record = record
-        self._card = card
-        self._occasion = occasion
-        self._act: ChangeContext = occasion.change_context("the owner edited its card")
-        was = record_file_rows.values_after(connection, record, card.revision)
-        self._base = record._replace(**{name: value for name, value in was.items() if name in _COLUMNS})  # type: ignore[arg-type]
-
-    def apply(self) -> EditOutcome:
-        status = self._card.values.get("status")
-        touched = 0
-        if status != self._base.status and status in _SETTABLE:
-            touched += _set_status(self._connection, self._record, str(status), self._occasion)
-            self._record = records.get(self._connection, self._record.id, (self._record.scope,)) or self._record
-        text = sanitize(self._card.text or "", self._occasion.policy.max_text_chars)
-        front = self._front()
-        if text == self._base.text:
-            return EditOutcome(touched + self._set(front), self._record.id)
-        if not text:
-            forgotten = forget(self._connection, self._record.id, (self._record.scope,), self._occasion)
-            return EditOutcome(touched + int(forgotten is not None), self._record.id)
-        return self._reword(text, front, touched)
-
-    def _front(self) -> dict[str, ColumnValue]:
-        """Select what the person set in the front matter, by column."""
-        values, base = self._card.values, self._base
-        changes: dict[str, ColumnValue] = {}
-        if (category := slug(str(values.get("category", "")))) and category != slug(base.category):
-            changes["category"] = category
-        if "subject" in values and (subject := _subject(values["subject"]) or "owner") != base.subject:
-            changes["subject"] = subject
-        if "tags" in values and list(_tags(values["tags"])) != json.loads(base.tags):
-            changes["tags"] = json.dumps(_tags(values["tags"]), ensure_ascii=False)
-        if (attrs := self._attributes()) is not None:
-            changes["attributes"] = attrs
-        if "pinned" in values and values["pinned"] != (base.policy_class == "protected"):
-            changes["policy_class"] = "protected" if values["pinned"] else "durable"
-        for name in ("confidence", "importance"):
-            share = _share(values.get(name))
-            if share is not None and share != getattr(base, name):
-                changes[name] = share
-        if changes.get("category") == "preference" and self._record.trust in QUOTED_TRUST:
-            changes["trust"] = "owner"  # preferences are shown as they stand: so the owner vouches for it
-        return changes
-
-    def _attributes(self) -> str | None:
-        """Select the attributes that the person left there, if they are others, with their speaker."""
-        attributes = self._card.values.get("attributes")
-        if not isinstance(attributes, dict):
-            return None
-        base = json.loads(self._base.attributes)
-        by = base.pop("by", None)
-        if attributes == base:
-            return None
-        return json.dumps(attributes | ({"by": by} if by else {}), ensure_ascii=False)
-
-    def _set(self, changes: dict[str, ColumnValue]) -> int:
-        if not changes:
-            return 0
-        self._change("edited", changes)
-        return 1
-
-    def _reword(self, text: str, front: dict[str, ColumnValue], touched: int) -> EditOutcome:
-        """Put the person's text in the old one's place; where another has taken it meanwhile, both live."""
-        record = self._record
-        slot = record.key.removeprefix("slot:") if record.key.startswith("slot:") else ""
-        candidate = Candidate(
-            form=cast("Form", record.form) if record.form in _FORMS else "note",
-            scope=record.scope,
-            text=text,
-            category=str(front.get("category", record.category)),
-            source="edit",
-            trust="owner",
-            slot=slot,
-            tier="core" if record.tier == "core" else "daily",
-            subject=_subject(front.get("subject", record.subject)),
-            attributes=_pairs(self._card.values.get("attributes")) if "attributes" in front else (),
-            tags=_tags(json.loads(str(front.get("tags", record.tags)))),
-            importance=_share(front.get("importance")),
-        )
-        occasion = replace(self._occasion, day=record.day)
-        if slot or record.status != "active":
-            decision = admit(self._connection, candidate, occasion if not slot else self._occasion)
-        else:
-            decision = supersede(self._connection, record.id, candidate, occasion)
-        if decision.record is None:
-            forget(self._connection, record.id, (record.scope,), self._occasion)
-            return EditOutcome(touched + 1, None, f"memory does not take it in: {decision.reason}")
-        if decision.record == record.id:
-            if record.text != text and not slot:
-                self._change("reworded", {"text": text, "key": key_of(text)})
-            self._set(front)
-            return EditOutcome(touched + 1, record.id)
-        heir = records.get(self._connection, decision.record, (record.scope,))
-        assert heir is not None
-        if record.tier not in ("core", "daily", heir.tier):  # what stood in a ref file or in the archive stays there
-            change(self._connection, heir, "filed", {"tier": record.tier}, self._act)
-        pin = str(front.get("policy_class", record.policy_class))
-        if ("policy_class" in front or record.policy_class == "protected") and heir.policy_class != pin:
-            change(self._connection, heir, "pinned", {"policy_class": pin}, self._act)
-        return EditOutcome(touched + 1, heir.id)
-
-    def _change(self, kind: str, values: dict[str, ColumnValue]) -> None:
-        stamped = {**values, "updated": records.stamp(self._occasion.at)}
-        change(self._connection, self._record, kind, stamped, self._act)
-
-
-_COLUMNS = frozenset(
-    "text category subject attributes tags trust confidence importance status policy_class tier day key".split()
-)
-
-
-def _subject(value: object) -> str:
-    """Name a subject as a candidate does: "" for the person whose scope it is."""
-    subject = " ".join(str(value or "").split())[:200]
-    return "" if subject.casefold() == "owner" else subject
-
-
-def _tags(value: object) -> tuple[str, ...]:
-    return tuple(" ".join(str(tag).split())[:100] for tag in value) if isinstance(value, Sequence) else ()
-
-
-def _pairs(value: object) -> tuple[tuple[str, str], ...]:
-    return tuple((str(name), str(said)) for name, said in value.items()) if isinstance(value, dict) else ()
-
-
-def _share(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

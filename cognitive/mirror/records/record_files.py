@@ -214,10 +214,8 @@ class RecordFiles(FileSync[EditOutcome]):
         outcome = view.detail
         self._again.update(outcome.rewrite)
         self._seen.pop(path, None)
-        if outcome.is_stale_copy:
-            await self._remove(path, found.stamp)
-        if outcome.replaced_row is not None:
-            await self._remove(outcome.replaced_row.path, outcome.replaced_row.stamp)
+        if outcome.leftover is not None:
+            await self._remove(outcome.leftover.path, outcome.leftover.stamp)
         if outcome.problem:
             self._report(path, f"{path}: {outcome.problem}.")
         else:
