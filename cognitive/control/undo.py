@@ -47,11 +47,8 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor) -> Und
     """
     named = events.get_event(connection, event)
     happenings = events.decision_events(connection, named.decision_id) if named is not None else []
-    changing = [
-        h
-        for h in happenings
-        if h.kind != "recalled" and (h.previous_values or (h.kind in _BIRTHS and h.record is not None))
-    ]
+    told = [h for h in happenings if h.kind != "recalled"]
+    changing = [h for h in told if h.previous_values or (h.kind in _BIRTHS and h.record is not None)]
     theirs = _theirs(connection, changing, reach)
     records = {number: record for number, record in theirs.items() if record.form not in _HOLDERS}
     # A week that went with a fact it told of is summed up anew, and need not come back as it was.

@@ -243,11 +243,7 @@ def resolve_contradiction(
     left = remove_claims(record.text, denied) if denied else None
     if left is None or left == record.text:
         return Conflict(record, "invalidate")
-    gone = [
-        name
-        for name, value in _said(record).items()
-        if mentions_value(record.text, value) and not mentions_value(left, value)
-    ]
+    gone = [n for n, v in _said(record).items() if mentions_value(record.text, v) and not mentions_value(left, v)]
     return Conflict(record, "amend", tuple(gone), left)
 
 
@@ -266,11 +262,8 @@ def resolve_new_value(
         return Conflict(record, "amend", tuple(over), left)
     if not rest:
         return Conflict(record, "supersede", outdated)
-    wrong = [
-        value
-        for name, value in over.items()
-        if name in outdated or normalize_name(name) in map(normalize_name, outdated)
-    ]
+    names = set(map(normalize_name, outdated))
+    wrong = [value for name, value in over.items() if normalize_name(name) in names]
     marked = with_outdated_note(record.text, wrong, record.lang)
     return Conflict(record, "amend", outdated, marked if marked != record.text else "")
 
