@@ -16,7 +16,6 @@ from kenobot.evals.recall import datasets, lifecycle
 from kenobot.evals.recall import run as recall
 from kenobot.evals.recall.counting_reranker import CountingReranker, open_reranker
 from kenobot.evals.recall.eval_home import BUDGET, EvalOptions
-from kenobot.evals.recall.lifecycle import AreaScore
 from kenobot.evals.recall.metrics import DEPTHS
 from kenobot.evals.recall.run import QuestionResult, RecallReport
 
@@ -36,7 +35,7 @@ def bench_recall(context: CommandContext) -> int:
     if args.sample:
         conversations = datasets.sample(conversations, args.sample)
     setting = _eval_options(context, args.budget)
-    report = _run(context, lambda judge: recall.run(conversations, setting, context.clock, _progress, judge))
+    report, _ = _run(context, lambda judge: recall.run(conversations, setting, context.clock, _progress, judge))
     if args.explain:
         return _explain(report.rows[0], as_json=args.json)
     print(json.dumps(report.as_json(), ensure_ascii=False) if args.json else table(report))
@@ -97,18 +96,14 @@ def draw(report: RecallReport, path: Path) -> None:
 
 
 def _explain(row: QuestionResult, *, as_json: bool) -> int:
-    if as_json:
-        misses = [asdict(miss) for miss in row.misses]
-        ranking = row.explained_ranking
-        print(json.dumps({"id": row.question.id, "gold": row.question.gold, "first": ranking, "lost": misses}))
-        return 0
-    lines = [f"{row.question.id}: {row.question.text}  ({row.question.category}, {row.level})"]
-    for place, (key, why) in enumerate(row.explained_ranking, 1):
-        lines.append(f"{place:>3}. {'*' if key in row.question.gold else ' '} {key}: {why}")
+    question, ranking = row.question, row.explained_ranking
+    lines = [f"{question.id}: {question.text}  ({question.category}, {row.level})"]
+    for place, (key, why) in enumerate(ranking, 1):
+        lines.append(f"{place:>3}. {'*' if key in question.gold else ' '} {key}: {why}")
     lines += [f"lost: {miss.unit}: {miss.stage}; {miss.why}" for miss in row.misses]
-    for line in lines:
-        print(escape_controls(line))
-    return 0
+    lost = [asdict(miss) for miss in row.misses]
+    explained = {"id": question.id, "gold": question.gold, "first": ranking, "lost": lost}
+    return options.print_row(explained, as_json, "\n".join(lines))
 
 
 def _print_misses(report: RecallReport) -> None:
@@ -124,10 +119,7 @@ def bench_lifecycle(context: CommandContext) -> int:
     if args.sample:
         conversations = datasets.sample(conversations, args.sample)
 
-    async def work(judge: CountingReranker | None) -> tuple[list[AreaScore], CountingReranker | None]:
-        return await lifecycle.run(conversations, setting, context.clock, _progress, judge), judge
-
-    rows, judge = _run(context, work)
+    rows, judge = _run(context, lambda judge: lifecycle.run(conversations, setting, context.clock, _progress, judge))
     if args.json:
         scores: dict[str, object] = {
             row.area: {"asked": row.asked, "right": row.right, "wrong": row.wrong} for row in rows
@@ -147,14 +139,16 @@ def _eval_options(context: CommandContext, budget: int = BUDGET) -> EvalOptions:
     return EvalOptions(context.args.embedder, budget, Path(vectors) if vectors else None)
 
 
-def _run(context: CommandContext, work: Callable[[CountingReranker | None], Awaitable[T]]) -> T:
-    """Run `work` with the reranker that the arguments ask for."""
+def _run(
+    context: CommandContext, work: Callable[[CountingReranker | None], Awaitable[T]]
+) -> tuple[T, CountingReranker | None]:
+    """Run `work` with the reranker that the arguments ask for; its result, and the reranker."""
 
-    async def run() -> T:
+    async def run() -> tuple[T, CountingReranker | None]:
         if context.args.reranker == "none":
-            return await work(None)
+            return await work(None), None
         async with open_reranker(context.home, context.loaded, context.clock) as judge:
-            return await work(judge)
+            return await work(judge), judge
 
     result = asyncio.run(run())
     options.show_progress()

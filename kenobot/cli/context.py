@@ -11,7 +11,6 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cli import options
-from kenobot.cognitive.control.find import AmbiguousReference
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
@@ -97,8 +96,6 @@ class CommandContext:
                 except sqlite3.OperationalError:
                     _require_current(connection)  # an older database may lack what is asked for
                     raise
-        except AmbiguousReference as error:
-            raise options.NothingFound(str(error)) from error
         except sqlite3.OperationalError as error:
             raise StoreError(f"{path} cannot be read: {error}.") from error
         except sqlite3.DatabaseError as error:
@@ -107,28 +104,32 @@ class CommandContext:
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """One short transaction, written whole or not at all. Raises NothingFound, ConfigError or StoreError."""
-        self.require_database()
-        migrate.check(self.home.database)
-        try:
-            with closing(connect(self.home.database)) as connection:
-                _require_current(connection)
-                connection.execute("BEGIN IMMEDIATE")
-                yield connection
-                connection.execute("COMMIT")
-        except AmbiguousReference as error:
-            raise options.NothingFound(str(error)) from error
-        except sqlite3.Error as error:
-            raise to_store_error(error) from error
+        with self._connection() as connection:
+            _require_current(connection)
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+            connection.execute("COMMIT")
 
     def copy_database(self, target: Path) -> None:
         """Copy the database in one snapshot; a bot that writes meanwhile does not wait.
 
-        Raises ConfigError, StoreCorrupt or StoreError.
+        Raises NothingFound, ConfigError, StoreCorrupt or StoreError.
         """
+        with self._connection(readonly=True) as connection:
+            connection.execute("VACUUM INTO ?", (str(target),))
+
+    def require_current_schema(self) -> None:
+        """For commands with transactions of their own. Raises NothingFound, ConfigError or StoreError."""
+        with self._connection(readonly=True) as connection:
+            _require_current(connection)
+
+    @contextmanager
+    def _connection(self, *, readonly: bool = False) -> Iterator[sqlite3.Connection]:
+        self.require_database()
         migrate.check(self.home.database)
         try:
-            with closing(connect(self.home.database, readonly=True)) as connection:
-                connection.execute("VACUUM INTO ?", (str(target),))
+            with closing(connect(self.home.database, readonly=readonly)) as connection:
+                yield connection
         except sqlite3.Error as error:
             raise to_store_error(error) from error
 
@@ -140,16 +141,6 @@ class CommandContext:
             while index.index_backlog(connection, _BATCH):
                 pass
             yield index, connection
-
-    def require_current_schema(self) -> None:
-        """For commands with transactions of their own. Raises NothingFound, ConfigError or StoreError."""
-        self.require_database()
-        migrate.check(self.home.database)
-        try:
-            with closing(connect(self.home.database, readonly=True)) as connection:
-                _require_current(connection)
-        except sqlite3.Error as error:
-            raise to_store_error(error) from error
 
     def require_database(self) -> None:
         """Raises NothingFound."""

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kenobot.core.redaction import escape_controls
 from kenobot.ports.errors import KenobotError
@@ -16,6 +16,9 @@ from kenobot.ports.errors import KenobotError
 if TYPE_CHECKING:
     from kenobot.ports.clock import Clock
     from kenobot.storage.dead_letters import DeadLetterId
+
+T = TypeVar("T")
+N = TypeVar("N", int, float)
 
 FAILED, NOT_FOUND = 1, 2
 _CODES = "exit codes: 0 done · 1 it failed · 2 nothing found"
@@ -95,82 +98,75 @@ def _filled(text: str) -> str:
 def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     """Run the command that the arguments name; returns its exit code. Raises KenobotError."""
     from kenobot.cli.context import CommandContext
+    from kenobot.cognitive.control.find import AmbiguousReference
 
     module, _, function = arguments.call.partition(":")
     run: Callable[[CommandContext], int] = getattr(importlib.import_module(f"kenobot.cli.{module}"), function)
-    return run(CommandContext(arguments, clock))
+    try:
+        return run(CommandContext(arguments, clock))
+    except AmbiguousReference as error:
+        raise NothingFound(str(error)) from error
 
 
 # ── types of arguments ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def parse_since(text: str) -> timedelta | datetime:
-    """`90s`, `30m`, `1h`, `2d`, `1w` ago, or a date or time; without an offset it is UTC."""
-    if ago := _AGO.fullmatch(text):
-        return timedelta(**{_UNITS[ago[2]]: int(ago[1])})
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither like 1h or 2d nor like 2026-11-21 (UTC)") from None
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+def checked(parse: Callable[[str], T], complaint: str) -> Callable[[str], T]:
+    """A type of arguments. parse: raises ValueError for what is none; then the text is said to be `complaint`."""
+
+    def read(text: str) -> T:
+        try:
+            return parse(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is {complaint}") from None
+
+    return read
 
 
 def bounded_int(most: int) -> Callable[[str], int]:
     """A parser of numbers from 1 to `most`."""
-
-    def read(text: str) -> int:
-        if not text.isdecimal() or not 1 <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {most}")
-        return int(text)
-
-    return read
+    return checked(
+        lambda text: _within(int(text) if text.isdecimal() else 0, 1, most), f"not a number from 1 to {most}"
+    )
 
 
-def bounded_float(most: float, complaint: str) -> Callable[[str], float]:
-    """A parser of numbers from 0 to `most`; complaint: about anything else."""
-
-    def read(text: str) -> float:
-        try:
-            number = float(text)
-        except ValueError:
-            number = -1.0
-        if not 0 <= number <= most:
-            raise argparse.ArgumentTypeError(f"{text!r} is {complaint}")
-        return number
-
-    return read
+def _within(number: N, least: float, most: float) -> N:
+    if not least <= number <= most:
+        raise ValueError(number)
+    return number
 
 
-def id_number(complaint: str) -> Callable[[str], int]:
-    """A parser of ids, with or without #; complaint: about anything else."""
-
-    def read(text: str) -> int:
-        digits = text.lstrip("#")
-        if not (digits.isascii() and digits.isdecimal() and len(digits) <= _DIGITS):
-            raise argparse.ArgumentTypeError(f"{text!r} is {complaint}")
-        return int(digits)
-
-    return read
+def _moment(text: str) -> timedelta | datetime:
+    """`90s`, `30m`, `1h`, `2d`, `1w` ago, or a date or time; without an offset it is UTC."""
+    if ago := _AGO.fullmatch(text):
+        return timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    moment = datetime.fromisoformat(text)
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def dead_letter_id(text: str) -> "DeadLetterId":
+def _id_number(text: str) -> int:
+    """An id, with or without #."""
+    digits = text.lstrip("#")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= _DIGITS):
+        raise ValueError(text)
+    return int(digits)
+
+
+def _dead_letter_id(text: str) -> "DeadLetterId":
     from kenobot.storage.dead_letters import DeadLetterId
 
-    try:
-        return DeadLetterId.parse(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither like in-12 nor like out-7") from None
+    return DeadLetterId.parse(text)
 
 
 TYPES: Mapping[str, Callable[[str], Any]] = {
     "positive": bounded_int(1_000_000),
-    "share": bounded_float(1, "no number from 0 to 1"),
-    "seconds": bounded_float(600, "not a number of seconds from 0 to 600"),
-    "since": parse_since,
-    "dead_letter": dead_letter_id,
-    "proposal": id_number("not the number of a proposal"),
-    "night": id_number("no number of a night: `kenobot sleep status` shows the last one"),
-    "change": id_number("no number of a change: `kenobot memory log --json` shows them"),
+    "share": checked(lambda text: _within(float(text), 0, 1), "no number from 0 to 1"),
+    "seconds": checked(lambda text: _within(float(text), 0, 600), "not a number of seconds from 0 to 600"),
+    "since": checked(_moment, "neither like 1h or 2d nor like 2026-11-21 (UTC)"),
+    "dead_letter": checked(_dead_letter_id, "neither like in-12 nor like out-7"),
+    "proposal": checked(_id_number, "not the number of a proposal"),
+    "night": checked(_id_number, "no number of a night: `kenobot sleep status` shows the last one"),
+    "change": checked(_id_number, "no number of a change: `kenobot memory log --json` shows them"),
 }
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import timedelta
 
 import pytest
@@ -26,6 +26,13 @@ HOSTILE_TEXTS = (
     "x" * 100_000,
     "\n" * 10_000 + "x",
 )
+
+
+async def _until(ready: Callable[[], bool], changed: asyncio.Event) -> None:
+    """Wait until something is so; looked at after each change."""
+    while not ready():
+        changed.clear()
+        await changed.wait()
 
 
 class FakeChannel:
@@ -89,13 +96,13 @@ class FakeChannel:
             forwarded=forwarded,
         )
         self._said.append(inbound)
-        self._ring()
+        self._changed.set()
         return inbound
 
     def end_input(self) -> None:
         """The person ends the conversation: `run` returns after what was said before."""
         self._said.append(None)
-        self._ring()
+        self._changed.set()
 
     def fail_next(self, *errors: Exception | None) -> None:
         """The next calls of `send` raise these, one each; None lets one through."""
@@ -103,17 +110,13 @@ class FakeChannel:
 
     async def until_sent(self, count: int) -> list[str]:
         """Wait until `count` parts were sent; returns their texts."""
-        while len(self.sent) < count:
-            self._changed.clear()
-            await self._changed.wait()
+        await _until(lambda: len(self.sent) >= count, self._changed)
         return self.texts
 
     async def run(self, sink: Sink) -> None:
         """What the sink did not take comes again at the next run."""
         while True:
-            while not self._said:
-                self._changed.clear()
-                await self._changed.wait()
+            await _until(lambda: bool(self._said), self._changed)
             inbound = self._said[0]
             if inbound is not None:
                 await sink(inbound)
@@ -133,7 +136,7 @@ class FakeChannel:
         if error is not None:
             raise error
         self.sent.append(outbound)
-        self._ring()
+        self._changed.set()
         return outbound.replaces or f"{self._name} {len(self.sent)}"
 
     async def draft(self, chat: str, draft: str, text: str) -> None:
@@ -149,9 +152,6 @@ class FakeChannel:
         if attachment.handle not in self.media:
             raise Rejected("there is no such file")
         yield self.media[attachment.handle]
-
-    def _ring(self) -> None:
-        self._changed.set()
 
 
 class RecordingSink:
@@ -181,9 +181,7 @@ class RecordingSink:
 
     async def until_accepted(self, count: int) -> list[Inbound]:
         """Wait until `count` messages were taken."""
-        while len(self.accepted) < count:
-            self._changed.clear()
-            await self._changed.wait()
+        await _until(lambda: len(self.accepted) >= count, self._changed)
         return self.accepted
 
 

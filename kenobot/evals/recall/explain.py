@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from kenobot.cognitive.recall.results.trace import SourceKind
 from kenobot.evals.recall.datasets import Question
 from kenobot.evals.recall.eval_home import EvalHome, RecallAnswer
 
@@ -22,32 +23,25 @@ class MissedPassage:
 def explain_misses(place: EvalHome, question: Question, answer: RecallAnswer, depth: int) -> tuple[MissedPassage, ...]:
     """Of each answering unit that is not among the first `depth`, the stage that lost it."""
     shown = set(answer.ranking[:depth])
-    records = {key: number for number, key in place.record_keys.items()}
-    turns = {key: number for number, key in place.turn_keys.items()}
-    found: list[MissedPassage] = []
-    for key in question.gold:
-        if key in shown:
-            continue
-        if key in turns:
-            found.append(_lost(key, answer, "turn", turns[key]))
-        elif key in records:
-            found.append(_lost(key, answer, "record", records[key]))
-        else:
-            found.append(MissedPassage(key, "not kept", place.rejected.get(key, "it is not in the data")))
-    return tuple(found)
+    units: dict[str, tuple[SourceKind, int]] = {key: ("record", number) for number, key in place.record_keys.items()}
+    units |= {key: ("turn", number) for number, key in place.turn_keys.items()}
+    return tuple(
+        _lost(key, answer, *units[key])
+        if key in units
+        else MissedPassage(key, "not kept", place.rejected.get(key, "it is not in the data"))
+        for key in question.gold
+        if key not in shown
+    )
 
 
-def _lost(key: str, answer: RecallAnswer, kind: Literal["turn", "record"], number: int) -> MissedPassage:
+def _lost(key: str, answer: RecallAnswer, kind: SourceKind, number: int) -> MissedPassage:
     trace = answer.trace
     seen = trace.ranked.get((kind, number))
     if (reason := trace.dropped.get((kind, number))) is not None and reason != "no room":
         return MissedPassage(key, "filtered", reason)
     if seen is None:
-        why = (
-            "turns were not looked for: a memory was strong enough"
-            if kind == "turn" and not trace.turns_searched
-            else "nothing"
-        )
+        unsearched = kind == "turn" and not trace.turns_searched
+        why = "turns were not looked for: a memory was strong enough" if unsearched else "nothing"
         return MissedPassage(key, "no candidate", why)
     shown = len(answer.pack.excerpts if kind == "turn" else answer.pack.memories)
     stage: MissStage = "outscored" if seen.rank > shown else "not packed"
