@@ -117,8 +117,8 @@ class Database:
 
     async def prune(self, table: str, condition: str, *values: object) -> None:
         """Delete the rows of `table` that fit, found by a reader and a thousand a transaction: nobody waits long."""
-        sought = f"SELECT rowid FROM {table} WHERE {condition} LIMIT {_PRUNED}"  # noqa: S608 - constants of ours
-        dropped = f"DELETE FROM {table} WHERE rowid = ? AND ({condition})"  # noqa: S608 - constants of ours
+        sought = f"SELECT rowid FROM {table} WHERE {condition} LIMIT {_PRUNED}"
+        dropped = f"DELETE FROM {table} WHERE rowid = ? AND ({condition})"
         while rows := await self.read(lambda connection: connection.execute(sought, values).fetchall()):
             await self.write(partial(_delete_each, dropped, [(*row, *values) for row in rows]))
 

@@ -78,7 +78,7 @@ def find(
     marks = ", ".join("?" * len(states))
     order = "ORDER BY at DESC, side DESC, number DESC LIMIT ?"
     rows = connection.execute(
-        f"SELECT * FROM ({_AS_LETTER}) WHERE state IN ({marks}) AND at >= ? {order}",  # noqa: S608 - constants of ours
+        f"SELECT * FROM ({_AS_LETTER}) WHERE state IN ({marks}) AND at >= ? {order}",
         (*states, since or "", limit),
     ).fetchall()
     return [_letter(row) for row in reversed(rows)]
@@ -87,7 +87,7 @@ def find(
 def get(connection: Connection, letter: DeadLetterId) -> DeadLetter | None:
     """One letter, None when there is none of that number or all went well with it."""
     row = connection.execute(
-        f"SELECT * FROM ({_AS_LETTER}) WHERE side = ? AND number = ?",  # noqa: S608 - constants of ours
+        f"SELECT * FROM ({_AS_LETTER}) WHERE side = ? AND number = ?",
         (int(letter.side == "out"), letter.number),
     ).fetchone()
     return _letter(row) if row else None
