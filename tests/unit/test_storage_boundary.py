@@ -8,7 +8,9 @@ from pathlib import Path
 import kenobot
 
 _MEMORY = Path(kenobot.__file__).parent / "cognitive"
-_CORE_TABLES = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(?:message|inbox|turn|outbox|hidden_turn)\b")
+_CORE_TABLES = re.compile(
+    r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(?:message|inbox|turn|turn_step|outbox|hidden_turn|approval|prompt_prefix)\b"
+)
 _SQL = re.compile(r"\b(?:SELECT|INSERT (?:OR \w+ )?INTO|DELETE FROM|UPDATE \w+ SET)\b")
 
 
