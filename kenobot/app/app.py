@@ -23,9 +23,8 @@ from kenobot.agent.turn.runner import TurnRunner, TurnServices
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.wiring import (
     build_compaction_worker,
-    build_model_router,
+    build_models,
     build_sleep_worker,
-    choose_background_model,
     prompt_limits,
     reply_language,
     turn_policy,
@@ -97,8 +96,7 @@ class App:
         self.indexer = Indexer(database, index)
         self.embedding = EmbeddingWorker(database, index, clock, plugins.embedder, plugins.previous_embedders)
 
-        model = self._model = build_model_router(settings, plugins.providers, clock)
-        background = choose_background_model(settings, plugins, model, clock)
+        self._model, background = build_models(settings, plugins, clock)
         context = WorkerContext(database, bus, clock, zone, files, index, self.embedding)
         self.extraction = build_extraction_worker(settings.extraction, context, background)
         self.compaction = build_compaction_worker(settings, context, background)

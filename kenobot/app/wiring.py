@@ -1,6 +1,5 @@
 """Build parts from the settings, for the app and for commands that need a part of it."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 from kenobot.agent.background.compaction import CompactionWorker
@@ -23,22 +22,21 @@ def build_compaction_worker(settings: Settings, context: WorkerContext, model: M
     return CompactionWorker(context, budgeted, prompt_limits(settings).window, reads=settings.extraction.enabled)
 
 
-def build_model_router(settings: Settings, providers: Sequence[Provider], clock: Clock) -> ModelRouter:
-    """The providers in their order, each behind a breaker of its own."""
+def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> tuple[ModelRouter, ModelRouter | None]:
+    """Build the models of conversations and of the background work, each provider behind a breaker of its own.
+
+    The latter are the former, or one of their own; None when rules do the work.
+    """
     failures, seconds = settings.provider.breaker_failures, settings.provider.breaker_seconds
-    routes = [ProviderRoute(provider, CircuitBreaker(clock, failures, seconds)) for provider in providers]
-    return ModelRouter(routes, settings.loop.turn_seconds, clock)
 
+    def route(*providers: Provider) -> ModelRouter:
+        routes = [ProviderRoute(provider, CircuitBreaker(clock, failures, seconds)) for provider in providers]
+        return ModelRouter(routes, settings.loop.turn_seconds, clock)
 
-def choose_background_model(
-    settings: Settings, given: PluginInstances, model: ModelRouter, clock: Clock
-) -> ModelRouter | None:
-    """The model of the background work: `model` itself, or one of its own; None when rules do it."""
-    if getattr(given.extraction_provider or given.provider, "rule_based", False):
-        return None
-    return (
-        model if given.extraction_provider is None else build_model_router(settings, [given.extraction_provider], clock)
-    )
+    model, own = route(*plugins.providers), plugins.extraction_provider
+    if getattr(own or plugins.provider, "rule_based", False):
+        return model, None
+    return model, model if own is None else route(own)
 
 
 def build_sleep_worker(

@@ -110,9 +110,8 @@ class NightModel:
         try:
             answer = await self._ask(request, local_day(run.at, self._p.zone))
         except TruncatedReply:
-            return ModelAnswer(
-                "", request_tokens(request), NO_TOKENS.settle
-            )  # they may have been used, and stay reserved
+            # The tokens may have been used, and stay reserved.
+            return ModelAnswer("", request_tokens(request), NO_TOKENS.settle)
         except Rejected as error:
             _log.warning("the model does not take a question of sleep: %s", error)
             return ModelAnswer("", 0, NO_TOKENS.settle)

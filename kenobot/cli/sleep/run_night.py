@@ -58,8 +58,7 @@ async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tupl
     """The parts of a bot that sleep needs. Alone, turns are extracted and the Markdown files synchronised as well."""
     home, loaded, clock, zone = context.home, context.loaded, context.clock, context.zone
     instances = plugin_instances.load_providers(home, loaded, clock)
-    router = wiring.build_model_router(loaded.settings, instances.providers, clock)
-    model = wiring.choose_background_model(loaded.settings, instances, router, clock)
+    _, model = wiring.build_models(loaded.settings, instances, clock)
     database = Database.open(home.database, home.backups)
     index, bus = SideIndex(home.index), Bus(clock)
     try:

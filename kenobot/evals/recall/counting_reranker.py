@@ -89,8 +89,7 @@ async def open_reranker(home: Home, loaded: ResolvedSettings, clock: Clock) -> A
     """The judge that the settings of a home come to. Raises ConfigError when nobody there can read."""
     parts = plugin_instances.load_providers(home, loaded, clock)
     try:
-        every = wiring.build_model_router(loaded.settings, parts.providers, clock)
-        model = wiring.choose_background_model(loaded.settings, parts, every, clock)
+        _, model = wiring.build_models(loaded.settings, parts, clock)
         who = parts.extraction_provider or parts.provider
         if model is None:
             raise ConfigError(_NOBODY.format(name=f'"{who.name}"'))
