@@ -8,7 +8,6 @@ import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from types import TracebackType
 from typing import Any, Final, Self
 
 import httpx
@@ -94,9 +93,7 @@ class TelegramClient:
             raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_exception: object) -> None:
         self._users -= 1
         async with self._turning:
             if self._users == 0:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from kenobot.cognitive.text.lexicon import alternatives
 from kenobot.core.i18n import Language, guess_language
@@ -30,10 +30,8 @@ _QUESTION = re.compile(rf"({alternatives('question_starts')})\b", re.IGNORECASE)
 _QUESTION_MARKS = ("?", "？", "؟")
 
 
-class WritingProfile(BaseModel):
+class WritingProfile(BaseModel, frozen=True):
     """How a person writes; None where the messages do not tell."""
-
-    model_config = ConfigDict(frozen=True)
 
     language: Language | None = None
     tone: Literal["casual", "formal"] | None = None
@@ -42,10 +40,8 @@ class WritingProfile(BaseModel):
     tech: str | None = None
 
 
-class MessageStats(BaseModel):
+class MessageStats(BaseModel, frozen=True):
     """Counts over the person's messages, without those that have no letters."""
-
-    model_config = ConfigDict(frozen=True)
 
     messages: int = 0
     words: int = 0
@@ -87,10 +83,8 @@ class MessageStats(BaseModel):
         )
 
 
-class BootstrapState(BaseModel):
+class BootstrapState(BaseModel, frozen=True):
     """Progress of onboarding in one chat. boundaries: the person's red lines in their own words."""
-
-    model_config = ConfigDict(frozen=True)
 
     phase: OnboardingPhase = "observing"
     messages: int = 0

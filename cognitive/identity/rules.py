@@ -3,14 +3,10 @@
 import re
 import unicodedata
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, field_validator
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Behavior(_Part):
+class Behavior(BaseModel, frozen=True):
     """Something to do. Guidelines of one category stand together."""
 
     instruction: str
@@ -23,21 +19,21 @@ class Behavior(_Part):
         return category.strip() or "general"
 
 
-class ForbiddenPattern(_Part):
+class ForbiddenPattern(BaseModel, frozen=True):
     """Words to avoid in replies."""
 
     pattern: str
     reason: str = ""
 
 
-class LegacyRule(_Part):
+class LegacyRule(BaseModel, frozen=True):
     """An older form: an instruction without a category."""
 
     instruction: str
     id: str = ""
 
 
-class Rules(_Part):
+class Rules(BaseModel, frozen=True):
     """What rules.json holds."""
 
     behavioral: tuple[Behavior, ...] = ()
