@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
-from typing import Protocol, TypeVar
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
@@ -51,10 +51,8 @@ class ModelAnswer:
     settle: Callable[[Connection], None]
 
 
-class QuestionAnswerer(Protocol):
-    """Ask a model. None: no more answers tonight, or no tokens left."""
-
-    async def __call__(self, run: SleepRun, question: ModelQuestion) -> ModelAnswer | None: ...
+QuestionAnswerer = Callable[[SleepRun, ModelQuestion], Awaitable[ModelAnswer | None]]
+"""Asks a model. None: no more answers tonight, or no tokens left."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,26 +140,16 @@ def _same_frame(one: Record, other: Record) -> bool:
 
 
 def question_batches(pairs: Sequence[RecordPair], view: NightView) -> list[QuestionBatch]:
-    """The questions about these pairs, and what each is about. Pairs that were told apart before are left out."""
+    """The questions about these pairs, and what each is about. Pairs told apart as they are now are left out."""
     policy = view.policy.consolidation
-    asked = [pair for pair in pairs if not _is_known_apart(view, pair)][: policy.max_pairs_asked]
+    changed = [
+        pair
+        for pair in pairs
+        if pass_rows.told_apart_at(view.connection, *pair.ids) < max(pair.one.updated, pair.other.updated)
+    ]
+    asked = changed[: policy.max_pairs_asked]
     batches = [tuple(asked[start : start + policy.batch]) for start in range(0, len(asked), policy.batch)]
     return [(_question(batch), batch) for batch in batches]
-
-
-def _is_known_apart(view: NightView, pair: RecordPair) -> bool:
-    """Whether two records were told apart by a reader of both as they are now."""
-    at = pass_rows.told_apart_at(view.connection, *pair.ids)
-    return bool(at) and at >= max(pair.one.updated, pair.other.updated)
-
-
-def read_verdicts(view: NightView, asked: Sequence[QuestionBatch]) -> dict[tuple[int, int], Relation]:
-    """The model's verdicts by pair; what it did not say clearly is missing."""
-    return {
-        batch[number - 1].ids: relation
-        for question, batch in asked
-        for number, relation in parse_relations(view.answer(question) or "", len(batch)).items()
-    }
 
 
 def parse_relations(answer: str, count: int) -> dict[int, Relation]:

@@ -44,7 +44,11 @@ class PairReview:
             and min(word_weight(pair.one, view.policy.admit), word_weight(pair.other, view.policy.admit)) > 0
         ]
         self._batches = pair_relation.question_batches(open_pairs, view)
-        self.verdicts = pair_relation.read_verdicts(view, self._batches)
+        self.verdicts = {
+            batch[number - 1].ids: relation
+            for question, batch in self._batches
+            for number, relation in pair_relation.parse_relations(view.answer(question) or "", len(batch)).items()
+        }
         self.ended: set[int] = set()  # bounded: near pairs; night
         self._resolved: set[tuple[int, int]] = set()  # bounded: near pairs; night
 
