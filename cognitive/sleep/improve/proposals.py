@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Literal
 
 from kenobot.cognitive.compact.summary_rows import GAP_EVENT
@@ -37,8 +38,12 @@ _MOST_REPLIES = 5000
 
 def plan(view: NightView) -> Iterator[Change]:
     """Propose what was not proposed yet, as far as the owner's list has room."""
-    room = view.policy.proposals.max_pending - proposals.count_pending(view.connection)
-    for part in _Proposals.of(view).all():
+    policy, counts = view.policy.proposals, proposals.language_counts(view.connection, OWNER_SCOPE)
+    language = "es" if counts.get("es", 0) > counts.get("en", 0) else "en"
+    ideas = _Proposals(view, policy, view.now - timedelta(days=policy.days), language)
+    recent = (ideas.errors(), ideas.corrections(), ideas.violations(), ideas.grades(), ideas.settings())
+    room = policy.max_pending - proposals.count_pending(view.connection)
+    for part in chain(*recent, ideas.figures()):
         if room <= 0:
             return
         if not proposals.was_proposed(view.connection, part.key) and not _is_nagging(view.connection, part):
@@ -60,21 +65,6 @@ class _Proposals:
     since: datetime
     language: str
 
-    @classmethod
-    def of(cls, view: NightView) -> "_Proposals":
-        policy = view.policy.proposals
-        counts = proposals.language_counts(view.connection, OWNER_SCOPE)
-        language = "es" if counts.get("es", 0) > counts.get("en", 0) else "en"
-        return cls(view, policy, view.now - timedelta(days=policy.days), language)
-
-    def all(self) -> Iterator[ProposeChange]:
-        yield from self._errors()
-        yield from self._corrections()
-        yield from self._violations()
-        yield from self._grades()
-        yield from self._settings()
-        yield from self._figures()
-
     def _rule(
         self, key: str, category: str, entry: str, evidence: Mapping[str, Json], **values: object
     ) -> ProposeChange:
@@ -91,7 +81,7 @@ class _Proposals:
 
     # ── recent events ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _errors(self) -> Iterator[ProposeChange]:
+    def errors(self) -> Iterator[ProposeChange]:
         """Repeated errors of one class: of our own, the lesson as a rule; of others', a hint."""
         found: dict[str, list[int]] = defaultdict(list)
         for record in pass_rows.own_facts_since(self.view.connection, self.since, self.view.now):
@@ -113,7 +103,7 @@ class _Proposals:
             evidence = _evidence(external)
             yield self._setting("errors:external", "provider.fallbacks", "outside", evidence, count=len(external))
 
-    def _corrections(self) -> Iterator[ProposeChange]:
+    def corrections(self) -> Iterator[ProposeChange]:
         """A kind of fact that was corrected repeatedly: a rule to check it first."""
         found: dict[str, list[int]] = defaultdict(list)
         for number, attributes in proposals.corrected_since(self.view.connection, OWNER_SCOPE, self.since):
@@ -124,7 +114,7 @@ class _Proposals:
                 key, count, evidence = f"corrections:{name}", len(numbers), _evidence(numbers)
                 yield self._rule(key, "memory", "corrections", evidence, name=name, count=count)
 
-    def _violations(self) -> Iterator[ProposeChange]:
+    def violations(self) -> Iterator[ProposeChange]:
         """A pattern that rules.json forbids and that keeps coming: the same as an instruction."""
         found: dict[str, list[int]] = defaultdict(list)
         for number, data in proposals.events_since(self.view.connection, proposals.RULE_BROKEN, self.since):
@@ -137,7 +127,7 @@ class _Proposals:
                 key, count = f"violation:{_digest(pattern)}", len(events)
                 yield self._rule(key, "communication", "violations", evidence, pattern=pattern, count=count)
 
-    def _grades(self) -> Iterator[ProposeChange]:
+    def grades(self) -> Iterator[ProposeChange]:
         """A flaw that many replies have: a preference against it."""
         grades = conversation.reply_grades(self.view.connection, store.stamp(self.since), _MOST_REPLIES)
         graded = [json.loads(grade).get("signals", []) for grade in grades]
@@ -149,7 +139,7 @@ class _Proposals:
                 payload, evidence = {"text": preference}, {"replies": count}
                 yield ProposeChange(f"flaw:{signal}", "preference", title, text, payload, evidence)
 
-    def _settings(self) -> Iterator[ProposeChange]:
+    def settings(self) -> Iterator[ProposeChange]:
         """Settings that would help."""
         searched, crowded = proposals.search_counts(self.view.connection, self.since)
         if searched >= self.policy.searches and 2 * crowded > searched:
@@ -166,7 +156,7 @@ class _Proposals:
 
     # ── the figures of the night ─────────────────────────────────────────────────────────────────────────────────
 
-    def _figures(self) -> Iterator[ProposeChange]:
+    def figures(self) -> Iterator[ProposeChange]:
         """Advice on this night; that nothing was remembered only if something was said."""
         view, quarter = self.view, _quarter(self.view.now)
         since = view.since or view.now - timedelta(days=1)
