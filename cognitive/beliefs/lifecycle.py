@@ -123,11 +123,7 @@ def next_state(now: LifecycleState, happening: LifecycleEvent) -> LifecycleState
 
 
 def apply_event(
-    connection: Connection,
-    record: Record,
-    happening: LifecycleEvent,
-    act: ChangeContext,
-    policy: ValuePolicy = DEFAULT,
+    connection: Connection, record: Record, happening: LifecycleEvent, act: ChangeContext, policy: ValuePolicy = DEFAULT
 ) -> int | None:
     """Apply a lifecycle event to a record, inside a transaction; returns the event's id, None when nothing changes.
 

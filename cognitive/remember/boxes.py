@@ -14,7 +14,7 @@ from kenobot.cognitive.policy.remember import BoxPolicy
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.boxes import BoxContents, BoxMember, OpenTopic
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.words import fold, terms
@@ -91,20 +91,15 @@ def _named(record: Record, policy: BoxPolicy) -> tuple[str, ...]:
 
 
 def add_together(
-    connection: Connection,
-    records: Sequence[Record],
-    topics: Sequence[str],
-    act: ChangeContext,
-    policy: BoxPolicy = DEFAULT,
+    connection: Connection, records: Sequence[Record], topics: Sequence[str], act: ChangeContext, policy: BoxPolicy
 ) -> int | None:
     """Add records of one turn and scope about `topics` to the topic under way; returns their box, None without one.
 
     The cost does not grow with the box.
     """
     topics = tuple(dict.fromkeys(map(fold, topics)))
-    begun = BoxContents(topics, topics, 1, act.at, act.session)
-    known = _going_on(connection, records[0].scope, topics, act, policy)
-    known = known or OpenTopic(records[0].scope, records[0].id, None, begun)
+    scope, begun = records[0].scope, BoxContents(topics, topics, 1, act.at, act.session)
+    known = _going_on(connection, scope, topics, act, policy) or OpenTopic(scope, records[0].id, None, begun)
     held, box = known.contents, known.box
     others = [record for record in records if record.id != known.first_record]
     if box is None and (others or policy.box_single_records):
@@ -198,22 +193,15 @@ def close_box(
     if older is not None:
         shared = [topic for topic in tells if topic in about[older.id]]
         box_store.upsert_box_link(connection, box.id, older.id, "trace", act.at, shared)
-    change(
-        connection,
-        box,
-        "sealed",
-        {
-            "key": f"box:{box.id}",
-            "attributes": json.dumps({**box.attribute_map, "trace": trace, "sealed": reason}, ensure_ascii=False),
-            # A box is no surer than the least trusted memory in it.
-            "trust": least_trusted((record.trust for record in held.values()), box.trust),
-            "last_seen": store.stamp(ended),
-            "updated": store.stamp(act.at),
-        },
-        act,
-        shown=False,
-        data={"closed": reason, "trace": trace},
-    )
+    values: dict[str, ColumnValue] = {
+        "key": f"box:{box.id}",
+        "attributes": json.dumps({**box.attribute_map, "trace": trace, "sealed": reason}, ensure_ascii=False),
+        # A box is no surer than the least trusted memory in it.
+        "trust": least_trusted((record.trust for record in held.values()), box.trust),
+        "last_seen": store.stamp(ended),
+        "updated": store.stamp(act.at),
+    }
+    change(connection, box, "sealed", values, act, shown=False, data={"closed": reason, "trace": trace})
     return trace
 
 

@@ -88,10 +88,4 @@ def importance(text: str, category: str = "fact", tags: Sequence[str] = ()) -> f
     risen = max([0.0, *(weight for weight in signs if weight > 0)])
     fallen = min([0.0, *(weight for weight in signs if weight < 0)])
     tagged = max([0.0, *(_TAGS.get(fold(tag), 0.0) for tag in tags)])
-    return min(
-        1.0,
-        max(
-            _LEAST,
-            round(_PLAIN + risen + fallen + tagged + _CATEGORY_GAINS.get(category, 0.0), 6),
-        ),
-    )
+    return min(1.0, max(_LEAST, round(_PLAIN + risen + fallen + tagged + _CATEGORY_GAINS.get(category, 0.0), 6)))

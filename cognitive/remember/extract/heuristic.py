@@ -32,10 +32,7 @@ _ASKS_TO_REMEMBER = re.compile(
 )
 _REFERS_ELSEWHERE = re.compile(rf"(?:{_PHRASES['elsewhere']})\b(?!\s+(?:is|es)\b)|\W*\Z")
 _CORRECTS = re.compile(rf"(?:{_PHRASES['corrects']})\s+")
-_CLAUSES = re.compile(
-    rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{_PHRASES['clause_starts']})\s)",
-    re.IGNORECASE,
-)
+_CLAUSES = re.compile(rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{_PHRASES['clause_starts']})\s)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

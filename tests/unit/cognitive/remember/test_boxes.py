@@ -131,7 +131,7 @@ async def test_laying_one_more_reads_nothing_of_what_lies_in_the_box(database: D
         assert record is not None
         run: list[str] = []
         connection.set_trace_callback(run.append)
-        boxes.add_together(connection, [record], ("postgres",), ChangeContext(talk.at, "model", "", "c"))
+        boxes.add_together(connection, [record], ("postgres",), ChangeContext(talk.at, "model", "", "c"), PLAIN)
         connection.set_trace_callback(None)
         return run
 
