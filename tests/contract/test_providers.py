@@ -12,7 +12,7 @@ from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.ports.provider import Provider, Reply
 from kenobot.providers import anthropic, offline
 from kenobot.testing.provider import ProviderContract, ScriptedProvider, collect_deltas, make_request
-from tests.integration.anthropic_standin import StandIn
+from tests.integration.providers.anthropic_standin import StandIn
 
 _SURROUNDINGS = PluginContext(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")
 

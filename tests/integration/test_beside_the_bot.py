@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from kenobot.core import texts
-from tests.integration.anthropic_standin import StandIn
 from tests.integration.harness import OWNER, Bot, Telegram
+from tests.integration.providers.anthropic_standin import StandIn
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -24,8 +24,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from tests.integration.anthropic_standin import StandIn, last_words
 from tests.integration.harness import KEY, TOKEN, Bot, Telegram
+from tests.integration.providers.anthropic_standin import StandIn, last_words
 
 PIN = "canary-of-a-plugin-setting"
 CONFIGURED = {"the token": TOKEN, "the key": KEY, "a plugin's secret": PIN}

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tests.integration.anthropic_standin import Entry, StandIn
 from tests.integration.harness import OWNER, Bot, Sent, Telegram
+from tests.integration.providers.anthropic_standin import Entry, StandIn
 from tests.soak.document import DOCUMENT, placed
 
 _LOUD = str(int(OWNER) + 1)

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Protocol
 
-from tests.integration.anthropic_standin import Entry, StandIn
 from tests.integration.harness import OWNER, Bot, Telegram
+from tests.integration.providers.anthropic_standin import Entry, StandIn
 from tests.soak.line import answer, plant
 
 Heard = Callable[[str, str], None]

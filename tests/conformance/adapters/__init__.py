@@ -1,33 +1,31 @@
 """Thin adapters: a case's input becomes the product's call, its result the form that the case expects."""
 
-from tests.conformance.adapters import (
-    admit,
-    beliefs,
-    boxes,
+from tests.conformance.adapters import extraction, improve, night
+from tests.conformance.adapters.conversation import (
     configuration,
     context,
-    extraction,
-    graph,
-    hands,
     identity,
-    improve,
-    keys,
-    keywords,
-    memory,
-    merging,
     metacognition,
-    night,
-    practice,
     provider,
-    recall,
     scenarios,
     sessions,
     tags,
     telegram,
     upgrades,
-    upkeep,
+)
+from tests.conformance.adapters.memory import (
+    admit,
+    beliefs,
+    boxes,
+    consolidation,
+    control,
+    keys,
+    memory,
+    procedural,
+    pruning,
     value,
 )
+from tests.conformance.adapters.recall import graph, keywords, recall
 from tests.conformance.cases import Adapter
 
 ADAPTERS: dict[str, Adapter] = {
@@ -35,10 +33,10 @@ ADAPTERS: dict[str, Adapter] = {
     **recall.ADAPTERS,
     **keywords.ADAPTERS,
     **beliefs.ADAPTERS,
-    **merging.ADAPTERS,
-    **hands.ADAPTERS,
-    **practice.ADAPTERS,
-    **upkeep.ADAPTERS,
+    **consolidation.ADAPTERS,
+    **control.ADAPTERS,
+    **procedural.ADAPTERS,
+    **pruning.ADAPTERS,
     **upgrades.ADAPTERS,
     "box_seal": boxes.box_seal,
     "box_topics": boxes.box_topics,

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.cognitive.mirror.house import House, open_house
-from tests.unit.cognitive.mirror.record_files_house import CardHouse, open_card_house
+from tests.unit.cognitive.mirror.records.record_files_house import CardHouse, open_card_house
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.mirror.paths import entity_page_of, page_name, role_of, slug, subject_of
 from kenobot.ports.memory import Candidate
-from tests.unit.cognitive.mirror.record_files_house import CardHouse
+from tests.unit.cognitive.mirror.records.record_files_house import CardHouse
 
 
 async def about(house: CardHouse, subject: str, text: str, scope: str = "owner") -> int:

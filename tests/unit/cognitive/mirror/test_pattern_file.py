@@ -22,7 +22,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
-from tests.unit.cognitive.mirror.record_files_house import CardHouse, open_card_house
+from tests.unit.cognitive.mirror.records.record_files_house import CardHouse, open_card_house
 
 _PATH = "procedural/patterns.json"
 

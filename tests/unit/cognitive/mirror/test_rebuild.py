@@ -17,8 +17,8 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.scene import Scene
-from tests.unit.cognitive.mirror.decay_nights import put
-from tests.unit.cognitive.mirror.record_files_house import CardHouse, open_card_house
+from tests.unit.cognitive.mirror.lists.decay_nights import put
+from tests.unit.cognitive.mirror.records.record_files_house import CardHouse, open_card_house
 
 TEA = Candidate("note", "owner", "Adrian likes green tea", source="extraction", evidence=(7, 9))
 

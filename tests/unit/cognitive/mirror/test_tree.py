@@ -10,7 +10,7 @@ import pytest
 from kenobot.ports.errors import StoreError
 from kenobot.storage import disk
 from tests.unit.cognitive.mirror.house import ENTRY, LOG
-from tests.unit.cognitive.mirror.record_files_house import CardHouse
+from tests.unit.cognitive.mirror.records.record_files_house import CardHouse
 
 
 async def test_a_burst_of_marks_is_one_round_of_writing(cards: CardHouse, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from kenobot.providers.embedders.http import HttpEmbedder
 from kenobot.providers.embedders.ollama import OllamaSettings
 from kenobot.providers.embedders.openai import OpenAISettings
 from kenobot.testing.embedder import cosine
-from tests.integration.embedding_standin import EmbeddingStandIn
+from tests.integration.providers.embedding_standin import EmbeddingStandIn
 
 KEY = "sk-canary-1234567890"
 SURROUNDINGS = PluginContext(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")

@@ -1,0 +1,1 @@
+"""Adapters of cases about memory."""

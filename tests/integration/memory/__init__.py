@@ -1,0 +1,1 @@
+"""Memory through whole conversations."""

@@ -1,0 +1,1 @@
+"""Providers and embedders, against stand-ins."""

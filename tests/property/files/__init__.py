@@ -1,0 +1,1 @@
+"""Properties of memory's files: edits in, writes out."""

@@ -1,0 +1,1 @@
+"""Properties of messages: none lost, none answered twice."""

@@ -1,0 +1,1 @@
+"""Properties of memory: what is admitted, changed, found and forgotten."""
