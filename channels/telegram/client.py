@@ -12,19 +12,8 @@ from typing import Any, Final, Self
 
 import httpx
 from telegram import Bot, LinkPreviewOptions, MessageEntity
+from telegram import error as api
 from telegram.constants import ChatAction
-from telegram.error import (
-    BadRequest,
-    ChatMigrated,
-    Conflict,
-    EndPointNotFound,
-    Forbidden,
-    InvalidToken,
-    NetworkError,
-    RetryAfter,
-    TelegramError,
-    TimedOut,
-)
 from telegram.request import HTTPXRequest
 
 from kenobot.channels.telegram import TelegramSettings
@@ -142,12 +131,12 @@ class TelegramClient:
                     chat, part.text, entities=entities or None, link_preview_options=preview
                 )
                 return str(message.message_id)
-            except ChatMigrated as error:
+            except api.ChatMigrated as error:
                 if moved:
                     raise
                 moved, chat = True, str(error.new_chat_id)
                 logger.warning("a group is a supergroup now: where its old id stands in the settings, write %s", chat)
-            except BadRequest as error:
+            except api.BadRequest as error:
                 complaint = error.message.lower()
                 if entities and "entit" in complaint:
                     logger.warning("Telegram refused the formatting of a reply; it goes out as plain text")
@@ -167,7 +156,7 @@ class TelegramClient:
         try:
             async with self, asyncio.timeout(self._deadline + wait):
                 yield
-        except TelegramError as error:
+        except api.TelegramError as error:
             raise self._translated(error) from None
         except TimeoutError:
             raise Unavailable("Telegram did not answer in time; KenoBot tries again") from None
@@ -175,39 +164,39 @@ class TelegramClient:
             logger.debug("unexpected form of Telegram's answer: %s", type(error).__name__)
             raise Unavailable("Telegram's answer could not be understood; KenoBot tries again") from None
 
-    def _translated(self, error: TelegramError) -> RateLimited | Unavailable | Rejected:
+    def _translated(self, error: api.TelegramError) -> RateLimited | Unavailable | Rejected:
         reason = self._redact(str(error)).strip(". ")[:200]
         if _not_json(error):
             return Unavailable("The server at Telegram's address did not speak the Bot API; KenoBot tries again")
         match error:
-            case RetryAfter():
+            case api.RetryAfter():
                 return RateLimited("Telegram asks for a pause; KenoBot waits and tries again", _seconds(error))
-            case InvalidToken() | EndPointNotFound():
+            case api.InvalidToken() | api.EndPointNotFound():
                 return TokenRefused(TOKEN_REFUSED)
-            case Conflict() if "webhook" in reason.lower():
+            case api.Conflict() if "webhook" in reason.lower():
                 return Rejected(
                     "Telegram gives this bot's messages to a webhook: "
                     "remove it with the Bot API method deleteWebhook and start KenoBot again"
                 )
-            case Conflict():
+            case api.Conflict():
                 return PollingConflict(
                     "Another program reads this bot's messages with the same token: stop it or get a new token"
                 )
-            case ChatMigrated():
+            case api.ChatMigrated():
                 return Rejected(
                     f"This group has become a supergroup, and that one another: its newest id is {error.new_chat_id}"
                 )
-            case Forbidden():
+            case api.Forbidden():
                 return Rejected(f"Telegram does not let the bot write there ({reason}): unblock it or invite it again")
-            case BadRequest():
+            case api.BadRequest():
                 return Rejected(f"Telegram refused the request ({reason}): check the chat and the settings")
-            case NetworkError():
+            case api.NetworkError():
                 return Unavailable(f"Telegram cannot be reached ({reason}); KenoBot tries again")
             case _:
                 return Unavailable(f"Telegram failed ({reason}); KenoBot tries again")
 
 
-class _NotJson(TelegramError):
+class _NotJson(api.TelegramError):
     """The body of an answer is not a JSON object, such as the error page of a proxy."""
 
 
@@ -239,7 +228,7 @@ class _Request(HTTPXRequest):
         except asyncio.CancelledError:
             caller = asyncio.current_task()
             if task.cancelled() and caller is not None and not caller.cancelling():
-                raise NetworkError("the connection was closed") from None  # by `shutdown`: the caller goes on
+                raise api.NetworkError("the connection was closed") from None  # by `shutdown`: the caller goes on
             raise
 
     @property
@@ -257,7 +246,7 @@ class _Request(HTTPXRequest):
             async with asyncio.timeout(self._longest):
                 return await super().do_request(*arguments, **options)
         except TimeoutError:
-            raise TimedOut from None
+            raise api.TimedOut from None
 
     def _is_done(self, task: asyncio.Task[tuple[int, bytes]]) -> None:
         self._running.discard(task)
@@ -287,7 +276,7 @@ def _not_json(error: BaseException | None) -> bool:
     return isinstance(error, _NotJson) or (error is not None and _not_json(error.__cause__))
 
 
-def _seconds(error: RetryAfter) -> float | None:
+def _seconds(error: api.RetryAfter) -> float | None:
     """Parse the pause that Telegram asks for, a day at most; None when it is no time to wait."""
     pause: object = error.retry_after
     seconds = pause.total_seconds() if isinstance(pause, timedelta) else pause
