@@ -155,24 +155,19 @@ def import_history(
     return newest
 
 
+def _shown(connection: Connection, where: str, *values: str | int) -> list[StoredMessage]:
+    rows = connection.execute(f"SELECT id, role, text, context, at, trust FROM message WHERE {where}", values)
+    return [StoredMessage(*row) for row in rows]
+
+
 def latest(connection: Connection, session: str, limit: int) -> list[StoredMessage]:
     """The last `limit` messages, oldest first, without turns that told what somebody wants forgotten."""
-    rows = connection.execute(
-        f"SELECT id, role, text, context, at, trust FROM message WHERE session = ? AND {_UNVEILED} "
-        "ORDER BY id DESC LIMIT ?",
-        (session, limit),
-    ).fetchall()
-    return [StoredMessage(*row) for row in reversed(rows)]
+    return _shown(connection, f"session = ? AND {_UNVEILED} ORDER BY id DESC LIMIT ?", session, limit)[::-1]
 
 
 def since(connection: Connection, session: str, first: int, limit: int) -> list[StoredMessage]:
     """Messages from id `first` on, oldest first, at most `limit`, without turns that told what is to be forgotten."""
-    rows = connection.execute(
-        f"SELECT id, role, text, context, at, trust FROM message WHERE session = ? AND id >= ? AND {_UNVEILED} "
-        "ORDER BY id LIMIT ?",
-        (session, first, limit),
-    )
-    return [StoredMessage(*row) for row in rows]
+    return _shown(connection, f"session = ? AND id >= ? AND {_UNVEILED} ORDER BY id LIMIT ?", session, first, limit)
 
 
 # ── what memory reads ────────────────────────────────────────────────────────────────────────────────────────────
