@@ -75,7 +75,8 @@ def find_record(connection: Connection, number: int, scope: str, form: str, key:
 
 def exists(connection: Connection, table: str, **values: str | int | None) -> bool:
     """Tell whether a table has a row with these values; None stands for an empty column."""
-    where = " AND ".join(f"{name} IS ?" for name in values)
+    # An index of what is empty would lead to most rows: hence the plus.
+    where = " AND ".join(f"+{name} IS ?" if value is None else f"{name} = ?" for name, value in values.items())
     cursor = connection.execute(f"SELECT 1 FROM {table} WHERE {where} LIMIT 1", tuple(values.values()))
     return cursor.fetchone() is not None
 
