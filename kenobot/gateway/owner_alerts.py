@@ -6,7 +6,7 @@ may be the very problem, it goes straight to the channel. No alert holds people'
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kenobot.core import texts
@@ -78,8 +78,8 @@ class _Notice:
 
     subject: str
     sentence: Text
-    values: Mapping[str, str] = field(default_factory=dict)  # bounded: one notice; turn
-    about: tuple[str, str] = ("", "")
+    values: Mapping[str, str]
+    about: tuple[str, str]
 
 
 class OwnerAlerts:
