@@ -74,9 +74,10 @@ def head_and_tail(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Every word of `text`, folded, in order, repeats included."""
-    return list(_known_words(text) if len(text) <= _SHORT else _words(text))
+    return list(_words(text) if len(text) <= _SHORT else _words.__wrapped__(text))
 
 
+@lru_cache(256)  # several rules read one text
 def _words(text: str) -> tuple[str, ...]:
     found: list[str] = []
     folded = fold(text)
@@ -91,11 +92,6 @@ def _words(text: str) -> tuple[str, ...]:
     if not folded.isascii():
         found.extend(char for char in folded if unicodedata.category(char) in _SYMBOLS and char not in "`^´¨")
     return tuple(found)
-
-
-@lru_cache(256)
-def _known_words(text: str) -> tuple[str, ...]:
-    return _words(text)  # cached, for several rules read one text
 
 
 def terms(text: str, *, keep_stops: bool = False) -> list[str]:
