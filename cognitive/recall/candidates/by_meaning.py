@@ -1,26 +1,17 @@
 """Find records by vectors, and the records that superseded the ones found."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit
-from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # needs numpy
-
-
-@dataclass(frozen=True, slots=True)
-class VectorHits:
-    """Relevance, 0 to 1, and similarity of records; for the latter see `SimilarityCalibration.share`."""
-
-    relevance: Mapping[int, float] = field(default_factory=dict)  # bounded: what a search by vectors found; turn
-    similarities: Mapping[int, float] = field(default_factory=dict)  # bounded: what a search by vectors found; turn
 
 
 def find_by_meaning(
@@ -30,8 +21,8 @@ def find_by_meaning(
     reach: Scopes,
     by_words: Sequence[LexicalHit],
     policy: Policy,
-) -> VectorHits:
-    """Compare the nearest records, and those found by words, with a message.
+) -> dict[int, float]:
+    """Compute the similarities of the nearest records, and of those found by words; see `query_similarity`.
 
     A record counts with the similarity of a record that it superseded, where that is greater: "Carmen runs the team
     now" says less of the boss than "my boss is Arturo" did.
@@ -40,11 +31,10 @@ def find_by_meaning(
     past = vectors.similarities("past", text, scopes, policy.meaning.past)
     heads = recall_rows.current_versions(connection, list(past), reach) if past else {}
     also = [*(found.id for found in by_words), *heads.values()]
-    shares = vectors.similarities("record", text, scopes, policy.meaning.records, also)
+    similarities = vectors.similarities("record", text, scopes, policy.meaning.records, also)
     for old, number in heads.items():
-        shares[number] = max(shares.get(number, past[old]), past[old])
-    relevance = {number: relevance_from_similarity(share, policy.meaning) for number, share in shares.items()}
-    return VectorHits(relevance, shares)
+        similarities[number] = max(similarities.get(number, past[old]), past[old])
+    return similarities
 
 
 def replace_superseded(
@@ -58,9 +48,3 @@ def replace_superseded(
         if number is not None and (number not in known or known[number].relevance < each.relevance):
             known[number] = replace(each, id=number, terms=frozenset())
     return sorted(known.values(), key=lambda each: -each.relevance)
-
-
-def rescale(shares: Mapping[int, float]) -> dict[int, float]:
-    """Rescale similarities to 0 for the lowest and 1 for the highest."""
-    low, high = min(shares.values(), default=0.0), max(shares.values(), default=0.0)
-    return {number: (share - low) / (high - low or 1.0) for number, share in shares.items()}

@@ -48,9 +48,9 @@ class MatchExplanation:
         parts, ways, matched, path = (data.get(name) for name in ("parts", "ways", "matched", "path"))
         return cls(
             record=int(str(data.get("record", 0))),
-            score=as_float(data.get("score")),
-            relevance=as_float(data.get("relevance")),
-            parts={str(name): as_float(part) for name, part in parts.items()} if isinstance(parts, dict) else {},
+            score=_as_float(data.get("score")),
+            relevance=_as_float(data.get("relevance")),
+            parts={str(name): _as_float(part) for name, part in parts.items()} if isinstance(parts, dict) else {},
             ways=tuple(map(str, ways)) if isinstance(ways, list) else (),
             matched=tuple(map(str, matched)) if isinstance(matched, list) else (),
             path=tuple(PathStep(*step) for step in path if len(step) == 4) if isinstance(path, list) else (),
@@ -72,6 +72,6 @@ class MatchExplanation:
         return " ".join(f"{name} {part:+.3f}" for name, part in self.parts.items())
 
 
-def as_float(value: object) -> float:
+def _as_float(value: object) -> float:
     """A number of stored JSON; 0 for what is none."""
     return float(value) if isinstance(value, int | float) else 0.0

@@ -15,7 +15,6 @@ from operator import mul
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.candidates.by_meaning import rescale
 from kenobot.cognitive.recall.candidates.by_words import ParsedQuery, QueryTerm, idf
 from kenobot.cognitive.recall.index import conversation_rows, posting_rows
 from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
@@ -198,6 +197,12 @@ def _damped(values: dict[int, float]) -> dict[int, float]:
     return {key: value / (most + _DAMP) for key, value in values.items()}
 
 
+def _rescale(similarities: Mapping[int, float]) -> dict[int, float]:
+    """Rescale similarities to 0 for the lowest and 1 for the highest."""
+    low, high = min(similarities.values(), default=0.0), max(similarities.values(), default=0.0)
+    return {number: (each - low) / (high - low or 1.0) for number, each in similarities.items()}
+
+
 def _best_of(talk: _Talk, near: Mapping[int, float]) -> dict[int, float]:
     """Average the similarities of the nearest turns of each segment."""
     groups: dict[int, list[float]] = {}
@@ -223,7 +228,7 @@ def _valued(
     raw = {message: _own(talk, message) for message in talk.held.keys() & talk.turns.keys()}
     lex = _damped(raw)
     win = _damped({message: _with_neighbours(talk, turn) for message, turn in talk.turns.items()})
-    close = rescale(near)
+    close = _rescale(near)
     around = _best_of(talk, close)
     weights = turn_weights()
     own = {

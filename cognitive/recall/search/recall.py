@@ -10,7 +10,7 @@ from functools import partial
 from itertools import zip_longest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.candidates import by_meaning
+from kenobot.cognitive.recall.candidates.by_meaning import find_by_meaning, replace_superseded
 from kenobot.cognitive.recall.candidates.by_words import (
     LexicalHit,
     ParsedQuery,
@@ -35,6 +35,7 @@ from kenobot.cognitive.recall.search.confidence import answer_level, answer_prob
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
+from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.recall_need import is_question, recall_need
@@ -54,14 +55,15 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     if need == "minimal":
         room = int(room * policy.minimal_share)
         query = replace(query, limit=max(1, int(query.most_memories * policy.minimal_share)))
-    parsed, hits, near = _search(connection, index, query)
-    query = replace(query, vector_relevance={**near.relevance, **query.vector_relevance})
+    parsed, hits, similarities = _search(connection, index, query)
+    relevance = {number: relevance_from_similarity(each, query.policy.meaning) for number, each in similarities.items()}
+    query = replace(query, vector_relevance=relevance | dict(query.vector_relevance))
     sieve = RecallFilter(query)
-    ranked = ranking.rank_records(connection, hits, sieve, near.similarities)
+    ranked = ranking.rank_records(connection, hits, sieve, similarities)
     if query.trace is not None:
         query.trace.add_records(ranked)
     likely = None
-    if near.similarities and not query.marks:
+    if similarities and not query.marks:
         likely = answer_probability(index, query.text, ranked, query.trace)
     fresh = _not_in_prompt(ranked, sieve)
     if query.marks:
@@ -115,7 +117,7 @@ def similar_records(connection: Connection, index: SideIndex, text: str, reach: 
 
 def _search(
     connection: Connection, index: SideIndex, query: MemoryQuery
-) -> tuple[ParsedQuery, SearchHits, by_meaning.VectorHits]:
+) -> tuple[ParsedQuery, SearchHits, dict[int, float]]:
     """The parsed message, and what was found by its words, by names and by vectors."""
     vectors = index.vectors if index.vectors is not None and index.vectors.has_query_vector(query.text) else None
     index.catch_up(connection)
@@ -126,13 +128,13 @@ def _search(
         parsed = with_names(parsed, names)
     search = partial(_search_index, query=query, parsed=parsed, beside_vectors=vectors is not None)
     hits = replace(index.read(search, SearchHits()), names=names)
-    near = by_meaning.VectorHits()
+    similarities: dict[int, float] = {}
     if query.as_of is None:
-        current = by_meaning.replace_superseded(connection, hits.records, hits.past, query.reach)
+        current = replace_superseded(connection, hits.records, hits.past, query.reach)
         hits = replace(hits, records=current)
         if vectors is not None:
-            near = by_meaning.find_by_meaning(connection, vectors, query.text, query.reach, hits.records, query.policy)
-    return parsed, hits, near
+            similarities = find_by_meaning(connection, vectors, query.text, query.reach, hits.records, query.policy)
+    return parsed, hits, similarities
 
 
 def _search_index(index: Connection, *, query: MemoryQuery, parsed: ParsedQuery, beside_vectors: bool) -> SearchHits:
