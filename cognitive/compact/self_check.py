@@ -62,7 +62,8 @@ def find_gaps(
                 if not lost:
                     continue
                 memories = remembered(turn, sentence)
-                held = TextCoverage([_words(record) for record in memories], day, policy.covered_from)
+                texts = [" ".join([r.text, r.subject, *r.attribute_map.values(), r.tags]) for r in memories]
+                held = TextCoverage(texts, day, policy.covered_from)
                 for kind, item in lost:
                     if (kind, item) not in held:
                         found.setdefault((kind, item.casefold()), Gap(kind, _short(item), trust, turn.inbox_id))
@@ -96,11 +97,6 @@ def _items(sentence: str, turn: ConversationTurn, trust: Trust, zone: ZoneInfo) 
         "name": said.names(sentence),
     }
     return [(kind, part) for kind, found in parts.items() for part in found]
-
-
-def _words(record: Record) -> str:
-    """What a memory says, in whatever part of it."""
-    return " ".join([record.text, record.subject, *record.attribute_map.values(), record.tags])
 
 
 def _short(text: str) -> str:

@@ -55,9 +55,8 @@ class ConversationTurn:
 
 def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PATTERNS) -> SignalLevel:
     """The level of what a person said. `patterns`: the owner's own, any of which makes it high."""
-    seen = unicodedata.normalize("NFKC", _window(text, policy.scanned_chars))[
-        : policy.scanned_chars
-    ]  # some letters become many
+    whole = unicodedata.normalize("NFKC", _window(text, policy.scanned_chars))  # some letters become many
+    seen = whole[: policy.scanned_chars]
     if patterns.search(seen, policy.pattern_steps):
         return "high"
     plain = fold(seen).translate(_APOSTROPHES)
