@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -27,6 +27,7 @@ from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.provider import Block, Delta, Request, Usage
 
 if TYPE_CHECKING:
+    import httpx2
     from anthropic import APIStatusError, AsyncAnthropic, AsyncStream
     from anthropic.types import MessageParam, RawMessageStreamEvent, TextBlockParam
 
@@ -46,6 +47,10 @@ _REFUSALS: dict[int, str] = {
     413: "The conversation is too long for Anthropic: start a shorter one.",
     422: _MALFORMED,
 }
+_REDIRECTED = (
+    "Anthropic's address sends requests on to another server, and KenoBot does not follow: "
+    "check `base_url` of this provider, and what stands between here and there."
+)
 _REFUSED = "Anthropic refused the request, and asking again will not help."
 
 _TOO_LONG = ("prompt is too long", "context window", "context limit", "context length")
@@ -85,6 +90,10 @@ class AnthropicSettings(BaseModel, extra="forbid", frozen=True):
     connect_seconds: float = Field(10, gt=0)
     idle_seconds: float = Field(60, gt=0)
     total_seconds: float = Field(300, gt=0)
+
+
+class _RedirectedAway(Exception):
+    """The server sent a request on to another one."""
 
 
 class AnthropicProvider:
@@ -151,6 +160,8 @@ class AnthropicProvider:
 
         if isinstance(error, APIStatusError):
             return self._of_status(error)
+        if isinstance(error.__cause__, _RedirectedAway):
+            return Rejected(_REDIRECTED)
         if isinstance(error, TimeoutError):
             return Unavailable(f"Anthropic took longer than {self._settings.total_seconds:g} seconds to answer.")
         # Connection errors, the HTTP library's errors and JSON errors within a stream have no base class in common.
@@ -256,11 +267,24 @@ def build(settings: AnthropicSettings, surroundings: PluginContext) -> Anthropic
         raise ConfigError("There is no Anthropic API key: run `kenobot setup` or set ANTHROPIC_API_KEY.")
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise ConfigError("The Anthropic API key has characters that no key has: copy it again with `kenobot setup`.")
-    from anthropic import AsyncAnthropic, Timeout
+    from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout
 
     timeout = Timeout(settings.idle_seconds, connect=settings.connect_seconds)
-    client = AsyncAnthropic(api_key=key, base_url=settings.base_url, timeout=timeout, max_retries=0)
+    http = DefaultAsyncHttpxClient(timeout=timeout)
+    client = AsyncAnthropic(api_key=key, base_url=settings.base_url, timeout=timeout, max_retries=0, http_client=http)
+    http.event_hooks = {"request": [_only_to(client.base_url)], "response": []}
     return AnthropicProvider(client, settings, surroundings.clock)
+
+
+def _only_to(home: "httpx2.URL") -> "Callable[[httpx2.Request], Awaitable[None]]":
+    """Return a hook that refuses redirects to another server: the conversation and the key go to `home` alone."""
+    allowed = {(scheme, home.host, home.port) for scheme in (home.scheme, "https")}
+
+    async def check(request: "httpx2.Request") -> None:
+        if (request.url.scheme, request.url.host, request.url.port) not in allowed:
+            raise _RedirectedAway
+
+    return check
 
 
 plugin = Plugin(settings=AnthropicSettings, build=build)

@@ -5,14 +5,14 @@
 The script is a list of entries, read again for every request; the first that matches answers:
 match (part of what the person wrote; left out: anything), times (how often the entry may answer), reply, delay
 (seconds before it), stop_reason (null: the stream ends without one), usage, thinking, status + error + headers (an HTTP
-error), stream_error (an error event in the middle), ping (seconds between pings after the first piece, for ever), hang
-(silence after the first piece, for ever). Without a match the reply is `ok: ` and what the person wrote.
+error or a redirect), stream_error (an error event in the middle), ping (seconds between pings after the first piece,
+for ever), hang (silence after it, for ever). Without a match the reply is `ok: ` and what the person wrote.
 """
 
 import argparse
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -35,18 +35,22 @@ def last_words(body: Entry) -> str:
 
 
 class StandIn:
-    """The server. `requests` holds the bodies it got, `hangups` counts the clients that left before the end."""
+    """The server. `requests` holds the bodies it got, `hangups` counts the clients that left before the end.
+
+    seen: requests of any method and path.
+    """
 
     def __init__(self, script: list[Entry] | Path | None = None, journal: Path | None = None, port: int = 0) -> None:
         self.script = script or []
         self.requests: list[Entry] = []
         self.headers: list[dict[str, str]] = []
         self.hangups = 0
+        self.seen = 0
         self.left = asyncio.Event()
         self._journal = journal
         self._wanted_port = port
         self._answered: dict[int, int] = {}
-        app = web.Application(client_max_size=64 * 1024 * 1024)
+        app = web.Application(client_max_size=64 * 1024 * 1024, middlewares=[self._count])
         app.router.add_post("/v1/messages", self._messages)
         self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
 
@@ -76,6 +80,13 @@ class StandIn:
                 self._answered[at] = used + 1
                 return {"reply": f"ok: {said}", **entry}
         return {"reply": f"ok: {said}"}
+
+    @web.middleware
+    async def _count(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        self.seen += 1
+        return await handler(request)
 
     async def _messages(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()

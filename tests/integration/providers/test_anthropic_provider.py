@@ -18,7 +18,7 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Delta, Message, Request, Usage
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.testing.provider import collect_deltas, make_request
-from tests.integration.providers.anthropic_standin import StandIn
+from tests.integration.providers.anthropic_standin import Entry, StandIn
 
 CANARY = "sk-ant-canary-0123456789abcdef"
 
@@ -209,6 +209,35 @@ async def test_a_closed_port_is_unavailable(make: Maker) -> None:
     error = await _failure(make(url))
     assert type(error) is Unavailable
     assert "ConnectError" in str(error)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_to_another_host_is_refused(make: Maker, status: int) -> None:
+    """Neither the conversation nor the key goes to a server that the settings do not name."""
+    async with (
+        StandIn() as elsewhere,
+        StandIn([{"status": status, "headers": {"location": f"{elsewhere.url}/v1/messages"}}]) as server,
+    ):
+        error = await _failure(make(server.url))
+        assert (len(server.requests), elsewhere.seen) == (1, 0)
+    assert type(error) is Rejected
+    assert "another server" in str(error)
+    assert "base_url" in str(error)
+
+
+@pytest.mark.parametrize("target", ["//elsewhere.invalid/v1/messages", "https://127.0.0.1:1/v1/messages", "//[", "\t"])
+async def test_a_redirect_in_any_spelling_leads_nowhere_else(make: Maker, target: str) -> None:
+    """A location without a scheme, another port, or no address at all."""
+    async with StandIn([{"status": 307, "headers": {"location": target}}]) as server:
+        assert isinstance(await _failure(make(server.url)), Rejected | Unavailable)
+        assert len(server.requests) <= 21
+
+
+async def test_a_redirect_within_the_host_is_followed(make: Maker) -> None:
+    """A server may move its paths about."""
+    moved: Entry = {"times": 1, "status": 307, "headers": {"location": "/v1/messages?moved"}}
+    async with StandIn([moved, {"reply": "here"}]) as server:
+        assert _text(await collect_deltas(make(server.url), make_request("hello"))) == "here"
 
 
 async def test_cancelling_closes_the_connection(make: Maker) -> None:
