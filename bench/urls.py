@@ -5,10 +5,10 @@ At most 2,000 for one megabyte are wanted, and four times as much for four.
 """
 
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
+from bench.tags import best
 from kenobot.agent.safety.urls import SeenUrls, find_urls, remove_urls
 
 MEGABYTE = 1_000_000
@@ -60,16 +60,6 @@ class Hostile:
         yield "brackets before a link", self.filled("[") + "](http://a.co)"
         yield "links around links", "[" * (self.size // 20) + "a.co/x" + "](http://e.co/1)" * (self.size // 20)
         yield "addresses that cutting makes", self.filled("a.[com/x](http://e.co) ")
-
-
-def best(work: Callable[[], object]) -> float:
-    """The milliseconds of the processor that `work` takes, best of three."""
-    times: list[float] = []
-    for _ in range(3):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times) * 1000
 
 
 def main(megabytes: str = "1") -> int:

@@ -107,7 +107,8 @@ async def test_stop_gives_items_at_work_their_time_and_begins_no_more(grace: flo
         return []
 
     async def work(key: str, item: int) -> None:
-        await asyncio.sleep(0.01)
+        for _ in range(10):
+            await asyncio.sleep(0)
         worked.append(item)
 
     queue = KeyedQueue("store", EagerClock(), fetch, work, lambda item: item, ahead=8)
