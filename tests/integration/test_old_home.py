@@ -1,6 +1,7 @@
 """Homes that commit 55beb48 wrote, in the last state before tables, columns and signals got the field's names."""
 
 import asyncio
+import gzip
 import json
 import tarfile
 from collections.abc import Callable
@@ -117,3 +118,23 @@ def test_the_command_line_reads_undoes_and_exports(home: Home, cli: Cli, tmp_pat
     export = tmp_path / "memory.jsonl"
     cli("memory", "export", str(export))
     assert json.loads(export.read_text("utf-8").splitlines()[0])["head"]["version"] == 2
+
+
+def test_an_export_of_that_state_is_imported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Version 1 has the older names: its records come in with their counts and links, as in the migrated home."""
+    with tarfile.open(_DATA / "home-55beb48-model.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    migrated, fresh = Home(tmp_path / "home"), Home(tmp_path / "fresh")
+    export = tmp_path / "memory.jsonl"
+    export.write_bytes(gzip.decompress((_DATA / "export-55beb48.jsonl.gz").read_bytes()))
+    asyncio.run(_migrate(migrated))
+    arguments = ["memory", "import", str(export), "--home", str(fresh.path)]
+    assert main(arguments, ManualClock(_AFTER)) == 0, capsys.readouterr().err
+    columns = "key, text, status, mentions, use_count, attributes, confidence"
+    counts = "SELECT type, count(*) FROM link GROUP BY type ORDER BY type"
+    with (
+        closing(connect(migrated.database, readonly=True)) as old,
+        closing(connect(fresh.database, readonly=True)) as new,
+    ):
+        for sql in (f"SELECT {columns} FROM record ORDER BY key, id", counts):
+            assert new.execute(sql).fetchall() == old.execute(sql).fetchall()
