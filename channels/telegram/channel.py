@@ -12,7 +12,15 @@ from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.client import PollingConflict, TelegramClient
 from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.split import split_message
-from kenobot.channels.telegram.updates import CHANNEL, BotUser, IgnoredUpdate, MalformedUpdate, parse_update, update_id
+from kenobot.channels.telegram.updates import (
+    CHANNEL,
+    BotUser,
+    IgnoredUpdate,
+    MalformedUpdate,
+    parse_update,
+    undecided_fields,
+    update_id,
+)
 from kenobot.core.retry import Backoff
 from kenobot.ports.channel import Sink
 from kenobot.ports.clock import Clock
@@ -25,6 +33,7 @@ MAX_PAUSE_SECONDS: Final = 30.0  # seconds
 _RETRY: Final = Backoff(1.0, MAX_PAUSE_SECONDS)
 _NOTHING_TO_SEE: Final = MessagePart("…")
 _MARGIN: Final = 10.0  # seconds that the client's own deadline gets before the channel counts as stalled
+_MOST_NEW_FIELDS: Final = 50
 _REPORT_EVERY: Final = 3600.0  # seconds
 _SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ENOSPC, errno.EIO)
 T = TypeVar("T")
@@ -50,6 +59,8 @@ class TelegramChannel:
         self._offset: int | None = None
         # bounded: 100 updates; test_updates_without_a_number_are_remembered_up_to_a_hundred
         self._unnumbered: set[str] = set()
+        # bounded: 50 names; test_every_new_field_is_warned_of_once_and_a_flood_of_them_is_not
+        self._new_fields: set[str] = set()
 
     @property
     def last_answer_at(self) -> float | None:
@@ -156,6 +167,7 @@ class TelegramChannel:
                 case IgnoredUpdate(reason):
                     logger.debug("update %s: %s", number, reason)
                 case inbound:
+                    self._warn_of_new(undecided_fields(raw))
                     await sink(inbound)
         except StoreError:
             raise
@@ -167,6 +179,17 @@ class TelegramChannel:
             # Were this raised, the message would come back after each restart.
             logger.exception("update %s could not be taken in", number)
             await self._set_aside(number, raw, f"taking it in failed: {type(error).__name__}", sink)
+
+    def _warn_of_new(self, fields: Sequence[str]) -> None:
+        """Log, once each, the fields that are the reason for which words count as somebody else's."""
+        for field in set(fields[:_MOST_NEW_FIELDS]) - self._new_fields:
+            if len(self._new_fields) < _MOST_NEW_FIELDS:
+                self._new_fields.add(field)
+                logger.warning(
+                    "messages with the field %r, which is new, are read as forwarded and give no commands: "
+                    "a newer version of KenoBot may know it",
+                    field[:64],
+                )
 
     async def _set_aside(self, number: int | None, raw: object, reason: str, sink: Sink) -> None:
         text = json.dumps(raw)

@@ -2,11 +2,11 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import resources
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
@@ -51,6 +51,12 @@ class _Chat(BaseModel):
     type: StrictStr
 
 
+class _Entity(BaseModel):
+    type: StrictStr
+    offset: StrictInt
+    length: StrictInt
+
+
 class _RepliedTo(BaseModel):
     sender: _User | None = Field(None, alias="from")
 
@@ -62,15 +68,34 @@ class _Message(BaseModel):
     sender_chat: _Chat | None = None
     text: StrictStr = ""
     caption: StrictStr = ""
+    entities: list[_Entity] = []
+    caption_entities: list[_Entity] = []
     reply_to_message: _RepliedTo | None = None
     message_id: object = None
 
 
-_FORWARD_MARKS: Final = ("forward_origin", "forward_from", "forward_from_chat", "forward_sender_name", "forward_date")
 _GROUPS: Final = ("group", "supergroup")
-_NOTES: Final[Mapping[str, str]] = tomllib.loads(
-    resources.files(__package__).joinpath("attachments.toml").read_text("utf-8")
-)
+_QUOTATIONS: Final = ("blockquote", "expandable_blockquote", "pre")
+
+
+def _load(name: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath(name).read_text("utf-8"))
+
+
+_NOTES: Final[Mapping[str, str]] = _load("attachments.toml")
+_FIELDS: Final[Mapping[str, list[str]]] = _load("message_fields.toml")
+_BY_SENDER: Final = frozenset(_FIELDS["by_sender"]).union(_NOTES)
+
+
+def known_fields() -> frozenset[str]:
+    """Return the fields of a message that are known to leave its words to the sender, or to make them another's."""
+    return _BY_SENDER.union(_FIELDS["by_others"])
+
+
+def undecided_fields(raw: object) -> list[str]:
+    """Return the fields of a raw update's message that are not known; they make its words somebody else's."""
+    body = raw.get("message") if isinstance(raw, dict) else None
+    return sorted(str(name) for name in body.keys() - known_fields()) if isinstance(body, dict) else []
 
 
 def update_id(raw: object) -> int | None:
@@ -82,7 +107,8 @@ def update_id(raw: object) -> int | None:
 def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
     """Parse an update. Raises MalformedUpdate, whose text names the fields at fault, never their content.
 
-    In groups only messages that mention the bot or reply to it are for the bot. Admission is checked elsewhere.
+    In groups only messages that mention the bot or reply to it are for the bot. Admission is checked elsewhere. Words
+    count as forwarded unless every field of the message is known to leave them to its sender.
     """
     number = update_id(raw)
     if number is None or not isinstance(raw, dict):
@@ -121,7 +147,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         sent_at=datetime.fromtimestamp(message.date, UTC),
         user_name=_clean(" ".join(f"{sender.first_name} {sender.last_name}".split())),
         private=private,
-        forwarded=any(mark in body for mark in _FORWARD_MARKS),
+        forwarded=not body.keys() <= _BY_SENDER,
         platform_id=str(message.message_id or ""),
     )
 
@@ -138,10 +164,43 @@ def strip_mention(text: str, username: str) -> tuple[bool, str]:
 
 def _text(message: _Message, body: Mapping[str, object]) -> str:
     """The words of a message, else a note of its attachment; "" for a service message."""
-    if words := _clean(message.text or message.caption):
+    words, entities = message.text, message.entities
+    if not words:
+        words, entities = message.caption, message.caption_entities
+    if words := _clean(_with_quotation_marks(words, entities)):
         return words
     note = next((note for kind, note in _NOTES.items() if kind in body), None)
     return f"[sent {note}]" if note else ""
+
+
+def _with_quotation_marks(text: str, entities: Sequence[_Entity]) -> str:
+    """Put `> ` before the lines of quotations, whose marks Telegram has taken out of the text."""
+    units, at, marked = text.encode("utf-16-le", "surrogatepass"), 0, ""
+    spans = sorted((each.offset, each.offset + each.length) for each in entities if each.type in _QUOTATIONS)
+    for first, last in spans:
+        start, end = _letter_start(units, max(at, first)), _letter_start(units, last)
+        if start >= end:
+            continue
+        quoted = "\n".join(f"> {line}" for line in _decoded(units, start, end).removesuffix("\n").split("\n"))
+        marked = _on_new_line(_on_new_line(marked, _decoded(units, at, start)), quoted)
+        at = end
+    return _on_new_line(marked, _decoded(units, at, len(units) // 2))
+
+
+def _decoded(units: bytes, start: int, end: int) -> str:
+    return units[2 * start : 2 * end].decode("utf-16-le", "surrogatepass")
+
+
+def _letter_start(units: bytes, offset: int) -> int:
+    """Return the offset, in UTF-16 units, of the letter that `offset` falls into, at most that of the end."""
+    offset = min(offset, len(units) // 2)
+    return offset - (offset > 0 and "\udc00" <= _decoded(units, offset, offset + 1) <= "\udfff")
+
+
+def _on_new_line(text: str, more: str) -> str:
+    """Append `more` to `text` on a line of its own."""
+    apart = text and more and not text.endswith("\n") and not more.startswith("\n")
+    return f"{text}\n{more}" if apart else text + more
 
 
 def _clean(text: str) -> str:

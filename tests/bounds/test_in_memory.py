@@ -256,6 +256,18 @@ async def test_updates_without_a_number_are_remembered_up_to_a_hundred(clock: Ma
     assert len(channel._unnumbered) == 100
 
 
+async def test_every_new_field_is_warned_of_once_and_a_flood_of_them_is_not(
+    clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The log says why words count as forwarded, and no sender can fill it."""
+    channel = TelegramChannel(TelegramSettings(token="1:" + "A" * 35, owners=[1]), clock)
+    for number in range(300):
+        channel._warn_of_new(["written_by_assistant", f"field_{number}"])
+    assert len(channel._new_fields) == 50
+    assert sum("'written_by_assistant'" in message for message in caplog.messages) == 1
+    assert len(caplog.messages) == 50
+
+
 # ── memory ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

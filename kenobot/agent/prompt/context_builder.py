@@ -322,6 +322,8 @@ class ContextBuilder:
         before = onboarding.load(connection, request.pending.session)
         if before.phase == "complete":
             return None, ""
+        if request.pending.inbound.forwarded:  # another's words answer nothing
+            return before, ""
         state, guidance = onboarding.advance(before, request.pending.inbound.text)
         return state, guidance.prompt()
 

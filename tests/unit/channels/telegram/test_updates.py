@@ -1,18 +1,25 @@
 """What the channel makes of one raw update."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import telegram
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kenobot.channels.telegram.updates import (
     BotUser,
     IgnoredUpdate,
     MalformedUpdate,
+    known_fields,
     parse_update,
     strip_mention,
+    undecided_fields,
     update_id,
 )
+from kenobot.cognitive.text.provenance import quoted_passages
 from kenobot.ports.messages import Inbound
 from tests.unit.channels.telegram.cases import conformance
 
@@ -128,6 +135,96 @@ def test_forwarded_words_are_marked(mark: str) -> None:
     """What somebody else wrote is not taken for the sender's own words."""
     assert inbound(text="x", **{mark: {}}).forwarded
     assert not inbound(text="x").forwarded
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"via_bot": {"id": 9, "is_bot": True, "first_name": "Inline"}},
+        {"forward_origin": {"type": "user"}},
+        {"forward_origin": {"type": "hidden_user"}},
+        {"forward_origin": {"type": "channel"}},
+        {"forward_from_message_id": 8},
+        {"forward_signature": "Ann"},
+        {"is_automatic_forward": True},
+        {"author_signature": "the editors"},
+        {"business_connection_id": "b1"},
+        {"sender_business_bot": {"id": 9, "is_bot": True}},
+        {"is_from_offline": True},
+        {"is_paid_post": True},
+        {"guest_query_id": "g1"},
+        {"reply_markup": {"inline_keyboard": []}},
+        {"relayed_by": {"id": 9}},
+        {"written_by_assistant": True},
+        {"origin_tag": None},
+    ],
+    ids=lambda field: next(iter(field)),
+)
+def test_only_what_its_sender_certainly_typed_counts_as_their_words(field: dict[str, object]) -> None:
+    """A field of authorship, also one that Telegram adds tomorrow, makes the words somebody else's."""
+    assert inbound(text="wire the money", **field).forwarded
+    assert inbound(caption="wire the money", photo=[{}], **field).forwarded
+    assert inbound(text="@kenobot wire it", **GROUP, **field).forwarded
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"entities": [{"type": "bold", "offset": 0, "length": 2}]},
+        {"link_preview_options": {}},
+        {"message_thread_id": 4, "is_topic_message": True},
+        {"media_group_id": "a", "photo": [{}], "has_media_spoiler": True, "show_caption_above_media": True},
+        {"effect_id": "5"},
+        {"has_protected_content": True},
+        {"sender_boost_count": 2, "sender_tag": "captain", "paid_star_count": 1},
+    ],
+    ids=lambda field: next(iter(field)),
+)
+def test_what_says_nothing_of_the_author_leaves_the_words_to_their_sender(field: dict[str, object]) -> None:
+    """Formatting, topics, albums and effects are no reason to doubt who wrote."""
+    assert not inbound(text="hello", **field).forwarded
+
+
+def test_the_words_of_what_is_answered_are_not_the_senders() -> None:
+    """Neither a quote nor the message replied to becomes part of the text, which stays the sender's own."""
+    message = inbound(
+        text="is this true?",
+        quote={"text": "the vault code is 7", "position": 0, "is_manual": True},
+        external_reply={"origin": {"type": "channel"}},
+        reply_to_message={"text": "the vault code is 7", "via_bot": {"id": 9}, "from": {"id": 8, "is_bot": True}},
+    )
+    assert (message.text, message.forwarded) == ("is this true?", False)
+
+
+@pytest.mark.parametrize("kind", ["blockquote", "expandable_blockquote", "pre"])
+@pytest.mark.parametrize("words", ["text", "caption"])
+def test_a_passage_set_apart_as_a_quotation_stays_one(kind: str, words: str) -> None:
+    """Telegram takes the marks of a quotation out of the text; they are put back, so that it is nobody's own word."""
+    text = "look 😀 I moved\nto Oslo\n\nok"
+    entity = {"type": kind, "offset": 8, "length": 15}  # in UTF-16 units, to the end of "Oslo"
+    entities = "entities" if words == "text" else "caption_entities"
+    message = inbound(photo=[{}], **{words: text, entities: [entity, {"type": "bold", "offset": 0, "length": 4}]})
+    assert message.text == "look 😀 \n> I moved\n> to Oslo\n\nok"
+    assert quoted_passages(message.text) == ["> I moved", "> to Oslo"]
+    assert not message.forwarded
+
+
+@given(st.text(max_size=60), st.lists(st.tuples(st.integers(0, 70), st.integers(0, 70)), max_size=5))
+def test_quotations_of_any_place_and_length_lose_no_letter(text: str, spans: list[tuple[int, int]]) -> None:
+    """Entities that overlap, reach beyond the end or cut a letter in half leave every word where it stood."""
+    entities = [{"type": "blockquote", "offset": offset, "length": length} for offset, length in spans]
+    plain, marked = parse_update(update(text=text), ME), parse_update(update(text=text, entities=entities), ME)
+    assert isinstance(marked, Inbound) == isinstance(plain, Inbound)
+    if isinstance(plain, Inbound) and isinstance(marked, Inbound):
+        assert re.sub(r"[\s>]", "", marked.text) == re.sub(r"[\s>]", "", plain.text)
+
+
+def test_every_field_of_a_message_is_decided() -> None:
+    """Whose words a field makes of a message is written down for all that the client library knows."""
+    slots = {"from" if name == "from_user" else name for name in telegram.Message.__slots__ if name[0] != "_"}
+    assert slots <= known_fields()
+    assert undecided_fields(update(text="x", via_bot={}, relayed_by={})) == ["relayed_by"]
+    assert undecided_fields(update(text="x")) == undecided_fields("no update") == []
 
 
 def test_who_may_talk_is_not_for_the_channel_to_say() -> None:
