@@ -68,8 +68,8 @@ class _Message(BaseModel):
     sender_chat: _Chat | None = None
     text: StrictStr = ""
     caption: StrictStr = ""
-    entities: list[_Entity] = []
-    caption_entities: list[_Entity] = []
+    entities: tuple[_Entity, ...] = ()
+    caption_entities: tuple[_Entity, ...] = ()
     reply_to_message: _RepliedTo | None = None
     message_id: object = None
 

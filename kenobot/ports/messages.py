@@ -40,8 +40,8 @@ class Inbound:
     kind: what a person did; an edit's external id is "<id>#<time of the edit>". reply_to, target: platform ids of the
     message answered, and of the one edited, reacted to or whose button was pressed. value: emoji of a reaction, or
     `Button.value` of an action. thread: forum topic or thread within the chat. platform_id: the platform's own id of
-    the message, by which later answers, edits and reactions name it. forwarded: the words are not certainly the sender's
-    own, so they are read as somebody else's; without a way to tell, a channel says so of all that it cannot vouch for.
+    the message, by which later answers, edits and reactions name it. forwarded: the sender did not certainly write the
+    words, so they are read as another's.
     """
 
     channel: str
