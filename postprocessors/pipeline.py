@@ -17,7 +17,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class AppliedItems:
-    """What one processor wrote into the turn."""
+    """Items that one processor wrote into the turn."""
 
     name: str
     items: tuple[str, ...]

@@ -73,7 +73,7 @@ def _resolved(reference: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether a person sees nothing of `text`."""
+    """Return whether a person sees nothing of `text`."""
     return _VISIBLE.search(text) is None
 
 
@@ -90,7 +90,7 @@ class QuotationCheck:
         self._effort = 0
 
     def __call__(self, name: str, pieces: Sequence[str]) -> bool:
-        """Whether an element, by its name and the pieces of its content, is a quotation."""
+        """Return whether an element, by its name and the pieces of its content, is a quotation."""
         if self._is_flood:
             return True
         if not self._mentioned:

@@ -15,7 +15,7 @@ _ID = re.compile(r"-?[0-9]{1,20}")
 
 
 def is_token(text: str) -> bool:
-    """Whether `text` has the form of a bot token: 8 to 10 digits, a colon, 35 of `[A-Za-z0-9_-]`."""
+    """Return whether `text` has the form of a bot token: 8 to 10 digits, a colon, 35 of `[A-Za-z0-9_-]`."""
     return _TOKEN.fullmatch(text) is not None
 
 

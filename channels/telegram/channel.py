@@ -64,7 +64,7 @@ class TelegramChannel:
 
     @property
     def last_answer_at(self) -> float | None:
-        """When Telegram last answered, good or bad; the present between requests, None before the first."""
+        """Return when Telegram last answered, good or bad; the present between requests, None before the first."""
         return self._answered_at if self._asking or self._answered_at is None else self._clock.monotonic()
 
     def render(self, text: str) -> Sequence[MessagePart]:
@@ -213,7 +213,7 @@ class TelegramChannel:
 
 
 def _is_shortage(error: Exception) -> bool:
-    """Whether the machine lacks something, so that the message may be taken in when it comes again."""
+    """Return whether the machine lacks something, so that the message may be taken in when it comes again."""
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SHORTAGES)
 
 

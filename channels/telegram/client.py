@@ -233,7 +233,7 @@ class _Request(HTTPXRequest):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a request is running, be it one whose caller is gone."""
+        """Return whether a request is running, be it one whose caller is gone."""
         return bool(self._running)
 
     async def start_anew(self) -> None:

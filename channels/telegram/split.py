@@ -104,7 +104,7 @@ def _between_characters(text: str, start: int, fits: int) -> int:
 
 
 def _joined(text: str, at: int) -> bool:
-    """Whether the characters on both sides of `at` are displayed as one: accents, joined emoji, flags."""
+    """Return whether the characters on both sides of `at` are displayed as one: accents, joined emoji, flags."""
     if not 0 < at < len(text):
         return False
     char = text[at]
@@ -119,5 +119,5 @@ def _joined(text: str, at: int) -> bool:
 
 
 def _visible(text: str, first: int, last: int) -> bool:
-    """Whether a range has a visible character, which Telegram demands of a message."""
+    """Return whether a range has a visible character, which Telegram demands of a message."""
     return any(unicodedata.category(text[at]) not in _INVISIBLE for at in range(first, last))

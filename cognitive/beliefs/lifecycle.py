@@ -96,7 +96,10 @@ class LifecycleState:
 
 
 def initial_state(source: Source, trust: Trust, confidence: float, policy: ValuePolicy = DEFAULT) -> LifecycleState:
-    """How a new record is regarded: a guess is not meant to last; an order or an edit is its owner's own word."""
+    """Return how a new record is regarded: a guess is not meant to last.
+
+    An order or an edit is its owner's own word.
+    """
     lasting: PolicyClass = "ephemeral" if confidence < policy.ephemeral_below else "durable"
     if source in ("command", "edit") and trust == "owner":
         return LifecycleState("validated", "user_confirmed", lasting)
@@ -106,7 +109,7 @@ def initial_state(source: Source, trust: Trust, confidence: float, policy: Value
 
 
 def state_of(record: Record) -> LifecycleState:
-    """How a record is regarded; what an older version or another system wrote and nobody knows counts as new."""
+    """Return how a record is regarded; what an older version or another system wrote and nobody knows counts as new."""
     state: LifecycleStage = next((known for known in LIFECYCLE_STAGES if known == record.lifecycle), "candidate")
     verification: Verification = next((v for v in VERIFICATIONS if v == record.verification), "unverified")
     policy_class: PolicyClass = next((c for c in POLICY_CLASSES if c == record.policy_class), "durable")
@@ -114,7 +117,7 @@ def state_of(record: Record) -> LifecycleState:
 
 
 def next_state(now: LifecycleState, happening: LifecycleEvent) -> LifecycleState:
-    """How a record is regarded once something has happened to it. Pure; every pair has an answer."""
+    """Return how a record is regarded once something has happened to it. Pure; every pair has an answer."""
     return LifecycleState(
         STAGE_TRANSITIONS.get(happening, {}).get(now.state, now.state),
         VERIFICATION_TRANSITIONS.get(happening, {}).get(now.verification, now.verification),

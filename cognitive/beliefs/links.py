@@ -137,5 +137,5 @@ def causal_phrase(text: str) -> str | None:
 
 
 def names_previous_as_cause(text: str) -> bool:
-    """Whether `text` begins by naming what came before it as its cause: "That's why …", «Por eso …»."""
+    """Return whether `text` begins by naming what came before it as its cause: "That's why …", «Por eso …»."""
     return _BACKWARD.match(fold(text).lstrip("¿¡\"'«“( ")) is not None

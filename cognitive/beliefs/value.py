@@ -37,7 +37,7 @@ class ValueFeatures:
     age_days: float
 
     def value(self, row: FeatureWeights) -> float:
-        """What a row of weights makes of the features, from 0 to 1."""
+        """Return what a row of weights makes of the features, from 0 to 1."""
         return clamp(sum(weight * self.shares[name] for name, weight in row.items()))
 
 
@@ -71,13 +71,13 @@ def features(
 
 
 def decay(known: ValueFeatures, policy: ValuePolicy = DEFAULT) -> float:
-    """How far a record has gone to waste: 0 fresh, 1 gone."""
+    """Return how far a record has gone to waste: 0 fresh, 1 gone."""
     return clamp(1 - known.value(policy.retention_weights))
 
 
 @dataclass(frozen=True, slots=True)
 class TierRouting:
-    """Whether a record belongs to the hot tier. reason: a word that programs can count."""
+    """Decision whether a record belongs to the hot tier. reason: a word that programs can count."""
 
     value: float
     hot: bool
@@ -111,25 +111,25 @@ def effective_confidence(confidence: float, days: float, stability: float, polic
 
 
 def recency_weight(days: float) -> float:
-    """How much being recent counts when memories are ranked: 1 today, half of it in thirty days."""
+    """Return how much being recent counts when memories are ranked: 1 today, half of it in thirty days."""
     return clamp(math.exp(-_PRIOR_HALF_LIFE * max(0.0, days)))
 
 
 def approval_ratio(ups: int, downs: int) -> float:
-    """What experience says of a record: the share of good outcomes, one of each assumed before there is any."""
+    """Return what experience says of a record: the share of good outcomes, one of each assumed before there is any."""
     ups, downs = max(0, ups), max(0, downs)
     return (ups + 1) / (ups + downs + 2)
 
 
 def is_explicit(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
-    """Whether its owner said it in so many words, so that it is no guess. A guest owns a scope of their own."""
+    """Return whether its owner said it in so many words, so that it is no guess. A guest owns a scope of their own."""
     own = record.trust == "owner" or (record.trust == "guest" and record.scope.startswith("user:"))
     said = policy.explicit_from if record.source in _GUESSED else policy.ephemeral_below
     return own and record.verification != "disputed" and record.confidence >= said
 
 
 def is_protected(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
-    """Whether a record stays as it is however long nobody asks for it."""
+    """Return whether a record stays as it is however long nobody asks for it."""
     return (
         record.policy_class == "protected"
         or record.verification == "user_confirmed"
@@ -138,18 +138,18 @@ def is_protected(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
 
 
 def is_consolidated(record: Record) -> bool:
-    """Whether it stands in MEMORY.md or a topic file, which it leaves by rules of their own, not by silence."""
+    """Return whether it stands in MEMORY.md or a topic file, which it leaves by rules of their own, not by silence."""
     return record.tier == "core" or record.tier.startswith("ref:")
 
 
 def never_fades(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
-    """Whether silence takes nothing from a record."""
+    """Return whether silence takes nothing from a record."""
     kept = is_explicit(record, policy) or is_protected(record, policy) or is_consolidated(record)
     return kept or record.form not in ("note", "episode")
 
 
 def has_faded(record: Record, now: datetime, policy: ValuePolicy = DEFAULT) -> bool:
-    """Whether a belief is too weak to be held any longer. What silence cannot weaken never is."""
+    """Return whether a belief is too weak to be held any longer. What silence cannot weaken never is."""
     return not never_fades(record, policy) and strength(record, now, policy) < policy.faded_below
 
 
@@ -168,16 +168,16 @@ def clamp(value: float) -> float:
 
 
 def salience_signs(text: str) -> tuple[str, ...]:
-    """What stands out in `text`: error, success, correction, new, preference, lesson; each once."""
+    """Return what stands out in `text`: error, success, correction, new, preference, lesson; each once."""
     folded = fold(text)
     return tuple(name for name, pattern in _PATTERNS.items() if pattern.search(folded))
 
 
 def salience(text: str, policy: ValuePolicy = DEFAULT) -> float:
-    """How much `text` stands out, from 0 to 1."""
+    """Return how much `text` stands out, from 0 to 1."""
     return clamp(sum(policy.salience_weights[name] for name in salience_signs(text)))
 
 
 def is_salient(text: str, policy: ValuePolicy = DEFAULT) -> bool:
-    """Whether `text` stands out enough for MEMORY.md."""
+    """Return whether `text` stands out enough for MEMORY.md."""
     return salience(text, policy) >= policy.salient_from

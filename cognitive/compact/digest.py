@@ -52,13 +52,13 @@ class Digest:
 
     @property
     def text(self) -> str:
-        """What the record says."""
+        """Return what the record says."""
         missing = _by_trust(self.missing, MISSING_LABEL)
         return "\n".join([*(f"- {line.text}" for line in self.lines), *(line.text for line in missing)])
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What stands beside the text, for `digest_of` to read."""
+        """Return what stands beside the text, for `digest_of` to read."""
         letters = "".join(line.trust[0] for line in (*self.lines, *_by_trust(self.missing)))
         return {"through": str(self.last_message), "at": self.last_message_at, "voices": letters}
 

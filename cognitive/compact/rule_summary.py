@@ -56,7 +56,7 @@ def summarize(
 
 
 def sentence_value(sentence: str, policy: Policy = DEFAULT) -> float:
-    """How much would be lost with a sentence."""
+    """Return how much would be lost with a sentence."""
     value = _LEVELS[signal_level(sentence, policy.extract)]
     value += 2.0 * said.is_decision(sentence) + 1.5 * said.is_open(sentence)
     value += bool(said.numbers(sentence) or said.dates(sentence))
@@ -64,7 +64,7 @@ def sentence_value(sentence: str, policy: Policy = DEFAULT) -> float:
 
 
 def _lines(turn: ConversationTurn, zone: ZoneInfo, policy: Policy) -> Iterator[tuple[SummaryLine, float]]:
-    """What a turn says, sentence by sentence: the person first, then what was answered."""
+    """Return what a turn says, sentence by sentence: the person first, then what was answered."""
     day = f"{turn.at.astimezone(zone):%Y-%m-%d}"
     left_open = said.leaves_unanswered(turn.answer)
     for text, trust in split_by_trust(turn):
@@ -82,7 +82,7 @@ def _lines(turn: ConversationTurn, zone: ZoneInfo, policy: Policy) -> Iterator[t
 
 
 def split_by_trust(turn: ConversationTurn) -> list[tuple[str, Trust]]:
-    """What a person wrote, and what of it they only passed on."""
+    """Return what a person wrote, and what of it they only passed on."""
     if turn.trust == "forward":
         text = turn.text.replace(FORWARDED, "")
         return [("\n".join(line.removeprefix("> ") for line in text.splitlines()), "forward")]

@@ -50,7 +50,7 @@ def memory_lookup(connection: Connection, session: str, near: NearSearch, policy
 def find_gaps(
     turns: Sequence[ConversationTurn], digest: Digest, remembered: MemoryLookup, zone: ZoneInfo, policy: CompactPolicy
 ) -> list[Gap]:
-    """What `turns` say of names, numbers, days, decisions, open things and facts that is not kept, each once."""
+    """Return what `turns` say of names, numbers, days, decisions, open things and facts that is not kept, each once."""
     found: dict[tuple[GapKind, str], Gap] = {}
     lines = [line.text for line in digest.lines]
     for turn in turns:
@@ -84,7 +84,7 @@ def with_missing(digest: Digest, found: Sequence[Gap], room: int, policy: Compac
 
 
 def _items(sentence: str, turn: ConversationTurn, trust: Trust, zone: ZoneInfo) -> list[tuple[GapKind, str]]:
-    """What must not get lost of a sentence: the sentence itself when it settles something, else its parts."""
+    """Return what must not get lost of a sentence: the sentence itself when it settles something, else its parts."""
     if said.is_decision(sentence):
         return [("decision", sentence)]
     if said.is_open(sentence) or (said.is_question(sentence) and said.leaves_unanswered(turn.answer)):

@@ -41,22 +41,22 @@ def sentences(text: str) -> list[str]:
 
 
 def is_decision(sentence: str) -> bool:
-    """Whether somebody settles something."""
+    """Return whether somebody settles something."""
     return _DECISION.search(_plain(sentence)) is not None
 
 
 def is_open(sentence: str) -> bool:
-    """Whether something is still to be done, known or decided."""
+    """Return whether something is still to be done, known or decided."""
     return _OPEN.search(_plain(sentence)) is not None
 
 
 def is_question(sentence: str) -> bool:
-    """Whether it is a question."""
+    """Return whether it is a question."""
     return _ASKS.search(sentence) is not None
 
 
 def leaves_unanswered(answer: str) -> bool:
-    """Whether an answer leaves the question open."""
+    """Return whether an answer leaves the question open."""
     return _UNKNOWING.search(_plain(answer[:_LONGEST])) is not None
 
 
@@ -100,7 +100,7 @@ def names(sentence: str) -> list[str]:
 
 
 def _is_name_at_start(sentence: str, end: int) -> bool:
-    """Whether a second word in capitals follows the first: "Marta Ruiz llega" as against "Mañana llega Marta"."""
+    """Return whether a second capitalized word follows: "Marta Ruiz llega" as against "Mañana llega Marta"."""
     following = _WORD.match(sentence, end + 1)
     return following is not None and following[0][0].isupper() and fold(following[0]) not in STOPWORDS
 

@@ -65,7 +65,7 @@ def summarised_through(connection: Connection, session: str, digest: Digest) -> 
 
 
 def message_time(connection: Connection, session: str, message: int) -> str | None:
-    """When a message of a conversation was written, as it stands there; None when there is no such message."""
+    """Return when a message of a conversation was written, as it stands there; None when there is no such message."""
     rows = conversation.messages_by_id(connection, [message], (session,))
     return rows[0].at if rows else None
 
@@ -78,7 +78,7 @@ def turns_between(connection: Connection, session: str, after: int, before: int,
 
 
 def covers_any(connection: Connection, record: Record, messages: Iterable[MessageRow]) -> bool:
-    """Whether a session's summary may be made of any of these messages."""
+    """Return whether a session's summary may be made of any of these messages."""
     session = record.scope.removeprefix("chat:")
     through = summarised_through(connection, session, load_digest(connection, record))
     return any(message.session == session and message.id <= through for message in messages)

@@ -1,1 +1,1 @@
-"""What a person does to memory: find, explain, undo, forget, purge, react, export."""
+"""Serve what people do to memory: find, explain, undo, forget, purge, react, export."""

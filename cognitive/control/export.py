@@ -59,7 +59,7 @@ def _line(kind: str, content: dict[str, Any]) -> str:
 
 @dataclass(slots=True)
 class MemoryImportReport:
-    """What an import did, by kind of line. already_known: was here already, and stayed as it was.
+    """Counts what an import did, by kind of line. already_known: was here already, and stayed as it was.
 
     skipped: by reason.
     """
@@ -110,7 +110,7 @@ def import_lines(
 
 
 class _Intake:
-    """Where an import stands: what became of the numbers of the file. A number that maps to None was left out."""
+    """State of an import: what became of the numbers of the file. A number that maps to None was left out."""
 
     def __init__(self, connection: Connection, deed: Actor) -> None:
         self._connection = connection

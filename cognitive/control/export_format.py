@@ -194,7 +194,7 @@ class TombstoneLine(_Line):
 
 
 class FileLine(_Line):
-    """How a person had arranged a file of the mirror: literal text, and the numbers of the records between."""
+    """A line of a file as a person arranged it: literal text, and the numbers of the records between."""
 
     path: Annotated[str, AfterValidator(_memory_file)]
     text: str

@@ -116,7 +116,7 @@ def _compared(
 
 
 class AmbiguousReference(KenobotError):
-    """What was said names no record, or more than one; the text says which may be meant."""
+    """Reports that a reference names no record, or more than one; the text says which may be meant."""
 
 
 def parse_number(text: str) -> int | None:

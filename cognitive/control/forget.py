@@ -51,19 +51,19 @@ _OF_ANYBODY = frozenset(
 
 
 class Actor(Protocol):
-    """When and by whom something is done to memory; an `AdmitContext` is one."""
+    """Time and author of a change to memory; an `AdmitContext` is one."""
 
     @property
     def at(self) -> datetime: ...
 
     def change_context(self, reason: str) -> ChangeContext:
-        """It, as the author of a change."""
+        """Return the author of a change."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetResult:
-    """What a forgetting took out of sight: the event, the record, its copies, and the turns that told it."""
+    """Result of a forgetting: the event, the record, its copies, and the turns that told it."""
 
     event: int
     record: Record
@@ -73,7 +73,7 @@ class ForgetResult:
 
 @dataclass(frozen=True, slots=True)
 class PurgePlan:
-    """What a purge would erase, each once. derived: live records that were made of it and may repeat it.
+    """Rows that a purge would erase, each once. derived: live records that were made of it and may repeat it.
 
     wordings: every text that goes, the longest first. turns: inbox rows of the turns that told it. resummarized:
     summaries of conversations and weeks that may tell it, with everything that they ever said; they are made anew.

@@ -23,7 +23,7 @@ _MOST = 20_000  # records of a loss that can be forgotten by one word; the rest 
 
 @dataclass(frozen=True, slots=True)
 class MissingFiles:
-    """What is gone at once. where: a folder or file that shows it. files: how many files or lines.
+    """Memories whose files are gone at once. where: a folder or file that shows it. files: how many files or lines.
 
     records: whose cards or lines they were, which are held back. event: the decision that forgot them instead, 0 where
     they are held back. told: the owner knows.
@@ -39,7 +39,7 @@ class MissingFiles:
 
 @dataclass(frozen=True, slots=True)
 class PendingForget:
-    """What is still to be forgotten of a loss, as part of the decision `event`, within `reach`."""
+    """Records that are still to be forgotten of a loss, as part of the decision `event`, within `reach`."""
 
     event: int
     records: tuple[int, ...]

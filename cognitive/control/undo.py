@@ -28,7 +28,7 @@ class UndoError(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class UndoResult:
-    """What an undo did. event: what undoes it again. undone_event: the event that was undone.
+    """Result of an undo. event: what undoes it again. undone_event: the event that was undone.
 
     before, after: records.
     """

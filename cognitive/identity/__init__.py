@@ -1,1 +1,1 @@
-"""Who the bot is and how it should behave: files that belong to people, read and never written over."""
+"""Read the identity of the bot and its rules: files that belong to people, read and never written over."""

@@ -31,7 +31,7 @@ _QUESTION_MARKS = ("?", "？", "؟")
 
 
 class WritingProfile(BaseModel, frozen=True):
-    """How a person writes; None where the messages do not tell."""
+    """Writing style of a person; None where the messages do not tell."""
 
     language: Language | None = None
     tone: Literal["casual", "formal"] | None = None
@@ -94,7 +94,7 @@ class BootstrapState(BaseModel, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """What to ask in this turn. again: the person answered it with a question before."""
+    """Question to ask in this turn. again: the person answered it with a question before."""
 
     phase: OnboardingPhase
     message: str | None = None

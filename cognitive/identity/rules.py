@@ -34,7 +34,7 @@ class LegacyRule(BaseModel, frozen=True):
 
 
 class Rules(BaseModel, frozen=True):
-    """What rules.json holds."""
+    """Rules of rules.json."""
 
     behavioral: tuple[Behavior, ...] = ()
     forbidden: tuple[ForbiddenPattern, ...] = ()

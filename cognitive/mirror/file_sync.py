@@ -37,7 +37,7 @@ _MOST_PROBLEMS = 200  # kept to be shown; the log has them all
 
 @dataclass(frozen=True, slots=True)
 class FileView(Generic[Detail]):
-    """How a file should be; text "": not there at all.
+    """A file as it should be; text "": not there at all.
 
     detail: what the kind of file needs to note the file. edited: a person changed it. is_noted: just that is noted.
     """

@@ -92,7 +92,7 @@ def _split_scope(folders: Sequence[str]) -> tuple[str, Sequence[str]]:
 
 @dataclass(frozen=True, slots=True)
 class FileRole:
-    """What a file of the mirror holds.
+    """Role of a file: what it holds.
 
     detail: the day of a log or a topic file, a slot's name, a subject's page, a ref file's name. archived: it has left
     the hot tree. is_expired: its day has been so long ago that it has to leave. keeps_archive: what leaves is kept in
@@ -241,7 +241,7 @@ def is_memory_file(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """What a folder of cards is for."""
+    """Folder of record files, and what it is for."""
 
     scope: str
     area: Area

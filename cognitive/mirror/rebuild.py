@@ -74,7 +74,7 @@ class ParsedRecord:
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
-    """What a rebuild did, or would do. problems: one plain sentence for each file or link that was left out."""
+    """Result of a rebuild, done or planned. problems: one plain sentence for each file or link that was left out."""
 
     records: int = 0
     links: int = 0

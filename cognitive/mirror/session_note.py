@@ -47,7 +47,10 @@ _BLOT = Redactor()
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    """What the file was made of. event: the newest that changed a record; owners: whose each chat is, by its scope."""
+    """State that the file was made of.
+
+    event: the newest that changed a record; owners: whose each chat is, by its scope.
+    """
 
     event: int
     today: date
@@ -56,7 +59,7 @@ class _Basis:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the file tells of a chat's summary: what is still open in it, and all of it."""
+    """Part of the file about a chat's summary: what is still open in it, and all of it."""
 
     open: tuple[str, ...]
     earlier: str

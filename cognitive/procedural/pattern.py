@@ -25,7 +25,7 @@ _FAILURES = frozenset(stem for word in word_set("failures") for stem in stems(wo
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What worked when something happened, and where it was learned."""
+    """A lesson: trigger, action and where it was learned."""
 
     record: Record
     trigger: str

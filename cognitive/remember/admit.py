@@ -163,7 +163,10 @@ def check_action(action: str, confidence: float, importance: float, policy: Admi
 
 
 def _outlived(connection: Connection, made: RecordDraft) -> str | None:
-    """Why what is said is over: it was erased for good, or it was said before it ceased to be so. None: it is news."""
+    """Return why what is said is over: it was erased for good, or it was said before it ceased to be so.
+
+    None: it is news.
+    """
     erased = tombstone_time(connection, made.scope, made.key)
     if erased is not None:
         asked = made.is_owner_word or (
@@ -189,7 +192,7 @@ def _outlived(connection: Connection, made: RecordDraft) -> str | None:
 
 
 def _heard(connection: Connection, made: RecordDraft) -> str:
-    """When the turns that say it came in; "" when they cannot be found. A tag without any is being said now."""
+    """Return when the turns that say it came in; "" when they cannot be found. A tag without any is being said now."""
     if not made.evidence:
         return made.said_at if made.source == "tag" else ""
     heard = conversation.received_mail(connection, made.evidence)
@@ -221,7 +224,7 @@ def _by_key(connection: Connection, made: RecordDraft) -> tuple[Record | None, s
 
 
 def _same_subject(known: Record, made: RecordDraft) -> bool:
-    """Whether both are about one: a name that stands in the words needs nobody to tell it."""
+    """Return whether both are about one: a name that stands in the words needs nobody to tell it."""
     if known.subject == made.subject or OWNER_SUBJECT not in (known.subject, made.subject):
         return known.subject == made.subject
     named = known.subject if made.subject == OWNER_SUBJECT else made.subject
@@ -329,7 +332,10 @@ def _read_again(
 
 
 def _fuller(known: Record, made: RecordDraft, counts: bool) -> dict[str, ColumnValue]:
-    """What a turn tells of a fact beyond the fact itself, and can tell twice. counts: whoever tells it is believed."""
+    """Return what a turn tells of a fact beyond the fact itself, and can tell twice.
+
+    counts: whoever tells it is believed.
+    """
     tags = list(dict.fromkeys([*json.loads(known.tags), *made.tags]))[:MOST_TAGS]
     attributes = {**made.attributes, **known.attribute_map} if counts else known.attribute_map
     return {
@@ -342,7 +348,7 @@ def _fuller(known: Record, made: RecordDraft, counts: bool) -> dict[str, ColumnV
 
 
 def _surer(known: Record, made: RecordDraft, occasion: AdmitContext, counts: bool) -> dict[str, ColumnValue]:
-    """What a repeat changes. counts: whoever repeats it is to be believed as much as whoever said it first."""
+    """Return what a repeat changes. counts: whoever repeats it is to be believed as much as whoever said it first."""
     policy = occasion.policy
     vouched = made.trust == "owner" and known.trust != "owner"
     confidence = min(1.0, known.confidence + policy.reinforcement) if counts else known.confidence

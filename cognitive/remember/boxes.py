@@ -31,7 +31,7 @@ _NOBODY = frozenset({"", "owner"})
 
 
 def topic_overlap(one: Iterable[str], other: Iterable[str]) -> float:
-    """How much of what either is about both are about, 0 to 1. Topics are folded."""
+    """Return how much of what either is about both are about, 0 to 1. Topics are folded."""
     first, second = set(one), set(other)
     return len(first & second) / len(first | second) if first and second else 0.0
 
@@ -39,7 +39,7 @@ def topic_overlap(one: Iterable[str], other: Iterable[str]) -> float:
 def topics_of(
     tags: Sequence[str], subjects: Sequence[str], category: str, most: int = DEFAULT.max_topics
 ) -> tuple[str, ...]:
-    """What a memory is named to be about: its tags, its subject, its kind, whoever else is in it."""
+    """Return what a memory is named to be about: its tags, its subject, its kind, whoever else is in it."""
     return plain_topics((*tags, *subjects[:1], category, *subjects[1:]), most)
 
 
@@ -50,7 +50,7 @@ def plain_topics(topics: Iterable[str], most: int) -> tuple[str, ...]:
 
 
 def starts_new_thread(before: datetime, session: str, now: datetime, in_session: str, gap: timedelta) -> bool:
-    """Whether what comes `now` begins another thread: it is said elsewhere, or after a longer pause than `gap`."""
+    """Return whether `now` begins another thread: said elsewhere, or after a longer pause than `gap`."""
     return session != in_session or now - before > gap
 
 
@@ -219,5 +219,5 @@ def close_idle_boxes(connection: Connection, act: ChangeContext) -> int:
 
 
 def named_topics(members: Iterable[BoxMember]) -> tuple[str, ...]:
-    """What is named in a box, in the order it came up."""
+    """Return what is named in a box, in the order it came up."""
     return tuple(dict.fromkeys(topic for member in members if member.named for topic in member.topics))

@@ -50,7 +50,7 @@ _LEAST = 0.1
 
 
 def kind_of(text: str, category: str = "fact", tags: Sequence[str] = (), default: FactKind = "episode") -> FactKind:
-    """Whether `text` tells of an event or of how things are; `default` where nothing in it tells."""
+    """Return whether `text` tells of an event or of how things are; `default` where nothing in it tells."""
     said = fold(text[:2000])
     recurs = _AGAIN.search(said) is not None
     done = _DONE.search(said) is not None
@@ -70,7 +70,7 @@ def kind_of(text: str, category: str = "fact", tags: Sequence[str] = (), default
 
 
 def tier_of_confidence(confidence: float, policy: AdmitPolicy) -> ConfidenceTier:
-    """What a confidence is worth: said, meant, concluded, or guessed."""
+    """Return what a confidence is worth: said, meant, concluded, or guessed."""
     if confidence >= policy.explicit_from:
         return "explicit"
     if confidence >= policy.implied_from:

@@ -59,7 +59,7 @@ class Conflict:
 
     @property
     def ends_record(self) -> bool:
-        """Whether the older record is no longer remembered."""
+        """Return whether the older record is no longer remembered."""
         return self.resolution in ("supersede", "invalidate")
 
 
@@ -119,7 +119,7 @@ def compare(
 def _judge(
     made: RecordDraft, record: Record, nearness: float, measured: bool, verdict: Relation | None, policy: AdmitPolicy
 ) -> Relation:
-    """How a draft relates to one record. The word of somebody who read both counts, but a veto counts more."""
+    """Return how a draft relates to one record. The word of somebody who read both counts, but a veto counts more."""
     if record.form != "note":
         return "independent"
     if verdict == "repeat" and not repeat_veto(record.text, made.text, read=True):
@@ -146,7 +146,7 @@ def _denied(made: RecordDraft, record: Record, policy: AdmitPolicy) -> tuple[Cla
 
 
 def _same_frame(made: RecordDraft, record: Record) -> bool:
-    """Whether both are plain statements of the same one thing, in whatever words or language."""
+    """Return whether both are plain statements of the same one thing, in whatever words or language."""
     told = {normalize_name(name): value for name, value in made.attributes.items()}
     said = {normalize_name(name): value for name, value in _said(record).items()}
     if len(told) != 1 or told.keys() != said.keys():
@@ -179,7 +179,7 @@ def _outdated(
 
 
 def is_single_valued(attribute: str) -> bool:
-    """Whether there is one value of an attribute at a time, so that another one takes its place."""
+    """Return whether there is one value of an attribute at a time, so that another one takes its place."""
     plain = normalize_name(attribute)
     return plain not in _SEVERAL and plain.removesuffix("s") not in _SEVERAL
 
@@ -200,7 +200,7 @@ def _neighbours(
 
 
 def _is_alive(record: Record, made: RecordDraft) -> bool:
-    """Whether a record is live, and about the subject of a draft."""
+    """Return whether a record is live, and about the subject of a draft."""
     return record.status == "active" and record.subject == made.subject
 
 
@@ -222,7 +222,7 @@ def word_weight(words: Record | RecordDraft, policy: AdmitPolicy) -> int:
 
 
 def may_displace(words: Record | RecordDraft, record: Record, policy: AdmitPolicy) -> bool:
-    """Whether words may take something away from a record, if they speak against it."""
+    """Return whether words may take something away from a record, if they speak against it."""
     weight = word_weight(words, policy)
     if record.verification == "user_confirmed" or record.policy_class == "protected":
         return weight == 3
@@ -232,7 +232,7 @@ def may_displace(words: Record | RecordDraft, record: Record, policy: AdmitPolic
 def resolve_contradiction(
     words: Record | RecordDraft, record: Record, policy: AdmitPolicy, denied: Sequence[Claim] = (), *, by_owner: bool
 ) -> Conflict:
-    """What words that say the opposite of `record` do to it.
+    """Return what words that say the opposite of `record` do to it.
 
     denied: the claims of the record that they deny. by_owner: by the owner's own hand.
     """
@@ -250,7 +250,7 @@ def resolve_contradiction(
 def resolve_new_value(
     words: Record | RecordDraft, names: Iterable[str], record: Record, outdated: tuple[str, ...], policy: AdmitPolicy
 ) -> Conflict:
-    """What words with attributes of these names do to a record with other values of `outdated`."""
+    """Return what words with attributes of these names do to a record with other values of `outdated`."""
     if not may_displace(words, record, policy):
         return Conflict(record, "differ", outdated)
     told = {normalize_name(name) for name in names}
@@ -273,7 +273,7 @@ def _said(record: Record) -> dict[str, str]:
 
 
 def confidence_loss(record: Record, policy: AdmitPolicy) -> float:
-    """What a contradiction takes from the confidence of a record: one voice among those that have spoken."""
+    """Return what a contradiction takes from the confidence of a record: one voice among those that have spoken."""
     return min(policy.max_confidence_loss, 1 / (len(record.source_message_ids) + 1))
 
 

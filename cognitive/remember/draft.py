@@ -58,7 +58,7 @@ class RecordDraft:
 
     @property
     def is_owner_word(self) -> bool:
-        """Whether its owner ordered it or wrote it with their own hands."""
+        """Return whether its owner ordered it or wrote it with their own hands."""
         return self.source in _OWN_SOURCES and self.trust == "owner"
 
 
@@ -135,18 +135,18 @@ def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitConte
 
 
 def draft_attributes(made: RecordDraft, occasion: AdmitContext) -> str:
-    """What is kept of a draft beside its columns, as JSON."""
+    """Return what is kept of a draft beside its columns, as JSON."""
     return attributes_json(made.attributes, occasion.speaker_name if made.trust == "guest" else "")
 
 
 def attributes_json(attributes: dict[str, str], by: str) -> str:
-    """What is kept of a record beside its columns, as JSON. by: what the guest who said it is called."""
+    """Return what is kept of a record beside its columns, as JSON. by: what the guest who said it is called."""
     kept = {name: value for name, value in attributes.items() if name != "by"}
     return json.dumps({**kept, "by": by} if by else kept, ensure_ascii=False)
 
 
 def _told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...], occasion: AdmitContext) -> str:
-    """When it was said: of what was read out of earlier turns, when the last of them came in."""
+    """Return when it was said: of what was read out of earlier turns, when the last of them came in."""
     if occasion.said_at is not None:
         return records.stamp(occasion.said_at)
     if candidate.source in ("extraction", "import", "sleep"):

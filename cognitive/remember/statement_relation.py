@@ -102,7 +102,7 @@ def _statement(text: str) -> Statement:
 
 
 def relation(old: str, new: str) -> Relation:
-    """How `new` relates to `old`, as far as their words alone tell."""
+    """Return how `new` relates to `old`, as far as their words alone tell."""
     one, other = parse_statement(old), parse_statement(new)
     if max(len(old), len(new)) > _LONGEST:
         return "independent"
@@ -117,7 +117,7 @@ def relation(old: str, new: str) -> Relation:
 
 
 def same_words(one: Statement, other: Statement) -> bool:
-    """Whether both say the same in the same words, or one goes on where the other ends."""
+    """Return whether both say the same in the same words, or one goes on where the other ends."""
     if one.negative != other.negative or len(one.denied) != len(other.denied):
         return False
     short, long = sorted((one.content, other.content), key=len)
@@ -136,7 +136,7 @@ def same_words(one: Statement, other: Statement) -> bool:
 
 
 def is_contrary(one: Statement, other: Statement) -> bool:
-    """Whether they differ in nothing but the answer: one denies what the other says, or says the opposite."""
+    """Return whether they differ in nothing but the answer: one denies what the other says, or says the opposite."""
     if len(one.content) != len(other.content) or not one.content:
         return False
     flips = int(one.negative != other.negative)
@@ -182,7 +182,7 @@ def repeat_veto(old: str, new: str, *, read: bool) -> str:
 
 
 def is_richer(old: str, new: str) -> bool:
-    """Whether `new` says at least as much as `old`, in other words."""
+    """Return whether `new` says at least as much as `old`, in other words."""
     one, other = parse_statement(old), parse_statement(new)
     gained = len(set(other.content)) - len(set(one.content))
     return gained > 0 or (gained == 0 and not same_words(one, other))
@@ -210,7 +210,7 @@ def _head(text: str) -> str:
 
 
 def _same(one: str, other: str, agreeing: bool) -> bool:
-    """Whether two words are one, or, if `agreeing`, the same verb said of different persons: like and likes."""
+    """Return whether two words are one, or, if `agreeing`, the same verb said of different persons: like and likes."""
     if one == other:
         return True
     short, long = sorted((one, other), key=lambda word: (len(word), word))
@@ -239,7 +239,7 @@ def _sides(content: Sequence[str]) -> dict[str, frozenset[bool]]:
 
 
 def _names(text: str) -> tuple[frozenset[str], str]:
-    """What is written like a name, folded; and the first word if it is, because that may only be a beginning."""
+    """Return what is written like a name, folded; and the first word if it is, because that may only be a beginning."""
     names: set[str] = set()
     first = ""
     for match in _WORD.finditer(text):

@@ -78,7 +78,7 @@ def is_due(
     hour: int | None = None,
     first_event: datetime | None = None,
 ) -> bool:
-    """Whether a night should begin. last: when the last whole one began. first_event: when memory began.
+    """Return whether a night should begin. last: when the last whole one began. first_event: when memory began.
 
     hour: in the owner's zone; a night begins between it and midnight, once each time it comes round. A whole day
     overdue, it begins at any hour: the machine may be off when that hour comes.
@@ -243,7 +243,7 @@ def _apply(connection: Connection, change: Change, context: PassContext, progres
 
 
 def _was_undone(connection: Connection, change: Change, name: str) -> bool:
-    """Whether the owner has undone the same decision: it is not made again."""
+    """Return whether the owner has undone the same decision: it is not made again."""
     updated = next((part.record for part in change.parts if isinstance(part, UpdateRecord)), None)
     record = updated if change.record is None else change.record
     return record is not None and sleep_plans.was_undone(connection, record, name, change.kind)
@@ -268,7 +268,7 @@ def _save_answer(connection: Connection, run: SleepRun, question: ModelQuestion,
 
 
 def _is_mistake(error: sqlite3.Error) -> bool:
-    """Whether the pass is wrong, and not the disk."""
+    """Return whether the pass is wrong, and not the disk."""
     code = getattr(error, "sqlite_errorcode", None)
     return code is None or code & 0xFF in _MISTAKES
 

@@ -44,7 +44,7 @@ class RecentUtterance:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionOutcome:
-    """How many records extraction made of a category, and how many of them were useful or retracted."""
+    """Count of extracted records of a category, and of the useful and the retracted ones."""
 
     category: str
     extracted: int
@@ -93,7 +93,7 @@ def links_of(connection: Connection, record: int) -> list[LinkRow]:
 
 
 def told_apart_at(connection: Connection, one: int, other: int) -> str:
-    """When two records were last told apart; "" when they never were."""
+    """Return when two records were last told apart; "" when they never were."""
     row = connection.execute(
         "SELECT last_at FROM link WHERE src = ? AND dst = ? AND type = 'related' AND why = ?",
         (max(one, other), min(one, other), TOLD_APART),
@@ -102,24 +102,24 @@ def told_apart_at(connection: Connection, one: int, other: int) -> str:
 
 
 def are_in_conflict(connection: Connection, one: int, other: int) -> bool:
-    """Whether two records are known to contradict each other, or one superseded the other."""
+    """Return whether two records are known to contradict each other, or one superseded the other."""
     sql = "SELECT 1 FROM link WHERE type IN ('contradicts', 'supersedes') AND src IN (?, ?) AND dst IN (?, ?)"
     return _exists(connection, sql, one, other, one, other)
 
 
 def was_ever_undone(connection: Connection, record: int, since: str = "") -> bool:
-    """Whether a decision about a record was undone after a moment."""
+    """Return whether a decision about a record was undone after a moment."""
     return _exists(connection, "SELECT 1 FROM event WHERE record_id = ? AND type = 'undone' AND at > ?", record, since)
 
 
 def was_reverted(connection: Connection, record: int, column: str, value: SqlValue) -> bool:
-    """Whether a change that had set a column of a record to a value was undone: sleep does not insist."""
+    """Return whether a change that had set a column of a record to a value was undone: sleep does not insist."""
     sql = "SELECT 1 FROM event WHERE record_id = ? AND type = 'undone' AND json_extract(data, ?) = ?"
     return _exists(connection, sql, record, f"$.was.{column}", value)
 
 
 def was_text_reverted(connection: Connection, record: Record) -> bool:
-    """Whether the last change of a record's text was an undo."""
+    """Return whether the last change of a record's text was an undo."""
     return _exists(
         connection,
         "SELECT 1 FROM event WHERE record_id = ? AND type = 'undone' "
@@ -343,7 +343,7 @@ def own_facts_since(connection: Connection, since: datetime, until: datetime) ->
 
 
 def extraction_outcomes(connection: Connection, since: datetime, until: datetime) -> list[ExtractionOutcome]:
-    """What became of the records that extraction made between two moments, by category."""
+    """Return what became of the records that extraction made between two moments, by category."""
     rows = connection.execute(
         "SELECT record.category, count(*), "
         "sum(record.status = 'active' AND record.verification != 'disputed' AND (record.use_count > 0 OR "

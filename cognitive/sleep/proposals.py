@@ -33,7 +33,7 @@ class CannotDecide(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class DecisionContext:
-    """Who decides, when, and the folder of the identity files."""
+    """Author and time of a decision, and the folder of the identity files."""
 
     at: datetime
     by: str

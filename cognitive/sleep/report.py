@@ -39,7 +39,7 @@ class ChangeReport:
 
     @property
     def is_change(self) -> bool:
-        """Whether it changed memory, and not only logged, linked or proposed something."""
+        """Return whether it changed memory, and not only logged, linked or proposed something."""
         return bool(self.changes or self.other_records) or self.record is not None
 
 
@@ -54,7 +54,7 @@ class PassReport:
 
     @property
     def omitted(self) -> int:
-        """How many decisions are not shown."""
+        """Return how many decisions are not shown."""
         return max(0, self.result.done - len(self.shown_changes))
 
 
@@ -79,7 +79,7 @@ class NightReport:
 
 
 def is_large(result: PassResult, policy: SleepPolicy) -> bool:
-    """Whether a pass changed so much that the owner should be told."""
+    """Return whether a pass changed so much that the owner should be told."""
     share = policy.large_above_share * result.live_records
     return result.changed_records >= policy.large_from_records and result.changed_records > share
 

@@ -84,7 +84,7 @@ def create_box(connection: Connection, like: Record, at: datetime, session: str)
 
 
 def box_members(connection: Connection, box: int) -> list[BoxMember]:
-    """What lies in a box, in the order it came."""
+    """Return what lies in a box, in the order it came."""
     rows = connection.execute(
         "SELECT src, first_at, why FROM link WHERE dst = ? AND type = 'member' ORDER BY first_at, src", (box,)
     )
@@ -92,7 +92,7 @@ def box_members(connection: Connection, box: int) -> list[BoxMember]:
 
 
 def topics_of_boxes(connection: Connection, boxes: Sequence[int]) -> dict[int, tuple[str, ...]]:
-    """What each of these boxes tells of, as `story` has it; one query for all of them."""
+    """Return what each of these boxes tells of, as `story` has it; one query for all of them."""
     rows = connection.execute(
         "SELECT dst, why FROM link WHERE dst IN (SELECT value FROM json_each(?)) AND type = 'member' "
         "ORDER BY dst, first_at, src",
@@ -105,7 +105,7 @@ def topics_of_boxes(connection: Connection, boxes: Sequence[int]) -> dict[int, t
 
 
 def box_topics(members: Iterable[BoxMember]) -> tuple[str, ...]:
-    """What a box tells of: the topics that were named, in the order they came up; where none was, the words."""
+    """Return what a box tells of: the topics that were named, in the order they came up; where none was, the words."""
     return _story([(member.topics, member.named) for member in members])
 
 

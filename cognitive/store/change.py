@@ -114,7 +114,7 @@ def all_wordings(connection: Connection, numbers: Sequence[int], reach: Scopes) 
 
 
 def tombstone_time(connection: Connection, scope: str, key: str) -> str | None:
-    """When the words of `key` were erased from a scope for good; None when they were not."""
+    """Return when the words of `key` were erased from a scope for good; None when they were not."""
     row = connection.execute("SELECT at FROM tombstone WHERE scope = ? AND key = ?", (scope, key)).fetchone()
     return row[0] if row else None
 

@@ -26,7 +26,7 @@ class EventRow:
 
     @property
     def previous_values(self) -> dict[str, str | int | float | None]:
-        """What the event overwrote, by column."""
+        """Return what the event overwrote, by column."""
         found = self.data.get("was")
         return (
             {str(k): v for k, v in found.items() if not isinstance(v, list | dict)} if isinstance(found, dict) else {}
@@ -43,7 +43,7 @@ _EVENT = "event.id, event.at, event.session, event.actor, event.type, event.reco
 
 
 def newest_events(connection: Connection, scopes: tuple[str, ...], besides: Sequence[str]) -> Iterator[EventRow]:
-    """What happened to the records of these scopes, the newest first, but for what the actors `besides` did.
+    """Return what happened to the records of these scopes, the newest first, but for what the actors `besides` did.
 
     Of what happened to anybody, only the last hundred thousand events are looked at.
     """
@@ -161,7 +161,7 @@ def purged_messages(connection: Connection, low: int, high: int) -> list[int]:
 
 
 def has_purge(connection: Connection, low: int, high: int) -> bool:
-    """Whether the events above `low` up to `high` purged anything."""
+    """Return whether the events above `low` up to `high` purged anything."""
     row = connection.execute(
         "SELECT 1 FROM event WHERE type = 'purged' AND id > ? AND id <= ? LIMIT 1", (low, high)
     ).fetchone()
@@ -179,7 +179,7 @@ def dead_twin(connection: Connection, scope: str, key: str, event: int) -> int |
 
 
 def was_previous_text(connection: Connection, record: Record, text: str, event: int) -> bool:
-    """Whether `text` is what a record said until something that happened after `event`."""
+    """Return whether `text` is what a record said until something that happened after `event`."""
     row = connection.execute(
         "SELECT 1 FROM event JOIN record ON record.id = event.record_id WHERE record_id = ? AND scope = ? "
         "AND event.id > ? AND json_extract(data, '$.was.text') = ? LIMIT 1",
@@ -197,7 +197,7 @@ def last_decision_on(connection: Connection, record: int) -> int | None:
 
 
 def last_change_was_undo(connection: Connection, record: int) -> bool:
-    """Whether what happened to a record last is that a decision about it was undone."""
+    """Return whether what happened to a record last is that a decision about it was undone."""
     row = connection.execute(
         "SELECT type FROM event WHERE record_id = ? ORDER BY id DESC LIMIT 1", (record,)
     ).fetchone()

@@ -12,7 +12,7 @@ from kenobot.storage.connection import Connection
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How `src` relates to `dst`. `confidence` is as of `last_at`, an ISO-8601 time in UTC."""
+    """A relation of `src` to `dst`. `confidence` is as of `last_at`, an ISO-8601 time in UTC."""
 
     src: int
     dst: int
@@ -117,7 +117,7 @@ def recently_created(
 
 
 def superseded_ids(connection: Connection, record: Record) -> list[int]:
-    """What `record` took the place of, and what that did, in its scope: the nearest first."""
+    """Return what `record` took the place of, and what that did, in its scope: the nearest first."""
     rows = connection.execute(
         "WITH RECURSIVE older (id) AS (SELECT dst FROM link WHERE src = ? AND type = 'supersedes' "
         "UNION SELECT dst FROM link JOIN older ON src = older.id WHERE type = 'supersedes') "

@@ -7,7 +7,7 @@ from kenobot.storage.connection import Connection
 
 
 def core_layout(connection: Connection, scope: str) -> list[str | int]:
-    """What stands where in a scope's MEMORY.md: numbers of records, and the literal text between them."""
+    """Return what stands where in a scope's MEMORY.md: numbers of records, and the literal text between them."""
     kind, _, name = scope.partition(":")
     path = {"owner": "MEMORY.md", "chat": f"chats/{name}/MEMORY.md", "user": f"users/{name}/MEMORY.md"}[kind]
     row = connection.execute("SELECT blocks FROM list_file WHERE path = ?", (path,)).fetchone()

@@ -58,12 +58,12 @@ def list_proposals(
 
 
 def count_pending(connection: Connection) -> int:
-    """How many proposals wait for the owner."""
+    """Return how many proposals wait for the owner."""
     return int(connection.execute("SELECT count(*) FROM proposal WHERE state = 'pending'").fetchone()[0])
 
 
 def newer_pending(connection: Connection, number: int) -> tuple[int, int]:
-    """How many proposals that wait came after one of that number, and the highest number of any."""
+    """Return how many proposals that wait came after one of that number, and the highest number of any."""
     row = connection.execute(
         "SELECT count(*) FILTER (WHERE state = 'pending' AND id > ?), max(id) FROM proposal", (number,)
     ).fetchone()
@@ -80,12 +80,12 @@ def approvals(connection: Connection, event: int, limit: int = 100) -> list[tupl
 
 
 def was_proposed(connection: Connection, key: str) -> bool:
-    """Whether this was proposed before, whatever became of it."""
+    """Return whether this was proposed before, whatever became of it."""
     return connection.execute("SELECT 1 FROM proposal WHERE key = ?", (key,)).fetchone() is not None
 
 
 def is_pending_or_rejected(connection: Connection, prefix: str) -> bool:
-    """Whether something whose key begins so waits, or was turned down: it is not proposed another time."""
+    """Return whether something whose key begins so waits, or was turned down: it is not proposed another time."""
     row = connection.execute(
         "SELECT 1 FROM proposal WHERE key >= ? AND key < ? AND state IN ('pending', 'rejected') LIMIT 1",
         (prefix, f"{prefix}\U0010ffff"),
@@ -169,7 +169,7 @@ def events_since(
 
 
 def search_counts(connection: Connection, since: datetime, limit: int = 5000) -> tuple[int, int]:
-    """How often memory was searched for a reply since a moment, and in how many of these cases not all had room.
+    """Return how often memory was searched for a reply since a moment, and in how many of these cases not all had room.
 
     Looks at no more than the newest `limit` replies that memory was shown for.
     """
@@ -183,7 +183,7 @@ def search_counts(connection: Connection, since: datetime, limit: int = 5000) ->
 
 
 def count_changes(connection: Connection, run: int, kind: str) -> int:
-    """How many changes of a kind a night made."""
+    """Return how many changes of a kind a night made."""
     row = connection.execute(
         "SELECT count(*) FROM event WHERE json_extract(data, '$.night') IS NOT NULL "
         "AND json_extract(data, '$.night') = ? AND type = ?",

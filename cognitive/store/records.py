@@ -85,7 +85,7 @@ class Record(NamedTuple):
 
     @property
     def attribute_map(self) -> dict[str, str]:
-        """What it says of its subject, by name."""
+        """Return what it says of its subject, by name."""
         found = json.loads(self.attributes)
         return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
@@ -305,7 +305,7 @@ def set_columns(connection: Connection, record: Record, names: Sequence[str], va
 
 
 def column_values(connection: Connection, record: Record, names: Sequence[str]) -> tuple[SqlValue, ...]:
-    """What stands in columns of a record now. Raises KeyError when the record is gone."""
+    """Return what stands in columns of a record now. Raises KeyError when the record is gone."""
     row = connection.execute(
         f"SELECT {', '.join(names)} FROM record WHERE id = ? AND scope = ?", (record.id, record.scope)
     ).fetchone()
@@ -350,7 +350,7 @@ def list_records(
 
 
 def live_counts_by_form(connection: Connection, reach: Scopes) -> dict[str, int]:
-    """How many live records there are, by form."""
+    """Return how many live records there are, by form."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(
         f"SELECT form, count(*) FROM record WHERE {LIVE} AND {SAYS} AND {where} GROUP BY 1 ORDER BY 1",

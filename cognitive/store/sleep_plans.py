@@ -33,7 +33,7 @@ class PassProgress:
 
 
 def pass_progress(connection: Connection, run: int, name: str) -> PassProgress | None:
-    """How far a pass has come; None when its plan is not, or not wholly, there."""
+    """Return how far a pass has come; None when its plan is not, or not wholly, there."""
     row = connection.execute(
         "SELECT plan FROM sleep_plan WHERE run_id = ? AND name = ? AND number = 0", (run, name)
     ).fetchone()
@@ -62,7 +62,7 @@ def save_chunk(connection: Connection, run: int, name: str, first: int, plan: Se
 
 
 def next_steps(connection: Connection, run: int, name: str, limit: int) -> list[tuple[int, str]]:
-    """What is to be carried out next."""
+    """Return what is to be carried out next."""
     return connection.execute(
         "SELECT number, plan FROM sleep_plan WHERE run_id = ? AND name = ? AND number > 0 ORDER BY number LIMIT ?",
         (run, name, limit),
@@ -89,7 +89,7 @@ def delete_all_plans(connection: Connection) -> None:
 
 
 def last_success_at(connection: Connection, run: int, name: str) -> datetime | None:
-    """When the night began in which a pass last came to a good end, this one aside; None when there was none."""
+    """Return when the night began in which a pass last came to a good end, this one aside; None when there was none."""
     return _time(
         connection,
         "SELECT sleep_run.at FROM sleep_pass JOIN sleep_run ON sleep_run.id = run_id "
@@ -100,13 +100,13 @@ def last_success_at(connection: Connection, run: int, name: str) -> datetime | N
 
 
 def last_full_night_at(connection: Connection) -> datetime | None:
-    """When the last finished night with all phases began, undone or not; None when there was none."""
+    """Return when the last finished night with all phases began, undone or not; None when there was none."""
     sql = "SELECT at FROM sleep_run WHERE state != 'running' AND phases = ? ORDER BY id DESC LIMIT 1"
     return _time(connection, sql, json.dumps(PHASES))
 
 
 def first_event_at(connection: Connection) -> datetime | None:
-    """When something first happened to memory; None when nothing has."""
+    """Return when something first happened to memory; None when nothing has."""
     return _time(connection, "SELECT at FROM event ORDER BY id LIMIT 1")
 
 
@@ -126,7 +126,7 @@ def add_tokens(connection: Connection, run: int, tokens: int) -> None:
 
 
 def tokens_used(connection: Connection, run: int) -> int:
-    """What a model has used in a night so far."""
+    """Return what a model has used in a night so far."""
     row = connection.execute("SELECT tokens FROM sleep_run WHERE id = ?", (run,)).fetchone()
     return int(row[0]) if row else 0
 
@@ -156,7 +156,7 @@ def count_live_records(connection: Connection) -> int:
 
 
 def count_touched_records(connection: Connection, run: int, name: str) -> int:
-    """How many records a pass has changed in a night; what it made is not counted."""
+    """Return how many records a pass has changed in a night; what it made is not counted."""
     (touched,) = connection.execute(
         f"SELECT count(DISTINCT record_id) FROM (SELECT record_id, data FROM event WHERE id IN ({_ROOTS}) UNION ALL "
         f"SELECT record_id, data FROM event WHERE json_extract(data, '$.part_of') IN ({_ROOTS})) "
@@ -182,7 +182,7 @@ def night_decisions(connection: Connection, run: int, before: int, limit: int) -
 
 
 def was_undone(connection: Connection, record: int, name: str, kind: str) -> bool:
-    """Whether somebody undid such a decision of this pass about this record, and that still stands."""
+    """Return whether somebody undid such a decision of this pass about this record, and that still stands."""
     rows = connection.execute(
         "SELECT id FROM event WHERE record_id = ? AND type = ? AND json_extract(data, '$.pass') = ?",
         (record, kind, name),

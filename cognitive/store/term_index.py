@@ -136,7 +136,7 @@ def term_counts(connection: Connection) -> dict[int, int]:
 
 
 def _unfiled(connection: Connection) -> dict[int, "array[int]"]:
-    """What the records that are still to be filed would be filed under."""
+    """Return what the records that are still to be filed would be filed under."""
     before = int(read_state(connection, _BEHIND) or 0)
     late: dict[int, array[int]] = {}
     while rows := store.page_before(connection, before, ALL_SCOPES, _PAGE) if before else []:

@@ -79,7 +79,7 @@ def ids_in_week_summaries(connection: Connection, scope: str, records: Sequence[
 
 
 def has_ended_source(connection: Connection, scope: str, summary: int) -> bool:
-    """Whether a record that a summary of a scope was derived from is no longer live."""
+    """Return whether a record that a summary of a scope was derived from is no longer live."""
     row = connection.execute(
         "SELECT 1 FROM link JOIN record ON record.id = link.dst WHERE link.src = ? AND link.type = 'derived' "
         "AND record.scope = ? AND record.status != 'active' LIMIT 1",

@@ -88,7 +88,7 @@ def remove_claims(text: str, dropped: Sequence[Claim], kept: Iterable[str] = ())
 
 
 def mentions_value(text: str, value: str) -> bool:
-    """Whether a text has all content words of a value."""
+    """Return whether a text has all content words of a value."""
     text_stems = {stem for word in words(text) for stem in stems(word)}
     value_words = [word for word in words(value) if word not in STOPWORDS] or words(value)
     return bool(value_words) and all(not text_stems.isdisjoint(stems(word)) for word in value_words)

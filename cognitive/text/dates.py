@@ -96,7 +96,7 @@ def day_named(plain: str, today: date, *, past: bool = False) -> date | None:
 
 
 def names_year(plain: str) -> bool:
-    """Whether the text says the year of the day that it names."""
+    """Return whether the text says the year of the day that it names."""
     found = _DAY_FIRST.search(plain) or _MONTH_FIRST.search(plain)
     return _ISO.search(plain) is not None or (found is not None and found[3] is not None)
 
@@ -130,7 +130,7 @@ class DateRange:
 
 
 def names_time(plain: str) -> bool:
-    """Whether a folded text says anything of a time."""
+    """Return whether a folded text says anything of a time."""
     return _SAID.search(plain) is not None
 
 
@@ -141,12 +141,12 @@ def calendar_names(plain: str) -> frozenset[str]:
 
 
 def asks_time(plain: str) -> bool:
-    """Whether a folded question asks for a time."""
+    """Return whether a folded question asks for a time."""
     return _ASKED.search(plain) is not None
 
 
 def asks_time_first(plain: str, before: int) -> bool:
-    """Whether a folded question asks for a time at its place `before` or earlier."""
+    """Return whether a folded question asks for a time at its place `before` or earlier."""
     found = _ASKED.search(plain)
     return found is not None and found.start() <= before
 

@@ -76,12 +76,12 @@ def attribute_line(attributes: Iterable[tuple[str, str]]) -> str:
 
 
 def same_value(one: str, other: str) -> bool:
-    """Whether two values of an attribute are one, but for case, blanks, marks and an article."""
+    """Return whether two values of an attribute are one, but for case, blanks, marks and an article."""
     return _plain_value(one) == _plain_value(other)
 
 
 def is_same_or_more_exact(one: str, other: str) -> bool:
-    """Whether one value is the beginning of the other: Acme, and Acme Corp."""
+    """Return whether one value is the beginning of the other: Acme, and Acme Corp."""
     a, b = _plain_value(one).split(), _plain_value(other).split()
     return bool(a and b) and (a == b[: len(a)] or b == a[: len(b)])
 
@@ -91,7 +91,7 @@ def _plain_value(value: str) -> str:
 
 
 def is_owner(name: str) -> bool:
-    """Whether a name stands for the person whose memory it is."""
+    """Return whether a name stands for the person whose memory it is."""
     return not name.strip() or normalize_name(name) in _SELF
 
 

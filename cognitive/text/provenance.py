@@ -57,7 +57,7 @@ def without_quotes(text: str) -> str:
 
 
 def may_be_pasted(text: str) -> bool:
-    """Whether part of `text` may be another's: quoted, or longer than people type in a chat."""
+    """Return whether part of `text` may be another's: quoted, or longer than people type in a chat."""
     return len(text) > _LONG or bool(quoted_passages(text))
 
 

@@ -28,5 +28,5 @@ def recall_need(text: str) -> RecallNeed:
 
 
 def is_question(text: str) -> bool:
-    """Whether a message asks for something, as far as its signs tell."""
+    """Return whether a message asks for something, as far as its signs tell."""
     return any(sign in text for sign in _ASKING)

@@ -131,7 +131,7 @@ def polarity_of(word: str) -> Polarity | None:
 
 
 def is_negation(word: str) -> bool:
-    """Whether a folded word makes the opposite of what follows."""
+    """Return whether a folded word makes the opposite of what follows."""
     return word in NEGATORS or not NEGATING_SIGNS.isdisjoint(word)
 
 

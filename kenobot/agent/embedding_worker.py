@@ -123,7 +123,7 @@ class EmbeddingWorker(BackgroundTask):
 
     @property
     def ready(self) -> bool:
-        """Whether there is an embedder that may be asked."""
+        """Return whether there is an embedder that may be asked."""
         return self._embedder is not None and not self._stopping
 
     async def embed_query(self, text: str, *, patience: float | None = None) -> bool:
@@ -380,7 +380,7 @@ def _is_anything(connection: Connection) -> bool:
 def _load_vectors(
     index: SideIndex, models: Sequence[str], policy: Policy, known: "VectorIndex | None"
 ) -> "tuple[VectorIndex, VectorSync]":
-    """What holds vectors; imported only when there is a model."""
+    """Return the holder of vectors; imported only when there is a model."""
     from kenobot.cognitive.recall.index.vector_sync import VectorSync  # noqa: PLC0415 - needs numpy, and a tenth of a second
     from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # noqa: PLC0415 - same
 

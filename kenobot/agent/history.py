@@ -48,16 +48,16 @@ class HistoryWindow:
         return min(estimate_tokens(line.text), self.message_tokens) + estimate_tokens(line.context)
 
     def fits(self, lines: Sequence[StoredMessage], taken: int = 0) -> bool:
-        """Whether a prompt may go on to show `lines`. taken: tokens of the summary."""
+        """Return whether a prompt may go on to show `lines`. taken: tokens of the summary."""
         return len(lines) <= self.history_max and sum(map(self.line_tokens, lines)) <= self.total_tokens - taken
 
     def minimum_shown(self, lines: Sequence[StoredMessage], taken: int = 0) -> Sequence[StoredMessage]:
-        """What of `lines` a new prompt shows at least: the last ones, within half of the room."""
+        """Return what of `lines` a new prompt shows at least: the last ones, within half of the room."""
         return _asked_first(self._fitting(lines, self.history_min, self.total_tokens // 2 - taken))
 
     def shown(self, lines: Sequence[StoredMessage], cursor: int, taken: int = 0) -> Sequence[StoredMessage]:
-        """What of `lines` a new prompt shows: the newest, and back to message `cursor`, after which nothing is summed
-        up, as far as there is room.
+        """Return what of `lines` a new prompt shows: the newest, and back to message `cursor`, after which nothing is
+        summed up, as far as there is room.
         """
         least = self.minimum_shown(lines, taken)
         if not self.summary_tokens:
@@ -69,15 +69,15 @@ class HistoryWindow:
         return max(least, _asked_first(more), key=len)
 
     def unsummarized(self, lines: Sequence[StoredMessage], taken: int = 0) -> Sequence[StoredMessage]:
-        """What of `lines`, none of which is summed up, a new prompt would not show by itself."""
+        """Return what of `lines`, none of which is summed up, a new prompt would not show by itself."""
         return lines[: len(lines) - len(self.minimum_shown(lines, taken))]
 
     def is_due(self, waiting: Sequence[StoredMessage]) -> bool:
-        """Whether so much waits that it has to be summed up."""
+        """Return whether so much waits that it has to be summed up."""
         return len(waiting) >= self.summary_batch or sum(map(self.line_tokens, waiting)) >= self.total_tokens // 4
 
     def is_overdue(self, waiting: Sequence[StoredMessage]) -> bool:
-        """Whether a new prompt may already leave out some of what waits."""
+        """Return whether a new prompt may already leave out some of what waits."""
         return len(waiting) >= 2 * self.summary_batch or sum(map(self.line_tokens, waiting)) >= self.total_tokens // 2
 
     def _fitting(self, lines: Sequence[StoredMessage], most: int, room: int) -> Sequence[StoredMessage]:

@@ -46,7 +46,7 @@ _CAUTION = Backoff(0.25, 16.0, factor=4.0)
 
 
 class TurnHandler(Protocol):
-    """What answers a message."""
+    """Answers a message."""
 
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with."""
@@ -76,7 +76,7 @@ class IntakePolicy:
         self.chat_backlog = chat_backlog
 
     async def admits(self, inbound: Inbound) -> bool:
-        """Whether the sender may talk here."""
+        """Return whether the sender may talk here."""
         return await self._admission.admits(inbound)
 
     async def reject_flood(self, inbound: Inbound) -> None:
@@ -142,7 +142,7 @@ class AgentLoop:
         return await asyncio.shield(task)
 
     async def _is_one_too_many(self, inbound: Inbound) -> bool:
-        """Whether the chat has as many messages waiting as it may; tells the chat when that begins."""
+        """Return whether the chat has as many messages waiting as it may; tells the chat when that begins."""
         session = inbound.session
         if self._open[session] < self._policy.chat_backlog:
             return False
@@ -302,7 +302,7 @@ class AgentLoop:
 
     @property
     def idle(self) -> bool:
-        """Whether no lane is at work."""
+        """Return whether no lane is at work."""
         return self._lanes.idle
 
     async def wait_idle(self) -> None:

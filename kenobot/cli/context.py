@@ -27,7 +27,7 @@ _BATCH = 2000  # events and messages that are indexed at a time
 
 
 class CommandContext:
-    """What a command is run with.
+    """Input and output of a command.
 
     args: as they were parsed.
     """

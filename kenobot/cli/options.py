@@ -30,7 +30,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 
 
 class NothingFound(KenobotError):
-    """What a command names does not exist. `main` prints the message and returns NOT_FOUND."""
+    """Raised when a command names something that does not exist. `main` prints the message and returns NOT_FOUND."""
 
 
 class NoDatabase(NothingFound):

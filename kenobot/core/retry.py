@@ -1,4 +1,4 @@
-"""When to call a failing server again: growing pauses, retries of a call, and a circuit breaker.
+"""Decide when to call a failing server again: growing pauses, retries of a call, and a circuit breaker.
 
 Pure: the caller does the waiting.
 """
@@ -35,7 +35,7 @@ class Backoff:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and how long to retry. All but `attempts` are seconds.
+    """Limits of retries. All but `attempts` are seconds.
 
     attempts: calls in all, the first one included.
     budget: no pause may end later than this after the first call began.
@@ -101,7 +101,7 @@ class CircuitBreaker:
         return max(0.0, self._silent_until - self._clock.monotonic())
 
     def allows_request(self) -> bool:
-        """Whether a call may be made now. True while OPEN and cooled down makes the caller the probe."""
+        """Return whether a call may be made now. True while OPEN and cooled down makes the caller the probe."""
         if self.retry_after:
             return False
         if self.state == "OPEN" and self.seconds_until_probe == 0:

@@ -25,7 +25,7 @@ class BackgroundTask:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is under way."""
+        """Return whether nothing is under way."""
         return self._task is None
 
     async def wait_idle(self) -> None:
@@ -88,7 +88,7 @@ async def finish_or_cancel(tasks: Collection[asyncio.Task[Any]], grace: float) -
 
 
 def was_cancelled(error: BaseException) -> bool:
-    """Whether `error` cancels this very task, not just something that the task awaited."""
+    """Return whether `error` cancels this very task, not just something that the task awaited."""
     task = asyncio.current_task()
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
@@ -162,12 +162,12 @@ class KeyedQueue(Generic[K, T]):
             line.task = asyncio.create_task(self._run(key, line), name=f"{self._store} {key}")
 
     def is_free(self, key: K) -> bool:
-        """Whether no item of `key` is at work."""
+        """Return whether no item of `key` is at work."""
         return key not in self._lines
 
     @property
     def idle(self) -> bool:
-        """Whether no key has a worker."""
+        """Return whether no key has a worker."""
         return not self._lines
 
     async def wait_idle(self) -> None:

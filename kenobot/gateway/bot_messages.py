@@ -62,7 +62,7 @@ class HourlyOnce:
         self._seen: OrderedDict[Hashable, float] = OrderedDict()
 
     def is_news(self, subject: Hashable) -> bool:
-        """Whether the subject is new within the hour, and there is room; then it counts as seen."""
+        """Return whether the subject is new within the hour, and there is room; then it counts as seen."""
         now = self._clock.monotonic()
         while self._seen and now - next(iter(self._seen.values())) >= HOUR:
             self._seen.popitem(last=False)

@@ -8,7 +8,7 @@ from kenobot.ports.messages import Attachment, Inbound, MediaKind, MessagePart, 
 
 
 class Sink(Protocol):
-    """Where a channel puts what came in."""
+    """Receives the messages of a channel."""
 
     async def __call__(self, inbound: Inbound) -> bool:
         """Return once the message is on disk: True if it is new, False if it was seen before or turned away.
@@ -107,7 +107,7 @@ class ReportsLiveness(Protocol):
 
     @property
     def last_answer_at(self) -> float | None:
-        """When the platform last answered, by the Clock's `monotonic`; None before it first did."""
+        """Return when the platform last answered, by the Clock's `monotonic`; None before it first did."""
         ...
 
     @property

@@ -16,7 +16,7 @@ class Embedder(Protocol):
 
     @property
     def dimensions(self) -> int:
-        """How many numbers a row has; 0 as long as that is not known, before the first answer of a server."""
+        """Return how many numbers a row has; 0 as long as that is not known, before the first answer of a server."""
         ...
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
@@ -33,7 +33,7 @@ class Reranker(Protocol):
     """Judges what recall found, by reading it. Memory works without one."""
 
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
-        """How much each text helps to answer, from 0 to 1, in order; None when that cannot be told in time.
+        """Return how much each text helps to answer, from 0 to 1, in order; None when that cannot be told in time.
 
         Never raises for what lies outside, and somebody waits for the reply meanwhile.
         """

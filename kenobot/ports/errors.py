@@ -1,4 +1,4 @@
-"""What can go wrong, split by whose fault it is.
+"""Errors, split by whose fault they are.
 
 KenobotError
 ├── ConfigError          a person must fix a file or a setting; exit 78, no restart
@@ -49,7 +49,7 @@ class Unavailable(RemoteError):
 
 
 class CircuitOpen(Unavailable):
-    """Nobody was asked: the server failed too often lately, and is left alone for a while."""
+    """Raised without a request: the server failed too often lately, and is left alone for a while."""
 
 
 class Rejected(RemoteError):

@@ -1,4 +1,4 @@
-"""Who speaks and where: sessions, scopes, principals."""
+"""Speakers and places: sessions, scopes, principals."""
 
 import hashlib
 import re
@@ -18,7 +18,7 @@ _HASHED = re.compile(r"-[0-9a-f]{16}\Z")
 
 
 def is_session_id(text: str) -> bool:
-    """Whether `text` can name a session: it becomes a file name, so only `[A-Za-z0-9_-]`, at most 128 of them."""
+    """Return whether `text` can name a session and a file: only `[A-Za-z0-9_-]`, at most 128 of them."""
     return _SAFE_SESSION.fullmatch(text) is not None
 
 
@@ -77,7 +77,7 @@ def parse_trust(word: str, default: Trust) -> Trust:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who is speaking, and what of memory they may read and write in this chat.
+    """The speaker, and the scopes of memory they may read and write in this chat.
 
     read_scopes: scopes shown in the prompt. write_scope: scope that a `<memory>` of this turn goes to.
     """

@@ -1,4 +1,4 @@
-"""What asks to be remembered, and what memory decided."""
+"""Candidates for memory, and decisions about them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ Relation = Literal["repeat", "contradiction", "independent"]
 
 @dataclass(frozen=True, slots=True)
 class RelationVerdict:
-    """How a candidate relates to the record it was compared with, as somebody who read both sees it."""
+    """Relation of a candidate to the record it was compared with, as somebody who read both sees it."""
 
     record: int
     relation: Relation
@@ -58,7 +58,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What memory did with a candidate, and why. `record` is None when nothing was kept."""
+    """Result of admitting a candidate, with its reason. `record` is None when nothing was kept."""
 
     action: Literal["created", "reinforced", "replaced", "refused", "discarded"]
     reason: str

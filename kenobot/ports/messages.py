@@ -67,7 +67,7 @@ class Inbound:
 
     @property
     def speaker(self) -> str:
-        """What the conversation calls the sender."""
+        """Return what the conversation calls the sender."""
         return sanitize_name(self.user_name) or self.user
 
 

@@ -1,4 +1,4 @@
-"""What an entry point holds: settings, and how to build the part from them."""
+"""The content of an entry point: settings, and how to build the part from them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

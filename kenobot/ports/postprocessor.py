@@ -9,7 +9,7 @@ from kenobot.ports.memory import Candidate
 
 
 class TurnEffects(Protocol):
-    """What a post-processor may do to the turn it is part of; all of it commits with the turn, or not at all."""
+    """Effects that a post-processor may have on its turn; all of it commits with the turn, or not at all."""
 
     @property
     def session(self) -> str: ...
@@ -36,7 +36,7 @@ class Element:
 
 
 class PostProcessor(Protocol):
-    """What happens when the model writes a tag. One scan finds all tags; each processor gets its own."""
+    """Handles tags that the model writes. One scan finds all tags; each processor gets its own."""
 
     @property
     def name(self) -> str: ...

@@ -35,7 +35,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool returned to the model."""
+    """Result of a tool call, for the model."""
 
     id: str
     text: str
@@ -73,7 +73,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a provider is asked. `system` first, then `messages` in order; the last one is the user's."""
+    """A prompt for a provider. `system` first, then `messages` in order; the last one is the user's."""
 
     system: tuple[Block, ...]
     messages: tuple[Message, ...]
@@ -117,7 +117,7 @@ class Reply:
 
     @property
     def truncated(self) -> bool:
-        """Whether it ends because it had become as long as it might, as one provider or another says it."""
+        """Return whether it ends because it had become as long as it might, as one provider or another says it."""
         return self.stop_reason in ("max_tokens", "length")
 
 

@@ -10,7 +10,7 @@ from kenobot.ports.provider import Json, ToolResult, ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class ToolEffects:
-    """What running a tool can do, as the guard against the lethal trifecta needs to know.
+    """Effects of running a tool, as the guard against the lethal trifecta needs to know.
 
     A tool that declares nothing is taken for one that does all of it.
     """

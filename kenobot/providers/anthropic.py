@@ -184,7 +184,7 @@ class AnthropicProvider:
 
 
 def _is_too_long(error: "APIStatusError") -> bool:
-    """Whether the API says that the prompt does not fit, for which it has no error name."""
+    """Return whether the API says that the prompt does not fit, for which it has no error name."""
     said = str(error.body or "")[:2000].lower()
     return error.status_code in (200, 400) and any(phrase in said for phrase in _TOO_LONG)
 

@@ -67,7 +67,7 @@ class MessageRow(NamedTuple):
 
 
 class ReceivedMail(NamedTuple):
-    """When a message came in, and the name of its sender."""
+    """Arrival of a message and the name of its sender."""
 
     at: str
     sender_name: str
@@ -90,7 +90,7 @@ class PromptPrefix:
 
 @dataclass(frozen=True, slots=True)
 class FinishedTurn:
-    """What a person said and what was answered; "" for no answer.
+    """Words of a person and the reply; "" for no answer.
 
     inbox_id: of the message. trust: of the person. scope: where memory may write what was said. context: what the
     prompt carried beside the person's words. platform_id: see `kenobot.ports.messages.Inbound`.
@@ -299,7 +299,7 @@ def last_answered_session(connection: Connection) -> str | None:
 
 
 def count_replies(connection: Connection, since: str) -> int:
-    """How many messages were answered since a moment."""
+    """Return how many messages were answered since a moment."""
     row = connection.execute("SELECT count(*) FROM turn WHERE replied_at >= ?", (since,)).fetchone()
     return int(row[0])
 

@@ -110,7 +110,10 @@ class Database:
         return await self.submit(work, before)
 
     async def changed_elsewhere(self) -> bool:
-        """Whether another process has written since the last call. The first call cannot know, and says so by True."""
+        """Return whether another process has written since the last call.
+
+        The first call cannot know, and says so by True.
+        """
         version = await self.write_soon(lambda connection: int(connection.execute("PRAGMA data_version").fetchone()[0]))
         before, self._version = self._version, version
         return version != before
@@ -212,7 +215,7 @@ class Database:
 
 
 def _plain(error: Exception) -> Exception:
-    """What whoever waits is told: the store's own errors for SQLite's, and others as they are."""
+    """Return what whoever waits is told: the store's own errors for SQLite's, and others as they are."""
     return to_store_error(error) if isinstance(error, (sqlite3.Error, MemoryError)) else error
 
 

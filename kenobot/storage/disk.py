@@ -77,7 +77,7 @@ def peek(path: str) -> FileStamp | None:
 
 
 def any_changed(root: str, seen: Mapping[str, FileStamp | None]) -> bool:
-    """Whether any of these files is not as it was seen, None for not there."""
+    """Return whether any of these files is not as it was seen, None for not there."""
     return any(peek(f"{root}/{path}") != stamp for path, stamp in seen.items())
 
 

@@ -192,7 +192,7 @@ class Inbox:
         )
 
     async def is_known(self, inbound: Inbound) -> bool:
-        """Whether this message is stored already."""
+        """Return whether this message is stored already."""
         return await self._database.read(
             lambda connection: (
                 connection.execute(
@@ -239,7 +239,7 @@ class Inbox:
 
 
 def has_bad_ids(inbound: Inbound) -> bool:
-    """Whether an id holds half a surrogate pair: then it has no UTF-8, and mended it would be somebody else's."""
+    """Return whether an id holds half a surrogate pair: it has no UTF-8, and mended it would be another id."""
     ids = (inbound.channel, inbound.external_id, inbound.chat, inbound.user)
     return any(text != replace_surrogates(text) for text in ids)
 

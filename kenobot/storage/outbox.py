@@ -16,7 +16,8 @@ _KEEP_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where parts go and why: the answer to inbox row `inbox_id`, or of the bot's own accord when that is None.
+    """Address of parts, and their reason: the answer to inbox row `inbox_id`, or of the bot's own accord when that is
+    None.
 
     first_part: the number of the first part; an answer's parts count from 0, and a plea for patience is part -1.
     reply_to, replaces, thread: see `kenobot.ports.messages.Outbound`; they hold for every part.
@@ -58,7 +59,7 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
 
 
 class Outbox:
-    """What still has to be sent."""
+    """Parts that still have to be sent."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -120,7 +121,7 @@ class Outbox:
         )
 
     async def give_up(self, part: int, reason: str) -> None:
-        """It cannot be delivered."""
+        """Mark a part as undeliverable."""
         now = self._clock.now().isoformat()
         await self._database.write(
             lambda connection: connection.execute(

@@ -1,1 +1,1 @@
-"""What ships for people who test KenoBot or a plugin of it: fakes and contract suites."""
+"""Fakes and contract suites for tests of KenoBot and of its plugins: fakes and contract suites."""

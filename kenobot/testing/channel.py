@@ -70,7 +70,7 @@ class FakeChannel:
 
     @property
     def texts(self) -> list[str]:
-        """What was sent, as text only."""
+        """Return what was sent, as text only."""
         return [outbound.part.text for outbound in self.sent]
 
     def say(
@@ -83,7 +83,7 @@ class FakeChannel:
         forwarded: bool = False,
         external_id: str | None = None,
     ) -> Inbound:
-        """Somebody writes `text`. The same `external_id` twice is the platform repeating itself."""
+        """Have a person write `text`. The same `external_id` twice is the platform repeating itself."""
         self._count += 1
         inbound = Inbound(
             channel=self._name,
@@ -187,7 +187,8 @@ class RecordingSink:
 
 @pytest.mark.asyncio
 class ChannelContract:
-    """What the core relies on. Subclass it and override `channel`; `say` and `failing` when your channel can.
+    """Tests of what the core relies on in a channel. Subclass it and override `channel`; `say` and `failing` when your
+    channel can.
 
     class TestMine(ChannelContract):
         @pytest.fixture

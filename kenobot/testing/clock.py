@@ -27,7 +27,7 @@ class ManualClock:
 
     @property
     def pending_sleeps(self) -> list[float]:
-        """How much longer each sleeper sleeps, in seconds."""
+        """Return how much longer each sleeper sleeps, in seconds."""
         return [until - self._elapsed for until, future in self._sleepers if not future.done()]
 
     def advance(self, seconds: float = 0, *, days: float = 0) -> None:

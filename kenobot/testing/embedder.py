@@ -55,13 +55,16 @@ class WordEmbedder:
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """How near two rows of length 1 are, from -1 to 1."""
+    """Return how near two rows of length 1 are, from -1 to 1."""
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
 @pytest.mark.asyncio
 class EmbedderContract:
-    """What memory relies on. Subclass it and override `embedder`, and `failing` when yours can fail."""
+    """Tests of what memory relies on in an embedder.
+
+    Subclass it and override `embedder`, and `failing` when yours can fail.
+    """
 
     @pytest.fixture
     def embedder(self) -> Embedder:

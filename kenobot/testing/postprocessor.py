@@ -1,4 +1,4 @@
-"""What every post-processor must keep to, as tests, and a turn that writes down what was done to it.
+"""Tests that every post-processor must pass, and a turn that writes down what was done to it.
 
 class TestMine(PostProcessorContract):
     def processor(self) -> PostProcessor:

@@ -8,7 +8,7 @@ from kenobot.ports.provider import Message, Request
 
 
 def memory_frame(request: Request) -> str:
-    """What every message of the conversation is shown of memory: what follows the instructions about tags."""
+    """Return what every message of the conversation is shown of memory: what follows the instructions about tags."""
     blocks = (block.text.partition(TAG_INSTRUCTIONS)[2] for block in request.system)
     return "\n\n".join(block.strip() for block in blocks if block.strip())
 

@@ -23,7 +23,10 @@ async def collect_deltas(provider: Provider, request: Request) -> list[Delta]:
 
 @pytest.mark.asyncio
 class ProviderContract:
-    """What the core relies on. Subclass it and override `provider`, and `failing` when your provider can fail."""
+    """Tests of what the core relies on in a provider.
+
+    Subclass it and override `provider`, and `failing` when your provider can fail.
+    """
 
     @pytest.fixture
     def provider(self) -> Provider:

@@ -19,7 +19,7 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What holds after a step.
+    """Condition that holds after a step.
 
     prompt, never: texts that the prompt's memory holds, and does not.
     nowhere: texts that stand neither in the prompt's memory nor in its conversation.
@@ -46,7 +46,7 @@ class Expectation:
         return [text for text in self.never if text in memory] + [text for text in self.nowhere if text in whole]
 
     def unmet(self, memory: str, files: Mapping[str, str], best_score: float) -> Iterator[str]:
-        """What does not hold, a sentence each."""
+        """Return what does not hold, a sentence each."""
         yield from (f"the prompt's memory does not hold “{text}”" for text in self.missing_from(memory))
         yield from (f"the prompt's memory shows “{text}”" for text in self.shown_in(memory))
         yield from (

@@ -204,7 +204,7 @@ class Simulation:
     # ── a look inside ────────────────────────────────────────────────────────────────────────────────────────────
 
     async def recall_text(self, question: str, scopes: Sequence[str]) -> str:
-        """What memory finds for a question, for somebody who may know these scopes only."""
+        """Return what memory finds for a question, for somebody who may know these scopes only."""
         query = MemoryQuery(question, tuple(scopes), self.clock.now(), self.zone, force=True)
         pack = await self.app.database.read(lambda connection: recall(connection, self.app.index, query))
         return "\n".join([*(memory.line for memory in pack.memories), *(excerpt.line for excerpt in pack.excerpts)])

@@ -21,7 +21,7 @@ def tool_context(call: str = "call-1") -> ToolContext:
 
 @pytest.mark.asyncio
 class ToolContract:
-    """What the core relies on. Subclass it and override `tool` and `arguments`."""
+    """Tests of what the core relies on in a tool. Subclass it and override `tool` and `arguments`."""
 
     @pytest.fixture
     def tool(self) -> Tool:

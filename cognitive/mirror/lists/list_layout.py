@@ -1,4 +1,4 @@
-"""How records look in a file, and what a person's edit of that file means. Pure: text in, text out.
+"""Lay records out in a file, and read a person's edit of it. Pure: text in, text out.
 
 A file is a row of blocks that give its text when put one after the other. A block is either literal, the person's own
 words, headings and blank lines, or a fact: the stretch in which one record stands. A fact keeps the very characters a
@@ -61,7 +61,7 @@ class ShownRecord:
 
 @dataclass(frozen=True, slots=True)
 class FactDiff:
-    """What became of the old facts, as positions in the two lists given to `diff`. Pairs are (old, new)."""
+    """Changes of a list of facts, as positions in the two lists given to `diff`. Pairs are (old, new)."""
 
     kept: tuple[tuple[int, int], ...]
     changed: tuple[tuple[int, int], ...]

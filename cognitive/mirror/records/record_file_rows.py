@@ -21,7 +21,7 @@ _COLUMNS = "folder, name, kind, record_id, digest, rest, ends, mtime, size, inod
 
 @dataclass(frozen=True, slots=True)
 class RecordFileRow:
-    """What is known of a file. record None: a person's own. digest: of what stands there, "" when it is not ours.
+    """Row of a record file. record None: a person's own. digest: of what stands there, "" when it is not ours.
 
     extra_lines: a person's lines of its front matter. stamp: of the file when it was last written or read.
     """

@@ -40,7 +40,7 @@ _MOST_RECENT_FOLDERS = 64
 
 @dataclass(slots=True)
 class _Look:
-    """What changed in some folders since it was noted. missing: noted files that are not there, of `known` in all.
+    """Changes of some folders since they were noted. missing: noted files that are not there, of `known` in all.
 
     lost_folder: one that had files is not there itself.
     """

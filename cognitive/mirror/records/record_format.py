@@ -47,8 +47,8 @@ class FileLink(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RecordFile:
-    """What a card says. values: checked, by name, only what stands there. is_unedited: nobody changed it since it was
-    written.
+    """Content of a record file. values: checked, by name, only what stands there. is_unedited: nobody changed it since
+    it was written.
 
     extra_lines: lines of the front matter that are a person's own. text: what stands below, None when that is blank.
     """

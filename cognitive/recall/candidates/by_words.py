@@ -55,7 +55,7 @@ class MentionedSubjects:
     first_person: bool = False
 
     def includes(self, subject: str) -> bool:
-        """Whether `subject` is mentioned."""
+        """Return whether `subject` is mentioned."""
         return subject in self.subjects or (
             subject in ("", OWNER_SUBJECT) and (self.first_person or OWNER_SUBJECT in self.subjects)
         )

@@ -30,7 +30,7 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """How strongly a record was reached. path: how, from a seed on; its length is the number of steps."""
+    """Strength with which a record was reached. path: how, from a seed on; its length is the number of steps."""
 
     score: float
     path: tuple[PathStep, ...]
@@ -60,7 +60,7 @@ def spread_activation(
     steps: int | None = None,
     known: bool = False,
 ) -> Mapping[int, Activation]:
-    """What the seeds lead to: live records within `reach` by id, the best first, the seeds themselves left out.
+    """Return what the seeds lead to: live records within `reach` by id, the best first, the seeds themselves left out.
 
     seeds: how strongly each was found, above 0. at: links are as faded as they are at that moment; None takes them as
     they were written. steps: links from a seed, at most; None leaves them to the policy. known: the seeds were just

@@ -34,7 +34,7 @@ class IndexState:
     same: bool
 
     def belongs(self, *, at_first: bool) -> bool:
-        """Whether the index was made of this database: a backup that was put back has another past.
+        """Return whether the index was made of this database: a backup that was put back has another past.
 
         A cursor beyond the newest row is only at first a sign of that: later another thread's snapshot was newer.
         """
@@ -42,7 +42,7 @@ class IndexState:
 
     @property
     def current(self) -> bool:
-        """Whether the index belongs to this database and has read all of it."""
+        """Return whether the index belongs to this database and has read all of it."""
         seen_all = self.newest[0] <= self.seen[0] and self.newest[1] <= self.seen[1]
         return self.begun and seen_all and self.belongs(at_first=False)
 

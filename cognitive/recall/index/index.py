@@ -260,13 +260,13 @@ class Indexer(BackgroundTask):
 
 
 def _damaged(error: sqlite3.Error) -> bool:
-    """Whether the file is no index, or no longer one."""
+    """Return whether the file is no index, or no longer one."""
     code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
     return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or str(error).startswith(_NO_INDEX)
 
 
 def _passing(error: Exception) -> bool:
-    """Whether the error says nothing about the file: it is locked, or the disk is full."""
+    """Return whether the error says nothing about the file: it is locked, or the disk is full."""
     code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
     return isinstance(error, OSError) or code in (
         sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY,

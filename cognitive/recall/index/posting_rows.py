@@ -256,7 +256,7 @@ def request_full_merge(index: Connection) -> None:
 
 
 def is_full_merge_due(index: Connection) -> bool:
-    """Whether all of the segments are to be merged."""
+    """Return whether all of the segments are to be merged."""
     docs = _documents(index)
     return bool(_at(index, _ERASED)) or (docs >= _WORTH_IT and docs >= _GROWN * _at(index, _MERGED))
 

@@ -47,7 +47,10 @@ class SyncPosition:
 
 @dataclass(frozen=True, slots=True)
 class SyncChanges:
-    """What came since: texts to embed, newest first. rescan: so much that everything has to be searched."""
+    """Texts to embed since the last look, newest first.
+
+    rescan: so much that everything has to be searched.
+    """
 
     position: SyncPosition
     items: tuple[PendingText, ...] = ()

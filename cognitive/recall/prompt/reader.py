@@ -19,7 +19,7 @@ class MemoryReader:
         self._loader = FullLoader()
 
     def searches(self, mode: LoadMode, omitted: int) -> bool:
-        """Whether each message is searched for, since a full load of this mode omits some of memory."""
+        """Return whether each message is searched for, since a full load of this mode omits some of memory."""
         return self._index is not None and (mode == "selective" or (mode == "auto" and omitted > 0))
 
     def read(self, connection: Connection, query: MemoryQuery) -> MemoryPack:

@@ -55,7 +55,7 @@ def read_updates(connection: Connection, query: MemoryQuery, prefix: PromptPrefi
 
 
 def _stands_elsewhere(record: Record) -> bool:
-    """Whether another part of the prompt shows it, or none does. A live summary is shown where it matters."""
+    """Return whether another part of the prompt shows it, or none does. A live summary is shown where it matters."""
     return (
         record.form in ("scratchpad", *_NOT_IN_PREFIX)
         or (record.scope == OWNER_SCOPE and record.category == "preference")

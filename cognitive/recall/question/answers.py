@@ -98,7 +98,7 @@ def kind_score(asked: frozenset[AnswerKind], text: str) -> float:
 
 @lru_cache(512)
 def holds_kind(text: str, kind: AnswerKind) -> bool:
-    """Whether a memory may hold this kind of answer."""
+    """Return whether a memory may hold this kind of answer."""
     text = text[:_LONGEST]
     plain = fold(text)
     if _pattern("kind_held", "number" if kind == "time" else kind).search(plain):
@@ -108,7 +108,7 @@ def holds_kind(text: str, kind: AnswerKind) -> bool:
 
 @lru_cache(512)
 def is_negative(text: str) -> bool:
-    """Whether a text speaks of what is not so, not wanted, not allowed or feared."""
+    """Return whether a text speaks of what is not so, not wanted, not allowed or feared."""
     return _pattern("other", "turned_down").search(fold(text[:_LONGEST])) is not None
 
 
@@ -124,7 +124,7 @@ def asked_type(question: str) -> AnswerType | None:
 
 
 def lacks_answer(asked: AnswerType | None, question: str, text: str) -> bool:
-    """Whether a memory certainly does not hold the answer of this type."""
+    """Return whether a memory certainly does not hold the answer of this type."""
     text = text[:_LONGEST]
     plain = fold(text)
     if asked is None or not _is_latin(text):
@@ -145,7 +145,7 @@ def _is_latin(text: str) -> bool:
 
 
 def _has_new_name(question: str, text: str) -> bool:
-    """Whether a text has a name with a capital that the question has not."""
+    """Return whether a text has a name with a capital that the question has not."""
     known = set(words(question))
     for name in _CAPITAL.finditer(text):
         before = text[: name.start()]

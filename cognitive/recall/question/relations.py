@@ -80,7 +80,7 @@ def asked_relationships(text: str) -> list[Relationship]:
 
 
 def names_other_relationship(question: str, text: str) -> bool:
-    """Whether a question names a relationship, of whomever, and a text only other ones."""
+    """Return whether a question names a relationship, of whomever, and a text only other ones."""
     meant = _relationships_in(fold(question[:_LONGEST]))
     said = _relationships_in(fold(text[:_LONGEST])) if meant else ()
     known = {word for each in said for word in each.words}

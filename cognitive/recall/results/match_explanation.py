@@ -20,7 +20,7 @@ _WAYS = {
 
 @dataclass(frozen=True, slots=True)
 class MatchExplanation:
-    """Why a memory was chosen. path: the links that led to it."""
+    """Reasons why a memory was chosen. path: the links that led to it."""
 
     record: int
     score: float

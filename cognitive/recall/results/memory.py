@@ -34,7 +34,7 @@ _UTC = ZoneInfo("UTC")
 
 @dataclass(frozen=True, slots=True)
 class MemoryQuery:
-    """What to read of memory, for a message and within which scopes.
+    """Query of memory for a message, within scopes.
 
     text: the message. sections: what `MemoryReader` reads.
 
@@ -113,7 +113,7 @@ class RecalledMemory:
     relevance_parts: Mapping[str, float] = field(default_factory=dict)  # bounded: the seven parts of a fit; turn
 
     def explain(self) -> MatchExplanation:
-        """Why it was chosen."""
+        """Return why it was chosen."""
         return MatchExplanation(
             self.record.id,
             round(self.score.value, DIGITS),
@@ -138,7 +138,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """What a search found for a message.
+    """Result of a search for a message.
 
     score: relevance of the best of it, 0 to 1; `level` says it in a word. answer_probability: how likely a memory
     answers the question, 0 to 1, and then `level` goes by it; None without a question or vectors. need: how much of
@@ -175,7 +175,7 @@ class MemoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPack:
-    """What memory has to show.
+    """Memory to show in a prompt.
 
     sections: Markdown without headings of a prompt. texts: the memory texts among it. omitted: records of a full load
     without room. stale: updates cannot be shown by adding to the prefix. prefix: the prefix of the query with its

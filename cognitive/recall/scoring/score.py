@@ -65,7 +65,7 @@ def lifecycle_delta(lifecycle: str, verification: str, policy: RecallPolicy) -> 
 
 
 def hidden_by_lifecycle(lifecycle: str, policy: RecallPolicy) -> bool:
-    """Whether the policy hides records in this lifecycle state."""
+    """Return whether the policy hides records in this lifecycle state."""
     return policy.hide_stale and lifecycle in ("stale", "archived")
 
 

@@ -40,7 +40,7 @@ class RecallFilter:
     _seen: dict[int, bool] = field(default_factory=dict)  # bounded: what was read; turn
 
     def in_prompt(self, record: Record) -> bool:
-        """Whether the prompt shows a record already."""
+        """Return whether the prompt shows a record already."""
         if not self.query.prompt_text:
             return False
         if record.id not in self._seen:
@@ -133,14 +133,14 @@ class RecallFilter:
 
 
 def was_valid_at(record: Record, at: datetime) -> bool:
-    """Whether a record was valid at a moment."""
+    """Return whether a record was valid at a moment."""
     begins = parse_time(record.valid_from) or parse_time(record.created)
     ends = parse_time(record.valid_to) if record.valid_to else None
     return (begins is None or begins <= at) and (ends is None or at < ends)
 
 
 def is_week_summary(record: Record) -> bool:
-    """Whether a record is the summary of a week."""
+    """Return whether a record is the summary of a week."""
     return record.form == "summary" and record.category == "week"
 
 
@@ -162,5 +162,5 @@ def drop_covered_weeks(memories: Sequence[RecalledMemory], sieve: RecallFilter) 
 
 
 def is_in_prompt(text: str, shown: str) -> bool:
-    """Whether a prompt shows this text as an item of its own."""
+    """Return whether a prompt shows this text as an item of its own."""
     return text in shown and any(f"{mark} {text}{end}" in shown for mark in ("-", "—") for end in ("\n", " _("))

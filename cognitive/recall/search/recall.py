@@ -156,7 +156,7 @@ def _search_index(index: Connection, *, query: MemoryQuery, parsed: ParsedQuery,
 
 
 def _not_in_prompt(ranked: Sequence[RecalledMemory], sieve: RecallFilter) -> list[RecalledMemory]:
-    """What the prompt does not show already."""
+    """Return what the prompt does not show already."""
     fresh = [memory for memory in ranked if not sieve.in_prompt(memory.record)]
     sieve.dropped["on show already"] += len(ranked) - len(fresh)
     return fresh
@@ -179,7 +179,7 @@ def _by_marks(
 def _packed(
     index: SideIndex, fresh: Sequence[RecalledMemory], query: MemoryQuery, sieve: RecallFilter, room: int
 ) -> list[RecalledMemory]:
-    """What is shown, best first: no repeats, places kept for neighbours, and never more than fits."""
+    """Return what is shown, best first: no repeats, places kept for neighbours, and never more than fits."""
     policy = query.policy.recall
     limit = query.most_memories
     new = [*fresh[: 2 * limit], *[memory for memory in fresh[2 * limit :] if memory.path][: policy.reserved_for_linked]]

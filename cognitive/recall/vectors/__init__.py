@@ -1,1 +1,1 @@
-"""What texts mean, as far as there are vectors of them: kept, compared, and never the truth."""
+"""Vectors of texts: kept, compared, and never the truth."""

@@ -118,7 +118,7 @@ class VectorIndex:
                 matrix.drop(numbers)
 
     def accepts(self, model: str, dimensions: int) -> bool:
-        """Whether a vector has as many dimensions as the others of this model."""
+        """Return whether a vector has as many dimensions as the others of this model."""
         return all(matrix.dimensions == dimensions for matrix in self._models[model].matrices.values())
 
     def size(self, model: str) -> int:
@@ -128,7 +128,7 @@ class VectorIndex:
     # ── search ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def has_query_vector(self, text: str) -> bool:
-        """Whether a calibrated model has the vector of a message cached."""
+        """Return whether a calibrated model has the vector of a message cached."""
         query = query_text(text, self._policy.meaning)
         return any(
             held.scale and self.cached(model, "query", query) is not None for model, held in self._models.items()

@@ -148,7 +148,10 @@ def group_turns(rows: Iterable[MessageRow]) -> list[ConversationTurn]:
 
 
 def _split_speaker(text: str, name: str) -> tuple[str, str]:
-    """Who speaks in a line of a group's conversation, and what they say. `name`: "" when only the line can tell."""
+    """Return who speaks in a line of a group's conversation, and what they say.
+
+    `name`: "" when only the line can tell.
+    """
     found = _SPEAKER.match(text)
     name = name or (found[1] if found else "")
     return name, text.removeprefix(f"{name}: ").replace("\n  ", "\n") if name else text

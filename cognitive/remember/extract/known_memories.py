@@ -21,7 +21,7 @@ _TEXT = 1000  # characters of a turn that are looked for
 
 
 def near_by_subject(connection: Connection, text: str, reach: Scopes, limit: int) -> Sequence[int]:
-    """What is remembered of the person whose scope it is: the way without an index."""
+    """Return what is remembered of the person whose scope it is: the way without an index."""
     scopes = reach if isinstance(reach, tuple) else ()
     found = [pair for scope in scopes for pair in term_index.neighbours(connection, scope, OWNER_SUBJECT, text, limit)]
     return [record.id for record, _ in sorted(found, key=lambda pair: -pair[1])[:limit]]
@@ -53,6 +53,6 @@ def known_memories(
 
 
 def guidelines(connection: Connection) -> str:
-    """What experience says about what to note, as sleep wrote it down last; "" before it has."""
+    """Return what experience says about what to note, as sleep wrote it down last; "" before it has."""
     record = records.slot_record(connection, OWNER_SCOPE, "profile", GUIDELINES)
     return record.text if record is not None else ""

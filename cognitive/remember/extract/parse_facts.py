@@ -85,7 +85,7 @@ def parse_facts(answer: str) -> tuple[ExtractedFact, ...] | None:
 
 
 def _values(answer: str) -> Iterator[object]:
-    """What may hold items: a list of nothing but numbers is a remark of the model's."""
+    """Return what may hold items: a list of nothing but numbers is a remark of the model's."""
     for value in outermost_json_values(answer):
         if isinstance(value, dict) or (
             isinstance(value, list) and (not value or any(isinstance(item, dict | str) for item in value))

@@ -52,7 +52,7 @@ def _cold_weeks(view: NightView) -> Iterator[tuple[Record, list[Record]]]:
 
 
 def _may_graduate(record: Record, view: NightView) -> bool:
-    """Whether age may make a fact long-term memory: not others' words, what ends by itself, or what was taken out."""
+    """Return whether age may make a fact long-term memory: nothing said by others, ending by itself, or taken out."""
     lasting = record.category != "commitment" and record.expires is None
     if not is_own_words(record) or not lasting or record.verification == "disputed":
         return False

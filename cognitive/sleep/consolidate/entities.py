@@ -66,7 +66,7 @@ def similar_names(names: Mapping[str, int], least: int) -> list[tuple[str, str]]
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two names that share what is left without one letter differ in no digit or script, and in one place."""
+    """Return whether two names equal but for one letter differ in no digit or script, and in one place."""
     if _digits_and_scripts(one) != _digits_and_scripts(other):
         return False
     if len(one) != len(other):

@@ -59,7 +59,7 @@ def _leaned(scope: str, core: Sequence[Record], view: NightView) -> Iterator[Cha
 
 
 def _is_reference(record: Record) -> bool:
-    """Whether a fact is there to be looked up: not pinned, not how things stand now, and not put there by hand."""
+    """Return whether a fact is there to be looked up: not pinned, not a current state, not put there by hand."""
     return (
         record.policy_class != "protected"
         and record.category not in _STATE
@@ -100,7 +100,7 @@ def _topics(record: Record) -> list[str]:
 
 
 def _is_name(word: str, *, first: bool) -> bool:
-    """Whether a word is a name by its looks: with a digit among letters, or a capital that begins no sentence."""
+    """Return whether a word looks like a name: a digit among letters, or a capital that begins no sentence."""
     if any(char.isdigit() for char in word):
         return any(char.isalpha() for char in word)
     return (not first and word[0].isupper()) or any(char.isupper() for char in word[1:])

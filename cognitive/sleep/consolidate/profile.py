@@ -80,7 +80,7 @@ def page_lines(view: NightView, parts: Sequence[Record]) -> list[str]:
 
 
 def _stands(view: NightView, parts: Sequence[Record]) -> bool:
-    """Whether the current profile was made of just these fragments, as they are."""
+    """Return whether the current profile was made of just these fragments, as they are."""
     current = records.slot_record(view.connection, OWNER_SCOPE, "profile", SLOT)
     if current is None:
         return False
@@ -112,7 +112,7 @@ def _read(answer: str, parts: Sequence[Record]) -> list[tuple[str, tuple[int, ..
 
 
 def is_supported(text: str, sources: Sequence[str]) -> bool:
-    """Whether a sentence sums others up, as far as words tell.
+    """Return whether a sentence sums others up, as far as words tell.
 
     It invents nothing, leaves out no number, date or denial of theirs, and half of its words are theirs.
     """
@@ -130,7 +130,7 @@ def is_supported(text: str, sources: Sequence[str]) -> bool:
 
 
 def adds_claims(text: str, sources: Sequence[str]) -> bool:
-    """Whether a sentence tells a number, date or name that is in none of its sources, holds a secret or is long."""
+    """Return whether a sentence has a number, date or name of no source, holds a secret or is long."""
     summary, parts = parse_statement(text), [parse_statement(source) for source in sources]
     folded = fold(" ".join(sources))
     return (

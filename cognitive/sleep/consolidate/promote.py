@@ -64,12 +64,12 @@ def _unjudged(view: NightView) -> UnjudgedRecords:
 
 
 def is_memorable(text: str, view: NightView) -> bool:
-    """Whether an entry stands out by its words and states a fact: the rule for MEMORY.md."""
+    """Return whether an entry stands out by its words and states a fact: the rule for MEMORY.md."""
     return is_salient(text, view.policy.value) and bool(fact_lines(text, view.policy.procedural))
 
 
 def _may_rise(record: Record) -> bool:
-    """Whether a record could stand in MEMORY.md: no guess, nothing doubtful, and no preference, which has its file."""
+    """Return whether a record could stand in MEMORY.md: no guess, nothing doubtful, no preference."""
     if record.tier != "daily" or record.expires is not None or record.verification == "disputed":
         return False
     return record.category != "preference" or record.scope != OWNER_SCOPE
@@ -102,7 +102,7 @@ class _CoreTexts:
 
 
 def _agree(one: str, other: str) -> bool:
-    """Whether two texts with the same words do not contradict each other."""
+    """Return whether two texts with the same words do not contradict each other."""
     if sorted(_NUMBER.findall(one)) != sorted(_NUMBER.findall(other)):
         return False  # to tell that costs least
     return parse_statement(one).numbers == parse_statement(other).numbers and not repeat_veto(one, other, read=True)

@@ -67,7 +67,7 @@ def new_themes(view: NightView) -> list[list[Record]]:
 
 
 def parse_principle(answer: str) -> tuple[bool, str | None]:
-    """Whether an answer can be read, and the principle in it; None when it says that there is none."""
+    """Return whether an answer can be read, and the principle in it; None when it says that there is none."""
     match find_object(answer):
         case {"principle": None}:
             return True, None
@@ -94,7 +94,7 @@ def _themes(view: NightView) -> list[list[Record]]:
 
 
 def _counts(view: NightView, record: Record) -> bool:
-    """Whether something may be concluded from a record: from a note that people said, and that is not disputed."""
+    """Return whether a record allows conclusions: a note that people said, and that is not disputed."""
     said = record.form == "note" and record.source != "sleep" and record.category != META
     return said and record.verification != "disputed" and word_weight(record, view.policy.admit) > 0
 
@@ -129,7 +129,7 @@ def _conclude(view: NightView, principle: str, theme: Sequence[Record]) -> Chang
 
 
 def _says_new(principle: str, theme: Sequence[Record]) -> bool:
-    """Whether a principle is none of the beliefs themselves, denies none of them and invents nothing."""
+    """Return whether a principle is none of the beliefs themselves, denies none of them and invents nothing."""
     texts = [record.text for record in theme]
     return not adds_claims(principle, texts) and all(
         relation(text, principle) == "independent" and not has_same_words(text, principle) for text in texts

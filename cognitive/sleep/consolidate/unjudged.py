@@ -88,7 +88,7 @@ class UnjudgedRecords:
 
 
 def is_own_word(record: Record) -> bool:
-    """Whether a record is in the words of those who own its scope, and not quoted, imported or made by sleep.
+    """Return whether a record is in the words of those who own its scope, and not quoted, imported or made by sleep.
 
     In a group everybody's words are its own; in the owner's memory a guest's are not.
     """

@@ -51,7 +51,7 @@ class _Week:
 
     @property
     def is_by_model(self) -> bool:
-        """Whether a model has summed up just these facts."""
+        """Return whether a model has summed up just these facts."""
         attributes = self.summary.attribute_map if self.summary is not None else {}
         return attributes.get(_WRITER) == "model" and attributes.get(_DIGEST) == _facts_digest(self.facts)
 
@@ -150,7 +150,7 @@ def _change(week: _Week, text: str, writer: str) -> Change | None:
 
 
 def is_own_words(record: Record) -> bool:
-    """Whether a record is in the words of the person whose scope it is, or the bot's: others are quoted."""
+    """Return whether a record is in the words of the person whose scope it is, or the bot's: others are quoted."""
     return record.trust in ("owner", "model") or (record.trust == "guest" and record.scope.startswith("user:"))
 
 

@@ -126,7 +126,7 @@ def classify(text: str) -> ErrorClass:
 
 
 def is_recoverable(text: str) -> bool:
-    """Whether a retry may help: always, unless the text calls it fatal."""
+    """Return whether a retry may help: always, unless the text calls it fatal."""
     plain = fold(text)
     return _PASSING.search(plain) is not None or _GRAVE.search(plain) is None
 

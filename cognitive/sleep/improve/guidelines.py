@@ -28,7 +28,7 @@ _ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class ActionBias:
-    """How much more or less of an action experience asks for, and how surely."""
+    """Bias of experience for or against an action, and its certainty."""
 
     delta: float
     direction: Literal["increase", "hold", "decrease"]

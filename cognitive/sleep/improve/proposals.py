@@ -52,13 +52,13 @@ def plan(view: NightView) -> Iterator[Change]:
 
 
 def _is_nagging(connection: Connection, part: ProposeChange) -> bool:
-    """Whether the same advice of another quarter waits still, or was rejected."""
+    """Return whether the same advice of another quarter waits still, or was rejected."""
     return part.kind == "setting" and proposals.is_pending_or_rejected(connection, part.key.rpartition(":")[0] + ":")
 
 
 @dataclass(frozen=True, slots=True)
 class _Proposals:
-    """What is worth a proposal. since: how far back events count. language: of the owner's memories."""
+    """Collector of proposals. since: how far back events count. language: of the owner's memories."""
 
     view: NightView
     policy: ProposalPolicy
@@ -200,7 +200,7 @@ def _digest(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NightStatistics:
-    """What a night read and did. episodes: records it read. patterns_pruned: patterns that expired."""
+    """Counts of what a night read and did. episodes: records it read. patterns_pruned: patterns that expired."""
 
     episodes: int = 0
     facts: int = 0

@@ -52,7 +52,7 @@ class ComparisonRound:
         self._apart: array[int] = array("Q")
 
     def is_known_different(self, one: int, other: int) -> bool:
-        """Whether these two came to nothing before, and have not changed."""
+        """Return whether these two came to nothing before, and have not changed."""
         seal = self._seal(one, other)
         at = bisect_left(self._previous, seal)
         if at == len(self._previous) or self._previous[at] != seal:

@@ -73,7 +73,7 @@ def _newly_resolved(view: NightView, records: Sequence[Record]) -> Iterator[Chan
 
 
 def _may_end(utterance: RecentUtterance, record: Record) -> bool:
-    """Whether words can speak of a commitment: later, in its scope, by its owner or whose memory it is."""
+    """Return whether words can speak of a commitment: later, in its scope, by its owner or whose memory it is."""
     own = utterance.trust == "owner" or record.scope.startswith("user:")
     return own and utterance.scope == record.scope and utterance.at > record.created
 
@@ -123,7 +123,7 @@ def _completes(sentence: str) -> bool:
 
 
 def _says_finished(plain: str) -> bool:
-    """Whether the thing itself is said to be finished, so that the thing alone identifies the commitment."""
+    """Return whether the thing itself is said to be finished, so that the thing alone identifies the commitment."""
     return bool(_FINISHED.search(plain) or _CALLED_OFF.search(plain))
 
 
@@ -134,7 +134,7 @@ def _content(text: str) -> list[set[str]]:
 
 
 def _names_another(sentence: str, commitment: str) -> bool:
-    """Whether each has a name that the other has not: to call Ana is not to call Luis."""
+    """Return whether each has a name that the other has not: to call Ana is not to call Luis."""
     one, other = ({fold(name) for name in _NAME.findall(text)} for text in (sentence, commitment))
     return bool(one - set(words(commitment))) and bool(other - set(words(sentence)))
 

@@ -72,7 +72,7 @@ def _unused_patterns(view: NightView) -> Iterator[Change]:
 
 
 def is_kept(confidence: float, uses: int, policy: ProceduralPolicy = DEFAULT) -> bool:
-    """Whether a pattern stays: only one that is both unsure and unused goes."""
+    """Return whether a pattern stays: only one that is both unsure and unused goes."""
     return confidence >= policy.expire_below or uses > 0
 
 

@@ -54,7 +54,7 @@ def _balance(view: NightView, core: Sequence[Record], archived: Sequence[Record]
 
 
 def _may_sink(view: NightView, record: Record) -> bool:
-    """Whether sleep may take a record out of MEMORY.md: not what a person put there, pinned, or brought back."""
+    """Return whether sleep may take a record out of MEMORY.md: not what a person put there, pinned, or brought back."""
     own = record.source in _OWN_HAND or record.policy_class == "protected"
     return not own and not pass_rows.was_reverted(view.connection, record.id, "tier", "archive")
 

@@ -47,7 +47,7 @@ _WHOLE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """What a person was asked, valid while `after` is the conversation's last message.
+    """A question put to a person, valid while `after` is the conversation's last message.
 
     records: the memories it names. about: the wish, when it concerns a turn that is no memory yet.
     """

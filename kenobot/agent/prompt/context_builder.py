@@ -61,7 +61,7 @@ _PRECEDING = 2  # messages from which a short one borrows search terms
 
 @dataclass(frozen=True, slots=True)
 class PromptLimits:
-    """How large a prompt may be; all but messages and days in tokens.
+    """Limits of a prompt; all but messages and days in tokens.
 
     history_min: messages that a new prefix begins with. history_max: messages before a new prefix is made. late_after:
     wait of a message from which on the model is told. always_new_prefix: make a new prefix for every prompt.
@@ -82,7 +82,7 @@ class PromptLimits:
 
     @property
     def window(self) -> HistoryWindow:
-        """How much of the conversation is shown."""
+        """Return how much of the conversation is shown."""
         room = max(self.message_tokens, self.budget_tokens - self.memory_tokens - 2 * self.message_tokens)
         return HistoryWindow(self.history_min, self.history_max, self.message_tokens, room, self.summary_tokens)
 
@@ -104,7 +104,7 @@ class PromptRequest:
 
 @dataclass(frozen=True, slots=True)
 class PromptPlan:
-    """What a prompt shows besides what a search finds.
+    """Parts of a prompt besides what a search finds.
 
     memory: what this message shows of memory for the first time. texts: every memory text on show. query: the search
     for the message; None where the message is not searched for.
@@ -127,7 +127,7 @@ class PromptPlan:
 
     @property
     def memory_on_show(self) -> tuple[str, ...]:
-        """What the prompt shows of memory, as it stands there."""
+        """Return what the prompt shows of memory, as it stands there."""
         contexts = (line.context for line in self.history if line.id > self.prefix.last_message)
         return (self.prefix.text, *contexts, self.notes)
 
@@ -154,7 +154,7 @@ class PromptContext:
 
     @property
     def exposure(self) -> Exposure:
-        """What meets in this turn, before the model has written anything."""
+        """Return what meets in this turn, before the model has written anything."""
         return Exposure(self.shows_private, self.shows_untrusted, way_out=False)
 
     def texts(self) -> Iterator[str]:
@@ -180,7 +180,7 @@ class ContextBuilder:
 
     @property
     def may_search(self) -> bool:
-        """Whether there may be messages that are searched for."""
+        """Return whether there may be messages that are searched for."""
         return self.memory.searches(self._limits.recall_mode, omitted=1)
 
     def build(
@@ -375,6 +375,6 @@ def _render(memory: MemoryPack, summary: str) -> str:
 
 
 def _has_preferences(identity: IdentityText, principal: Principal) -> bool:
-    """Whether preferences are shown that hold more than headings."""
+    """Return whether preferences are shown that hold more than headings."""
     lines = identity.preferences.splitlines() if OWNER_SCOPE in principal.read_scopes else []
     return any(line.strip() and not line.startswith("#") for line in lines)

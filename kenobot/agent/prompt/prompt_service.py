@@ -62,7 +62,7 @@ class PromptService:
         return await self._read(pending.session, partial(self.builder.build, request=request, marks=marks))
 
     def _may_wait(self, text: str) -> bool:
-        """Whether a search for `text` may need a model."""
+        """Return whether a search for `text` may need a model."""
         models = self.embedding.ready or self.reranker is not None
         return models and self.builder.may_search and recall_need(text) != "no_recall"
 
@@ -105,7 +105,10 @@ async def request_marks(model: ModelRouter, request: Request, count: int, second
 
 
 async def rerank(reranker: Reranker, question: str, report: SearchReport) -> Mapping[int, float]:
-    """How much each candidate helps to answer, 0 to 1, by its record; nothing where the reranker could not tell."""
+    """Return how much each candidate helps to answer, 0 to 1, by its record.
+
+    Nothing where the reranker could not tell.
+    """
     read = report.candidates[: reranking.MAX_NOTES]
     texts = [render_record(memory.record) for memory in read]
     marks = await reranker.score(question, texts) if texts else None

@@ -37,7 +37,8 @@ def message_text(inbound: Inbound) -> str:
 def speech_context(
     inbound: Inbound, principal: Principal, lines: Sequence[StoredMessage], memory: Sequence[str]
 ) -> SpeechContext:
-    """Who said what. lines: the history on show. memory: the texts that show memory.
+    """Attribute the words of a prompt to their speakers. lines: the history on show. memory: the texts that show
+    memory.
 
     What the model answered to the text of others counts as theirs too, because it tells what stands there.
     """
@@ -67,7 +68,7 @@ def speech_context(
 def shows_untrusted_words(
     inbound: Inbound, principal: Principal, lines: Sequence[StoredMessage], heard: SpeechContext
 ) -> bool:
-    """Whether the prompt shows words of others than the speaker, or what may be such in the last two messages."""
+    """Return whether the prompt shows others' words, or what may be such in the last two messages."""
     own = [line.text for line in lines if line.role == "user" and _is_own(line, inbound, principal)]
     return bool(heard.other_texts) or any(map(may_be_pasted, [inbound.text, *own[-1:]]))
 
@@ -80,7 +81,7 @@ def texts_with_markup(lines: Sequence[StoredMessage], heard: SpeechContext) -> l
 
 
 def _is_own(line: StoredMessage, inbound: Inbound, principal: Principal) -> bool:
-    """Whether the speaker of this turn wrote a line of the history: in a group guests are told apart by their names."""
+    """Return whether the speaker of this turn wrote a line of the history; names tell guests of a group apart."""
     mine: Trust = "owner" if principal.role == "owner" else "guest"
     if line.role != "user" or line.trust != mine:
         return False

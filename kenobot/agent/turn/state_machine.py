@@ -62,7 +62,7 @@ class WaitElapsed:
 
 @dataclass(frozen=True, slots=True)
 class ProbeFinished:
-    """Whether the model answers a harmless question."""
+    """Result of asking the model a harmless question."""
 
     alive: bool
 
@@ -192,7 +192,7 @@ class TurnState:
 
     @property
     def deferred(self) -> bool:
-        """Whether the turn ended for now, and the message has to be taken up again."""
+        """Return whether the turn ended for now, and the message has to be taken up again."""
         return self.stage == "done" and isinstance(self.ending, Defer)
 
 

@@ -15,7 +15,7 @@ from kenobot.storage.inbox import PendingMessage
 
 @dataclass(slots=True)
 class CollectedEffects:
-    """What post-processors want of this turn; see `kenobot.ports.postprocessor.TurnEffects`."""
+    """Effects that post-processors ask of this turn; see `kenobot.ports.postprocessor.TurnEffects`."""
 
     session: str
     principal: Principal

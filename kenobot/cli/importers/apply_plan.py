@@ -30,7 +30,7 @@ _KEPT = 16  # of a mark: enough that no two of one import meet by chance
 
 @dataclass
 class FileResult:
-    """What became of one file. new, known: memories, or messages of a conversation. secrets: refused, by kind."""
+    """Result for one file. new, known: memories, or messages of a conversation. secrets: refused, by kind."""
 
     path: str
     kind: str
@@ -43,7 +43,7 @@ class FileResult:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import did. event: the decision that `undo` takes back; None when nothing was new."""
+    """Result of an import. event: the decision that `undo` takes back; None when nothing was new."""
 
     results: tuple[FileResult, ...]
     event: int | None
@@ -114,7 +114,7 @@ class _Import:
         self._marks.append(mark)
 
     def _settled(self, scope: str, slot: str, text: str) -> str:
-        """Why memory is not to be asked about `text`: "known", another reason, or "" when it is."""
+        """Return why memory is not to be asked about `text`: "known", another reason, or "" when it is."""
         if slot:
             form = "profile" if slot == "context" else "scratchpad"
             held = records.slot_record(self._connection, scope, form, slot)
@@ -177,5 +177,5 @@ def _brought(connection: Connection) -> set[str]:
 
 
 def _mark(scope: str, form: str, text: str) -> str:
-    """What tells a memory that was brought from every other, without its words."""
+    """Return what tells a memory that was brought from every other, without its words."""
     return hashlib.sha256(f"{scope}\0{form}\0{key_of(text)}".encode("utf-8", "surrogatepass")).hexdigest()[:_KEPT]

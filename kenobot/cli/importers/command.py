@@ -89,7 +89,10 @@ def _plan(context: CommandContext) -> ImportPlan:
 
 
 def _rehearse(context: CommandContext, plan: ImportPlan) -> ImportReport:
-    """What taking in `plan` would do, found out on a copy of the database; on an empty one when there is none yet."""
+    """Return what taking in `plan` would do, found out on a copy of the database.
+
+    On an empty one when there is none yet.
+    """
     with tempfile.TemporaryDirectory(prefix="kenobot-import-") as folder:
         copy = Path(folder) / "kenobot.db"
         if context.home.database.exists():

@@ -1,4 +1,4 @@
-"""Somebody else's folder, read with care: nothing outside of it, nothing huge, nothing that is no text.
+"""Read a foreign folder with care: nothing outside of it, nothing huge, nothing that is no text.
 
 What is left alone is reported with the reason, never passed over in silence.
 """
@@ -47,7 +47,7 @@ class SourceFolder:
         self._read: set[Path] = set()
 
     def has(self, path: str) -> bool:
-        """Whether there is something of this name, of whatever kind."""
+        """Return whether there is something of this name, of whatever kind."""
         return os.path.lexists(self.root / path)
 
     def read(self, path: str) -> SourceFile | None:

@@ -32,7 +32,7 @@ _PEOPLES |= dict.fromkeys(("SOUL.md", "IDENTITY.md", "USER.md"), _PEOPLES["core.
 
 
 def is_kenobot_js(folder: SourceFolder) -> bool:
-    """Whether this is such a home."""
+    """Return whether this is such a home."""
     memory = _memory(folder)
     marks = ("identity", "chats", "working", "procedural")
     if memory is not None and any(folder.has(f"{memory}/{mark}") for mark in marks):

@@ -114,7 +114,7 @@ def _fact(item: str, heading: str, at: time | None, day: date | None, choices: b
 
 
 def _empty(said: str) -> bool:
-    """Whether this is a form's field without an answer, or a hint in italics."""
+    """Return whether this is a form's field without an answer, or a hint in italics."""
     if not any(char.isalnum() for char in said) and said.isascii():
         return True
     label = _LABEL.fullmatch(said)
@@ -123,7 +123,7 @@ def _empty(said: str) -> bool:
 
 
 def _general(heading: str) -> bool:
-    """Whether a heading only says that there are notes below it."""
+    """Return whether a heading only says that there are notes below it."""
     said = words(heading)
     return not said or all(word in _GENERAL or word.isdigit() or _DATE.fullmatch(word) for word in said)
 
@@ -181,7 +181,7 @@ def _following(lines: Sequence[str]) -> list[str]:
 
 
 def _goes_on(following: str, block: Sequence[str]) -> bool:
-    """Whether what comes after a blank line belongs to the list item or the paragraph above it."""
+    """Return whether what comes after a blank line belongs to the list item or the paragraph above it."""
     return bool(_FENCE.match(following)) or (following[:1] in (" ", "\t") and bool(_BULLET.match(block[0])))
 
 

@@ -1,4 +1,4 @@
-"""What an import would do: per file what is asked of memory, and what is left alone and why. Nothing is done yet."""
+"""Plan an import: per file what is asked of memory, and what is left alone and why. Nothing is done yet."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _MOST_ITEMS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class ImportContext:
-    """What a reader has to know of the home that takes things in.
+    """Home that an import reads into.
 
     owner_sessions: sessions in which the owner talks alone.
     """

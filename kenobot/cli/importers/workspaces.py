@@ -30,7 +30,7 @@ _PLACE = re.compile(r"[-*+][ \t]+")
 
 
 def _base(folder: SourceFolder, mark: str) -> str:
-    """Where the workspace lies in `folder`: in itself, or in `workspace/` when this is all of the program's home."""
+    """Return the folder of the workspace: `folder` itself, or `workspace/` in it when it is the program's home."""
     return "workspace/" if folder.has(mark) and not folder.has("memory") else ""
 
 

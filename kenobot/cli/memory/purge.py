@@ -42,7 +42,7 @@ def purge(context: CommandContext) -> int:
 
 
 def _plan_text(plan: PurgePlan, home: Home) -> str:
-    """What would be erased, and what would not, in plain words."""
+    """Return what would be erased, and what would not, in plain words."""
     parts = ["To be erased for good:"]
     parts += [record_line(record_row(record)) for record in plan.records]
     parts.append(f"  with every earlier wording ({len(plan.wordings)} in all), link and vector of it;")

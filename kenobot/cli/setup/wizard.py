@@ -23,7 +23,7 @@ _WORDS: Mapping[str, Mapping[Language, str]] = tomllib.loads(
 
 @dataclass(slots=True)
 class SetupChanges:
-    """What is to change in `loaded`: values by (section, key), secrets by the name of their credential file.
+    """Changes of the settings in `loaded`: values by (section, key), secrets by the name of their credential file.
 
     install: whether the embedded model is to be fetched.
     """

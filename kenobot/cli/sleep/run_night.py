@@ -122,7 +122,7 @@ async def print_progress(step: NightProgress) -> None:
 
 
 def is_asleep(home: Home) -> bool:
-    """Whether some process sleeps in this home right now."""
+    """Return whether some process sleeps in this home right now."""
     try:
         with home.sleep_lock():
             return False

@@ -138,7 +138,7 @@ async def _pass_time(house: Simulation, story: Story, step: DemoStep, *, brisk: 
 
 
 def _memory(request: Request) -> str:
-    """What of a prompt comes from memory, without the instructions about tags."""
+    """Return what of a prompt comes from memory, without the instructions about tags."""
     blocks = [memory_frame(request), *runtime_blocks(request.messages)]
     return _BLANK.sub("\n\n", "\n\n".join(block.strip() for block in blocks)).strip()
 
@@ -156,7 +156,7 @@ def _nights(connection: Connection, *, last: int) -> SleepSummary:
 
 
 def _decisions(told: NightReport) -> Iterator[tuple[str, ChangeReport]]:
-    """What a night decided about memory, each with its pass: bookkeeping aside."""
+    """Return what a night decided about memory, each with its pass: bookkeeping aside."""
     for account in told.passes:
         yield from (
             (account.result.name, deed) for deed in account.shown_changes if deed.is_change or deed.kind == "proposed"
@@ -186,7 +186,7 @@ def _is_aside(path: str) -> bool:
 
 
 def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FileChange, ...]:
-    """What changed but the cards, by path; a file that went elsewhere as it was is one change."""
+    """Return what changed but the cards, by path; a file that went elsewhere as it was is one change."""
     paths = sorted(path for path in before.keys() | after if before.get(path) != after.get(path))
     shown = [path for path in paths if not _is_aside(path)]
     arrived = {after[path]: path for path in shown if path not in before}

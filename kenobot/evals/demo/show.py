@@ -27,7 +27,7 @@ _CONTEXT = 1  # lines around a change
 
 @dataclass(frozen=True, slots=True)
 class DisplayStyle:
-    """How the tour is shown. colour: with escape sequences. width: columns."""
+    """Style of the tour on the terminal. colour: with escape sequences. width: columns."""
 
     language: Language = "en"
     colour: bool = False
@@ -58,7 +58,7 @@ class DisplayStyle:
 
 
 def act_opening(act: Act, look: DisplayStyle) -> str:
-    """What comes before the steps of an act."""
+    """Return what comes before the steps of an act."""
     title, tells = act.title[look.language], act.tells[look.language]
     return "\n".join([look.heading(title), "", *look.wrap(tells), ""])
 
@@ -126,7 +126,7 @@ def decision_line(deed: ChangeReport) -> str:
 
 
 def change_kind(file: FileChange) -> str:
-    """What happened to a file: new, changed, gone or moved."""
+    """Return what happened to a file: new, changed, gone or moved."""
     if file.moved_to:
         return "moved"
     return "new" if file.before is None else "gone" if file.after is None else "changed"

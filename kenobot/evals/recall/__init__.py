@@ -1,1 +1,1 @@
-"""How good recall is, measured through the product's own doors: `kenobot bench recall` and `bench lifecycle`."""
+"""Measure recall through the product's own doors: `kenobot bench recall` and `bench lifecycle`."""

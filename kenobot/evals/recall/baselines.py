@@ -1,4 +1,4 @@
-"""What recall is compared with: BM25 alone, as textbooks have it, and nearness of vectors alone."""
+"""Baselines of recall: BM25 alone, as textbooks have it, and nearness of vectors alone."""
 
 import math
 from collections import Counter

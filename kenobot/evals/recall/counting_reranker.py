@@ -1,4 +1,4 @@
-"""Who reads what recall found, in a bench: the model that kenobot itself would ask, and what its judgements came to."""
+"""Rerank in a bench: the model that kenobot itself would ask, and what its judgements came to."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""What recall is measured on: conversations and notes with questions, and for each what of them answers it.
+"""Datasets of recall: conversations and notes with questions, and for each what of them answers it.
 
 Three forms are read: LoCoMo's JSON, LongMemEval's JSON, and lines of JSON as our own sets have them.
 """
@@ -63,7 +63,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What one home holds, oldest first, and what is asked of it."""
+    """Passages that one home holds, oldest first, and the questions about them."""
 
     name: str
     passages: tuple[Passage, ...]
@@ -268,7 +268,7 @@ def _notes(home: str, rows: Sequence[JsonRow]) -> Conversation:
 
 
 def _kind(row: JsonRow, asked: JsonRow) -> str:
-    """What a question is like: across two languages, or by what it is asked of."""
+    """Return what a question is like: across two languages, or by what it is asked of."""
     if row["kind"] == "script" or asked["lang"] == row["lang"]:
         return str(row["kind"])
     return "across"

@@ -48,7 +48,7 @@ _PATIENT = replace(DEFAULT, meaning=replace(DEFAULT.meaning, prepare_seconds=_PA
 
 @dataclass(frozen=True, slots=True)
 class EvalOptions:
-    """How a run goes. embedder: as memory.embedder. vectors: a file that keeps them between runs, None for none."""
+    """Options of a run. embedder: as memory.embedder. vectors: a file that keeps them between runs, None for none."""
 
     embedder: str = "auto"
     budget: int = BUDGET
@@ -57,7 +57,7 @@ class EvalOptions:
 
 @dataclass(frozen=True, slots=True)
 class RecallAnswer:
-    """What recall gave for a question. ranking: units, best first. seconds: of recall alone, without any embedding.
+    """Result of recall for a question. ranking: units, best first. seconds: of recall alone, without any embedding.
 
     explained_ranking: the same, each with what its score is made of.
     """

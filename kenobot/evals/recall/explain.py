@@ -13,7 +13,7 @@ MissStage = Literal["not kept", "no candidate", "filtered", "outscored", "not pa
 
 @dataclass(frozen=True, slots=True)
 class MissedPassage:
-    """Where an answering unit was lost. why: in a few words, with its features as far as it came to that."""
+    """An answering unit that was lost, and where. why: in a few words, with its features as far as it came to that."""
 
     unit: str
     stage: MissStage

@@ -93,7 +93,7 @@ async def _ask_all(
 
 
 def _says(answer: RecallAnswer, conversation: Conversation, key: str) -> bool:
-    """Whether an answer shows the words of a note under whatever number."""
+    """Return whether an answer shows the words of a note under whatever number."""
     text = next(unit.text for unit in conversation.passages if unit.key == key)
     return any(text in memory.line for memory in answer.pack.memories)
 

@@ -35,7 +35,7 @@ class MeanScores:
 
 
 def score_ranking(ranking: Sequence[str], gold: Iterable[str], category: str) -> QuestionScore:
-    """How well a ranking answers a question. gold: what answers it, at least one unit."""
+    """Return how well a ranking answers a question. gold: what answers it, at least one unit."""
     wanted = frozenset(gold)
     places = [at for at, key in enumerate(dict.fromkeys(ranking), 1) if key in wanted]
     found = {depth: sum(place <= depth for place in places) for depth in DEPTHS}

@@ -25,7 +25,7 @@ _MOST = max(DEPTHS)
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """What came of one question. misses: of each answering unit that is not among the first, the stage that lost it.
+    """Result of one question. misses: of each answering unit that is not among the first, the stage that lost it.
 
     explained_ranking: what recall gave, best first, each with what its score is made of.
     """
@@ -42,7 +42,7 @@ class QuestionResult:
 
 @dataclass(slots=True)
 class RecallReport:
-    """What came of a run. model: the embedder's id, "" for none. judge: who read what was found."""
+    """Result of a run. model: the embedder's id, "" for none. judge: who read what was found."""
 
     model: str = ""
     judge: CountingReranker | None = None
@@ -79,7 +79,7 @@ class RecallReport:
 
     @property
     def misses_by_stage(self) -> dict[str, int]:
-        """How many answering units each stage lost."""
+        """Return how many answering units each stage lost."""
         stages = [verdict.stage for row in self.rows for verdict in row.misses]
         return {stage: stages.count(stage) for stage in sorted(set(stages))}
 

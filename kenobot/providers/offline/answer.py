@@ -116,7 +116,7 @@ def _inert(text: str) -> str:
 
 
 def _statements(said: str) -> tuple[list[str], str]:
-    """What `said` tells about the person, a fact each, and the question that comes with it, if any."""
+    """Return what `said` tells about the person, a fact each, and the question that comes with it, if any."""
     facts: list[str] = []
     questions: list[str] = []
     if len(said) > _LONGEST_STATEMENT:
@@ -135,7 +135,7 @@ def _statements(said: str) -> tuple[list[str], str]:
 
 
 def _recall(reading: ParsedRequest, question: str, otherwise: Phrase = "nothing") -> str:
-    """What memory has to say to `question`, quoted; the phrase `otherwise` when it has nothing."""
+    """Return what memory has to say to `question`, quoted; the phrase `otherwise` when it has nothing."""
     if phrases.MY_NAME.match(question) and (name := _known_name(reading)):
         return _say(reading, "your_name", name)
     lines = [line.text for line in reading.memory_lines]

@@ -58,7 +58,7 @@ def resolve_conflict(view: NightView, one: Record, other: Record, names: tuple[s
 
 
 def _needs_owner(older: Record, newer: Record) -> bool:
-    """Whether only its owner may take back the older one, and did not write the newer one."""
+    """Return whether only its owner may take back the older one, and did not write the newer one."""
     kept = older.verification == "user_confirmed" or older.policy_class == "protected"
     own = newer.trust == "owner" and (newer.source in _BY_HAND or newer.verification == "user_confirmed")
     return kept and not own
@@ -89,7 +89,7 @@ def _resolved(view: NightView, conflict: Conflict, newer: Record) -> Change:
 
 
 def _weaker(record: Record, policy: Policy) -> dict[str, ColumnValue]:
-    """What a contradiction leaves of a record that enough turns support. Its clock runs on."""
+    """Return what a contradiction leaves of a record that enough turns support. Its clock runs on."""
     confidence = max(policy.admit.min_confidence, record.confidence - confidence_loss(record, policy.admit))
     state = lifecycle.next_state(lifecycle.state_of(record), "contradicted")
     return {

@@ -79,7 +79,7 @@ def classify_pair(pair: RecordPair, verdict: Relation | None, policy: Policy) ->
 
 
 def may_be_duplicates(one: Record, other: Record, policy: Policy) -> bool:
-    """Whether nothing but their words could keep two records apart.
+    """Return whether nothing but their words could keep two records apart.
 
     Two values of an attribute, a disputed record beside an undisputed one, and the fuller words of a less credible
     source do.
@@ -98,7 +98,7 @@ def may_be_duplicates(one: Record, other: Record, policy: Policy) -> bool:
 
 
 def has_same_words(one: str, other: str) -> bool:
-    """Whether two texts are the same words in the same order, but for case, marks, and words that say nothing."""
+    """Return whether two texts have the same words in the same order, but for case, marks and stop words."""
     a, b = _bare(one), _bare(other)
     return bool(a) and a == b and not repeat_veto(one, other, read=False)
 
@@ -118,7 +118,7 @@ def _bare(text: str) -> tuple[str, ...]:
 
 
 def _with_a_word_more(one: str, other: str, least: float) -> bool:
-    """Whether the longer of two lines is the shorter with one word put into it, and most of both is the same."""
+    """Return whether the longer of two lines is the shorter with one word put into it, and most of both is the same."""
     short, long = sorted((_bare(one), _bare(other)), key=len)
     if len(short) < _FIRM or len(long) - len(short) > 1 or jaccard(one, other) <= least:
         return False
@@ -128,7 +128,7 @@ def _with_a_word_more(one: str, other: str, least: float) -> bool:
 
 
 def _same_frame(one: Record, other: Record) -> bool:
-    """Whether both are plain statements of the same one thing, in whatever words or language."""
+    """Return whether both are plain statements of the same one thing, in whatever words or language."""
     values = [{normalize_name(n): v for n, v in record.attribute_map.items() if n != "by"} for record in (one, other)]
     if len(values[0]) != 1 or values[0].keys() != values[1].keys():
         return False

@@ -57,7 +57,7 @@ class PairReview:
         return [question for question, _ in self._batches]
 
     def relation(self, pair: RecordPair) -> PairRelation:
-        """How two records relate, by the model's verdict where there is one."""
+        """Return how two records relate, by the model's verdict where there is one."""
         verdict = self.verdicts.get(pair.ids)
         return self._by_rules[pair.ids] if verdict is None else classify_pair(pair, verdict, self._view.policy)
 
@@ -149,7 +149,7 @@ def duplicate_review(view: NightView) -> PairReview:
 
 
 def _kept_apart(view: NightView, pair: RecordPair) -> bool:
-    """Whether two records are known to be in conflict, or decisions about both were undone."""
+    """Return whether two records are known to be in conflict, or decisions about both were undone."""
     one, other = pair.ids
     if pass_rows.are_in_conflict(view.connection, one, other):
         return True
