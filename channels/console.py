@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from pydantic import BaseModel, Field
 
 from kenobot.core.redaction import escape_controls
 from kenobot.ports.channel import Capabilities, Sink
-from kenobot.ports.errors import StoreError, Unavailable
+from kenobot.ports.errors import StoreError, StreamFailed, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.plugin import Plugin, PluginContext
 
@@ -67,9 +67,31 @@ class Console:
         self._surroundings = surroundings
         self._stdin = stdin
         self._prompt: PromptSession[str] | None = None
+        self._failure: StreamFailed | None = None
+        self._failed = asyncio.Event()
+        self._unprinted: tuple[int, asyncio.Future[None]] | None = None
 
     async def run(self, sink: Sink) -> None:
-        """Take messages until the person leaves or the input ends, then wait for the answers still on their way."""
+        """Take messages until the person leaves or the input ends, then wait for the answers still on their way.
+
+        Raises StreamFailed when the input cannot be read, or the output not be written.
+        """
+        tasks = [asyncio.create_task(self._take_all(sink)), asyncio.create_task(self._until_failed())]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        for task in done:
+            task.result()
+
+    async def _until_failed(self) -> None:
+        await self._failed.wait()
+        assert self._failure is not None
+        raise self._failure
+
+    async def _take_all(self, sink: Sink) -> None:
         if self.options.message is not None:
             await self._take(self.options.message, sink)
             await self._drained()
@@ -86,20 +108,30 @@ class Console:
         return (MessagePart(text),) if text else ()
 
     async def send(self, outbound: Outbound) -> str:
-        """Print the reply. Raises Unavailable when the terminal is gone."""
+        """Print the reply. Raises Unavailable when the output failed: the reply waits for the next start.
+
+        A reply whose printing was broken off, because its reader takes nothing for a while, is not printed once more.
+        """
         self._show_typing(False)
-        text = escape_controls(outbound.part.text)
-        if _prints_to_terminal():
-            text = f"{self._coloured(_BOLD, escape_controls(self._surroundings.bot_name) + ':')} {text}\n"
-        self._print(text)
+        if self._unprinted is None or self._unprinted[0] != outbound.id:
+            text = escape_controls(outbound.part.text)
+            if _prints_to_terminal():
+                text = f"{self._coloured(_BOLD, escape_controls(self._surroundings.bot_name) + ':')} {text}\n"
+            self._unprinted = outbound.id, asyncio.ensure_future(self._print(text))
+        try:
+            await asyncio.shield(self._unprinted[1])
+        except StreamFailed as error:
+            raise Unavailable(str(error)) from error
+        self._unprinted = None
         return uuid.uuid4().hex
 
     async def typing(self, chat: str) -> None:
         self._show_typing(True)
 
-    def print_notice(self, text: str) -> None:
+    async def print_notice(self, text: str) -> None:
         """Print a line beside the conversation, such as what was remembered."""
-        self._print(self._coloured(_DIM, escape_controls(text)))
+        with suppress(StreamFailed):  # `run` ends with it
+            await self._print(self._coloured(_DIM, escape_controls(text)))
 
     async def _converse(self, sink: Sink) -> None:
         from prompt_toolkit.patch_stdout import patch_stdout
@@ -148,13 +180,29 @@ class Console:
             self._prompt.bottom_toolbar = " … " if on else None
             self._prompt.app.invalidate()
 
-    def _print(self, text: str) -> None:
-        # sys.stdout is looked up anew each time: while a prompt is open, it is the one that prints above it.
+    async def _print(self, text: str) -> None:
+        """Print a line, outside the event loop: a pipe whose reader is slow takes its time. Raises StreamFailed."""
+
+        def write(stream: TextIO) -> None:
+            stream.write(f"{text}\n")
+            stream.flush()
+
+        # Looked up anew each time: while a prompt is open, it is the one that prints above it, and never waits.
+        stream = sys.stdout
         try:
-            sys.stdout.write(f"{text}\n")
-            sys.stdout.flush()
-        except (OSError, ValueError) as error:
-            raise Unavailable("The terminal is gone: nobody reads what the console prints.") from error
+            if self._failure is not None:
+                raise self._failure
+            if self._prompt is not None:
+                write(stream)
+            else:
+                await _in_thread(lambda: write(stream))
+        except (OSError, ValueError, StreamFailed) as error:
+            reason = str(error).rstrip(".")
+            self._failure = self._failure or StreamFailed(
+                f"{reason}. An answer that was not printed is kept: it comes with the next `kenobot chat`."
+            )
+            self._failed.set()
+            raise self._failure from error
 
     def _coloured(self, colour: str, text: str) -> str:
         wanted = self._settings.colour and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -204,14 +252,24 @@ def trim_history(history: Path) -> None:
 
 
 async def read_lines(descriptor: int) -> AsyncIterator[str]:
-    """Read the lines of a file, a pipe or a terminal, without their ends and without blocking the event loop."""
+    """Read the lines of a file, a pipe or a terminal, without their ends and without blocking the event loop.
+
+    Raises StreamFailed.
+    """
     rest = b""
-    while chunk := await _in_thread(lambda: os.read(descriptor, 65536)):
+    while chunk := await _in_thread(lambda: _read(descriptor)):
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             yield line.decode("utf-8", "replace").rstrip("\r")
     if rest:
         yield rest.decode("utf-8", "replace")
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError as error:
+        raise StreamFailed(f"The input cannot be read: {(error.strerror or str(error)).lower()}.") from error
 
 
 async def _in_thread(function: Callable[[], T]) -> T:
@@ -222,10 +280,10 @@ async def _in_thread(function: Callable[[], T]) -> T:
         if future.set_running_or_notify_cancel():
             try:
                 future.set_result(function())
-            except OSError as error:
+            except Exception as error:
                 future.set_exception(error)
 
-    threading.Thread(target=work, name="console-input", daemon=True).start()
+    threading.Thread(target=work, name="console", daemon=True).start()
     return await asyncio.wrap_future(future)
 
 

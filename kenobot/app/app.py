@@ -49,7 +49,7 @@ from kenobot.gateway.channel_supervisor import keep_running, notify_systemd, sto
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import StoreError
+from kenobot.ports.errors import StoreError, StreamFailed
 from kenobot.ports.signals import MEMORY_WRITTEN, STARTED, STOPPING, Envelope
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage import approvals, turn_steps
@@ -249,7 +249,7 @@ async def serve(app: App, console: ConsoleOptions | None = None) -> int:
 
 
 async def _watch(app: App, stop: asyncio.Event) -> None:
-    """Run the channels until asked to stop or until none is left. Raises ConfigError from a channel."""
+    """Run the channels until asked to stop or none is left. Raises ConfigError, and StreamFailed from the last one."""
     intake = [
         asyncio.create_task(keep_running(channel, app.loop, app.bus, app.clock), name=f"channel {name}")
         for name, channel in app.channels.items()
@@ -261,7 +261,12 @@ async def _watch(app: App, stop: asyncio.Event) -> None:
             done, _ = await asyncio.wait({asked, *running}, return_when=asyncio.FIRST_COMPLETED)
             for task in done & running:
                 running.discard(task)
-                task.result()
+                try:
+                    task.result()
+                except StreamFailed as error:
+                    if not running:
+                        raise
+                    _log.error("%s The other channels run on.", error)
     finally:
         for task in (asked, *intake):
             task.cancel()
@@ -277,6 +282,6 @@ def _attach_console(app: App, options: ConsoleOptions) -> None:
 
         async def show(envelope: Envelope) -> None:
             told = envelope.payload
-            channel.print_notice(f"  ⋅ {told['action']} in {told['scope']}: {told['text']} ({told['reason']})")
+            await channel.print_notice(f"  ⋅ {told['action']} in {told['scope']}: {told['text']} ({told['reason']})")
 
         app.bus.subscribe(MEMORY_WRITTEN, show)

@@ -10,9 +10,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from kenobot import __version__
-from kenobot.cli import options
+from kenobot.cli import options, streams
 from kenobot.core.redaction import Redactor
-from kenobot.ports.errors import ConfigError, KenobotError
+from kenobot.ports.errors import ConfigError, KenobotError, ReaderGone, StreamFailed
 
 if TYPE_CHECKING:
     from kenobot.ports.clock import Clock
@@ -42,18 +42,27 @@ Run "kenobot COMMAND --help" for the options of a command.
 def main(argv: Sequence[str] | None = None, clock: "Clock | None" = None) -> int:
     """Run one command and return its exit code. `clock` stands in for the machine's."""
     os.umask(0o077)
+    streams.replace_standard_streams()
     try:
-        code = _run([*(sys.argv[1:] if argv is None else argv)], clock)
+        code = _exit_code([*(sys.argv[1:] if argv is None else argv)], clock)
         sys.stdout.flush()
         return code
+    except ReaderGone:  # it has seen enough (`| head`)
+        return 0
+    except StreamFailed as error:
+        return options.print_failure(f"kenobot: {error}", FAILED)
+
+
+def _exit_code(words: list[str], clock: "Clock | None") -> int:
+    """Run one command, and print why it failed. Raises StreamFailed."""
+    try:
+        return _run(words, clock)
     except SystemExit as stop:  # argparse has printed its help or its complaint
         return stop.code if isinstance(stop.code, int) else USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader has seen enough (`| head`). Without this the interpreter complains again while shutting down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
+    except StreamFailed:
+        raise
     except options.NothingFound as error:
         return options.print_failure(str(error))
     except KenobotError as error:

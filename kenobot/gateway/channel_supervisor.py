@@ -13,7 +13,7 @@ from kenobot.core.bus import Bus
 from kenobot.core.retry import Backoff
 from kenobot.ports.channel import Channel, ReportsLiveness, Sink
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import ConfigError, Unavailable
+from kenobot.ports.errors import ConfigError, StreamFailed, Unavailable
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED
 
 _log = logging.getLogger(__name__)
@@ -31,10 +31,11 @@ class ChannelStalled(Unavailable):
 
 
 async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> None:
-    """Run a channel until it returns; restart it with growing pauses when it fails or stalls. Raises ConfigError.
+    """Run a channel until it returns; restart it with growing pauses when it fails or stalls.
 
     Five failures within a minute are announced as `health:degraded`, and it is restarted once a minute from then on.
     A run of more than a minute resets the count. A stall is announced when it follows another one within an hour.
+    Raises ConfigError and StreamFailed, which no restart can mend.
     """
     failures: deque[float] = deque(maxlen=_INTENSITY)
     stalled: float | None = None
@@ -44,7 +45,7 @@ async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> 
         again = False
         try:
             return await _run(channel, sink)
-        except ConfigError:
+        except (ConfigError, StreamFailed):
             raise
         except Exception as error:
             _log.error("channel %s stopped: %s", channel.name, error, exc_info=_log.isEnabledFor(logging.DEBUG))

@@ -14,6 +14,8 @@ KenobotError
 │   ├── StoreFull        no space, or read-only
 │   ├── StoreCorrupt     the file is damaged
 │   └── Fenced           another attempt at the same work has taken over
+├── StreamFailed         standard input or output failed: that conversation is over
+│   └── ReaderGone       …because its reader has left
 └── AccessDenied         this person may not do that
 
 `str(error)` is one plain sentence that may be shown to a person and says what to do next. It never holds a secret.
@@ -78,6 +80,14 @@ class StoreCorrupt(StoreError):
 
 class Fenced(StoreError):
     """A later attempt owns this work; what the earlier one wanted to write was discarded."""
+
+
+class StreamFailed(KenobotError):
+    """Standard input or output failed; the same would happen at every further try."""
+
+
+class ReaderGone(StreamFailed):
+    """The pipe behind standard output has no reader any more."""
 
 
 class AccessDenied(KenobotError):

@@ -18,7 +18,7 @@ from prompt_toolkit.output import DummyOutput
 from kenobot.channels import console as module
 from kenobot.channels.console import Console, ConsoleOptions, ConsoleSettings, plugin, read_lines
 from kenobot.core.redaction import escape_controls, one_line
-from kenobot.ports.errors import StoreError, Unavailable
+from kenobot.ports.errors import StoreError, StreamFailed, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.plugin import PluginContext
 from kenobot.testing.clock import START, EagerClock, ManualClock
@@ -88,7 +88,7 @@ def pipe() -> Iterator[tuple[int, int]]:
     with suppress(OSError):
         os.close(write)
     for thread in threading.enumerate():  # one left behind would read from the next test's pipe of the same number
-        if thread.name == "console-input":
+        if thread.name == "console":
             thread.join(10)
     os.close(read)
 
@@ -230,7 +230,7 @@ async def test_answers_are_plain_in_a_pipe(tmp_path: Path, capsys: pytest.Captur
     """Without a terminal there is the answer and nothing else; each part gets an id of its own."""
     channel = make(tmp_path)
     assert await channel.send(reply("one\ntwo")) != await channel.send(reply("three"))
-    channel.print_notice("remembered")
+    await channel.print_notice("remembered")
     assert capsys.readouterr().out == "one\ntwo\nthree\nremembered\n"
 
 
@@ -238,7 +238,7 @@ async def test_an_answer_cannot_drive_the_terminal(tmp_path: Path, capsys: pytes
     """Escape sequences in a reply or a memory are shown, not obeyed."""
     channel = make(tmp_path)
     await channel.send(reply("\x1b[2Jgone\x9b\r"))
-    channel.print_notice("\x1b]0;owned\x07")
+    await channel.print_notice("\x1b]0;owned\x07")
     assert capsys.readouterr().out == "\\x1b[2Jgone\\x9b\\x0d\n\\x1b]0;owned\\x07\n"
 
 
@@ -252,9 +252,51 @@ async def test_colours_only_where_they_are_welcome(
     for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
         monkeypatch.setenv(name, value)
         await make(tmp_path).send(reply("hi"))
-        make(tmp_path).print_notice("hi")
+        await make(tmp_path).print_notice("hi")
         monkeypatch.setenv(name, "" if name == "NO_COLOR" else "xterm")
     assert terminal.getvalue().count("\x1b") == 2
+
+
+async def test_a_reply_that_no_reader_takes_is_printed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A send that was broken off while the pipe is full goes on where it was; it neither blocks nor starts anew."""
+    read, write = os.pipe()
+    with os.fdopen(write, "w") as stdout, os.fdopen(read, "rb") as reader:
+        monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout))
+        channel, long = make(tmp_path), reply("x" * 200_000)
+        for _ in range(2):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.01):
+                    await channel.send(long)
+        sending = asyncio.create_task(channel.send(long))
+        taken = await asyncio.to_thread(reader.read, 200_001)
+        await sending
+        assert taken == b"x" * 200_000 + b"\n"
+        await channel.send(reply("next"))
+        assert await asyncio.to_thread(reader.readline) == b"next\n"
+
+
+async def test_an_output_that_fails_ends_the_conversation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while the input stays open; the reply itself is not given up."""
+    read, write = os.pipe()
+    stdout = io.StringIO()
+    stdout.close()
+    monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout))
+    channel = make(tmp_path, read)
+    running = asyncio.create_task(channel.run(Letterbox()))
+    with pytest.raises(Unavailable):
+        await channel.send(reply("hi"))
+    with pytest.raises(StreamFailed, match="is kept"):
+        await running
+    os.close(write)
+    os.close(read)
+
+
+async def test_an_input_that_fails_ends_the_conversation(tmp_path: Path) -> None:
+    """What cannot be read now cannot be read in a minute either."""
+    folder = os.open(tmp_path, os.O_RDONLY)
+    with pytest.raises(StreamFailed, match="is a directory"):
+        await make(tmp_path, folder).run(Letterbox())
+    os.close(folder)
 
 
 async def test_a_terminal_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

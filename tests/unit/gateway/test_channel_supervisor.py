@@ -13,7 +13,7 @@ from kenobot.core.bus import Bus
 from kenobot.gateway import channel_supervisor
 from kenobot.gateway.channel_supervisor import keep_running, notify_systemd, stop_signals
 from kenobot.ports.channel import Sink
-from kenobot.ports.errors import ConfigError
+from kenobot.ports.errors import ConfigError, StreamFailed
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope
 from kenobot.testing.channel import FakeChannel, RecordingSink
 from kenobot.testing.clock import EagerClock
@@ -72,6 +72,14 @@ async def test_a_channel_that_returns_is_done(house: House) -> None:
     """The person ended the conversation; nobody starts it again."""
     channel = Flaky(house.clock)
     assert await house.run(channel) == []
+    assert (channel.runs, house.down) == (1, [])
+
+
+async def test_a_channel_whose_output_failed_is_not_started_again(house: House) -> None:
+    """The same would happen at every further try."""
+    channel = Flaky(house.clock, 0, error=StreamFailed("the disk is full"))
+    with pytest.raises(StreamFailed):
+        await house.run(channel)
     assert (channel.runs, house.down) == (1, [])
 
 
