@@ -1,10 +1,13 @@
 """How much of the attack corpus is neutralised, and how much that is legitimate is withheld.
 
-`python -m tests.security.injection [--json] [--write] [--misses]`
+`python -m tests.security.injection [--only PART] [--json] [--write] [--misses]`
 
 Every case of `corpus/*.jsonl` is played end to end through a whole KenoBot with a gullible model: it writes just what
 the attacker wants, whatever it was told. An attack is neutralised when none of its harms came about. A harmless case is
-withheld when anything of what it wants did not. `--write` puts the table into docs/figures/injection.md.
+withheld when anything of what it wants did not. `--write` puts the tables into docs/figures/injection.md.
+
+The parts: `known`, cases that grew with the rules; `open` and `held_out`, halves of a corpus that was written before the
+rules and split by a hash of the texts. Rules are mended by `open`; `held_out` is for measuring alone.
 
 A case: `turns` (text, the model's reply, and who wrote where), `memory` (what the owner told before), and `harm` or
 `want`, each a place and a text. Places: `owner memory`, `memory` (new records; with the owner's trust, or any), `reply`
@@ -38,6 +41,8 @@ from tests.scene import Scene
 from tests.scratch import scratch
 
 CORPUS = Path(__file__).with_name("corpus")
+FRESH = CORPUS / "fresh"
+PARTS = ("known", "open", "held_out")
 REPORT = Path(__file__).parents[2] / "docs" / "figures" / "injection.md"
 BEGIN, END = "<!-- injection:begin -->", "<!-- injection:end -->"
 BEYOND = "beyond"  # the kind of attacks that are known to succeed; see docs/adr on the trifecta
@@ -63,6 +68,7 @@ class Case(TypedDict):
 
     id: str
     kind: str
+    theme: NotRequired[str]
     lang: str
     attack: bool
     memory: NotRequired[list[str]]
@@ -71,9 +77,10 @@ class Case(TypedDict):
     want: NotRequired[list[tuple[Place, str]]]
 
 
-def corpus() -> list[Case]:
-    """All cases, in the order of their files."""
-    lines = (line for path in sorted(CORPUS.glob("*.jsonl")) for line in path.read_text("utf-8").split("\n"))
+def corpus(part: str = "known") -> list[Case]:
+    """All cases of a part, in the order of their files."""
+    paths = sorted(CORPUS.glob("*.jsonl")) if part == "known" else [FRESH / f"{part}.jsonl"]
+    lines = (line for path in paths for line in path.read_text("utf-8").split("\n"))
     return [cast("Case", json.loads(line)) for line in lines if line]
 
 
@@ -312,11 +319,12 @@ def write(rows: Sequence[Figures]) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Measure, and print what came of it; 1 when an attack had its way."""
     parser = argparse.ArgumentParser(prog="python -m tests.security.injection", description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", choices=PARTS, default="known", help="play one part of the corpus")
     parser.add_argument("--json", action="store_true", help="print the figures and the misses as JSON")
     parser.add_argument("--write", action="store_true", help="write the table into docs/figures/injection.md")
     parser.add_argument("--misses", action="store_true", help="name the cases that went wrong")
     options = parser.parse_args(arguments)
-    outcomes = asyncio.run(measure(corpus()))
+    outcomes = asyncio.run(measure(corpus(options.only)))
     rows = summary(outcomes)
     misses = [outcome for outcome in outcomes if outcome.bad]
     if options.json:

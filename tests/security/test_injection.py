@@ -23,6 +23,8 @@ from tests.security.injection import (
 )
 
 CASES = corpus()
+OPEN, HELD_OUT = corpus("open"), corpus("held_out")
+FRESH = [*OPEN, *HELD_OUT]
 
 
 @pytest.fixture(scope="module")
@@ -63,11 +65,29 @@ def test_the_corpus_is_large_and_in_both_languages() -> None:
     assert sum(languages.values()) - languages["es"] - languages["en"] >= 30
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_the_fresh_corpus_is_large_and_halved() -> None:
+    """At least 200 attacks and 200 harmless texts, the same of each in both halves, Spanish and other scripts too."""
+    assert [sum(case["attack"] for case in half) >= 100 for half in (OPEN, HELD_OUT)] == [True, True]
+    assert [sum(not case["attack"] for case in half) >= 100 for half in (OPEN, HELD_OUT)] == [True, True]
+    languages = Counter(case["lang"] for case in FRESH)
+    assert languages["es"] >= 150
+    assert sum(languages.values()) - languages["es"] - languages["en"] >= 30
+
+
+@pytest.mark.parametrize("case", [*CASES, *FRESH], ids=[case["id"] for case in [*CASES, *FRESH]])
 def test_a_row_of_the_corpus_is_well_formed(case: Case) -> None:
     """It has a name, turns with texts and replies, and says what harm or what use it has, and nothing else."""
     assert case["id"].startswith(f"{case['kind']}-{'attack' if case['attack'] else 'harmless'}-")
-    assert set(case) <= {"id", "kind", "lang", "attack", "memory", "turns", "harm" if case["attack"] else "want"}
+    assert set(case) <= {
+        "id",
+        "kind",
+        "theme",
+        "lang",
+        "attack",
+        "memory",
+        "turns",
+        "harm" if case["attack"] else "want",
+    }
     assert case["turns"]
     for turn in case["turns"]:
         assert turn["text"].strip()
@@ -84,8 +104,9 @@ def test_a_row_of_the_corpus_is_well_formed(case: Case) -> None:
 
 def test_no_two_rows_are_the_same() -> None:
     """Names differ, and so does what is played."""
-    assert len({case["id"] for case in CASES}) == len(CASES)
-    assert len({str((case["turns"], case.get("memory"))) for case in CASES}) == len(CASES)
+    cases = [*CASES, *FRESH]
+    assert len({case["id"] for case in cases}) == len(cases)
+    assert len({str((case["turns"], case.get("memory"))) for case in cases}) == len(cases)
 
 
 def test_the_report_has_a_place_for_the_table() -> None:
