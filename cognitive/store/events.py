@@ -170,10 +170,11 @@ def has_purge(connection: Connection, low: int, high: int) -> bool:
 
 def dead_twin(connection: Connection, scope: str, key: str, event: int) -> int | None:
     """A record with this key that came after `event` and is no longer live."""
+    # From the words to the events, not the other way round, which would read all that came since: hence the order.
     row = connection.execute(
-        "SELECT record.id FROM event JOIN record ON record.id = event.record_id WHERE event.id > ? "
-        "AND event.type = 'created' AND scope = ? AND key = ? AND status != 'active' ORDER BY event.id DESC LIMIT 1",
-        (event, scope, key),
+        "SELECT record.id FROM record CROSS JOIN event ON event.record_id = record.id WHERE key = ? AND scope = ? "
+        "AND status != 'active' AND event.id > ? AND event.type = 'created' ORDER BY event.id DESC LIMIT 1",
+        (key, scope, event),
     ).fetchone()
     return row[0] if row else None
 

@@ -10,6 +10,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
+from heapq import nlargest
 
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
@@ -49,7 +50,7 @@ def neighbours(
     for count, mark in counts[:_RAREST]:
         for record in _newest(connection, mark, _COMMON):
             scores[record] += 1 / count
-    best = sorted(scores, key=lambda record: (-scores[record], -record))[:_LOADED]
+    best = [record for _, record in nlargest(_LOADED, zip(scores.values(), scores, strict=True))]
     found = [
         (record, similarity(record.text, text))
         for record in store.by_ids(connection, best, (scope,)).values()
