@@ -11,14 +11,15 @@ from kenobot.cognitive.text.provenance import (
     without_quotes,
 )
 from kenobot.cognitive.text.quoting import find_quotations
+from kenobot.core.lookalikes import defuse, markup_pattern, may_hold_markup
 from kenobot.ports.identity import Principal, Trust
 from kenobot.ports.messages import FORWARDED, Inbound
 from kenobot.storage.conversation import StoredMessage
 
-BLOCK_OPEN = "<kenobot-context>"
-BLOCK_CLOSE = "</kenobot-context>"
-_BORDER = re.compile(r"<(\s{0,8}/?\s{0,8}kenobot-context\b[^<>]{0,64}>|\|)", re.IGNORECASE)  # <|: chat templates
-_LIKE_MARKUP = re.compile("[<＜﹤&＆﹠‹〈⟨❮\U000e0020-\U000e007e]")
+_BLOCK = "kenobot-context"
+BLOCK_OPEN = f"<{_BLOCK}>"
+BLOCK_CLOSE = f"</{_BLOCK}>"
+_BORDER = re.compile(rf"{markup_pattern([_BLOCK], r'(?:[^<>]{0,256}+>)?').pattern}|<\|")  # <|: chat templates
 
 
 def message_text(inbound: Inbound) -> str:
@@ -76,7 +77,7 @@ def shows_untrusted_words(
 def texts_with_markup(lines: Sequence[StoredMessage], heard: SpeechContext) -> list[str]:
     """Earlier texts that the model may be made to repeat: everybody else's, and whatever holds something like a tag."""
     return [voice.text for voice in heard.other_texts] + [
-        line.text for line in lines if line.role == "user" and _LIKE_MARKUP.search(line.text)
+        line.text for line in lines if line.role == "user" and may_hold_markup(line.text)
     ]
 
 
@@ -94,5 +95,5 @@ def runtime_block(text: str) -> str:
 
 
 def escape_runtime_block(text: str) -> str:
-    """`text` without anything that could pass for the runtime's own block."""
-    return _BORDER.sub(lambda match: f"‹{match[1].removesuffix('>')}{'›' * match[1].endswith('>')}", text)
+    """`text` without anything that could pass for the runtime's own block, in any disguise, whole or cut."""
+    return defuse(text, _BORDER)
