@@ -6,9 +6,9 @@ KenobotError
 ├── RemoteError          they did it
 │   ├── RateLimited      …and said when to come back (retry_after, seconds)
 │   ├── Unavailable      …for now: network, 5xx, overload, timeout
-│   │   └── Resting      …so often that we leave it alone for a while
+│   │   └── CircuitOpen  …so often that it is left alone for a while
 │   ├── Rejected         …for good: bad key, bad request, blocked by the user
-│   │   └── PromptTooLong   …because we sent more than it can read
+│   │   └── PromptTooLong   …because the prompt is longer than it can read
 │   └── TruncatedReply   the stream ended without a stop reason
 ├── StoreError           our disk
 │   ├── StoreFull        no space, or read-only

@@ -1,1 +1,1 @@
-"""Fakes and contract suites for tests of KenoBot and of its plugins: fakes and contract suites."""
+"""Fakes and contract suites, for tests of KenoBot and of its plugins."""

@@ -23,6 +23,8 @@ from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.scenario import Speaker
 
+__all__ = ["Roster", "ScriptedChannel", "Simulation"]
+
 _NAP = 300.0  # seconds; what sleeps longer is not waited for
 _POLL = 0.02
 _BLINK = 0.001  # seconds: a clock in microseconds cannot be moved by less than one
@@ -56,11 +58,11 @@ class _Clock(ManualClock):
 
 
 class Simulation:
-    """Use as `async with House(...) as house`, then `say` things and let time pass with `run_until`.
+    """A running bot: use as `async with Simulation(...) as bot`, then `say` things and let time pass with `run_until`.
 
     start: the time on its clock, which nothing else moves. channels: the channels' names. config: text for
-    kenobot.toml. files: of the memory folder, as somebody laid them there before the first start. embedder: as in the
-    settings; without one a house is the same wherever it stands.
+    kenobot.toml. files: of the memory folder, as they are before the first start. embedder: as in the settings;
+    without one a simulation is the same on every machine.
     """
 
     def __init__(

@@ -1,30 +1,72 @@
-"""docs/plugins.md keeps its word: its example is a plugin that passes the contract suite it names."""
+"""docs/plugins.md keeps its word: what it shows is a package that passes the tests it shows, and can be switched on."""
 
+import os
 import re
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-from kenobot.ports.plugin import NoSettings
-from kenobot.ports.postprocessor import PostProcessor
-from kenobot.testing.postprocessor import PostProcessorContract
+import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "plugins.md"
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "plugins.md"
+EXAMPLES = ("folder_channel", "heartbeat")
 
 
-def example() -> SimpleNamespace:
-    """The names that the first Python block of the page defines."""
-    block = re.search(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    assert block is not None, "docs/plugins.md shows no Python"
-    names: dict[str, Any] = {}
-    exec(compile(block[1], str(PAGE), "exec"), names)
-    return SimpleNamespace(**names)
+def blocks(language: str) -> list[str]:
+    """The page's code blocks in one language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
-class TestExample(PostProcessorContract):
-    """The post-processor of the page."""
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A folder of installed packages, with the page's own in it."""
+    site = tmp_path / "site"
+    package = site / "my_package"
+    package.mkdir(parents=True)
+    (package / "birthday.py").write_text(blocks("python")[0], "utf-8")
+    for name in EXAMPLES:
+        (package / f"{name}.py").write_text((ROOT / "docs" / "examples" / f"{name}.py").read_text("utf-8"), "utf-8")
+    project = tomllib.loads(blocks("toml")[0])["project"]
+    entry_points = project["entry-points"] | {
+        "kenobot.channels": {"folder": "my_package.folder_channel:plugin"},
+        "kenobot.observers": {"heartbeat": "my_package.heartbeat:plugin"},
+    }
+    installed = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n", "utf-8")
+    lines = [
+        f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in names.items()) for group, names in entry_points.items()
+    ]
+    (installed / "entry_points.txt").write_text("\n".join(lines), "utf-8")
+    return site
 
-    def processor(self) -> PostProcessor:
-        """Built as the page says."""
-        built: PostProcessor = example().plugin.build(NoSettings(), None)
-        return built
+
+def run(site: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run a module of Python, with the packages of `site` installed beside KenoBot."""
+    environ = os.environ | {"PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-m", *arguments]
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", env=environ, cwd=site, timeout=60, check=False
+    )
+
+
+def test_the_tests_of_the_page_pass(site: Path) -> None:
+    """The post-processor and the channel pass the suites as the page calls them, and a whole bot uses the first."""
+    for number, tests in enumerate(blocks("python")[1:]):
+        (site / f"test_{number}.py").write_text(tests, "utf-8")
+    done = run(site, "pytest", "-q", "-p", "no:cacheprovider")
+    assert done.returncode == 0, done.stdout
+    assert int(re.findall(r"(\d+) passed", done.stdout)[-1]) > 25, done.stdout
+
+
+def test_the_settings_of_the_page_are_taken(site: Path) -> None:
+    """The plugins are found by their entry points, and `kenobot config` shows their settings."""
+    home = site / "home"
+    home.mkdir()
+    (home / "kenobot.toml").write_text("\n".join(blocks("toml")[1:]), "utf-8")
+    done = run(site, "kenobot", "--home", str(home), "config")
+    assert (done.returncode, done.stderr) == (0, "")
+    for line in ("birthday", "channels.folder.path", "observers.heartbeat.file"):
+        assert line in done.stdout

@@ -1,4 +1,4 @@
-"""The working papers of one turn: what is known and wanted so far, before anything of it is written."""
+"""The data of one turn: what is known and wanted so far, before anything of it is written."""
 
 from dataclasses import dataclass, field
 
