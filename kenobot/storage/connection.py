@@ -11,6 +11,11 @@ from kenobot.ports.errors import StoreCorrupt, StoreError, StoreFull
 
 Connection = sqlite3.Connection
 
+LOG_PAGES = 256
+"""Pages of a write-ahead log that are folded into the database at a time: a log beside a small home stays small."""
+LOG_BYTES = 4 * 1024**2
+"""Size to which a log is cut back after a large transaction or a long reading made it longer."""
+
 
 class CancellableConnection(sqlite3.Connection):
     """A connection that asks nothing more once `cancelled` is set: it raises StoreError instead."""
@@ -40,7 +45,8 @@ def connect(path: Path, *, readonly: bool = False, cancelled: threading.Event | 
         if not readonly:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA journal_size_limit = 67108864")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+            connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
     except sqlite3.Error:
         connection.close()
         raise

@@ -94,14 +94,15 @@ class Outbox:
     async def mark_sent(self, part: int, platform_id: str) -> None:
         """Note that the platform took a part; returns once that is on disk, so that a restart does not repeat it.
 
-        The reply in the conversation keeps the id of its first part: the outbox forgets it after a week.
+        The conversation keeps the reply's text and the id of its first part: the outbox drops its copy at once and the
+        row after a week.
         """
         now = self._clock.now().isoformat()
 
         def write(connection: Connection) -> None:
             (answered, number) = connection.execute(
-                "UPDATE outbox SET state = 'sent', platform_id = ?, done_at = ?, attempts = attempts + 1 WHERE id = ? "
-                "RETURNING inbox_id, part",
+                "UPDATE outbox SET state = 'sent', platform_id = ?, done_at = ?, attempts = attempts + 1, "
+                "text = '', spans = '[]', payload = '{}' WHERE id = ? RETURNING inbox_id, part",
                 (platform_id, now, part),
             ).fetchone() or (None, 0)
             if answered is not None and number == 0:

@@ -108,14 +108,14 @@ TABLES = (
 FILES = (
     Bound(
         "file:index.db",
-        "about 1 KB a memory or message, and 0.8 KB for what a message means, by what people tell the bot",
+        "about half of its text a memory or message, and 1 KB for what a message means, by what people tell the bot",
         "what is forgotten or erased leaves it",
         "tests/unit/cognitive/recall/index/test_index.py::test_counts_fall_back_to_nothing_when_everything_is_forgotten",
     ),
     Bound(
         "file:kenobot.db-wal",
-        "64 MiB, in practice 4",
-        "checkpoints, journal_size_limit",
+        "4 MiB, in practice 1",
+        "checkpoints by 256 pages, journal_size_limit",
         f"{HERE}/test_files.py::test_the_write_ahead_log_stays_small_under_readers",
     ),
     Bound(

@@ -26,12 +26,12 @@ async def test_the_write_ahead_log_stays_small_under_readers(tmp_path: Path) -> 
         reads = [database.read(lambda c: c.execute("SELECT count(*) FROM key_value").fetchone()) for _ in range(5)]
         await asyncio.gather(*writes, *reads)
         largest = max(largest, log.stat().st_size)
-    assert largest < 16_000_000
+    assert largest < 8_000_000
 
     await database.write(lambda c: put(c, "huge", 80_000_000))
     for number in range(3):
         await database.write(lambda c, key=f"after {number}": put(c, key, 1))  # type: ignore[misc]
-    assert log.stat().st_size <= 64 * 1024 * 1024
+    assert log.stat().st_size <= 4 * 1024 * 1024
     await database.close()
     assert not log.exists()
 

@@ -20,7 +20,7 @@ from kenobot.cognitive.store import events
 from kenobot.core.worker import BackgroundTask
 from kenobot.ports.errors import StoreError
 from kenobot.storage import conversation
-from kenobot.storage.connection import Connection
+from kenobot.storage.connection import LOG_BYTES, LOG_PAGES, Connection
 from kenobot.storage.database import Database
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _ROWS = 100  # of a step in the background: a reader is busy with it for some hu
 _WORTH_LOGGING = 5000  # rows
 _TENTHS = 10
 _OTHER_VERSION = "it is of another version"
-_NO_INDEX = ("no such table", "no such column", _OTHER_VERSION)
+_NO_INDEX = ("no such table", "no such column", posting_rows.UNREADABLE, _OTHER_VERSION)
 
 
 class SideIndex:
@@ -180,7 +180,8 @@ class SideIndex:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA secure_delete = ON")
-            connection.execute("PRAGMA journal_size_limit = 16777216")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+            connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
         except sqlite3.Error:
             connection.close()
             raise

@@ -5,6 +5,8 @@ filtered by scope, and how rare a word is says nothing about other people's memo
 """
 
 import json
+import sqlite3
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -19,19 +21,23 @@ from kenobot.cognitive.recall.index.documents import (
 from kenobot.cognitive.store.records import AMONG
 from kenobot.storage.connection import Connection
 
-VERSION = 3
+VERSION = 4
 """Version of tables and terms: an index of another one is made anew."""
+
+UNREADABLE = "the words of a document cannot be read"
+"""Message of the error of a damaged index."""
 
 _ERASED, _MERGED = "erased", "merged"  # names of cursors; the second is of as many documents as there were then
 _STEP = 200  # pages that are merged at a time: some hundredths of a second
 _WORKED = 2  # FTS5 counts two changes for a merge that found something to do
 _MANY = 8  # segments of FTS5
+_LONG = 512  # characters: shorter texts gain little by compression
 _GROWN, _WORTH_IT = 1.25, 1000  # growth of an index, and documents
 
 SCHEMA = """
 CREATE TABLE room (id INTEGER PRIMARY KEY, scope TEXT NOT NULL, kind TEXT NOT NULL, docs INTEGER NOT NULL DEFAULT 0,
                    words INTEGER NOT NULL DEFAULT 0, UNIQUE (scope, kind));
-CREATE TABLE doc (id INTEGER PRIMARY KEY, room INTEGER NOT NULL, terms TEXT NOT NULL);
+CREATE TABLE doc (id INTEGER PRIMARY KEY, room INTEGER NOT NULL, terms NOT NULL);
 CREATE TABLE term (token TEXT PRIMARY KEY, docs INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE name (scope TEXT NOT NULL, name TEXT NOT NULL, subject TEXT NOT NULL, record INTEGER NOT NULL,
                    PRIMARY KEY (scope, name, subject, record)) WITHOUT ROWID;
@@ -39,7 +45,7 @@ CREATE INDEX name_record ON name (record);
 CREATE TABLE told (inbox INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (inbox, record)) WITHOUT ROWID;
 CREATE INDEX told_record ON told (record);
 CREATE TABLE turn_vector (message INTEGER NOT NULL, model TEXT NOT NULL, embedding BLOB NOT NULL, hash BLOB NOT NULL,
-                          PRIMARY KEY (message, model)) WITHOUT ROWID;
+                          PRIMARY KEY (message, model));
 CREATE INDEX turn_vector_content ON turn_vector (hash, model);
 CREATE VIRTUAL TABLE list USING fts5 (terms, content = '', detail = none, tokenize = "ascii tokenchars '.&/_-+#'");
 """
@@ -97,7 +103,7 @@ def documents_with(connection: Connection, groups: Sequence[Sequence[str]], limi
 def document_terms(connection: Connection, documents: Sequence[int]) -> list[tuple[int, int, list[str]]]:
     """Read the id, the partition and the terms of each of these documents."""
     rows = connection.execute(f"SELECT id, room, terms FROM doc WHERE id {AMONG}", (json.dumps(documents),))
-    return [(row[0], row[1], row[2].split(" ")) for row in rows]
+    return [(row[0], row[1], _unpacked(row[2])) for row in rows]
 
 
 def record_terms(connection: Connection, records: Sequence[int]) -> dict[int, frozenset[str]]:
@@ -175,7 +181,7 @@ def _stored(
         "ON doc.id >= first.value AND doc.id < first.value + ?",
         (json.dumps([record * IDS_PER_SOURCE for record in records]), TURN_OFFSET),
     )
-    found = {row[0]: (row[1], row[2].split(" ")) for row in rows}
+    found = {row[0]: (row[1], _unpacked(row[2])) for row in rows}
     turns = document_terms(connection, [message * IDS_PER_SOURCE + TURN_OFFSET for message in messages])
     return found | {document: (partition, terms) for document, partition, terms in turns}
 
@@ -198,7 +204,7 @@ def _add(connection: Connection, documents: Sequence[Document]) -> None:
     )
     connection.executemany(
         "INSERT INTO doc (id, room, terms) VALUES (?, ?, ?)",
-        [(document.id, partition, " ".join(document.terms)) for document, partition in added],
+        [(document.id, partition, _packed(document.terms)) for document, partition in added],
     )
     _count(connection, [(partition, document.terms) for document, partition in added], 1)
 
@@ -237,6 +243,21 @@ def _count(connection: Connection, documents: Sequence[tuple[int, Sequence[str]]
 
 def _tokens(partition: int, terms: Sequence[str]) -> str:
     return " ".join(f"{partition}·{term}" for term in terms)
+
+
+def _packed(terms: Sequence[str]) -> str | bytes:
+    """The terms of a document as they are stored: those of a long one compressed, or they take the room of its text."""
+    text = " ".join(terms)
+    return text if len(text) < _LONG else zlib.compress(text.encode())
+
+
+def _unpacked(stored: str | bytes) -> list[str]:
+    """The same as terms. Raises DatabaseError when they are damaged."""
+    try:
+        text = stored if isinstance(stored, str) else zlib.decompress(stored).decode()
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise sqlite3.DatabaseError(UNREADABLE) from error
+    return text.split(" ")
 
 
 def _quoted(token: str) -> str:

@@ -19,6 +19,7 @@ from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.redaction import escape_controls
 from kenobot.storage.connection import Connection
+from kenobot.storage.room import room_by_part
 
 _NO_SESSION = "none"
 
@@ -106,6 +107,7 @@ def _figures(context: CommandContext, connection: Connection) -> dict[str, Any]:
             "index": _size(home.index),
             "files": sum(_size(path) for path in home.memory.rglob("*") if path.is_file()),
         },
+        "room": room_by_part(home, connection),
     }
 
 
@@ -136,7 +138,9 @@ def _figure_lines(row: dict[str, Any]) -> list[str]:
         *(_vector_line(row, name, what) for name, what in (("vectors", "memories"), ("turn_vectors", "messages"))),
         f"{'tokens today':<30} {row['tokens_today']:>8}",
     ]
-    return [*filter(None, lines), *(f"{name + ' (bytes)':<30} {size:>12}" for name, size in row["disk"].items())]
+    room = {**row["room"], "in all": sum(row["room"].values())}
+    lines += [f"{name.replace('_', ' ') + ' (bytes)':<30} {size:>12}" for name, size in room.items()]
+    return [*filter(None, lines)]
 
 
 def _vector_line(row: dict[str, Any], name: str, what: str) -> str:

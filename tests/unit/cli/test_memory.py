@@ -136,8 +136,11 @@ def test_stats(cli: Cli, made: Home) -> None:
     assert figures["by_form"]["note"] == 1
     assert figures["embedder"].startswith("none")
     assert figures["disk"]["database"] > 0
+    assert figures["room"]["memory"] > 0
     assert figures["mean_confidence"] == pytest.approx(0.95)
-    assert "by status" in cli("memory", "stats")[1]
+    told = cli("memory", "stats")[1]
+    assert "by status" in told
+    assert "search index (bytes)" in told
 
 
 def test_recall_and_context(cli: Cli, made: Home) -> None:

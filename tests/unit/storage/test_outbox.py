@@ -67,6 +67,19 @@ async def test_what_was_sent_is_not_sent_again(outbox: Outbox, database: Databas
     assert found == [("sent", "platform 77", 1)]
 
 
+async def test_a_part_that_was_sent_leaves_its_text_to_the_conversation(outbox: Outbox, database: Database) -> None:
+    """A reply stands once in a home; what waits or was given up keeps its own."""
+    await _put(database, 1, "sent", "waits", "dead")
+    (sent, _), _, (dead, _) = await outbox.pending_after("fake", "1")
+    await outbox.mark_sent(sent.id, "platform 77")
+    await outbox.give_up(dead.id, "no")
+    assert await rows(database, "SELECT text, spans, payload FROM outbox ORDER BY id") == [
+        ("", "[]", "{}"),
+        ("waits", "[]", "{}"),
+        ("dead", "[]", "{}"),
+    ]
+
+
 async def test_a_failed_try_is_counted_and_waits_on(outbox: Outbox, database: Database) -> None:
     """Its reason is kept, and its place in the row."""
     await _put(database, 1, "one", "two")

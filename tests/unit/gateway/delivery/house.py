@@ -28,6 +28,7 @@ class House:
         for signal in (MESSAGE_SENT, MESSAGE_FAILED):
             self.bus.wake_on(signal, self._note)
         self._messages = 0
+        self._texts: dict[int, str] = {}
 
     def _note(self, envelope: Envelope) -> None:
         self.announced.append((envelope.signal.name, envelope.payload.get("error")))
@@ -37,13 +38,17 @@ class House:
         self._messages += 1
         number, to = self._messages, inbound(chat=chat, channel=channel)
         parts = [MessagePart(text) for text in texts]
-        return await self.database.write(
+        letters = await self.database.write(
             lambda c: enqueue(c, Destination(to.channel, to.chat, f"trace {number}", number), parts, START)
         )
+        self._texts |= {letter.id: letter.part.text for letter in letters}
+        return letters
 
     async def answer(self, *texts: str, chat: str = "1", channel: str = "fake") -> None:
         """Commit a reply and dispatch it."""
         self.delivery.dispatch(await self.commit(*texts, chat=chat, channel=channel))
 
     async def states(self) -> list[tuple[object, ...]]:
-        return await rows(self.database, "SELECT text, state, attempts FROM outbox ORDER BY id")
+        """The text of each part as it was committed, its state and how often it was tried."""
+        found = await rows(self.database, "SELECT id, state, attempts FROM outbox ORDER BY id")
+        return [(self._texts[int(str(number))], state, attempts) for number, state, attempts in found]

@@ -94,14 +94,24 @@ async def test_a_changed_text_is_found_by_its_new_words_only(memory: Memory) -> 
     assert await memory.texts("Tuesday") == []
 
 
-@pytest.mark.parametrize("damage", ["gone", "rubbish", "older", "torn"])
+async def test_a_long_turn_takes_less_room_in_the_index_than_in_the_conversation(memory: Memory) -> None:
+    """It is found by any of its words all the same."""
+    text = " ".join(f"sentence {number} tells of the old harbour and its lighthouse" for number in range(200))
+    await memory.say("hello", 1, answer=f"{text} quokkaberry")
+    assert [excerpt.turn.id for excerpt in (await memory.recall("the quokkaberry?", force=True)).excerpts] == [2]
+    with sqlite3.connect(memory.path) as connection:
+        stored = connection.execute("SELECT max(length(terms)) FROM doc").fetchone()[0]
+    assert stored < len(text) / 3
+
+
+@pytest.mark.parametrize("damage", ["gone", "rubbish", "older", "torn", "scrambled"])
 async def test_a_lost_or_damaged_index_is_made_anew(
     memory: Memory, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """And finds what is new at once, whatever became of the file, also of one that breaks while it is open."""
     await memory.learn("The old boat is blue")
     await memory.texts("boat")
-    if damage != "torn":
+    if damage not in ("torn", "scrambled"):
         memory.index.close()
         memory.index = SideIndex(memory.path)
     with caplog.at_level(logging.ERROR):
@@ -116,6 +126,9 @@ async def test_a_lost_or_damaged_index_is_made_anew(
             case "torn":
                 with sqlite3.connect(memory.path) as connection:
                     connection.execute("DROP TABLE doc")
+            case "scrambled":
+                with sqlite3.connect(memory.path) as connection:
+                    connection.execute("UPDATE doc SET terms = x'0badc0de'")
         await memory.learn("The new boat is red")
         await memory.texts("boat")  # this one may have to notice first
         found = await memory.texts("boat")

@@ -1,0 +1,112 @@
+"""Measure what takes the room of a home on disk: tables by what they hold, free pages, logs and files."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Literal, get_args
+
+from kenobot.core.settings.home import Home
+from kenobot.storage.connection import Connection, connect
+
+RoomPart = Literal[
+    "conversation",
+    "memory",
+    "search_index",
+    "vectors",
+    "signals",
+    "mail",
+    "free_space",
+    "write_ahead_logs",
+    "files",
+    "backups",
+    "other",
+]
+
+_CONTENTS: Mapping[str, RoomPart] = {  # of the database; every other table is memory's
+    "message": "conversation",
+    "hidden_turn": "conversation",
+    "prompt_prefix": "conversation",
+    "turn": "conversation",
+    "turn_step": "conversation",
+    "inbox": "mail",
+    "outbox": "mail",
+    "approval": "mail",
+    "pairing": "mail",
+    "approved_person": "mail",
+    "signal": "signals",
+    "vector": "vectors",
+    "turn_vector": "vectors",
+}
+
+
+def room_by_part(home: Home, connection: Connection) -> dict[RoomPart, int]:
+    """The bytes of each part of a home; together they are all of it. connection: to its database.
+
+    While the bot runs, pages that stand in a write-ahead log as well are counted twice.
+    """
+    parts = Counter(_pages_by_part(connection, "memory"))
+    parts["search_index"] += 0
+    try:
+        with closing(connect(home.index, readonly=True)) as index:
+            parts.update(_pages_by_part(index, "search_index"))
+    except sqlite3.Error:  # there is none, or it is damaged and will be made anew
+        parts["search_index"] += _size(home.index)
+    files = {path: path.lstat().st_size for path in home.path.rglob("*") if path.is_file() or path.is_symlink()}
+    counted = {home.database, home.index}
+    logs = {path.with_name(f"{path.name}-{kind}") for path in counted for kind in ("wal", "shm")}
+    for path, size in files.items():
+        if path in logs:
+            parts["write_ahead_logs"] += size
+        elif path not in counted:
+            parts[_folder(home, path)] += size
+    return {part: parts[part] for part in get_args(RoomPart)}
+
+
+def _folder(home: Home, path: Path) -> RoomPart:
+    if path.is_relative_to(home.memory):
+        return "files"
+    return "backups" if path.is_relative_to(home.backups) else "other"
+
+
+def _pages_by_part(connection: Connection, rest: RoomPart) -> Mapping[RoomPart, int]:
+    """The bytes of the pages of a database, by what stands in them. rest: the part of tables that are not named."""
+    page, pages, free = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_size", "page_count", "freelist_count")
+    )
+    used = (pages - free) * page
+    tables = _bytes_by_table(connection, page)
+    whole = sum(tables.values()) or 1
+    parts: Counter[RoomPart] = Counter({"free_space": free * page})
+    for table, size in tables.items():
+        parts[_CONTENTS.get(table, rest)] += used * size // whole
+    parts[rest] += pages * page - parts.total()  # what no table holds, and what rounding lost
+    return parts
+
+
+def _bytes_by_table(connection: Connection, page: int) -> Mapping[str, int]:
+    """The bytes of each table with its indexes.
+
+    Where SQLite was built without dbstat, those of its values, and a page for each tree.
+    """
+    trees = connection.execute("SELECT name, tbl_name FROM sqlite_schema WHERE rootpage > 0").fetchall()
+    owners = dict(trees)
+    sizes: Counter[str] = Counter()
+    try:
+        for name, size in connection.execute("SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE"):
+            sizes[owners.get(name, name)] += size
+    except sqlite3.Error:
+        for name, table in trees:
+            sizes[table] += page + (_bytes_of_values(connection, table) if name == table else 0)
+    return sizes
+
+
+def _bytes_of_values(connection: Connection, table: str) -> int:
+    columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+    lengths = " + ".join(f'coalesce(length(CAST("{column}" AS BLOB)), 0)' for column in columns)
+    return int(connection.execute(f'SELECT coalesce(sum({lengths}), 0) FROM "{table}"').fetchone()[0])
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

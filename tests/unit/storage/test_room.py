@@ -1,0 +1,96 @@
+"""What takes the room of a home."""
+
+import random
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from kenobot.core.settings.home import Home
+from kenobot.storage.connection import connect
+from kenobot.storage.room import RoomPart, room_by_part
+from tests.scene import Scene
+
+_ANSWER = 4000  # characters
+_SYLLABLES = "ba cam de fun go lim nor pes ra sil tu ven".split()
+_WORDS = ["".join(each) for each in product(_SYLLABLES, repeat=3)]
+
+
+def _answers(count: int) -> list[str]:
+    rng = random.Random(5)
+    return [" ".join(rng.choices(_WORDS, k=_ANSWER))[:_ANSWER] for _ in range(count)]
+
+
+async def _talk(folder: Path, count: int) -> Home:
+    async with Scene(folder, _answers(count)) as scene:
+        for number in range(count):
+            await scene.say(f"Question {number}?")
+        await scene.app.indexer.index_all()
+    return scene.home
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncIterator[Home]:
+    """A home with forty answers of 4 kB, closed."""
+    yield await _talk(tmp_path, 40)
+
+
+def _room(home: Home, *, dbstat: bool = True) -> dict[RoomPart, int]:
+    def rule(action: int, table: str | None, *_: object) -> int:
+        return sqlite3.SQLITE_DENY if table == "dbstat" else sqlite3.SQLITE_OK
+
+    with closing(connect(home.database, readonly=True)) as connection:
+        if not dbstat:
+            connection.set_authorizer(rule)
+        return room_by_part(home, connection)
+
+
+@pytest.mark.parametrize("dbstat", [True, False])
+async def test_the_parts_are_all_of_the_home(home: Home, *, dbstat: bool) -> None:
+    """Every byte on disk counts once, also where SQLite cannot tell the size of a table."""
+    (home.backups / "kenobot-before-0009.db").write_bytes(b"b" * 1000)
+    (home.memory / "MEMORY.md").write_bytes(b"m" * 2000)
+    (home.path / "console_history").write_bytes(b"h" * 3000)
+    before = _room(home, dbstat=dbstat)
+    assert sum(before.values()) == sum(path.stat().st_size for path in home.path.rglob("*") if path.is_file())
+    assert (before["backups"], before["other"] >= 3000, before["files"] >= 2000) == (1000, True, True)
+
+
+@pytest.mark.parametrize("dbstat", [True, False])
+async def test_a_conversation_is_told_from_memory_mail_and_index(home: Home, *, dbstat: bool) -> None:
+    """Answers take their own room in the conversation, and hardly any elsewhere."""
+    room = _room(home, dbstat=dbstat)
+    text = 40 * _ANSWER
+    assert text < room["conversation"] < 2 * text
+    assert room["mail"] < text
+    assert room["signals"] > 0
+    assert room["search_index"] > 0
+
+
+async def test_dropped_rows_are_told_as_free_space(home: Home) -> None:
+    """Until new ones take it."""
+    assert _room(home)["free_space"] < 40 * _ANSWER / 4
+    with closing(connect(home.database)) as connection:
+        connection.execute("DELETE FROM message")
+    assert _room(home)["free_space"] > 40 * _ANSWER / 2
+
+
+async def test_a_home_without_a_search_index_is_measured(home: Home) -> None:
+    """A damaged one counts by its size."""
+    for path in home.path.glob("index.db*"):
+        path.unlink()
+    assert _room(home)["search_index"] == 0
+    home.index.write_bytes(b"no database" * 1000)
+    assert _room(home)["search_index"] == 11_000
+
+
+async def test_an_answer_takes_less_than_three_times_its_text(tmp_path: Path) -> None:
+    """Conversation, mail, signals and the words of the search index together."""
+    sizes = {}
+    for count in (20, 80):
+        home = await _talk(tmp_path / str(count), count)
+        sizes[count] = sum(_room(home).values())
+    assert sizes[80] - sizes[20] < 3 * 60 * _ANSWER
