@@ -9,7 +9,7 @@ from kenobot.core.i18n import Language
 from kenobot.ports.errors import PluginError, StoreError
 from kenobot.ports.postprocessor import Element, PostProcessor, TurnEffects
 from kenobot.postprocessors.quotation import QuotationCheck, is_blank
-from kenobot.postprocessors.scanner import ScanResult, scan_tags
+from kenobot.postprocessors.scanner import ScanResult, scan_tags, whole_length
 
 _TAG = re.compile(r"[a-z][a-z0-9-]{1,63}/?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -47,6 +47,11 @@ class Pipeline:
         self._processors = tuple(processors)
         self._redact = redact
         self._names = _names(self._processors)
+
+    def drop_cut(self, text: str) -> str:
+        """Drop the element or the tag that the end of a text went through, because the model was cut off there."""
+        text = _storable(text)
+        return text[: whole_length(text, self._names)]
 
     def process(
         self, reply_text: str, untrusted: Sequence[str], turn: TurnEffects, ask_language: Language

@@ -36,8 +36,10 @@ _CUT = re.compile(
     r"<(/?)([a-z][a-z0-9-]{0,63})(\s{0,8}/|\s{1,8}[\w-]{0,32}(?:=[^\s`]{0,64})?)?", re.ASCII | re.IGNORECASE
 )
 _MARK = re.compile(r"<([ \t]*)(/?)([ \t]*)([^\s/>]+)([^>]*)>")
+_BEGUN = re.compile(r"([ \t]*+/?[ \t]*+)([a-z][a-z0-9-]*+|)((?:[\s/][^<>]*+)?)", re.ASCII | re.IGNORECASE)
 _LONGEST_CUT = 180
 _SHORTEST_CUT = 4
+_ROUNDS = 20
 
 IsQuoted = Callable[[str, Sequence[str]], bool]
 """Tells from an element's canonical name and the pieces of its content whether it is a quotation."""
@@ -95,6 +97,11 @@ def scan_tags(text: str, names: Mapping[str, str], is_quoted: IsQuoted | None = 
     return _scanner(tuple(sorted(names.items()))).scan(text, is_quoted)
 
 
+def whole_length(text: str, names: Mapping[str, str]) -> int:
+    """Measure how much of a text that was cut off stands before the element or the tag that the cut went through."""
+    return _scanner(tuple(sorted(names.items()))).whole_length(text)
+
+
 @lru_cache(maxsize=16)
 def _scanner(names: tuple[tuple[str, str], ...]) -> "_Scanner":
     return _Scanner(names)
@@ -124,6 +131,44 @@ class _Scanner:
             elements=tuple(self._element(draft) for draft in drafts if not draft.inert),
             ignored=tuple(self._element(draft) for draft in drafts if draft.inert),
         )
+
+    def whole_length(self, text: str) -> int:
+        end = len(text)
+        # What is dropped may have held the end of code, in which a tag was none. Each round is linear.
+        for _ in range(_ROUNDS):
+            before = end
+            while (start := text.rfind("<", 0, end)) >= 0 and self._may_begin(text[start + 1 : end]):
+                end = start
+            end = self._first_open(text[:end])
+            if end == before:
+                break
+        return end
+
+    def _first_open(self, text: str) -> int:
+        """Find the first opener that nothing closes, not even the end of an element around it; else the end."""
+        parts = self._apart(text, at_most=_FLOOD)
+        if parts is None:
+            return len(text)
+        at, closed = 0, -1
+        for index, (row, tag) in enumerate(zip(parts.rows, parts.tags, strict=True)):
+            at += len(parts.texts[index])
+            if tag is not None and tag.kind == "opener":
+                if parts.unclosed[index] and index > closed:
+                    return at
+                closed = max(closed, parts.pairs.get(index, -1))
+            at += len(row)
+        return len(text)
+
+    def _may_begin(self, rest: str) -> bool:
+        """Whether `rest`, up to the end of a cut text, may be what follows the bracket of a tag."""
+        match = _BEGUN.fullmatch(rest)
+        if match is None:
+            return False
+        before, word, more = match[1], match[2].lower(), match[3]
+        if not more:
+            return any(name.startswith(word) for name in self._names)
+        # As in `_read`: after a blank there are no attributes.
+        return word in self._names and not (before.strip("/") and more.strip().strip("/"))
 
     def _apart(self, text: str, at_most: int) -> _Parts | None:
         """Split `text` into its parts; None for a flood."""

@@ -58,7 +58,13 @@ def turn_policy(settings: Settings, providers: int) -> TurnPolicy:
     """Return the retries and deadlines of a turn. providers: how many there are to ask."""
     retry = RetryPolicy(attempts=settings.provider.attempts, budget=settings.provider.retry_seconds)
     expire = timedelta(hours=settings.messages.expire_hours).total_seconds()
-    return TurnPolicy(settings.loop.attempts, retry, expires_after=expire, provider_count=providers)
+    return TurnPolicy(
+        settings.loop.attempts,
+        retry,
+        expires_after=expire,
+        provider_count=providers,
+        continuations=settings.provider.continuations,
+    )
 
 
 def prompt_limits(settings: Settings) -> PromptLimits:

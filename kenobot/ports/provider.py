@@ -105,9 +105,34 @@ class Delta:
     call: ToolCall | None = None
 
 
+OVERLONG = "answer_chars"  # the stop reason of a reply that the core stopped reading
+
+ReplyEnd = Literal["whole", "cut", "crowded", "paused", "refused", "overlong", "unknown"]
+"""How a reply ended.
+
+whole: the model had said all. cut: the reply had become as long as it might. crowded: prompt and reply filled the
+model's window. paused: the model wants to be asked to go on. refused: it will not answer, whatever it had begun to say.
+overlong: it was longer than any answer may be, and was not read to its end.
+unknown: for a reason that nobody here knows.
+"""
+
+_ENDS: Mapping[str, ReplyEnd] = {
+    "end_turn": "whole",
+    "stop_sequence": "whole",
+    "stop": "whole",
+    "max_tokens": "cut",
+    "length": "cut",
+    "model_context_window_exceeded": "crowded",
+    "pause_turn": "paused",
+    "refusal": "refused",
+    "content_filter": "refused",
+    OVERLONG: "overlong",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A whole reply. It exists only when the stream ended with a stop reason."""
+    """What a model said. It exists only when the stream ended with a stop reason, which need not make it whole."""
 
     text: str
     stop_reason: str
@@ -116,9 +141,14 @@ class Reply:
     calls: tuple[ToolCall, ...] = ()
 
     @property
-    def truncated(self) -> bool:
-        """Return whether it ends because it had become as long as it might, as one provider or another says it."""
-        return self.stop_reason in ("max_tokens", "length")
+    def end(self) -> ReplyEnd:
+        """Return how it ended, by its stop reason as one provider or another spells it."""
+        return _ENDS.get(self.stop_reason, "unknown")
+
+    @property
+    def whole(self) -> bool:
+        """Return whether nothing of it is missing."""
+        return self.end == "whole"
 
 
 class Provider(Protocol):
@@ -128,7 +158,7 @@ class Provider(Protocol):
     def name(self) -> str: ...
 
     def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """Yield the reply as it is written; the last delta has a stop reason.
+        """Yield the reply as it is written; the last delta has a stop reason, one of those that `ReplyEnd` tells of.
 
         Raises RateLimited, Unavailable, Rejected. A stream that ends without a stop reason is a failed turn.
         """

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, astuple
 from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Any, Literal
 
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, Usage
@@ -35,9 +36,10 @@ def load_steps(connection: Connection, message: int) -> list[TurnStep]:
     return [_load(kind, json.loads(payload)) for kind, payload in rows]
 
 
-def saved_reply(connection: Connection, message: int) -> Reply | None:
-    """Return the model's last reply to a message that an earlier attempt paid for, if there is one."""
-    return next((step for step in reversed(load_steps(connection, message)) if isinstance(step, Reply)), None)
+def saved_pieces(connection: Connection, message: int) -> tuple[Reply, ...]:
+    """Return the pieces of the answer under way that earlier attempts paid for: the replies since the last tool."""
+    pieces = takewhile(lambda step: isinstance(step, Reply), reversed(load_steps(connection, message)))
+    return tuple(step for step in pieces if isinstance(step, Reply))[::-1]
 
 
 def finish_turn(connection: Connection, message: int, session: str, trace: str, at: datetime, grade: str) -> None:

@@ -168,7 +168,7 @@ class CompactionWorker(PerChatWorker):
     def _read(self, reply: Reply, batch: SummaryBatch) -> list[SummaryLine] | None:
         """Parse the lines of an answer, within the token limit; None when it cannot stand for the batch."""
         policy = self._policy.compact
-        if reply.truncated:
+        if not reply.whole:
             return None
         answered = prompt.parse_lines(reply.text, len(batch.previous.lines), len(batch.turns), policy)
         if answered is None:

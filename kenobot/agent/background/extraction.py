@@ -202,7 +202,7 @@ class ExtractionWorker(PerChatWorker):
             raise BudgetExhausted("What may be used today for memory is used up.")
         reply, use = answer
         facts = parse_facts(reply.text)
-        if facts is None or (reply.truncated and len(batch.turns) > 1):
+        if facts is None or (not reply.whole and len(batch.turns) > 1):
             await budget.settle(use, use.tokens)
             raise ExtractionFailed("The answer is cut." if facts else "The answer holds no list of facts.")
         return ExtractionResult(facts, "model", use)

@@ -122,7 +122,7 @@ class NightModel:
         if answer is None:
             return None
         reply, use = answer
-        return ModelAnswer(reply.text, use.tokens, use.settle)
+        return ModelAnswer(reply.text if reply.whole else "", use.tokens, use.settle)
 
     async def _ask(self, request: Request, day: str) -> tuple[Reply, TokenUse] | None:
         for attempt in range(1, self._policy.max_attempts + 1):

@@ -19,6 +19,7 @@ from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
+from kenobot.agent.turn.pieces import continued, joined_text
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
 from kenobot.agent.turn.turn_signals import TurnSignals, show_typing
 from kenobot.cognitive.control import reactions
@@ -142,11 +143,8 @@ class TurnRunner:
         match effect:
             case machine.ClaimMessage():
                 return await self._claim(data)
-            case machine.AskModel(level):
-                assert data.context is not None
-                if data.first_call_at is None:
-                    data.first_call_at = self._s.clock.monotonic()
-                return machine.ModelReplied(await self._s.model.ask(data.context.request, level))
+            case machine.AskModel(level, pieces):
+                return machine.ModelReplied(await self._ask(data, level, pieces))
             case machine.ProbeModel():
                 return machine.ProbeFinished(await self._s.model.probe())
             case machine.Wait(seconds):
@@ -158,8 +156,11 @@ class TurnRunner:
                 await self._run_command(data)
             case machine.BuildContext(reduced):
                 data.context = await self._s.prompt_service.build(data.pending, data.principal, reduced=reduced)
-            case machine.ProcessReply(reply, fresh):
-                self._process(data, reply, fresh)
+            case machine.SavePiece(pieces):
+                data.unsaved = self._last(pieces)
+                await self._s.database.write(self._checkpoint(data))
+            case machine.ProcessReply(pieces, fresh):
+                self._process(data, pieces, fresh)
             case _:
                 await self._end(effect, data)
         return machine.EffectDone()
@@ -178,7 +179,7 @@ class TurnRunner:
     # ── the steps ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _claim(self, data: TurnData) -> machine.MessageClaimed:
-        pending, saved = data.pending, None
+        pending, saved = data.pending, tuple[Reply, ...]()
         age = (self._s.clock.now() - pending.waiting_since).total_seconds()
         first = not data.attempt
         if pending.claimed and first:
@@ -186,7 +187,7 @@ class TurnRunner:
         else:
             data.attempt = await self._inbox.claim(pending.id)
             if not (pending.fresh and first):
-                saved = await self._s.database.read(lambda c: turn_steps.saved_reply(c, pending.id))
+                saved = await self._s.database.read(lambda c: turn_steps.saved_pieces(c, pending.id))
         return machine.MessageClaimed(data.attempt, saved, age, data.command is not None)
 
     async def _run_command(self, data: TurnData) -> None:
@@ -239,19 +240,32 @@ class TurnRunner:
         await self._signals.emit_in_chat(_ENDINGS[end], pending, reason=reason)
         await self._signals.emit_in_chat(MESSAGE_OUT, pending, text=sentence)
 
-    def _process(self, data: TurnData, reply: Reply, fresh: bool) -> None:
-        """Clean the reply and collect what its tags ask for."""
+    async def _ask(self, data: TurnData, level: int, pieces: Sequence[Reply]) -> Reply:
+        """Ask for an answer, or for the rest of one. Of a piece that is cut, what the cut went through is dropped."""
+        assert data.context is not None
+        if data.first_call_at is None:
+            data.first_call_at = self._s.clock.monotonic()
+        said = joined_text(pieces)
+        reply = await self._s.model.ask(continued(data.context.request, said), level)
+        data.first_call_at = None  # the next piece has tries of its own
+        if not reply.whole:
+            reply = replace(reply, text=self._s.pipeline.drop_cut(said + reply.text)[len(said) :])
+        return reply
+
+    def _process(self, data: TurnData, pieces: Sequence[Reply], fresh: bool) -> None:
+        """Clean the answer and collect what its tags ask for; mark one that is not whole."""
         context = data.context
         assert context is not None
-        reply = replace(reply, text=self._s.redact.redact_known(reply.text))  # also in the checkpoint and in memory
-        data.unsaved_reply = reply if fresh else None
+        data.unsaved = self._last(pieces) if fresh else None
+        answer = self._s.redact.redact_known(joined_text(pieces))  # also in memory
         effects = data.effects = CollectedEffects(data.pending.session, data.principal)
-        processed = self._s.pipeline.process(reply.text, context.untrusted_texts, effects, data.language)
+        processed = self._s.pipeline.process(answer, context.untrusted_texts, effects, data.language)
         mark = texts.LINK_REMOVED(data.language)
         guarded = trifecta.guard_reply(processed.clean, effects.candidates, context.exposure, context.texts, mark)
         provenance = Provenance(context.speech)
         effects.candidates = [replace(item, trust=provenance.lowest_trust(item)) for item in guarded.candidates]
-        data.processed, data.removed_urls = replace(processed, clean=guarded.reply), guarded.removed_urls
+        shown = guarded.reply if pieces[-1].whole else f"{guarded.reply}\n\n{texts.CUT(data.language)}"
+        data.processed, data.removed_urls = replace(processed, clean=shown), guarded.removed_urls
         data.grade = grade_reply(guarded.reply, data.pending.inbound.text, context.plan.texts)
         data.violated_rules = tuple(self._s.identity.violations(guarded.reply))
 
@@ -268,7 +282,8 @@ class TurnRunner:
         parts = self._render(data, clean)
         await self._s.embedding.embed_statements(candidate.text for candidate in effects.candidates)
         data.decisions, waiting, reacted = await self._s.database.write(
-            lambda connection: self._write(connection, data, clean, parts), before=self._checkpoint(data)
+            lambda connection: self._write(connection, data, clean, parts),
+            before=self._checkpoint(data) if data.unsaved else None,
         )
         self._s.delivery.dispatch(waiting)
         decided = [decision.record for _, decision in data.decisions if decision.record is not None]
@@ -323,11 +338,15 @@ class TurnRunner:
         turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, _grade_text(data.grade))
         return decisions, waiting, reacted
 
-    def _checkpoint(self, data: TurnData) -> Callable[[Connection], None] | None:
-        reply, pending, at = data.unsaved_reply, data.pending, self._s.clock.now()
-        if reply is None:
-            return None
-        return lambda connection: turn_steps.append_step(connection, pending.id, 0, reply, at)
+    def _last(self, pieces: Sequence[Reply]) -> tuple[int, Reply]:
+        """The last piece, without secrets, as a checkpoint holds it, and its number."""
+        last = pieces[-1]
+        return len(pieces) - 1, replace(last, text=self._s.redact.redact_known(last.text))
+
+    def _checkpoint(self, data: TurnData) -> Callable[[Connection], None]:
+        assert data.unsaved is not None
+        (number, reply), pending, at = data.unsaved, data.pending, self._s.clock.now()
+        return lambda connection: turn_steps.append_step(connection, pending.id, number, reply, at)
 
     def _render(self, data: TurnData, text: str) -> Sequence[MessagePart]:
         return render(self._s.channels, data.pending.inbound.channel, text)

@@ -1,5 +1,8 @@
 """One turn as a step function over data: an event gives the next state and effect. No I/O, no clock, no tasks.
 
+                                    SavePiece
+                                       │ ▲ cut
+                                       ▼ │
     MessageClaimed ─▶ BuildContext ─▶ AskModel ─▶ ProcessReply ─▶ CommitTurn ─▶ done
       │                    ▲            │  ▲           │             │ ▲
       │ a command          │ too long   ▼  │           ▼             ▼ │
@@ -8,6 +11,8 @@
       ├▶ ReportFailure                  ├▶ Defer: asked again when the model is back
       │ too many attempts               └▶ ProbeModel: is it the model, or this message?
       └▶ MoveToDeadLetters
+An answer comes in pieces: one that was cut is saved and continued, a few times; what is missing then is said. One that
+the model refused to give, or in which there is nothing, is reported.
 Every turn ends in exactly one of: committed, the person told of a failure, moved to the dead letters with a reason and
 the person told; or deferred, and then it goes on from the beginning.
 """
@@ -26,7 +31,9 @@ _SHORTAGE = 12  # failures in a row for want of memory, some five minutes; then 
 _BURIALS = 3  # then the message stays claimed, and the next sweep tries again
 _PARKS_BEFORE_PROBE = 3
 
-Stage = Literal["claim", "order", "context", "model", "probe", "process", "commit", "ending", "done"]
+Stage = Literal[
+    "claim", "order", "context", "shorten", "model", "piece", "probe", "process", "commit", "ending", "done"
+]
 
 
 # ── events ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -36,11 +43,11 @@ Stage = Literal["claim", "order", "context", "model", "probe", "process", "commi
 class MessageClaimed:
     """The message was claimed for the `attempt`-th time.
 
-    saved_reply: a reply already paid for. age: seconds since the message was sent.
+    pieces: of an answer, already paid for. age: seconds since the message was sent.
     """
 
     attempt: int
-    saved_reply: Reply | None = None
+    pieces: tuple[Reply, ...] = ()
     age: float = 0.0
     is_command: bool = False
 
@@ -100,9 +107,17 @@ class BuildContext:
 
 @dataclass(frozen=True, slots=True)
 class AskModel:
-    """Ask provider number `level`; 0 is the preferred one."""
+    """Ask provider number `level`; 0 is the preferred one. pieces: what it has said already, to be continued."""
 
     level: int = 0
+    pieces: tuple[Reply, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SavePiece:
+    """Checkpoint the last of `pieces` before it is continued."""
+
+    pieces: tuple[Reply, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +127,9 @@ class ProbeModel:
 
 @dataclass(frozen=True, slots=True)
 class ProcessReply:
-    """Run the post-processors over `reply`; `fresh` when it still has to be checkpointed."""
+    """Run the post-processors over the answer that `pieces` make; `fresh` when the last has to be checkpointed."""
 
-    reply: Reply
+    pieces: tuple[Reply, ...]
     fresh: bool
 
 
@@ -158,7 +173,17 @@ class Stop:
 
 Ending = ReportFailure | MoveToDeadLetters | Defer
 Effect = (
-    ClaimMessage | RunCommand | BuildContext | AskModel | ProbeModel | ProcessReply | CommitTurn | Wait | Stop | Ending
+    ClaimMessage
+    | RunCommand
+    | BuildContext
+    | AskModel
+    | SavePiece
+    | ProbeModel
+    | ProcessReply
+    | CommitTurn
+    | Wait
+    | Stop
+    | Ending
 )
 
 
@@ -168,12 +193,14 @@ class TurnState:
 
     deferrals: how often this message was deferred before.
     level: the number of the provider that is asked.
-    provider_calls: calls of that provider so far.
+    provider_calls: calls of that provider for this piece so far.
     may_recover: a provider failed in a way that may pass.
     message_suspected: the model answers other questions, so this message may be the reason.
     reduced: the prompt had to be cut.
     stage_failures: failures in a row of this stage.
     dead_letter_failures: failures of this ending for another reason than the disk.
+    pieces: of the answer so far.
+    fresh: the last of them is not checkpointed.
     """
 
     deferrals: int = 0
@@ -186,7 +213,7 @@ class TurnState:
     reduced: bool = False
     stage_failures: int = 0
     dead_letter_failures: int = 0
-    reply: Reply | None = None
+    pieces: tuple[Reply, ...] = ()
     fresh: bool = True
     ending: Ending | None = None
 
@@ -203,6 +230,8 @@ class TurnPolicy:
     attempts: claims of one message before it is a dead letter.
     longest_pause: between retries of the own disk, in seconds.
     expires_after: seconds after which a message is too old to be answered.
+    continuations: how often an answer that was cut is continued.
+    answer_chars: longest answer; it is not continued beyond.
     """
 
     attempts: int = 5
@@ -210,6 +239,8 @@ class TurnPolicy:
     longest_pause: float = 30.0
     expires_after: float = 172_800.0
     provider_count: int = 1
+    continuations: int = 2
+    answer_chars: int = 100_000
 
 
 def step(
@@ -220,9 +251,9 @@ def step(
         case MessageClaimed():
             return _begun(replace(turn, attempt=event.attempt, stage_failures=0), event, policy)
         case EffectDone():
-            return _advance(turn)
+            return _advance(turn, policy)
         case ModelReplied(reply):
-            return replace(turn, stage="process", reply=reply), ProcessReply(reply, True)
+            return _answered(replace(turn, pieces=(*turn.pieces, reply), fresh=True), policy)
         case WaitElapsed():
             return _again(turn)
         case ProbeFinished(True):
@@ -238,26 +269,61 @@ def _begun(turn: TurnState, begun: MessageClaimed, policy: TurnPolicy) -> tuple[
         return _end(turn, MoveToDeadLetters(f"{policy.attempts} attempts failed"))
     if begun.is_command:
         return replace(turn, stage="order"), RunCommand()
-    if begun.saved_reply is not None:
-        turn = replace(turn, reply=begun.saved_reply, fresh=False)
+    if begun.pieces:
+        turn = replace(turn, pieces=begun.pieces, fresh=False)
     elif begun.age > policy.expires_after:
         return _end(turn, ReportFailure(texts.EXPIRED, f"it was {begun.age / 3600:.0f} hours old", "expired"))
     return replace(turn, stage="context"), BuildContext(turn.reduced)
 
 
-def _advance(turn: TurnState) -> tuple[TurnState, Effect]:
+def _advance(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
     """Go on from a stage whose effect is done."""
-    if turn.stage == "context" and turn.reply is not None:
-        return replace(turn, stage="process"), ProcessReply(turn.reply, turn.fresh)
-    if turn.stage == "context":
+    if turn.stage == "piece":
+        return _answered(replace(turn, fresh=False, stage_failures=0), policy)
+    if turn.stage == "context" and turn.pieces:
+        return _answered(turn, policy)
+    if turn.stage in ("context", "shorten"):
         return _ask(turn)
     if turn.stage == "process":
         return replace(turn, stage="commit", stage_failures=0), CommitTurn()
     return replace(turn, stage="done"), Stop()
 
 
+def _answered(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
+    """Take what the model said so far: have it go on, process it, or report that it is no answer."""
+    last = turn.pieces[-1]
+    if last.end == "refused":
+        return _end(turn, ReportFailure(texts.DECLINED, "the model declined to answer"))
+    if _goes_on(turn, policy):
+        if turn.fresh:
+            return replace(turn, stage="piece"), SavePiece(turn.pieces)
+        turn = replace(turn, provider_calls=0)
+        return _shorten(turn) if last.end == "crowded" else _ask(turn)
+    if not last.whole and not any(piece.text.strip() for piece in turn.pieces):
+        return _end(turn, ReportFailure(texts.NO_ANSWER, f"the reply ended before it began: {last.stop_reason}"))
+    return _process(turn)
+
+
+def _goes_on(turn: TurnState, policy: TurnPolicy) -> bool:
+    """Whether an answer is to be continued: more of it is to come, and asking for that is likely to bring it."""
+    last = turn.pieces[-1]
+    if len(turn.pieces) > policy.continuations or sum(len(piece.text) for piece in turn.pieces) >= policy.answer_chars:
+        return False
+    if last.end == "crowded":
+        return not turn.reduced
+    return last.end == "paused" or (last.end == "cut" and bool(last.text.strip()))
+
+
+def _shorten(turn: TurnState) -> tuple[TurnState, Effect]:
+    return replace(turn, stage="shorten", reduced=True), BuildContext(reduced=True)
+
+
+def _process(turn: TurnState) -> tuple[TurnState, Effect]:
+    return replace(turn, stage="process"), ProcessReply(turn.pieces, turn.fresh)
+
+
 def _ask(turn: TurnState) -> tuple[TurnState, Effect]:
-    return replace(turn, stage="model", provider_calls=turn.provider_calls + 1), AskModel(turn.level)
+    return replace(turn, stage="model", provider_calls=turn.provider_calls + 1), AskModel(turn.level, turn.pieces)
 
 
 def _again(turn: TurnState) -> tuple[TurnState, Effect]:
@@ -266,10 +332,12 @@ def _again(turn: TurnState) -> tuple[TurnState, Effect]:
         return turn, turn.ending
     if turn.stage == "model":
         return _ask(turn)
-    if turn.stage == "context":
+    if turn.stage in ("context", "shorten"):
         return turn, BuildContext(turn.reduced)
     if turn.stage == "order":
         return turn, RunCommand()
+    if turn.stage == "piece":
+        return turn, SavePiece(turn.pieces)
     if turn.stage == "commit":
         return turn, CommitTurn()
     return replace(turn, stage="claim"), ClaimMessage()
@@ -294,7 +362,7 @@ def _failed(
         )
     if turn.ending is not None or turn.attempt >= policy.attempts:
         return _end(turn, MoveToDeadLetters(_reason(error)))
-    return replace(stuck, stage="claim", reply=None if turn.fresh else turn.reply), Wait(pause)
+    return replace(stuck, stage="claim", pieces=turn.pieces[:-1] if turn.fresh else turn.pieces), Wait(pause)
 
 
 def _unanswered(
@@ -302,13 +370,15 @@ def _unanswered(
 ) -> tuple[TurnState, Effect]:
     """Retry a model that did not answer, shorten the prompt, ask the next provider, or end."""
     if isinstance(error, PromptTooLong) and not turn.reduced:
-        return replace(turn, stage="context", reduced=True), BuildContext(reduced=True)
+        return _shorten(turn)
     turn = replace(turn, may_recover=turn.may_recover or not isinstance(error, Rejected))
     pause = retry_delay(turn.provider_calls, error, policy.retry, jitter, elapsed)
     if pause is not None:
         return turn, Wait(pause)
     if turn.level + 1 < policy.provider_count:
         return _ask(replace(turn, level=turn.level + 1, provider_calls=0))
+    if any(piece.text.strip() for piece in turn.pieces):
+        return _process(turn)  # what is there goes out, marked as cut
     if not turn.may_recover:
         return _end(turn, ReportFailure(texts.REJECTED, _reason(error)))
     if turn.message_suspected:

@@ -33,6 +33,7 @@ class CollectedEffects:
 class TurnData:
     """One turn's working papers, from claim to commit.
 
+    unsaved: a piece of the answer that has no checkpoint yet, with its number.
     violated_rules: patterns that rules.json forbids, in the reply.
     """
 
@@ -43,7 +44,7 @@ class TurnData:
     attempt: int = 0
     first_call_at: float | None = None
     context: PromptContext | None = None
-    unsaved_reply: Reply | None = None
+    unsaved: tuple[int, Reply] | None = None
     effects: CollectedEffects | None = None
     processed: ProcessedReply | None = None
     removed_urls: int = 0

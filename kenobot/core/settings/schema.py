@@ -83,6 +83,7 @@ class BotSettings(SettingsModel):
 class ProviderSettings(SettingsModel):
     name: NonEmptyText = "offline"
     max_tokens: int = Field(4096, ge=1, le=64_000)
+    continuations: int = Field(2, ge=0, le=20)
     fallbacks: UniqueNames = ()
     attempts: int = Field(3, ge=1, le=10)
     retry_seconds: float = Field(90, ge=1, le=3600, allow_inf_nan=False)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kenobot.postprocessors.code_ranges import code_ranges
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.postprocessors.scanner import scan_tags
+from kenobot.postprocessors.scanner import scan_tags, whole_length
 from kenobot.testing.postprocessor import RecordingTurn
 from tests.unit.postprocessors.tags_found import NAMES
 from tests.unit.postprocessors.test_tags import TAGS
@@ -123,3 +123,33 @@ def test_every_reply_can_be_stored(text: str) -> None:
     processed = Pipeline(tuple(TAGS.values()), str).process(text, (), RecordingTurn(), "en")
     assert "\0" not in processed.clean
     assert processed.clean.encode("utf-8").decode("utf-8") == processed.clean
+
+
+OPENERS = ("<memory>", "< MEMORY >", "<chat-memory note=\"a b c\" x='1'>", "<user-update\n>", "<working-memory>")
+harmless = st.text(st.characters(exclude_characters="<>`~\r", exclude_categories=["Cs"]), max_size=20)
+
+
+@steady
+@given(harmless, st.sampled_from(OPENERS), harmless, harmless, st.data())
+def test_an_element_that_was_cut_goes_as_a_whole(
+    before: str, opener: str, content: str, after: str, data: st.DataObject
+) -> None:
+    """Wherever the cut goes through, what is left is the text before it, or the element is all there."""
+    closer = "</" + opener.strip("< >").split()[0] + ">"
+    whole = f"{before}{opener}{content}{closer}"
+    text = whole + after
+    cut = text[: data.draw(st.integers(0, len(text)))]
+    kept = cut[: whole_length(cut, NAMES)]
+    if len(cut) >= len(whole):
+        assert kept == cut
+    else:
+        assert kept == cut[: len(before)]
+
+
+@steady
+@given(replies)
+def test_what_is_left_of_a_cut_reply_is_whole(text: str) -> None:
+    """Dropping what a cut went through leaves nothing more to drop, and no element that was not there before."""
+    kept = text[: whole_length(text, NAMES)]
+    assert whole_length(kept, NAMES) == len(kept)
+    assert kept.count("<") <= text.count("<")

@@ -22,6 +22,7 @@ from kenobot.agent.turn.state_machine import (
     ProcessReply,
     ReportFailure,
     RunCommand,
+    SavePiece,
     Stop,
     TurnEvent,
     TurnPolicy,
@@ -58,6 +59,9 @@ _REMOTE = st.sampled_from(
         PromptTooLong("too long"),
     ]
 )
+_ENDS = st.sampled_from(
+    ["max_tokens", "pause_turn", "model_context_window_exceeded", "refusal", "tool_use", "answer_chars", "new"]
+)
 _WRITE = st.none() | _STORE | _BUG
 _TROUBLE = st.fixed_dictionaries(
     {
@@ -65,6 +69,8 @@ _TROUBLE = st.fixed_dictionaries(
         "context": st.lists(st.none() | _STORE | _BUG, max_size=8),
         "model": st.lists(st.none() | _REMOTE | _BUG, max_size=12),
         "process": st.lists(st.none() | _BUG, max_size=8),
+        "piece": st.lists(_WRITE, max_size=8),
+        "ends": st.lists(st.none() | _ENDS, max_size=8),
         "commit": st.lists(_WRITE, max_size=8),
         "tell": st.lists(_WRITE, max_size=8),
         "checkpoint": st.lists(st.booleans(), max_size=8),
@@ -77,7 +83,11 @@ _POLICIES = st.builds(
     retry=st.builds(RetryPolicy, attempts=st.integers(1, 4)),
     longest_pause=st.just(30.0),
     provider_count=st.integers(1, 3),
+    continuations=st.integers(0, 3),
 )
+
+
+_PLACES = ("claim", "context", "model", "process", "piece", "ends", "commit", "tell", "checkpoint", "crash")
 
 
 class _Killed(Exception):
@@ -92,14 +102,15 @@ class _World:
     providers: int = 1
     state: str = "pending"
     attempts: int = 0
-    saved: Reply | None = None
+    saved: tuple[Reply, ...] = ()
     calls: int = 0
     claims: int = 0
     parks: int = 0
     steps: int = 0
     asked_although_saved: int = 0
     ends: list[str] = field(default_factory=list)
-    fresh: Reply | None = None
+    fresh: tuple[Reply, ...] = ()
+    answer: tuple[Reply, ...] = ()
 
     def perform(self, effect: Effect, attempt: int) -> TurnEvent:
         match effect:
@@ -114,14 +125,22 @@ class _World:
             case BuildContext():
                 self._fail("context")
                 return EffectDone()
-            case AskModel(level):
+            case AskModel(level, pieces):
                 assert level < self.providers
+                assert pieces == self.saved, "a piece is continued that is not on disk, or one is asked for again"
                 self.calls += 1
-                self.asked_although_saved += self.saved is not None
+                self.asked_although_saved += bool(pieces) and pieces[-1].whole
                 self._fail("model")
-                return ModelReplied(Reply(f"reply {self.calls}", "end_turn"))
-            case ProcessReply(reply, fresh):
-                self.fresh = reply if fresh else None
+                reason = self.trouble["ends"].pop(0) if self.trouble["ends"] else None
+                return ModelReplied(Reply(f"reply {self.calls}", str(reason or "end_turn")))
+            case SavePiece(pieces):
+                self._fail("piece")
+                self.saved = pieces
+                return EffectDone()
+            case ProcessReply(pieces, fresh):
+                self.fresh, self.answer = pieces if fresh else (), pieces
+                assert not any(piece.end == "refused" for piece in pieces)
+                assert fresh or pieces == self.saved
                 self._fail("process")
                 return EffectDone()
             case CommitTurn():
@@ -156,7 +175,7 @@ class _World:
     def _checkpoint(self) -> None:
         """Goes ahead of the commit and stays when that fails, unless it fails itself."""
         works = self.trouble["checkpoint"].pop(0) if self.trouble["checkpoint"] else True
-        if self.fresh is not None and self.saved is None and works:
+        if len(self.fresh) > len(self.saved) and works:
             self.saved = self.fresh
 
     def _finish(self, end: str, attempt: int) -> None:
@@ -198,20 +217,12 @@ def _drive_once(world: _World, policy: TurnPolicy, life: int | None, done: int) 
 
 @given(_TROUBLE, _POLICIES)
 @example(
-    {name: [] for name in ("claim", "context", "model", "process", "commit", "tell", "checkpoint", "crash")},
+    {name: [] for name in _PLACES},
     TurnPolicy(),
 )
 @example(
-    {
-        "claim": [],
-        "context": [StoreFull("full")] * 8,
-        "model": [],
-        "process": [],
-        "commit": [StoreError("locked")] * 8,
-        "tell": [],
-        "checkpoint": [False],
-        "crash": [],
-    },
+    {name: [] for name in _PLACES}
+    | {"context": [StoreFull("full")] * 8, "commit": [StoreError("locked")] * 8, "checkpoint": [False]},
     TurnPolicy(attempts=1),
 )
 def test_every_message_comes_to_exactly_one_end(trouble: dict[str, list[object]], policy: TurnPolicy) -> None:
@@ -234,7 +245,9 @@ def test_every_message_comes_to_exactly_one_end(trouble: dict[str, list[object]]
     assert world.asked_although_saved == 0, "a reply that was paid for was asked for again"
     rounds = len(lives) + world.parks
     assert world.claims <= policy.attempts + rounds, "too many claims"
-    most = 2 * (policy.retry.attempts * policy.provider_count + 1 + policy.attempts) * rounds
+    pieces = 1 + policy.continuations
+    most = 2 * pieces * (policy.retry.attempts * policy.provider_count + 1 + policy.attempts) * rounds
+    assert len(world.answer) <= pieces
     assert world.calls <= most, "too many calls of the model"
 
 
@@ -245,7 +258,7 @@ def test_a_failing_disk_alone_never_costs_an_answer(trouble: dict[str, list[obje
         name: [error for error in errors if error is None or isinstance(error, StoreError)]
         for name, errors in trouble.items()
     }
-    world = _World({**only, "model": [], "process": [], "crash": []})
+    world = _World({**only, "model": [], "process": [], "ends": [], "crash": []})
     _drive(world, policy, None)
     assert world.ends == ["answered"]
     assert (world.calls, world.claims) == (1, 1)
@@ -260,3 +273,15 @@ def test_a_committed_turn_is_never_committed_again(trouble: dict[str, list[objec
     if world.ends:
         _drive(world, policy, None)
         assert (world.ends, world.calls) == before
+
+
+@given(_TROUBLE, _POLICIES)
+def test_only_a_whole_answer_passes_for_one(trouble: dict[str, list[object]], policy: TurnPolicy) -> None:
+    """With a model that is well: what is committed ends whole, or as often as may be it was asked to go on."""
+    world = _World({**{name: list(errors) for name, errors in trouble.items()}, "model": [], "crash": []})
+    _drive(world, policy, None)
+    if world.ends != ["answered"] or world.answer[-1].whole:
+        return
+    cut = world.answer[-1]
+    assert cut.text.strip()
+    assert cut.end in ("unknown", "overlong", "crowded") or len(world.answer) > policy.continuations

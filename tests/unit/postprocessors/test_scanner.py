@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kenobot.ports.postprocessor import Element
-from kenobot.postprocessors.scanner import ScanResult, scan_tags
+from kenobot.postprocessors.scanner import ScanResult, scan_tags, whole_length
 from tests.unit.postprocessors.tags_found import NAMES, found
 
 
@@ -340,3 +340,33 @@ def test_without_tags_nothing_is_a_flood() -> None:
     """Code, however much, and the brackets of others are no concern of ours."""
     text = "`<b>` ~~~\n" * 30_000
     assert found(text) == (text.strip(), [])
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Done. <memory>The garden needs wat", "Done. "),
+        ("Done. <memory>a</memory> And <chat-memory>b", "Done. <memory>a</memory> And "),
+        ("Done. <memory>a <chat-memory>b</memory> So", "Done. <memory>a <chat-memory>b</memory> So"),
+        ("Done. <memory>a <chat-memory>b</chat-memory> c", "Done. "),
+        ("Done. <", "Done. "),
+        ("Done. </", "Done. "),
+        ("Done. <m", "Done. "),
+        ("Done. <memory>a</mem", "Done. "),
+        ("Done. <memory>a</memory", "Done. "),
+        ('Done. <memory note="' + "long " * 100, "Done. "),
+        ("Done. <memory <mem", "Done. "),
+        ("Done. <bootstrap-comp", "Done. "),
+        ("`<memory>` is a tag", "`<memory>` is a tag"),
+        ("Log in as <user>@host and", "Log in as <user>@host and"),
+        ("1 < 2 and <b", "1 < 2 and "),
+        ("if heap < memory and swap", "if heap < memory and swap"),
+        ("¿Listo? <memory>El jardín necesita ag", "¿Listo? "),
+        ("完成。<memory>花园", "完成。"),
+        ("<memory>" * 50_000, ""),
+        ("<mem" * 50_000, ""),
+    ],
+)
+def test_what_a_cut_went_through_is_known(text: str, kept: str) -> None:
+    """An open element, or a tag of which the end is missing, begins where the text stops being whole."""
+    assert text[: whole_length(text, NAMES)] == kept

@@ -22,6 +22,7 @@ from kenobot.agent.turn.state_machine import (
     ProcessReply,
     ReportFailure,
     RunCommand,
+    SavePiece,
     Stop,
     TurnEvent,
     TurnPolicy,
@@ -63,14 +64,89 @@ def _play(*happenings: TurnEvent, policy: TurnPolicy = _POLICY) -> tuple[TurnSta
 def test_a_turn_without_trouble() -> None:
     """Context, model, processing, commit, done."""
     turn, effects = _play(MessageClaimed(1), EffectDone(), ModelReplied(_REPLY), EffectDone(), EffectDone())
-    assert effects == [BuildContext(), AskModel(), ProcessReply(_REPLY, True), CommitTurn(), Stop()]
+    assert effects == [BuildContext(), AskModel(), ProcessReply((_REPLY,), True), CommitTurn(), Stop()]
     assert (turn.stage, turn.provider_calls) == ("done", 1)
 
 
 def test_a_saved_reply_is_not_asked_for_again() -> None:
     """It was paid for; it is not checkpointed a second time either."""
-    _, effects = _play(MessageClaimed(2, _REPLY), EffectDone(), EffectDone())
-    assert effects == [BuildContext(), ProcessReply(_REPLY, False), CommitTurn()]
+    _, effects = _play(MessageClaimed(2, (_REPLY,)), EffectDone(), EffectDone())
+    assert effects == [BuildContext(), ProcessReply((_REPLY,), False), CommitTurn()]
+
+
+_HALF = Reply("hel", "max_tokens")
+_REST = Reply("lo", "end_turn")
+
+
+def test_an_answer_that_was_cut_is_continued() -> None:
+    """What is there is saved first, and the rest has tries of its own."""
+    turn, effects = _play(
+        MessageClaimed(1),
+        EffectDone(),
+        EffectFailed(Unavailable("down")),
+        WaitElapsed(),
+        ModelReplied(_HALF),
+        EffectDone(),
+        ModelReplied(_REST),
+        EffectDone(),
+        EffectDone(),
+    )
+    assert effects[4:7] == [SavePiece((_HALF,)), AskModel(0, (_HALF,)), ProcessReply((_HALF, _REST), True)]
+    assert (turn.stage, turn.provider_calls) == ("done", 1)
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "length", "pause_turn"])
+def test_an_answer_is_continued_a_few_times(reason: str) -> None:
+    """Then what there is goes through, as it is."""
+    piece = Reply("more ", reason)
+    _, effects = _play(MessageClaimed(1), EffectDone(), *(ModelReplied(piece), EffectDone()) * 2, ModelReplied(piece))
+    assert effects[-1] == ProcessReply((piece,) * 3, True)
+    never = replace(_POLICY, continuations=0)
+    assert _play(MessageClaimed(1), EffectDone(), ModelReplied(piece), policy=never)[1][-1] == ProcessReply(
+        (piece,), True
+    )
+
+
+def test_an_answer_that_filled_the_window_goes_on_with_a_smaller_prompt() -> None:
+    """Once: what does not fit then never will."""
+    full = Reply("hel", "model_context_window_exceeded")
+    _, effects = _play(
+        MessageClaimed(1), EffectDone(), ModelReplied(full), EffectDone(), EffectDone(), ModelReplied(full)
+    )
+    assert effects[2:] == [
+        SavePiece((full,)),
+        BuildContext(reduced=True),
+        AskModel(0, (full,)),
+        ProcessReply((full, full), True),
+    ]
+
+
+@pytest.mark.parametrize("before", [(), (ModelReplied(_HALF), EffectDone())])
+def test_an_answer_that_the_model_declines_is_none(before: tuple[TurnEvent, ...]) -> None:
+    """Whatever it had begun to say, nothing of it is processed."""
+    _, effects = _play(MessageClaimed(1), EffectDone(), *before, ModelReplied(Reply("I", "refusal")), EffectDone())
+    assert effects[-2:] == [ReportFailure(texts.DECLINED, "the model declined to answer"), Stop()]
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "tool_use", "something new"])
+def test_an_answer_cut_before_its_first_word_is_none(reason: str) -> None:
+    """The person is told instead of shown a blank; asking for the rest of nothing would end the same way."""
+    _, effects = _play(MessageClaimed(1), EffectDone(), ModelReplied(Reply(" \n", reason)))
+    assert isinstance(effects[-1], ReportFailure)
+    assert effects[-1].sentence == texts.NO_ANSWER
+
+
+@pytest.mark.parametrize("error", [Rejected("no"), CircuitOpen("leave it"), RateLimited("slow", 900)])
+def test_half_an_answer_is_better_than_none(error: RemoteError) -> None:
+    """When the rest cannot be had, what was paid for goes out."""
+    _, effects = _play(MessageClaimed(1), EffectDone(), ModelReplied(_HALF), EffectDone(), EffectFailed(error))
+    assert effects[-1] == ProcessReply((_HALF,), False)
+
+
+def test_a_saved_piece_is_continued_after_a_restart() -> None:
+    """It was paid for, too."""
+    _, effects = _play(MessageClaimed(2, (_HALF,)), EffectDone())
+    assert effects[-1] == AskModel(0, (_HALF,))
 
 
 def test_a_message_that_failed_too_often_is_buried() -> None:
@@ -152,22 +228,22 @@ def test_a_message_that_was_parked_often_is_told_from_an_outage() -> None:
     assert effect == AskModel(), "the outage may have ended just now"
     buried = step(turn, EffectFailed(CircuitOpen("leave it")), _POLICY)[1]
     assert buried == MoveToDeadLetters("the model answers others, but not this: CircuitOpen: leave it")
-    assert step(turn, ModelReplied(_REPLY), _POLICY)[1] == ProcessReply(_REPLY, True)
+    assert step(turn, ModelReplied(_REPLY), _POLICY)[1] == ProcessReply((_REPLY,), True)
 
 
 def test_a_message_that_is_too_old_is_not_answered() -> None:
     """The person is told; but an answer that was paid for goes out, however late."""
     policy = replace(_POLICY, expires_after=3600)
-    assert _play(MessageClaimed(1, None, 3600), policy=policy)[1] == [BuildContext()]
-    assert _play(MessageClaimed(1, None, 7300), policy=policy)[1] == [
+    assert _play(MessageClaimed(1, (), 3600), policy=policy)[1] == [BuildContext()]
+    assert _play(MessageClaimed(1, (), 7300), policy=policy)[1] == [
         ReportFailure(texts.EXPIRED, "it was 2 hours old", "expired")
     ]
-    assert _play(MessageClaimed(1, _REPLY, 7300), policy=policy)[1] == [BuildContext()]
+    assert _play(MessageClaimed(1, (_REPLY,), 7300), policy=policy)[1] == [BuildContext()]
 
 
 def test_a_command_is_obeyed_without_a_model() -> None:
     """One step, and the turn is over."""
-    _, effects = _play(MessageClaimed(1, None, 0.0, is_command=True), EffectDone())
+    _, effects = _play(MessageClaimed(1, (), 0.0, is_command=True), EffectDone())
     assert effects == [RunCommand(), Stop()]
 
 
@@ -245,10 +321,10 @@ def test_a_bug_after_a_checkpoint_does_not_pay_again() -> None:
         ModelReplied(_REPLY),
         EffectFailed(_BUG),
         WaitElapsed(),
-        MessageClaimed(2, _REPLY),
+        MessageClaimed(2, (_REPLY,)),
         EffectDone(),
     )
-    assert effects[-1] == ProcessReply(_REPLY, False)
+    assert effects[-1] == ProcessReply((_REPLY,), False)
     assert effects.count(AskModel()) == 1
 
 
@@ -264,7 +340,7 @@ def test_a_bug_without_a_checkpoint_asks_again() -> None:
         EffectDone(),
         ModelReplied(_REPLY),
     )
-    assert effects[-2:] == [AskModel(), ProcessReply(_REPLY, True)]
+    assert effects[-2:] == [AskModel(), ProcessReply((_REPLY,), True)]
 
 
 def test_an_apology_that_breaks_becomes_a_burial() -> None:
