@@ -1,6 +1,7 @@
 """Load plugins by entry point, the shipped ones included, and only those that are asked for."""
 
 import difflib
+import logging
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
@@ -8,6 +9,8 @@ from typing import Any, Literal
 
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import Plugin
+
+_log = logging.getLogger(__name__)
 
 PluginGroup = Literal[
     "kenobot.channels", "kenobot.providers", "kenobot.postprocessors", "kenobot.embedders", "kenobot.observers"
@@ -73,11 +76,15 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
 
 
 async def close(parts: Iterable[object]) -> None:
-    """Close each part that has an `aclose`."""
+    """Close each part that has an `aclose`; one that fails is logged and keeps no other open."""
     for part in parts:
         let_go = getattr(part, "aclose", None)
-        if let_go is not None:
+        if let_go is None:
+            continue
+        try:
             await let_go()
+        except Exception as error:  # a plugin's own, or a machine that lacks something
+            _log.warning("%s could not be closed: %s: %s", type(part).__name__, type(error).__name__, error)
 
 
 def _origin(entry: EntryPoint) -> str:

@@ -74,3 +74,20 @@ def test_every_entry_point_of_ours_names_a_module_here() -> None:
     """The entry points are in step with the tree."""
     own = metadata.distribution("kenobot").entry_points
     assert {entry.value.partition(".")[0] for entry in own} == {"kenobot"}
+
+
+async def test_a_part_that_cannot_be_closed_keeps_no_other_open(caplog: pytest.LogCaptureFixture) -> None:
+    """The end of the process is orderly whatever a plugin does there; the log names it."""
+    closed: list[str] = []
+
+    class Broken:
+        async def aclose(self) -> None:
+            raise OSError(24, "Too many open files")
+
+    class Whole:
+        async def aclose(self) -> None:
+            closed.append("whole")
+
+    await plugins.close([Broken(), object(), Whole()])
+    assert closed == ["whole"]
+    assert "Broken could not be closed" in caplog.text
