@@ -60,8 +60,9 @@ from kenobot.storage.signal_log import SignalLog
 
 _log = logging.getLogger(__name__)
 
-_GRACE_SECONDS = 6.0
-_CLOSE_SECONDS = 2.0
+_GRACE_SECONDS = 5.0
+_CLOSE_SECONDS = 1.0
+_FINISHED_BY, _SENT_BY, _CLOSED_BY = 6.0, 8.0, 8.5  # seconds after the end was begun; then the database is closed
 
 
 class App:
@@ -96,6 +97,7 @@ class App:
         self.indexer = Indexer(database, index)
         self.embedding = EmbeddingWorker(database, index, clock, plugins.embedder, plugins.previous_embedders)
 
+        self._stop_began: float | None = None
         self._model, background = build_models(settings, plugins, clock)
         context = WorkerContext(database, bus, clock, zone, files, index, self.embedding)
         self.extraction = build_extraction_worker(settings.extraction, context, background)
@@ -200,25 +202,47 @@ class App:
 
     async def stop(self) -> None:
         """Finish or defer what is under way, then close everything, within ten seconds in all."""
+        began = self.begin_to_stop()
+        for step, seconds in ((self._finish, _FINISHED_BY), (self._send_last, _SENT_BY), (self._close, _CLOSED_BY)):
+            try:
+                async with asyncio.timeout_at(began + seconds):
+                    await step()
+            except TimeoutError:
+                _log.warning("Something did not end in time: what it was at is left to the next start.")
+        await self.database.close(_CLOSE_SECONDS / 2)
+        self.index.close()
+
+    def begin_to_stop(self) -> float:
+        """Note, once, when the end was begun: what is done from then on counts towards its ten seconds."""
+        if self._stop_began is None:
+            self._stop_began = asyncio.get_running_loop().time()
+        return self._stop_began
+
+    async def _finish(self) -> None:
+        """Begin nothing more, and give turns and jobs under way some seconds."""
         await self.bus.emit(STOPPING, "app", "")
-        await self.scheduler.stop()
         await self.sleep_worker.stop()
-        await self.loop.stop(_GRACE_SECONDS)
+        await asyncio.gather(self.scheduler.stop(_GRACE_SECONDS), self.loop.stop(_GRACE_SECONDS))
+
+    async def _send_last(self) -> None:
+        """Send what is on its way, and stop what works beside the turns."""
+        self.database.hurry()
         for worker in (self.extraction, self.compaction, self.proposal_announcer, self.indexer, self.embedding):
             await worker.stop()
         await self._drain()
         await self.owner_alerts.under_way.stop()
-        await self.delivery.queue.stop(_CLOSE_SECONDS)
+        await self.delivery.queue.stop(2 * _CLOSE_SECONDS)
+
+    async def _close(self) -> None:
+        """Bring files and logs up to date as far as there is time, and close the plugins."""
         await self._drain()
         await self.bus.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.memory_files.stop()
-                with contextlib.suppress(StoreError):  # a full disk is no reason to end badly
-                    await self.audit.flush()
-                await close_plugins(self.plugins.closable)
-        await self.database.close()
-        self.index.close()
+        with contextlib.suppress(StoreError):  # a full disk is no reason to end badly
+            await self.audit.flush()
+        await close_plugins(self.plugins.closable)
 
     async def _drain(self) -> None:
         """Give observers a moment for the signals that were sent."""
@@ -234,7 +258,8 @@ async def serve(app: App, console: ConsoleOptions | None = None) -> int:
     stop = asyncio.Event()
     with stop_signals(stop):
         try:
-            await app.start()
+            if not await _start(app, stop):
+                return 0
             _log.info("ready: %s, with %s", ", ".join(app.channels), app.plugins.provider.name)
             notify_systemd("READY=1")
             await app.scheduler.start()
@@ -246,6 +271,21 @@ async def serve(app: App, console: ConsoleOptions | None = None) -> int:
             notify_systemd("STOPPING=1")
             await app.stop()
     return 0
+
+
+async def _start(app: App, stop: asyncio.Event) -> bool:
+    """Start; False when asked to stop before that was done."""
+    asked = asyncio.create_task(stop.wait(), name="stop")
+    starting = asyncio.create_task(app.start(), name="start")
+    try:
+        await asyncio.wait({asked, starting}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+        return starting.done()
+    finally:
+        for task in (asked, starting):
+            task.cancel()
+        await asyncio.wait({asked, starting}, timeout=_CLOSE_SECONDS)
 
 
 async def _watch(app: App, stop: asyncio.Event) -> None:
@@ -268,6 +308,7 @@ async def _watch(app: App, stop: asyncio.Event) -> None:
                         raise
                     _log.error("%s The other channels run on.", error)
     finally:
+        app.begin_to_stop()
         for task in (asked, *intake):
             task.cancel()
         await asyncio.gather(asked, *intake, return_exceptions=True)

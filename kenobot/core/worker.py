@@ -78,8 +78,8 @@ class TaskSet:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-async def finish_or_cancel(tasks: Collection[asyncio.Task[Any]], grace: float) -> None:
-    """Give tasks `grace` seconds, then break off those that are still at it."""
+async def finish_or_cancel(tasks: Collection[asyncio.Task[Any]], grace: float | None) -> None:
+    """Give tasks `grace` seconds (None: as long as they take), then break off those that are still at it."""
     if tasks:
         _, late = await asyncio.wait(tasks, timeout=grace)
         for task in late:
@@ -254,12 +254,15 @@ class Scheduler:
         for name, _, job in self._jobs:
             await self._run(name, job)
 
-    async def stop(self) -> None:
-        """Start no more jobs and await those at work: the scheduler itself would cancel them."""
+    async def stop(self, grace: float | None = None) -> None:
+        """Start no more jobs and await those at work: the scheduler itself would cancel them.
+
+        grace: seconds after which they are cancelled.
+        """
         if self._scheduler is None:
             return
         self._scheduler.pause()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await finish_or_cancel(self._running, grace)
         self._scheduler.shutdown(wait=False)
         self._scheduler = None
         await asyncio.sleep(0)  # it shuts down in the loop's next round

@@ -11,13 +11,13 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
-from kenobot.ports.errors import StoreError
+from kenobot.ports.errors import StoreError, StoreFull
 from kenobot.storage.connection import Connection, connect, to_store_error
 from kenobot.storage.migrate import migrate, open_writer
 
@@ -29,6 +29,10 @@ _GROUP = 512
 _PATIENCE = 0.003  # seconds
 _QUEUED = 20_000  # far above what those who wait for their writes can have under way
 _PRUNED = 1000  # rows a transaction
+_BUSY_SECONDS = 10.0  # that another program may hold the lock
+_BUSY_LOOK_SECONDS = 0.1
+_REST = 1.0  # times what a transaction of long work took, before the next one
+_BREAK_OFF_SECONDS = 0.5
 
 
 @dataclass(slots=True)
@@ -46,9 +50,13 @@ class _Job:
 class Database:
     """Open with `Database.open`; `write` and `read` may be called from any task of the running event loop."""
 
-    def __init__(self, path: Path, connection: Connection) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._connection = connection  # the writer's own
+        self._broken_off = threading.Event()
+        self._hurried = threading.Event()
+        self._connection = open_writer(path, cancelled=self._broken_off)  # the writer's own
+        # Waiting for another program's lock is our own, so that it can be ended.
+        self._connection.execute(f"PRAGMA busy_timeout = {round(_BUSY_LOOK_SECONDS * 1000)}")
         # bounded: 20,000 transactions waiting; test_a_disk_that_stands_still_fills_no_queue
         self._jobs: queue.SimpleQueue[tuple[_Job, ...] | None] = queue.SimpleQueue()
         # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
@@ -68,7 +76,7 @@ class Database:
         Raises ConfigError when the file comes from a newer KenoBot or cannot be opened, StoreCorrupt when damaged.
         """
         migrate(path, backups)
-        database = cls(path, open_writer(path))
+        database = cls(path)
         for thread in (database._writer, *database._readers):
             thread.start()
         return database
@@ -109,6 +117,19 @@ class Database:
         """Run `work` in a transaction; return when it is on disk. See `submit`."""
         return await self.submit(work, before)
 
+    async def write_in_steps(self, work: Callable[[Connection], Generator[None, None, T]], size: int) -> T:
+        """Run long work in transactions of at most `size` of its steps, between which everybody else may write.
+
+        `work` yields after each step, and holds nothing over a yield that a transaction's end would change. What was
+        written stays when a later step fails, or when the caller is cancelled: it must be possible to do it again.
+        """
+        steps = _Steps(work, size)
+        while True:
+            result = await self.write(steps.batch())
+            if result is not None:
+                return result[0]
+            await asyncio.sleep(_REST * steps.seconds)
+
     async def changed_elsewhere(self) -> bool:
         """Return whether another process has written since the last call.
 
@@ -132,7 +153,7 @@ class Database:
             while jobs is not None:
                 group = list(jobs)
                 jobs = self._join(group)
-                _commit(connection, group)
+                self._commit(connection, group)
                 _settle(group)
                 del group
                 if jobs is not None:
@@ -155,6 +176,50 @@ class Database:
                 return None
             group.extend(jobs)
         return ()
+
+    def _commit(self, connection: Connection, group: list[_Job]) -> None:
+        """Run every job of `group` in one transaction and note what came of each.
+
+        A job that makes SQLite undo the whole transaction, because the disk is full, takes down nobody else either:
+        then each runs once more in a transaction of its own.
+        """
+        undone = False
+        try:
+            self._begin(connection)
+            for job in group:
+                connection.execute("SAVEPOINT job")
+                try:
+                    job.result = job.work(connection)
+                except Exception as error:
+                    if not connection.in_transaction:
+                        undone = True
+                        raise
+                    connection.execute("ROLLBACK TO job")
+                    job.error = _plain(error)
+                connection.execute("RELEASE job")
+            connection.execute("COMMIT")
+        except Exception as error:
+            if connection.in_transaction:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.rollback()
+            for job in group:
+                job.error = _plain(error)
+                if undone and len(group) > 1:
+                    job.error = None
+                    self._commit(connection, [job])
+
+    def _begin(self, connection: Connection) -> None:
+        """Begin a transaction once no other program writes. Raises sqlite3.Error when that lasts too long."""
+        deadline = time.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                is_locked = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+                if not is_locked or self._hurried.is_set() or time.monotonic() >= deadline:
+                    raise
+            else:
+                return
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -189,17 +254,36 @@ class Database:
         if connection is not None:
             connection.close()
 
-    async def close(self) -> None:
-        """Finish what was submitted, then close every connection."""
+    # ── ending ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def hurry(self) -> None:
+        """Wait no more for a lock that another program holds: what it keeps from being written fails at once."""
+        self._hurried.set()
+
+    async def close(self, grace: float | None = None) -> None:
+        """Finish what was submitted, then close every connection.
+
+        grace: seconds for that, after which what is under way is broken off and undone; a thread that stands still
+        nevertheless is left behind. None: as long as it takes.
+        """
         if self._closed:
             return
         self._closed = True
+        if grace is not None:
+            self.hurry()
+        ends = None if grace is None else time.monotonic() + grace
         for _ in self._readers:
             self._reads.put(None)
         for thread in self._readers:
-            await asyncio.to_thread(thread.join)
+            await _join_thread(thread, ends)
         self._jobs.put(None)  # last, because the last connection to close folds the write-ahead log into the file
-        await asyncio.to_thread(self._writer.join)
+        await _join_thread(self._writer, ends)
+        if self._writer.is_alive():
+            _log.warning("The database was busy for too long at the end: what it was at is undone.")
+            self._broken_off.set()
+            with contextlib.suppress(sqlite3.Error):  # it may have closed meanwhile
+                self._connection.interrupt()
+            await _join_thread(self._writer, time.monotonic() + _BREAK_OFF_SECONDS)
 
     def _job(
         self, work: Callable[[Connection], T], queued: "queue.SimpleQueue[Any] | None" = None
@@ -212,6 +296,42 @@ class Database:
         loop = asyncio.get_running_loop()
         waiting: asyncio.Future[T] = loop.create_future()
         return _Job(work, loop, waiting), waiting
+
+
+class _Steps(Generic[T]):
+    """Long work on its way: `batch` is the next part of it, `seconds` what the last one took."""
+
+    def __init__(self, work: Callable[[Connection], Generator[None, None, T]], size: int) -> None:
+        self._work = work
+        self._size = size
+        self._steps: Generator[None, None, T] | None = None
+        self.seconds = 0.0
+
+    def batch(self) -> Callable[[Connection], tuple[T] | None]:
+        """Make a transaction of the next steps; it returns the result of the whole work, None when there are more."""
+        is_new = True
+
+        def run(connection: Connection) -> tuple[T] | None:
+            nonlocal is_new
+            if not is_new:  # the disk was full: what these steps wrote is undone, and they cannot be taken back
+                raise StoreFull("The disk is full: nothing can be saved until there is space again.")
+            is_new, began = False, time.monotonic()
+            if self._steps is None:
+                self._steps = self._work(connection)
+            try:
+                for _ in range(self._size):
+                    next(self._steps)
+            except StopIteration as end:
+                return (end.value,)
+            finally:
+                self.seconds = time.monotonic() - began
+            return None
+
+        return run
+
+
+async def _join_thread(thread: threading.Thread, ends: float | None) -> None:
+    await asyncio.to_thread(thread.join, None if ends is None else max(0.0, ends - time.monotonic()))
 
 
 def _plain(error: Exception) -> Exception:
@@ -240,38 +360,6 @@ def _survey(path: Path, job: _Job, over: threading.Event) -> None:
 
 def _delete_each(sql: str, rows: list[tuple[object, ...]], connection: Connection) -> None:
     connection.executemany(sql, rows)
-
-
-def _commit(connection: Connection, group: list[_Job]) -> None:
-    """Run every job of `group` in one transaction and note what came of each.
-
-    A job that makes SQLite undo the whole transaction, because the disk is full, takes down nobody else either: then
-    each runs once more in a transaction of its own.
-    """
-    undone = False
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        for job in group:
-            connection.execute("SAVEPOINT job")
-            try:
-                job.result = job.work(connection)
-            except Exception as error:
-                if not connection.in_transaction:
-                    undone = True
-                    raise
-                connection.execute("ROLLBACK TO job")
-                job.error = _plain(error)
-            connection.execute("RELEASE job")
-        connection.execute("COMMIT")
-    except Exception as error:
-        if connection.in_transaction:
-            with contextlib.suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-        for job in group:
-            job.error = _plain(error)
-            if undone and len(group) > 1:
-                job.error = None
-                _commit(connection, [job])
 
 
 def _settle(jobs: list[_Job]) -> None:

@@ -6,6 +6,7 @@
 import os
 import shutil
 import sqlite3
+import threading
 from importlib import resources
 from pathlib import Path
 
@@ -49,10 +50,13 @@ def migrate(path: Path, backups: Path) -> None:
         connection.close()
 
 
-def open_writer(path: Path) -> Connection:
-    """A connection to write by. Raises ConfigError when the file cannot be opened, StoreCorrupt when damaged."""
+def open_writer(path: Path, *, cancelled: threading.Event | None = None) -> Connection:
+    """Open a connection to write by. cancelled: see `connect`.
+
+    Raises ConfigError when the file cannot be opened, StoreCorrupt when damaged.
+    """
     try:
-        return connect(path)
+        return connect(path, cancelled=cancelled)
     except (sqlite3.Error, OSError) as error:
         raise _cannot_open(path, error) from error
 

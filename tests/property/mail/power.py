@@ -9,6 +9,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +18,7 @@ import pytest
 from hypothesis import strategies as st
 
 from kenobot.ports.errors import StoreError
-from kenobot.storage import database
+from kenobot.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class Crash:
 CRASHES = st.builds(
     Crash, st.integers(0, 8), st.sampled_from(["after", "torn", "before"]), st.sampled_from([0.0, 0.3, 0.9, 1.0])
 )
+Commit = Callable[[sqlite3.Connection, list[Any]], None]
+
 AT_ONCE = Crash(0, "before")
 NEVER = 1_000_000  # writes
 
@@ -50,8 +53,12 @@ class Power:
         self._into = Path()
         self._tell: Callable[[], object] = lambda: None
         self._patch = pytest.MonkeyPatch()
-        self._commit = database._commit
-        self._patch.setattr(database, "_commit", self._counted)
+        commit = Database._commit
+
+        def counted(database: Database, connection: sqlite3.Connection, group: list[Any]) -> None:
+            self._counted(partial(commit, database), connection, group)
+
+        self._patch.setattr(Database, "_commit", counted)
 
     def cut(self, crash: Crash, into: Path, tell: Callable[[], object] = lambda: None) -> None:
         """Let the process die as `crash` says and leave what is on its disk in the database file `into`.
@@ -68,21 +75,21 @@ class Power:
     def close(self) -> None:
         self._patch.undo()
 
-    def _counted(self, connection: sqlite3.Connection, group: list[Any]) -> None:
+    def _counted(self, commit: Commit, connection: sqlite3.Connection, group: list[Any]) -> None:
         if self.dead.is_set() and not self._lives_on:
             for job in group:
                 job.error = StoreError("This process is dead.")
             return
         self._done += len(group)
         if self._crash is None or self.dead.is_set() or self._done <= self._crash.writes:
-            self._commit(connection, group)
+            commit(connection, group)
             return
-        self._die(connection, group, self._crash)
+        self._die(commit, connection, group, self._crash)
 
-    def _die(self, connection: sqlite3.Connection, group: list[Any], crash: Crash) -> None:
+    def _die(self, commit: Commit, connection: sqlite3.Connection, group: list[Any], crash: Crash) -> None:
         path = Path(connection.execute("PRAGMA database_list").fetchone()[2])
         before = _on_disk(path)
-        self._commit(connection, group)
+        commit(connection, group)
         left = before if crash.moment == "before" else _on_disk(path)
         if crash.moment == "torn" and left[0] == before[0] and left[1].startswith(before[1]):
             fresh = len(left[1]) - len(before[1])

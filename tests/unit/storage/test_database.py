@@ -5,7 +5,8 @@ import logging
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -200,6 +201,71 @@ async def test_a_savepoint_undoes_its_block(database: Database) -> None:
     assert await database.read(_keys) == ["around"]
 
 
+# ── long work ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _keep_many(count: int) -> Callable[[Connection], Generator[None, None, str]]:
+    def work(connection: Connection) -> Generator[None, None, str]:
+        for number in range(count):
+            _keep(f"step {number:03}")(connection)
+            yield
+        return "all"
+
+    return work
+
+
+async def test_long_work_is_done_in_bounded_transactions_and_others_write_in_between(database: Database) -> None:
+    """No transaction holds more steps than it may, and what is submitted meanwhile does not wait for the end."""
+    kept: list[int] = []
+
+    async def look() -> None:
+        while not long.done():
+            kept.append(len(await database.write(_keys)))
+
+    long = asyncio.create_task(database.write_in_steps(_keep_many(40), 8))
+    await look()
+    assert await long == "all"
+    assert {8, 16, 24, 32} <= set(kept)
+    assert all(count % 8 == 0 for count in kept)
+
+
+async def test_long_work_that_nobody_waits_for_any_more_ends(database: Database) -> None:
+    """What it wrote stays."""
+    begun = threading.Event()
+
+    def work(connection: Connection) -> Generator[None, None, None]:
+        for number in range(1_000_000):
+            _keep(f"{number}")(connection)
+            begun.set()
+            yield
+
+    long = asyncio.create_task(database.write_in_steps(work, 2))
+    await asyncio.to_thread(begun.wait, 10)
+    long.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await long
+    await database.write(_keep("after"))
+    kept = await database.read(_keys)
+    assert 2 <= len(kept) - 1 <= 4
+    await database.write(_keep("later"))
+    assert len(await database.read(_keys)) == len(kept) + 1
+
+
+async def test_steps_that_a_full_disk_undid_are_not_passed_over(database: Database) -> None:
+    """The work fails, so that it is done again as a whole."""
+    await _fill(database)
+    release = await _held(database)
+    long = asyncio.create_task(database.write_in_steps(_keep_many(8), 4))
+    await asyncio.sleep(0)
+    big = database.submit(_keep("big", "x" * 100_000))
+    release.set()
+    with pytest.raises(StoreFull):
+        await big
+    with pytest.raises(StoreFull):
+        await long
+    assert await database.read(_keys) == []
+
+
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -295,6 +361,62 @@ async def test_our_own_mistakes_are_not_disk_errors(database: Database) -> None:
     with pytest.raises(StoreError) as caught:
         await database.write(lambda connection: connection.execute("INSERT INTO nowhere VALUES (1)"))
     assert type(caught.value) is StoreError
+
+
+# ── an end in time ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock to write, as another program may."""
+    with closing(connect(path)) as foreign:
+        foreign.execute("BEGIN IMMEDIATE")
+        yield
+        foreign.execute("ROLLBACK")
+
+
+async def test_a_lock_of_another_program_is_waited_for(database: Database) -> None:
+    """What was to be written meanwhile is written afterwards."""
+    with _locked(database._path):
+        late = asyncio.create_task(database.write(_keep("late")))
+        await asyncio.wait({late}, timeout=0.3)
+        assert not late.done()
+    await late
+    assert await database.read(_keys) == ["late"]
+
+
+async def test_a_lock_of_another_program_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    """Closing within a grace waits for no lock: what could not be written says so, and the file is whole."""
+    database = Database.open(tmp_path / "kenobot.db", tmp_path / "backups")
+    with _locked(tmp_path / "kenobot.db"):
+        late = [asyncio.create_task(database.write(_keep(f"{number}"))) for number in range(3)]
+        await asyncio.sleep(0)
+        async with asyncio.timeout(8):  # it would be waited for ten seconds
+            await database.close(5)
+            results = await asyncio.gather(*late, return_exceptions=True)
+    assert all(isinstance(result, StoreError) for result in results)
+    with closing(connect(tmp_path / "kenobot.db")) as connection:
+        assert _keys(connection) == []
+
+
+async def test_what_is_at_work_beyond_the_grace_is_broken_off_and_undone(tmp_path: Path) -> None:
+    """A statement that does not end, or a transaction of many: the end does not wait for them."""
+    database = Database.open(tmp_path / "kenobot.db", tmp_path / "backups")
+    begun = threading.Event()
+
+    def work(connection: Connection) -> None:
+        _keep("half")(connection)
+        begun.set()
+        connection.execute("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n")
+
+    endless = asyncio.create_task(database.write(work))
+    await asyncio.to_thread(begun.wait, 10)
+    await database.close(0.1)
+    with pytest.raises(StoreError):
+        await endless
+    assert not database._writer.is_alive()
+    with closing(connect(tmp_path / "kenobot.db")) as connection:
+        assert _keys(connection) == []
 
 
 # ── beside other processes ───────────────────────────────────────────────────────────────────────────────────────
