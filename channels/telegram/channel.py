@@ -6,10 +6,12 @@ import hashlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 from typing import Final, TypeVar
 
 from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.client import PollingConflict, TelegramClient
+from kenobot.channels.telegram.clock_offset import clock_ahead, clock_problem, correct_sent_at
 from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.split import split_message
 from kenobot.channels.telegram.updates import (
@@ -55,7 +57,8 @@ class TelegramChannel:
         self.stall_seconds = settings.poll_seconds + settings.request_seconds + _MARGIN
         self._asking = False
         self._answered_at: float | None = None
-        self._reported: float | None = None
+        self._reported: dict[str, float] = {}  # bounded: two kinds of problems; start
+        self._ahead = timedelta()
         self._offset: int | None = None
         # bounded: 100 updates; test_updates_without_a_number_are_remembered_up_to_a_hundred
         self._unnumbered: set[str] = set()
@@ -93,7 +96,10 @@ class TelegramChannel:
             while True:
                 before = self._offset
                 batch = await self._until_answered(lambda: self._client.get_updates(self._offset), sink)
+                self._ahead = clock_ahead(self._clock.now(), self._client.server_time)
                 failure = await self._take(batch, me, sink)
+                if batch and (problem := clock_problem(self._ahead)):  # the owner's chat may be new with this batch
+                    await self._report("clock", problem, sink)
                 if failure is not None:
                     logger.warning("messages cannot be stored, Telegram keeps them meanwhile: %s", failure)
                 if failure is not None or (batch and self._offset == before):
@@ -122,7 +128,7 @@ class TelegramChannel:
             except PollingConflict as error:
                 pause = self._contested_pause
                 logger.warning("%s; asking again in %g s", error, pause)
-                await self._report(str(error), sink)
+                await self._report("conflict", str(error), sink)
             except (RateLimited, Unavailable) as error:
                 pause = error.retry_after or _RETRY.pause(failures)
                 failures += 0 if error.retry_after else 1
@@ -168,7 +174,7 @@ class TelegramChannel:
                     logger.debug("update %s: %s", number, reason)
                 case inbound:
                     self._warn_of_new(undecided_fields(raw))
-                    await sink(inbound)
+                    await sink(correct_sent_at(inbound, self._ahead, self._clock.now()))
         except StoreError:
             raise
         except MalformedUpdate as error:
@@ -204,11 +210,11 @@ class TelegramChannel:
             self._unnumbered = {external_id, *list(self._unnumbered)[:99]}
         logger.warning("update %s was set aside: %s", external_id, reason)
 
-    async def _report(self, problem: str, sink: Sink) -> None:
-        """Tell the owner, at most once an hour."""
+    async def _report(self, kind: str, problem: str, sink: Sink) -> None:
+        """Tell the owner, of each kind of problem at most once an hour."""
         now = self._clock.monotonic()
-        if self._reported is None or now - self._reported >= _REPORT_EVERY:
-            self._reported = now
+        if now - self._reported.get(kind, -_REPORT_EVERY) >= _REPORT_EVERY:
+            self._reported[kind] = now
             await sink.report(CHANNEL, problem)
 
 

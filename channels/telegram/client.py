@@ -7,7 +7,8 @@ import os
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any, Final, Self
 
 import httpx
@@ -109,6 +110,11 @@ class TelegramClient:
         if not isinstance(answer, list):
             raise Unavailable("Telegram's answer was not a list of updates; KenoBot asks again")
         return answer
+
+    @property
+    def server_time(self) -> datetime | None:
+        """The time of Telegram's clock at the latest answer to `get_updates`; None when it told none."""
+        return self._requests[0].server_time
 
     async def send(self, chat: str, part: MessagePart) -> str:
         """Send `part` and return its message id; as plain text where Telegram refuses the formatting.
@@ -214,8 +220,9 @@ class _Request(HTTPXRequest):
             write_timeout=seconds,
             connect_timeout=seconds,
             pool_timeout=seconds,
-            httpx_kwargs={"verify": certificates},
+            httpx_kwargs={"verify": certificates, "event_hooks": {"response": [self._note_time]}},
         )
+        self.server_time: datetime | None = None
         self._longest = 2 * seconds
         self._running: set[asyncio.Task[tuple[int, bytes]]] = set()  # bounded: the pool's connections; start
 
@@ -235,6 +242,14 @@ class _Request(HTTPXRequest):
     def is_busy(self) -> bool:
         """Return whether a request is running, be it one whose caller is gone."""
         return bool(self._running)
+
+    async def _note_time(self, response: httpx.Response) -> None:
+        try:
+            moment = parsedate_to_datetime(response.headers["date"])
+        except (LookupError, ValueError):
+            self.server_time = None
+        else:
+            self.server_time = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     async def start_anew(self) -> None:
         """Cancel what is running and open new connections."""

@@ -35,13 +35,17 @@ from kenobot.ports.signals import (
     MESSAGE_REFUSED,
     MESSAGE_STORE_FAILED,
 )
-from kenobot.storage.inbox import Inbox, PendingMessage, has_bad_ids
+from kenobot.storage.inbox import Inbox, PendingMessage, has_bad_ids, message_digest
 
 _log = logging.getLogger(__name__)
 
 _AHEAD = 16  # messages a lane holds in memory; the rest waits in the inbox
 _PARKED = Backoff(5.0, 60.0)
 _CUT_SHORT = 2  # attempts that came to no end, after which a message may be the reason
+_REUSED_ID = (
+    "A message from {} came under a number that another message has: this home was used with another bot's token. "
+    "Both are kept; give each bot a home of its own"
+)
 _CAUTION = Backoff(0.25, 16.0, factor=4.0)
 
 
@@ -173,7 +177,7 @@ class AgentLoop:
 
     async def _store(self, inbound: Inbound) -> tuple[bool, PendingMessage | None]:
         """Store a message and queue it; returns whether it is new, and what waits for a turn now."""
-        trace = f"{self._rng.getrandbits(64):016x}"
+        trace, digest, external_id = f"{self._rng.getrandbits(64):016x}", message_digest(inbound), inbound.external_id
         envelope = await self._bus.prepare(
             MESSAGE_IN,
             inbound.channel,
@@ -185,18 +189,23 @@ class AgentLoop:
             text=inbound.text,
         )
         if envelope is None:
-            return await self._inbox.store(inbound, trace, drop_reason="stopped by middleware") is not None, None
+            drop = self._inbox.store(
+                inbound, trace, drop_reason="stopped by middleware", digest=message_digest(inbound)
+            )
+            return await drop is not None, None
         text = str(envelope.payload.get("text", inbound.text))
         if text != inbound.text:
             inbound = replace(inbound, text=text)
         first = self._is_free(inbound.session) and self._open[inbound.session] == 1
-        pending = await self._inbox.store(inbound, trace, claimed=first)
+        pending = await self._inbox.store(inbound, trace, claimed=first, digest=digest)
         if pending is None:
             return False, None
         if inbound.session not in self._parked:
             self._lanes.put(inbound.session, pending)
         payload = {**envelope.payload, "session": inbound.session, "id": pending.id}
         self._bus.deliver(replace(envelope, payload=payload))
+        if pending.inbound.external_id != external_id:
+            await self.report(inbound.channel, _REUSED_ID.format(inbound.channel))
         return True, pending
 
     async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:

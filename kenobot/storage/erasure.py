@@ -22,7 +22,7 @@ _SHORTEST = 4  # characters: what is shorter stands in other texts by chance
 
 _BLANK_MESSAGES = "UPDATE message SET text = '', context = '' WHERE inbox_id = ? RETURNING id"
 _BLANK_LETTERS = (
-    "UPDATE inbox SET text = '', attachments = '[]' WHERE id = ? AND done_at IS NOT NULL",
+    "UPDATE inbox SET text = '', attachments = '[]', digest = '' WHERE id = ? AND done_at IS NOT NULL",
     "UPDATE outbox SET text = '', spans = '[]', payload = '{}' WHERE inbox_id = ? AND done_at IS NOT NULL",
 )
 _DROP_PREFIXES = "DELETE FROM prompt_prefix WHERE instr(' ' || scopes || ' ', ' ' || ? || ' ')"

@@ -5,6 +5,7 @@ the attempt's number fences: only the latest claim of a row may finish it. A cla
 the message, because the process stops or the model is out of reach, is given back and does not count.
 """
 
+import hashlib
 import json
 from collections import deque
 from collections.abc import Iterator
@@ -73,9 +74,12 @@ class Inbox:
         self._aside: deque[int] = deque(maxlen=_DEAD_KEPT)
 
     async def store(
-        self, inbound: Inbound, trace: str, *, drop_reason: str = "", claimed: bool = False
+        self, inbound: Inbound, trace: str, *, drop_reason: str = "", claimed: bool = False, digest: str = ""
     ) -> PendingMessage | None:
         """Store a message; None when it had been stored before. Returns once it is on disk.
+
+        digest: of the message as its channel brought it. When another message has its id already, it is stored under an
+        id of its own.
 
         dropped: why it is not to be answered; it is then stored as done and without its words, so that it is
         recognised and never looked at again.
@@ -87,15 +91,16 @@ class Inbox:
         state = "dropped" if drop_reason else "claimed" if claimed else "pending"
 
         def work(connection: Connection) -> PendingMessage | None:
+            external_id = _free_id(connection, inbound.channel, inbound.external_id, digest)
             cursor = connection.execute(
                 "INSERT INTO inbox (channel, external_id, chat, session, sender, sender_name, private, forwarded, "
                 "text, sent_at, received_at, trace, state, attempts, reason, done_at, "
-                "kind, reply_to, target, value, thread, attachments, platform_id) "
-                f"VALUES ({', '.join('?' * 23)}) "
+                "kind, reply_to, target, value, thread, attachments, platform_id, digest) "
+                f"VALUES ({', '.join('?' * 24)}) "
                 "ON CONFLICT DO NOTHING",
                 (
                     inbound.channel,
-                    inbound.external_id,
+                    external_id,
                     inbound.chat,
                     inbound.session,
                     inbound.user,
@@ -117,11 +122,13 @@ class Inbox:
                     inbound.thread,
                     "[]" if drop_reason else json.dumps([asdict(each) for each in inbound.attachments]),
                     inbound.platform_id,
+                    digest,
                 ),
             )
             if cursor.rowcount == 0 or cursor.lastrowid is None:
                 return None
-            return PendingMessage(cursor.lastrowid, inbound, trace, int(claimed), claimed, fresh=True)
+            stored = replace(inbound, external_id=external_id)
+            return PendingMessage(cursor.lastrowid, stored, trace, int(claimed), claimed, fresh=True)
 
         pending = await self._database.write(work)
         if pending is not None and drop_reason:
@@ -193,13 +200,11 @@ class Inbox:
 
     async def is_known(self, inbound: Inbound) -> bool:
         """Return whether this message is stored already."""
+        channel, external_id = _escape_surrogates(inbound.channel), _escape_surrogates(inbound.external_id)
+        digest = message_digest(inbound)
         return await self._database.read(
             lambda connection: (
-                connection.execute(
-                    "SELECT 1 FROM inbox WHERE channel = ? AND external_id = ?",
-                    (_escape_surrogates(inbound.channel), _escape_surrogates(inbound.external_id)),
-                ).fetchone()
-                is not None
+                _digest_of(connection, channel, _free_id(connection, channel, external_id, digest)) is not None
             )
         )
 
@@ -236,6 +241,26 @@ class Inbox:
         for state, kept in limits:
             newest = await self._database.read(partial(_oldest_kept, state, kept))
             await self._database.prune("inbox", f"{_ASIDE} AND state = ? AND id < ?", state, newest)
+
+
+def message_digest(inbound: Inbound) -> str:
+    """Digest what is the same whenever a platform brings a message again, and differs from every other message."""
+    parts = (inbound.chat, inbound.thread, inbound.user, inbound.platform_id, inbound.kind, inbound.target)
+    content = json.dumps([*parts, inbound.value, inbound.text])
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def _digest_of(connection: Connection, channel: str, external_id: str) -> str | None:
+    row = connection.execute(
+        "SELECT digest FROM inbox WHERE channel = ? AND external_id = ?", (channel, external_id)
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def _free_id(connection: Connection, channel: str, external_id: str, digest: str) -> str:
+    """Return the id to store a message under: with its digest when the plain one is another message's."""
+    known = _digest_of(connection, channel, external_id)
+    return external_id if not known or not digest or known == digest else f"{external_id}~{digest}"
 
 
 def has_bad_ids(inbound: Inbound) -> bool:

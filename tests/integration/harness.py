@@ -34,7 +34,7 @@ class Telegram:
 
     acknowledged: the highest update id that the bot has confirmed by asking for later ones, 0 before the first.
     send_seconds: how long it takes to accept a message.
-    next_update: the number to go on with, 0 for the one that is due.
+    next_update: the number to go on with, 0 for the one that is due. token: of the bot that people write to.
     """
 
     def __init__(self) -> None:
@@ -43,6 +43,7 @@ class Telegram:
         self.acknowledged = 0
         self.send_seconds = 0.0
         self.next_update = 0
+        self.token = TOKEN
         self._changed = asyncio.Condition()
         self._number = 0
         self._runner: web.AppRunner | None = None
@@ -82,7 +83,7 @@ class Telegram:
         update: dict[str, Any] = {"message": message}
         if self.next_update:
             update["update_id"], self.next_update = self.next_update, 0
-        identity: int = await self.emulator.enqueue_update(update, token=TOKEN)
+        identity: int = await self.emulator.enqueue_update(update, token=self.token)
         return identity
 
     async def until(self, happy: Callable[[list[Sent]], bool], seconds: float = 30) -> list[Sent]:

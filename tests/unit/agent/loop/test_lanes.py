@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from kenobot.core.i18n import translate_problem
 from kenobot.ports.messages import Inbound
-from kenobot.ports.signals import MESSAGE_IN, Envelope
+from kenobot.ports.signals import HEALTH_DEGRADED, MESSAGE_IN, Envelope
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
 from tests.samples import inbound
@@ -38,9 +39,22 @@ async def test_a_repeat_gets_no_second_turn(house: House) -> None:
     """The sink says so, and nothing is counted as waiting."""
     results = await asyncio.gather(*(house.say("hello", 1) for _ in range(5)))
     assert sorted(results) == [False] * 4 + [True]
-    assert not await house.say("hello again", 1)
+    assert not await house.say("hello", 1)
     await house.loop.wait_idle()
     assert (house.texts(), house.loop.unfinished_count) == (["hello"], 0)
+
+
+async def test_another_message_under_a_known_id_is_taken_in_and_told(house: House) -> None:
+    """As with the numbers of another bot in the same home; each of the two that comes again is recognised."""
+    told: list[str] = []
+    house.bus.wake_on(HEALTH_DEGRADED, lambda envelope: told.append(str(envelope.payload["reason"])))
+    for words in ("one", "two", "one", "two", "three", "two"):
+        await house.loop(inbound(words, 7))
+    await house.loop.wait_idle()
+    assert [pending.inbound.text for pending in house.turns] == ["one", "two", "three"]
+    assert len(told) == 2
+    assert all("another bot's token" in reason for reason in told)
+    assert translate_problem(told[0], "es") != told[0]
 
 
 @pytest.mark.parametrize("seed", range(6))
