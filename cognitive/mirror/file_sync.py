@@ -136,8 +136,7 @@ class FileSync(Generic[Detail]):
                     break
                 view = seen
                 if seen.edited:
-                    absorb = partial(self._absorb, path=path, found=found)
-                    count, view = await self._database.write(absorb)
+                    count, view = await self._take(path, found)
                     touched += count
                 if await self._settle(path, found, view):
                     return touched
@@ -157,6 +156,10 @@ class FileSync(Generic[Detail]):
     async def _compare(self, path: str, found: ReadResult) -> FileView[Detail] | None:
         """Compare a file with how it should be; None to look at it again later."""
         return await self._database.read(partial(self._view, path=path, found=found))
+
+    async def _take(self, path: str, found: ReadResult) -> tuple[int, FileView[Detail]]:
+        """Take in a person's edit of a file; how many facts it touched, and how the file should be now."""
+        return await self._database.write(partial(self._absorb, path=path, found=found))
 
     async def _settle(self, path: str, found: ReadResult, view: FileView[Detail]) -> bool:
         """Make the file hold the view's text, then note it; False when somebody changed the file meanwhile."""

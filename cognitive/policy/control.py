@@ -26,6 +26,7 @@ class FilesPolicy:
     loss_above_share: float = 0.2  # of the scanned files, missing at once: a loss, if also
     loss_above_files: int = 3  # more than so many are missing
     announce_from: int = 20  # files or lines removed at once; lines of an emptied file that are a loss
+    alike_from: float = 0.4  # likeness of an edited line to one that it is taken for a correction of
     hot_days: int = 3  # days whose folders are scanned before each turn
     hot_files: int = 100  # newest files scanned of each day
     scan_step_files: int = 10_000  # files that one step of the background scan reads

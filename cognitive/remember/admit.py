@@ -83,6 +83,7 @@ def admit(
     found = Comparison()
     if made.form in FACT_FORMS:
         found = compare(connection, made, occasion.policy.admit, occasion.nearness, instead_of)
+        found = replace(found, conflicts=tuple(_spared(conflict, occasion) for conflict in found.conflicts))
     if known is not None:
         found = replace(found, repeated=known, later=None)
     if found.repeated is not None:
@@ -252,6 +253,11 @@ def _create(connection: Connection, made: RecordDraft, found: Comparison, occasi
     if made.form in FACT_FORMS:
         _link(connection, records.require(connection, record, made.scope), found, act, policy)
     return decision
+
+
+def _spared(conflict: Conflict, occasion: AdmitContext) -> Conflict:
+    """Let a record that is spared stand beside what is said against it."""
+    return replace(conflict, resolution="differ") if conflict.record.id in occasion.spared else conflict
 
 
 def _default_action(made: RecordDraft) -> str:

@@ -1,6 +1,7 @@
 """Context of an admission, and sanitising of texts."""
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,7 +18,8 @@ class AdmitContext:
     """Time, actor and session of an admission. day: the owner's calendar day, YYYY-MM-DD.
 
     evidence: inbox row of the turn. said_at: time of the words, where not `at`. speaker_name: name of a guest.
-    nearness: similarity search. part_of: event of the decision that this belongs to.
+    nearness: similarity search. part_of: event of the decision that this belongs to. spared: records that stay as they
+    are, whatever is said against them.
     """
 
     at: datetime
@@ -30,6 +32,7 @@ class AdmitContext:
     speaker_name: str = ""
     nearness: Nearness | None = None
     part_of: int | None = None
+    spared: AbstractSet[int] = frozenset()
 
     def change_context(self, reason: str, part_of: int | None = None) -> ChangeContext:
         """This occasion, as the author of a change, which is part of what the occasion itself is part of."""

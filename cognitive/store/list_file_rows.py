@@ -48,3 +48,16 @@ def list_files_with(connection: Connection, records: Iterable[int], among: Seque
         asked = "SELECT path, blocks FROM list_file WHERE path = ?"
         rows = [row for path in among for row in connection.execute(asked, (path,))]
     return [path for path, blocks in rows if wanted.intersection(b for b in json.loads(blocks) if isinstance(b, int))]
+
+
+def shared_records(connection: Connection, records: Iterable[int]) -> dict[int, list[str]]:
+    """By record, the files in which it stands, for those of `records` that stand in several."""
+    rows = connection.execute(
+        "SELECT DISTINCT block.value, list_file.path FROM list_file, json_each(list_file.blocks) AS block "
+        "WHERE block.type = 'integer' AND block.value IN (SELECT value FROM json_each(?)) ORDER BY list_file.path",
+        (json.dumps(list(records)),),
+    )
+    found: dict[int, list[str]] = {}
+    for record, path in rows:
+        found.setdefault(record, []).append(path)
+    return {record: paths for record, paths in found.items() if len(paths) > 1}

@@ -6,10 +6,9 @@ place, a missing one is forgotten. What memory refuses stays in the file, as the
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files
@@ -17,6 +16,7 @@ from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror import paths
 from kenobot.cognitive.mirror.file_sync import FileView
 from kenobot.cognitive.mirror.lists import list_layout, memory_md
+from kenobot.cognitive.mirror.lists.line_pairs import FileLines, LineEdits
 from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord
 from kenobot.cognitive.mirror.paths import FileRole
 from kenobot.cognitive.remember.admit import admit, supersede
@@ -33,7 +33,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
 _CATEGORIES = {"preferences": "preference", "week": "week", "session": "session"}
-_SLEEP = "sleep"  # the actor of what sleep does
+_SLEEP, _OWNER = "sleep", "owner"  # the actors of what sleep does, and of edits
 _ON_A_PAGE = 500  # facts about one subject, the newest
 Blocks = Sequence[FileBlock]
 CURSOR = "mirror:event"  # state key: the last event whose records all stand in their files
@@ -63,6 +63,14 @@ class ListFile:
         text = list_layout.join_blocks(blocks)
         is_noted = self.noted_text == text and self.noted_blocks == blocks
         return FileView(text, blocks, found is not None and found not in (text, self.noted_text), is_noted)
+
+    def lines(self, found: str) -> FileLines:
+        """Read the lines of the file, as noted and as they stand in `found`."""
+        kind = self.role.kind
+        texts = (list_layout.fact_text(kind, block.raw) for block in self.noted_blocks)
+        old = [(block.record, text) for block, text in zip(self.noted_blocks, texts, strict=True) if text is not None]
+        new = [text for _, text in list_layout.fact_lines(kind, list_layout.split(kind, found))]
+        return FileLines(self.path, self.role.scope, old, new, whole=kind == "slot")
 
     def last_records(self) -> tuple[int, ...]:
         """Query the live records that belong into the file and stood there when it was last written or read."""
@@ -193,28 +201,62 @@ class ListFile:
         return ShownRecord(record.id, record.text, local_time(datetime.fromisoformat(record.created), self.zone))
 
 
+def find_copies(connection: Connection, files: Iterable[FileLines]) -> dict[int, list[str]]:
+    """Find the records of these files that their owner put into several, with the files.
+
+    What memory shows twice by itself, such as a fact in its log that sleep has promoted, is one line in two places.
+    """
+    numbers = {(record, file.scope) for file in files for record, _ in file.old if record is not None}
+    found: dict[int, list[str]] = {}
+    shared = list_file_rows.shared_records(connection, {record for record, _ in numbers})
+    movers = decay_store.last_tier_movers(connection, shared)
+    scopes = dict(numbers)
+    for number, places in shared.items():
+        record = store.get(connection, number, (scopes[number],))
+        lists = [path for path in places if (role := paths.role_of(path)) is not None and role.kind != "entity"]
+        if record is None or len(lists) < 2:
+            continue
+        tiers = {record.tier, *decay_store.tiers_left_by_sleep(connection, number, 0)}
+        shown = {paths.path_of(record._replace(tier=tier)) for tier in tiers}
+        if movers.get(number, ("", ""))[0] == _OWNER or not shown.issuperset(lists):
+            found[number] = lists
+    return found
+
+
 class ListFileEdit(ListFile):
-    """One person's edit of a list file, which `apply` lets memory follow."""
+    """One person's edit of a list file, which `apply` lets memory follow.
+
+    edits: what became of its lines. spared: records that nothing in this edit ends, because their owner has just
+    written or left them elsewhere; those that this edit touches are added.
+    """
 
     def __init__(
-        self, connection: Connection, path: str, role: FileRole, zone: ZoneInfo, context: AdmitContext
+        self,
+        connection: Connection,
+        path: str,
+        role: FileRole,
+        zone: ZoneInfo,
+        context: AdmitContext,
+        edits: LineEdits,
+        spared: set[int],
     ) -> None:
         super().__init__(connection, path, role, zone)
-        self._context = context
+        self._context = replace(context, spared=spared)
+        self._edits = edits
+        self._spared = spared
         self._subject = ""  # of an entity's page
         # bounded: the lines of one file; turn
         self._forgotten: list[int] = []  # events of what was taken out
 
-    def apply(self, found: str) -> tuple[int, FileView[Blocks]]:
+    def apply(self, found: str) -> int:
         """Let memory follow the edit that left `found` in the file; how many facts it touched.
 
         Looks again first: what was read outside of this transaction may have changed. What is noted of the file is
         brought up to `found` in the same transaction, so that the edit counts once.
         """
-        view = self.view(found)
-        if not view.edited:
-            return 0, view
-        touched, blocks = self._follow(found)
+        if not self.view(found).edited:
+            return 0
+        blocks = self._follow(found)
         connection, context = self.connection, self._context
         if len(self._forgotten) >= context.policy.files.announce_from:
             first, count = self._forgotten[0], len(self._forgotten)
@@ -223,38 +265,35 @@ class ListFileEdit(ListFile):
             event = events.add_event(connection, context.at, context.actor, "edited", data={"path": self.path})
             write_state(connection, f"edited:{self.role.scope}", str(event))
         list_file_rows.save_list_file(connection, self.path, found, list_layout.encode_blocks(blocks))
-        blocks = self._arranged(blocks)
-        return touched, FileView(list_layout.join_blocks(blocks), blocks)
+        return self._edits.touched
 
-    def _follow(self, found: str) -> tuple[int, list[FileBlock]]:
-        """Let memory follow every line; how many facts that touched, and what stands where."""
+    def _follow(self, found: str) -> list[FileBlock]:
+        """Let memory follow every line; what stands where then."""
         kind = self.role.kind
         if kind == "entity":
             self._subject = self.subject(found)
         chunks = list_layout.split(kind, found)
-        old = [
-            (block.record, text)
-            for block in self.noted_blocks
-            if (text := list_layout.fact_text(kind, block.raw)) is not None
-        ]
-        new = [
-            (at, text) for at, chunk in enumerate(chunks) if (text := list_layout.fact_text(kind, chunk)) is not None
-        ]
-        edits = list_layout.diff([text for _, text in old], [text for _, text in new])
-        standing: dict[int, int | None] = {new[j][0]: old[i][0] for i, j in edits.kept}
-        still = set(standing.values())
-        for i, j in edits.changed:
-            at, text = new[j]
-            was = old[i][0]
-            standing[at] = self._changed(was, text) if was is not None and was not in still else self._added(text)
-        for j in edits.added:
-            at, text = new[j]
-            standing[at] = self._added(text, list_layout.entry_time(chunks[at]))
-        for record in dict.fromkeys(old[i][0] for i in edits.removed):
-            if record is not None and record not in standing.values():
+        standing: dict[int, int | None] = {}
+        lines = list_layout.fact_lines(kind, chunks)
+        self._spared.update(self._edits.left)
+        for line, (at, text) in enumerate(lines):
+            how, was = self._edits.origins.get(line, ("added", None))
+            if how == "kept":
+                standing[at] = was
+                continue
+            if how == "moved" and was is not None:
+                standing[at] = self._moved(was)
+            elif how in ("changed", "rewritten") and was is not None:
+                standing[at] = self._changed(was, text, stays=how == "changed")
+            else:
+                standing[at] = self._added(text, list_layout.entry_time(chunks[at]))
+            self._spared.update(record for record in (standing[at],) if record is not None)
+        for record in self._edits.removed:
+            if record not in standing.values():
                 self._removed(record)
-        blocks = [FileBlock(chunk, standing.get(at)) for at, chunk in enumerate(chunks)]
-        return len(edits.changed) + len(edits.added) + len(edits.removed), blocks
+        for record, path in self._edits.left.items():
+            self._left(record, path)
+        return [FileBlock(chunk, standing.get(at)) for at, chunk in enumerate(chunks)]
 
     def _candidate(self, text: str) -> Candidate:
         role = self.role
@@ -284,6 +323,10 @@ class ListFileEdit(ListFile):
             record = self._our_own(text) or admit(self.connection, candidate, context).record
             self._file(record)
             return record
+        return self._known_here(known, candidate)
+
+    def _known_here(self, known: store.Record, candidate: Candidate) -> int:
+        """Let what is known stand here as well, by its owner's word."""
         if self.shows(known):
             return known.id  # a line written twice, or our own that a crash kept us from noting down
         form: Form = "episode" if known.form == "episode" else "note"
@@ -292,6 +335,38 @@ class ListFileEdit(ListFile):
         if candidate.subject and known.subject != candidate.subject:
             self._put(known, "edited", {"subject": candidate.subject})
         return known.id
+
+    def _moved(self, record: int) -> int:
+        """Let a record belong here from now on, instead of where its line stood before."""
+        known = store.get(self.connection, record, self.reach)
+        if known is not None and known.status == "active":  # what the bot forgot meanwhile stays forgotten
+            self._known_here(known, self._candidate(known.text))
+            self._settle(record, self.role)
+        return record
+
+    def _left(self, record: int, path: str) -> None:
+        """Let a record that went from here belong where it still stands, by its owner's hand."""
+        known, place = store.get(self.connection, record, self.reach), paths.role_of(path)
+        if known is not None and known.status == "active" and place is not None and self.shows(known):
+            self._settle(record, place)
+
+    def _settle(self, record: int, place: FileRole) -> None:
+        """Give a record the tier, day and category by which it stands in a file; on a page it is only shown."""
+        known = store.require(self.connection, record, self.role.scope)
+        values: dict[str, ColumnValue] = {}
+        match place.kind:
+            case "core":
+                values["tier"] = decay_store.CORE
+            case "ref":
+                values["tier"] = f"{decay_store.REF}{place.detail}"
+            case "daily":
+                values = {"tier": decay_store.ARCHIVE if place.archived else decay_store.DAILY, "day": place.detail}
+            case "preferences":
+                values = {"tier": decay_store.DAILY, "category": "preference"}
+        if values and known.category == "preference" and place.kind == "daily" and known.scope == OWNER_SCOPE:
+            values["category"] = "fact"  # as a preference it would stand among them again
+        if any(getattr(known, name) != value for name, value in values.items()):
+            self._put(known, "promoted" if place.kind == "core" else "filed", values)
 
     def _moment(self, time: str) -> datetime | None:
         """Parse the time of an entry; None when that is no time, or still to come."""
@@ -303,7 +378,8 @@ class ListFileEdit(ListFile):
             return None
         return said if said <= self._context.at else None
 
-    def _changed(self, was: int, text: str) -> int | None:
+    def _changed(self, was: int, text: str, *, stays: bool) -> int | None:
+        """Put a line in the place of what a record said. stays: it stood here and not in another file."""
         before = store.get(self.connection, was, self.reach)
         if before is None or before.status != "active":
             return was if before is not None and self._was_said(before, text) else self._added(text)
@@ -313,19 +389,22 @@ class ListFileEdit(ListFile):
             return self._refused(was, admit(self.connection, self._candidate(text), self._context).record)
         known = self._known(text)
         form: Form = "episode" if (known or before).form == "episode" else "note"
-        tier: Literal["core", "daily"] = "core" if "core" in (self.role.kind, before.tier) else "daily"
+        is_core = self.role.kind == "core" or (before.tier == "core" and stays)
         candidate = replace(
             self._candidate(text),
             form=form,
             category=before.category,
-            tier=tier,
+            tier="core" if is_core else "daily",
             subject="" if before.subject == "owner" else before.subject,
             tags=tuple(map(str, json.loads(before.tags))),
         )
-        decision = supersede(self.connection, was, candidate, replace(self._context, day=before.day))
+        context = replace(self._context, day=before.day) if stays else self._context
+        decision = supersede(self.connection, was, candidate, context)
         if decision.record == was and before.text != text:
             self._put(before, "reworded", {"text": text})
-        self._file(decision.record, before.tier)
+        self._file(decision.record, before.tier if stays else "")
+        if decision.record is not None and not stays:
+            self._settle(decision.record, self.role)
         return self._refused(was, decision.record)
 
     def _refused(self, was: int, record: int | None) -> int | None:

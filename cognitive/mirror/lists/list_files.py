@@ -18,13 +18,15 @@ from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
 from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.cognitive.mirror.lists.list_edits import CURSOR, Blocks, ListFile, ListFileEdit
+from kenobot.cognitive.mirror.lists.line_pairs import FileLines, LineEdits, pair_lines
+from kenobot.cognitive.mirror.lists.list_edits import CURSOR, Blocks, ListFile, ListFileEdit, find_copies
 from kenobot.cognitive.mirror.paths import ARCHIVE, FileRole, is_legacy, paths_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events, list_file_rows, tiers
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.clock import Clock
+from kenobot.ports.errors import StoreError
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -57,6 +59,8 @@ class ListFiles(FileSync[Blocks]):
         self._archive_wanted = False  # of the look that comes next
         self._aged = ""  # the day on which logs were last looked through for such as have to leave
         self._next_look: asyncio.Task[int] | None = None
+        self._unsettled: list[str] = []  # bounded: files edited in one save that are still to be written; turn
+        self._there: dict[str, FileStamp] | None = None  # bounded: the list files, during a look at all of them; turn
 
     async def start(self) -> None:
         """Catch up with what happened to files and memory while nobody looked. Raises StoreError."""
@@ -124,10 +128,13 @@ class ListFiles(FileSync[Blocks]):
         if not archive:
             missing = {path for path in missing if not path.startswith(ARCHIVE)}
         touched = 0
-        # MEMORY.md comes first: a line moved there from a log is found before it is missed, so it stays one fact.
-        for path in sorted(changed | missing, key=lambda p: (not p.endswith("MEMORY.md"), p)):
-            if not await self._is_as_noted(path):
-                touched += await self._reconcile(path)
+        self._there = found if paths is None and archive else None
+        try:
+            for path in sorted(changed | missing):
+                if not await self._is_as_noted(path):
+                    touched += await self._reconcile(path)
+        finally:
+            self._there = None
         return touched
 
     async def _is_as_noted(self, path: str) -> bool:
@@ -253,14 +260,76 @@ class ListFiles(FileSync[Blocks]):
     def _view(self, connection: Connection, path: str, found: ReadResult) -> FileView[Blocks]:
         return ListFile(connection, path, self._role(path), self._zone).view(found.text)
 
-    def _absorb(self, connection: Connection, path: str, found: ReadResult) -> tuple[int, FileView[Blocks]]:
+    async def _reconcile(self, path: str) -> int:
+        """Bring one file and memory to agree, and every file that was edited in the same save. The lock is held."""
+        touched = await super()._reconcile(path)
+        while self._unsettled:
+            touched += await super()._reconcile(self._unsettled.pop())
+        return touched
+
+    async def _take(self, path: str, found: ReadResult) -> tuple[int, FileView[Blocks]]:
+        """Take in all files that were edited in the same save, before any of them is written."""
+        touched, spared = 0, set[int]()
+        for other, text, edits in await self._plan_save(path, found.text or ""):
+            follow = partial(self._follow, path=other, text=text, edits=edits, spared=spared)
+            try:
+                touched += await self._database.write(follow)
+            except StoreError:
+                raise
+            except Exception:
+                if other == path:
+                    raise
+                log.exception("%s", other)  # it is left alone when its turn comes
+            if other != path:
+                self._unsettled.append(other)
+        return touched, await self._database.read(partial(self._view, path=path, found=found))
+
+    async def _plan_save(self, path: str, text: str) -> list[tuple[str, str, LineEdits]]:
+        """Tell what became of the lines of all files of a scope that were edited: each file, its text, its lines."""
+        scope = self._role(path).scope
+        there = self._there
+        if there is None:
+            there = await asyncio.to_thread(partial(scan.list_files, self._root, self._seen, archive=True))
+        differing = [other for other, stamp in there.items() if other != path and self._seen.get(other) != stamp]
+        edited = {path: (text, await self._database.read(partial(self._read_lines, path=path, text=text)))}
+        for other in differing:
+            if self._role(other).scope == scope and (lines := await self._read_edited(other)) is not None:
+                edited[other] = lines
+        # MEMORY.md comes first: what was put there belongs there.
+        ordered = sorted(edited, key=lambda other: (not other.endswith("MEMORY.md"), other))
+        files = [edited[other][1] for other in ordered]
+        copies = await self._database.read(partial(find_copies, files=files))
+        paired = await asyncio.to_thread(pair_lines, files, self._policy.files.alike_from, copies)
+        return [(other, edited[other][0], edits) for other, edits in zip(ordered, paired, strict=True)]
+
+    async def _read_edited(self, path: str) -> tuple[str, FileLines] | None:
+        """Read a file that a person edited, and its lines; None for any other, and for one that cannot be read now."""
+        try:
+            if await self._is_as_noted(path):
+                return None
+            found = await disk.read(self._root, path)
+            if found.text is None or (path in self._known and not found.text.strip()):
+                return None  # an emptied one may be lost
+            view = await self._database.read(partial(self._view, path=path, found=found))
+            lines = await self._database.read(partial(self._read_lines, path=path, text=found.text))
+        except StoreError:
+            raise
+        except Exception as error:  # it is reported when its turn comes
+            log.debug("%s is not compared with other files: %s", path, error)
+            return None
+        return (found.text, lines) if view.edited else None
+
+    def _read_lines(self, connection: Connection, path: str, text: str) -> FileLines:
+        return ListFile(connection, path, self._role(path), self._zone).lines(text)
+
+    def _follow(self, connection: Connection, path: str, text: str, edits: LineEdits, spared: set[int]) -> int:
         place = self._role(path)
         day = (place.detail if place.kind in ("daily", "topic") else "") or self._today()
         session = place.scope.removeprefix("chat:") if place.scope.startswith("chat:") else ""
         context = dataclasses.replace(self._edit_context(), day=day, session=session)
-        result = ListFileEdit(connection, path, place, self._zone, context).apply(found.text or "")
+        touched = ListFileEdit(connection, path, place, self._zone, context, edits, spared).apply(text)
         self._learn(path)
-        return result
+        return touched
 
     async def _note(self, path: str, view: FileView[Blocks], stamp: FileStamp | None) -> None:
         if stamp is None:

@@ -9,10 +9,8 @@ list every further line is indented. Reading undoes both.
 """
 
 import re
-from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from itertools import accumulate, pairwise
 from typing import Literal
 
@@ -39,7 +37,6 @@ _LIKE_INDEX = re.compile(rf"\\*{INDEX_LINK.pattern}")
 _LEARNED = "learned: "
 _INDENTED = re.compile(r"(?<=\n)(?:\t| {1,2})")
 _CONTINUED = re.compile(r"(?<=\n)(?=[^\n])")
-_MANY = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +54,6 @@ class ShownRecord:
     id: int
     text: str
     time: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FactDiff:
-    """Changes of a list of facts, as positions in the two lists given to `diff`. Pairs are (old, new)."""
-
-    kept: tuple[tuple[int, int], ...]
-    changed: tuple[tuple[int, int], ...]
-    added: tuple[int, ...]
-    removed: tuple[int, ...]
 
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -117,6 +104,11 @@ def fact_text(kind: FileKind, chunk: str) -> str | None:
             elif _ESCAPED_RULE.fullmatch(body.partition("\n")[0]) or (kind == "core" and _ESCAPED_INDEX.match(body)):
                 body = body[1:]
     return sanitize(body, DEFAULT.max_text_chars).strip() or None
+
+
+def fact_lines(kind: FileKind, chunks: Sequence[str]) -> list[tuple[int, str]]:
+    """Extract the facts of `chunks`, each with the position of its chunk."""
+    return [(at, text) for at, chunk in enumerate(chunks) if (text := fact_text(kind, chunk)) is not None]
 
 
 def entry_time(chunk: str) -> str | None:
@@ -329,40 +321,3 @@ def decode_blocks(kind: FileKind, text: str, frozen: Sequence[str | int]) -> lis
     return [
         FileBlock(chunk, seal if isinstance(seal, int) else None) for chunk, seal in zip(chunks, frozen, strict=True)
     ]
-
-
-# ── comparing ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def diff(old: Sequence[str], new: Sequence[str]) -> FactDiff:
-    """Compare facts as a person edited them. A fact that only moved is kept."""
-    # Looking for the least edit costs the square of a long list of equal lines; beyond that a good one will do.
-    matcher = SequenceMatcher(None, old, new, autojunk=len(new) > _MANY)
-    kept: list[tuple[int, int]] = []
-    hunks: list[tuple[range, range]] = []
-    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
-        if tag == "equal":
-            kept.extend(zip(range(i1, i2), range(j1, j2), strict=True))
-        else:
-            hunks.append((range(i1, i2), range(j1, j2)))
-    loose: dict[str, deque[int]] = defaultdict(deque)
-    for i in (i for olds, _ in hunks for i in olds):
-        loose[old[i]].append(i)
-    moved = {j: loose[new[j]].popleft() for _, news in hunks for j in news if loose.get(new[j])}
-    gone = set(moved.values())
-    changed: list[tuple[int, int]] = []
-    added: list[int] = []
-    removed: list[int] = []
-    for olds, news in hunks:
-        before = [i for i in olds if i not in gone]
-        after = [j for j in news if j not in moved]
-        pairs = min(len(before), len(after))
-        changed.extend(zip(before, after, strict=False))
-        removed.extend(before[pairs:])
-        added.extend(after[pairs:])
-    return FactDiff(
-        kept=tuple(kept) + tuple((i, j) for j, i in moved.items()),
-        changed=tuple(changed),
-        added=tuple(added),
-        removed=tuple(removed),
-    )

@@ -61,13 +61,3 @@ def test_what_is_arranged_stays_as_it_is(kind: FileKind, text: str, said: list[s
     for block in blocks:
         if block.record is None:
             at = list_layout.join_blocks(once).index(block.raw, at) + len(block.raw)
-
-
-@given(st.lists(st.sampled_from("abcde")), st.lists(st.sampled_from("abcde")))
-def test_a_diff_accounts_for_every_line_once(old: list[str], new: list[str]) -> None:
-    """Every old fact is kept, changed or removed, every new one kept, changed or added; kept ones say the same."""
-    found = list_layout.diff(old, new)
-    pairs = (*found.kept, *found.changed)
-    assert sorted([*(i for i, _ in pairs), *found.removed]) == list(range(len(old)))
-    assert sorted([*(j for _, j in pairs), *found.added]) == list(range(len(new)))
-    assert all(old[i] == new[j] for i, j in found.kept)

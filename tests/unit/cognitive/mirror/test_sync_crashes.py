@@ -4,8 +4,10 @@ import asyncio
 
 import pytest
 
-from kenobot.cognitive.mirror.lists.list_edits import ListFileEdit
+from kenobot.cognitive.mirror.lists.line_pairs import pair_lines
+from kenobot.cognitive.mirror.lists.list_edits import ListFile, ListFileEdit
 from kenobot.cognitive.mirror.paths import role_of
+from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
 from tests.unit.cognitive.mirror.notes import cursor_of, put_back, row_of
 
@@ -77,7 +79,12 @@ async def test_a_crash_after_an_edit_was_taken_in_does_not_take_it_in_again(hous
     place = role_of(LOG)
     assert place is not None
     text, occasion = house.text(LOG), house.occasion("owner")
-    await house.database.write(lambda c: ListFileEdit(c, LOG, place, house.zone, occasion).apply(text))
+
+    def follow(connection: Connection) -> None:
+        [edits] = pair_lines([ListFile(connection, LOG, place, house.zone).lines(text)], 0.4, {})
+        ListFileEdit(connection, LOG, place, house.zone, occasion, edits, set()).apply(text)
+
+    await house.database.write(follow)
     events = await house.count_events()
     await house.restart().start()
     assert await house.count_events() == events

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from kenobot.cognitive.store import list_file_rows
+from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.ports.identity import OWNER_SCOPE
 from tests.recorded import recorded
 from tests.unit.cognitive.mirror.house import LOG, House, open_house
@@ -181,17 +182,119 @@ async def test_a_line_moved_into_memory_md_stays_one_fact(house: House) -> None:
     assert [(r.id, r.tier) for r in await house.live() if r.text == "likes tea"] == [(known, "core")]
 
 
-async def test_a_promoted_fact_can_be_corrected_in_the_log(house: House) -> None:
-    """A fact that stands in two files is changed in both by an edit of either."""
-    await house.learn("likes tea", flush=True)
+async def test_a_copy_that_the_owner_made_stands_for_itself(house: House) -> None:
+    """A line of the log that is rewritten does not take the copy in MEMORY.md with it, nor does a deleted one."""
+    known = await house.learn("Ana lives in Paris", flush=True)
+    house.write("MEMORY.md", "- Ana lives in Paris\n")
+    await house.mirror.sync_in()
+    house.edit(LOG, "Paris", "Bilbao")
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
+    assert house.text("MEMORY.md") == "- Ana lives in Paris\n"
+    assert house.text(LOG) == "## 14:30 — Ana lives in Bilbao\n\n"
+    assert [(r.text, r.tier) for r in await house.live()] == [
+        ("Ana lives in Paris", "core"), ("Ana lives in Bilbao", "daily"),
+    ]  # fmt: skip
+    assert (await house.record(known)).status == "active"
+
+
+async def test_a_fact_taken_out_of_memory_md_goes_back_to_the_log_that_still_shows_it(house: House) -> None:
+    """What its owner put into two files is remembered until it has gone from both, and does not come back to one."""
+    known = await house.learn("likes tea", flush=True)
     house.write("MEMORY.md", "- likes tea\n")
     await house.mirror.sync_in()
+    house.write("MEMORY.md", "# Me\n")
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
+    assert [(r.id, r.tier) for r in await house.live()] == [(known, "daily")]
+    assert (house.text("MEMORY.md"), house.text(LOG)) == ("# Me\n", "## 14:30 — likes tea\n\n")
+    house.write(LOG, "")
+    await house.mirror.sync_in()
+    assert await house.texts() == []
+
+
+async def test_a_fact_that_sleep_promoted_can_be_corrected_in_the_log(house: House) -> None:
+    """What memory shows in two files by itself is one fact, changed in both by an edit of either."""
+    known = await house.learn("likes tea", flush=True)
+    act = ChangeContext(house.clock.now(), "sleep", "a night")
+    record = await house.record(known)
+    await house.database.write(lambda c: change(c, record, "promoted", {"tier": "core"}, act))
+    await house.mirror.sync_out()
     house.edit(LOG, "tea", "coffee")
     await house.mirror.sync_in()
     await house.mirror.sync_out()
-    assert house.text("MEMORY.md") == "- likes coffee\n"
+    assert "- likes coffee\n" in house.text("MEMORY.md")
     assert house.text(LOG) == "## 14:30 — likes coffee\n\n"
     assert [(record.text, record.tier) for record in await house.live()] == [("likes coffee", "core")]
+
+
+# ── several files in one save ────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("flush", [False, True])
+async def test_a_line_that_was_cut_into_memory_md_is_not_replaced_by_the_next_one(house: House, flush: bool) -> None:
+    """Cut one line of the log into MEMORY.md and correct the next: both live, and MEMORY.md stays as it was left."""
+    boiler = await house.learn("The boiler was repaired by Luis")
+    tickets = await house.learn("The tickets for Rome are booked todya", flush=True)
+    house.write(LOG, "## 14:30 — The tickets for Rome are booked today\n\n")
+    house.write("MEMORY.md", "# Me\n- The boiler was repaired by Luis\n")
+    await (house.mirror.sync_out() if flush else house.mirror.sync_in())
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
+    live = {record.text: record for record in await house.live()}
+    assert set(live) == {"The boiler was repaired by Luis", "The tickets for Rome are booked today"}
+    assert (live["The boiler was repaired by Luis"].id, (await house.record(boiler)).tier) == (boiler, "core")
+    assert (await house.record(tickets)).status == "superseded"
+    assert house.text("MEMORY.md") == "# Me\n- The boiler was repaired by Luis\n"
+    assert house.text(LOG) == "## 14:30 — The tickets for Rome are booked today\n\n"
+
+
+async def test_a_line_that_was_deleted_is_forgotten_and_not_replaced_by_the_next_one(house: House) -> None:
+    """The history of the corrected line is its own."""
+    boiler = await house.learn("The boiler was repaired by Luis", core=True)
+    tickets = await house.learn("The tickets for Rome are booked todya", core=True, flush=True)
+    house.write("MEMORY.md", "- The tickets for Rome are booked today\n")
+    await house.mirror.sync_in()
+    assert [(await house.record(n)).status for n in (boiler, tickets)] == ["forgotten", "superseded"]
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [(LOG, "2026-02-12.md"), ("MEMORY.md", LOG), (LOG, "ref-home.md"), ("MEMORY.md", "ref-home.md"),
+     ("2026-02-12.md", "archive/2025-02-12.md"), ("ref-home.md", LOG), ("identity/preferences.md", "MEMORY.md"),
+     (LOG, "identity/preferences.md"), ("identity/preferences.md", LOG)],
+)  # fmt: skip
+async def test_a_line_cut_from_any_file_into_any_other_moves_there(house: House, source: str, target: str) -> None:
+    """One record, in its new place, and no longer in the old one; looking again changes nothing."""
+
+    def line(path: str, text: str) -> str:
+        if path[-13:-3].count("-") == 2 and "pref" not in path:
+            return f"## 14:30 — {text}\n\n"
+        return f"- learned: {text}\n" if "pref" in path else f"- {text}\n"
+
+    house.write(source, line(source, "The boiler was repaired by Luis") + line(source, "Ana plays chess"))
+    house.write(target, line(target, "Rex is a dog"))
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
+    numbers = {record.text: record.id for record in await house.live()}
+    house.write(source, line(source, "Ana plays chess"))
+    house.write(target, line(target, "Rex is a dog") + line(target, "The boiler was repaired by Luis"))
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
+    assert {record.text: record.id for record in await house.live()} == numbers
+    assert house.text(source).partition("\n## Reference")[0] == line(source, "Ana plays chess")
+    assert house.text(target) == line(target, "Rex is a dog") + line(target, "The boiler was repaired by Luis")
+    events = await house.count_events()
+    assert await house.mirror.sync_in() == 0 and await house.count_events() == events
+
+
+async def test_two_lines_of_one_save_do_not_end_each_other(house: House) -> None:
+    """What its owner wrote in one go stands, even where one line speaks against another."""
+    house.write("MEMORY.md", "- Ana lives in Paris\n- Ana lives in Bilbao\n")
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
+    assert await house.texts() == ["Ana lives in Paris", "Ana lives in Bilbao"]
+    assert house.text("MEMORY.md") == "- Ana lives in Paris\n- Ana lives in Bilbao\n"
 
 
 async def test_a_secret_stays_in_the_persons_file_and_out_of_memory(house: House) -> None:

@@ -6,7 +6,6 @@ from kenobot.cognitive.mirror.lists.list_layout import (
     ShownRecord,
     arrange,
     decode_blocks,
-    diff,
     encode_blocks,
     fact_text,
     join_blocks,
@@ -173,26 +172,6 @@ def test_blocks_that_do_not_fit_the_text_are_all_literal() -> None:
     blocks = decode_blocks("core", "# Me\n- a\n- b\n", [7])
     assert [block.record for block in blocks] == [None, None, None]
     assert arrange("core", blocks, [ShownRecord(7, "a")], {}, {})[1] == FileBlock("- a\n", 7)
-
-
-def test_a_diff_tells_what_a_person_did() -> None:
-    """Same lines are kept, rewritten ones are paired in order, the rest is new or gone."""
-    edits = diff(["a", "b", "c", "d"], ["a", "B", "d", "e"])
-    assert set(edits.kept) == {(0, 0), (3, 2)}
-    assert (edits.changed, edits.added, edits.removed) == (((1, 1),), (3,), (2,))
-
-
-def test_a_line_that_moved_is_the_same_line() -> None:
-    """Putting facts in another order changes nothing of them."""
-    edits = diff(["a", "b", "c"], ["c", "a", "b", "new"])
-    assert sorted(edits.kept) == [(0, 1), (1, 2), (2, 0)]
-    assert (edits.changed, edits.added, edits.removed) == ((), (3,), ())
-
-
-def test_a_long_file_of_equal_lines_is_compared_in_no_time() -> None:
-    """Many equal lines do not make the comparison run for minutes."""
-    edits = diff(["x"] * 20_000, ["y", *["x"] * 20_000])
-    assert len(edits.kept) == 20_000
 
 
 def test_a_slot_is_the_whole_file() -> None:
