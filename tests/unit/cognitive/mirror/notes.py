@@ -1,5 +1,9 @@
 """What the mirror noted of a file, and a death before it did."""
 
+from kenobot.cognitive.mirror.lists.line_pairs import pair_lines
+from kenobot.cognitive.mirror.lists.list_edits import ListFile, ListFileEdit
+from kenobot.cognitive.mirror.paths import role_of
+from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.store import list_file_rows
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
@@ -27,3 +31,11 @@ async def put_back(house: House, path: str, row: Row, cursor: str | None) -> Non
 
 async def cursor_of(house: House) -> str | None:
     return await house.database.read(lambda c: read_state(c, "mirror:event"))
+
+
+def follow_edit(connection: Connection, house: House, path: str, text: str) -> int:
+    """Let memory follow an edit that left `text` in one file, inside a transaction; how many facts it touched."""
+    role, occasion = role_of(path), house.occasion("owner")
+    assert role is not None
+    [edits] = pair_lines([ListFile(connection, path, role, house.zone).lines(text)], DEFAULT.files.alike_from, {})
+    return ListFileEdit(connection, path, role, house.zone, occasion, edits, set()).apply(text)

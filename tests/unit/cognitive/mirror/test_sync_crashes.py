@@ -4,12 +4,8 @@ import asyncio
 
 import pytest
 
-from kenobot.cognitive.mirror.lists.line_pairs import pair_lines
-from kenobot.cognitive.mirror.lists.list_edits import ListFile, ListFileEdit
-from kenobot.cognitive.mirror.paths import role_of
-from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
-from tests.unit.cognitive.mirror.notes import cursor_of, put_back, row_of
+from tests.unit.cognitive.mirror.notes import cursor_of, follow_edit, put_back, row_of
 
 
 async def test_a_crash_before_the_file_was_written_is_caught_up_with(house: House) -> None:
@@ -76,15 +72,8 @@ async def test_a_crash_after_an_edit_was_taken_in_does_not_take_it_in_again(hous
     await house.learn("one", flush=True)
     await house.learn("two")
     house.edit(LOG, "one", "uno")
-    place = role_of(LOG)
-    assert place is not None
-    text, occasion = house.text(LOG), house.occasion("owner")
-
-    def follow(connection: Connection) -> None:
-        [edits] = pair_lines([ListFile(connection, LOG, place, house.zone).lines(text)], 0.4, {})
-        ListFileEdit(connection, LOG, place, house.zone, occasion, edits, set()).apply(text)
-
-    await house.database.write(follow)
+    text = house.text(LOG)
+    await house.database.write(lambda c: follow_edit(c, house, LOG, text))
     events = await house.count_events()
     await house.restart().start()
     assert await house.count_events() == events

@@ -2,10 +2,9 @@
 
 from functools import partial
 
-from kenobot.cognitive.mirror.lists.list_edits import ListFileEdit
-from kenobot.cognitive.mirror.paths import role_of
 from kenobot.storage.connection import Connection
-from tests.unit.cognitive.mirror.house import ZONE, House
+from tests.unit.cognitive.mirror.house import House
+from tests.unit.cognitive.mirror.notes import follow_edit
 
 _TICK = 100  # steps of SQLite's machine
 
@@ -23,10 +22,8 @@ def _steps(connection: Connection, house: House, path: str, text: str) -> int:
         ticks += 1
         return 0
 
-    role = role_of(path)
-    assert role is not None
     connection.set_progress_handler(tick, _TICK)
-    ListFileEdit(connection, path, role, ZONE, house.occasion("owner")).apply(text)
+    follow_edit(connection, house, path, text)
     connection.set_progress_handler(None, 0)
     return ticks
 
