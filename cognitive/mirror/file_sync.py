@@ -166,8 +166,10 @@ class FileSync(Generic[Detail]):
         stamp = found.stamp
         if view.text != (found.text or ""):
             await self._before_write(view)
+            seen = self._seen.pop(path, None)  # until it is noted, what stands there may be ours
             stamp = await disk.replace(self._root, path, view.text, found.stamp) if view.text else None
             if stamp is None and (view.text or not await asyncio.to_thread(disk.remove, self._root, path, found.stamp)):
+                self._seen |= {} if seen is None else {path: seen}
                 return False
         self._problems.pop(path, None)
         await self._note(path, view, stamp)

@@ -57,12 +57,17 @@ class ListFile:
         self.noted_text = row[0] if row else None
         self.noted_blocks = list_layout.decode_blocks(self.role.kind, *row) if row else []
 
-    def view(self, found: str | None) -> FileView[Blocks]:
-        """Say how the file should be, given that it holds `found` (None: is not there)."""
+    def view(self, found: str | None, *, is_watched: bool = False) -> FileView[Blocks]:
+        """Say how the file should be, given that it holds `found` (None: is not there).
+
+        is_watched: nothing but what is noted has been written there, so what differs is a person's edit, even if it is
+        what would be written now.
+        """
         blocks = self._arranged(self._inherited())
         text = list_layout.join_blocks(blocks)
         is_noted = self.noted_text == text and self.noted_blocks == blocks
-        return FileView(text, blocks, found is not None and found not in (text, self.noted_text), is_noted)
+        ours = (self.noted_text,) if is_watched else (text, self.noted_text)
+        return FileView(text, blocks, found is not None and found not in ours, is_noted)
 
     def lines(self, found: str) -> FileLines:
         """Read the lines of the file, as noted and as they stand in `found`."""
@@ -251,10 +256,9 @@ class ListFileEdit(ListFile):
     def apply(self, found: str) -> int:
         """Let memory follow the edit that left `found` in the file; how many facts it touched.
 
-        Looks again first: what was read outside of this transaction may have changed. What is noted of the file is
-        brought up to `found` in the same transaction, so that the edit counts once.
+        What is noted of the file is brought up to `found` in the same transaction, so that the edit counts once.
         """
-        if not self.view(found).edited:
+        if found == self.noted_text:
             return 0
         blocks = self._follow(found)
         connection, context = self.connection, self._context

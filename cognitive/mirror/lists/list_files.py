@@ -30,7 +30,7 @@ from kenobot.ports.errors import StoreError
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.disk import FileStamp, ReadResult
+from kenobot.storage.disk import UNKNOWN, FileStamp, ReadResult
 
 log = logging.getLogger(__name__)
 
@@ -258,7 +258,8 @@ class ListFiles(FileSync[Blocks]):
         return True
 
     def _view(self, connection: Connection, path: str, found: ReadResult) -> FileView[Blocks]:
-        return ListFile(connection, path, self._role(path), self._zone).view(found.text)
+        is_watched = path in self._known and self._seen.get(path, UNKNOWN) != UNKNOWN
+        return ListFile(connection, path, self._role(path), self._zone).view(found.text, is_watched=is_watched)
 
     async def _reconcile(self, path: str) -> int:
         """Bring one file and memory to agree, and every file that was edited in the same save. The lock is held."""

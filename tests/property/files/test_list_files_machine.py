@@ -302,7 +302,12 @@ class MirrorMachine(Lives):
             text = list_layout.fact_text(kind, chunks.pop(pick % len(chunks)))
             self.house.write(path, "".join(chunks))
             if text is not None:
-                self._put_away(text, surely=watched)
+                elsewhere = kind in ("daily", "preferences") and self._stands_besides(path, text)
+                self._put_away(text, surely=watched and not elsewhere)
+
+    def _stands_besides(self, path: str, text: str) -> bool:
+        """Whether another file shows it too, as MEMORY.md does what sleep has promoted: there it still stands."""
+        return any(text in facts(kind_of(other), self.house.text(other)) for other in self.house.files() - {path})
 
     def _edit_unwatched(self, then: str, path: str, pick: int) -> None:
         """While no process runs. What the last one wrote and could not note down may come back after it was edited."""

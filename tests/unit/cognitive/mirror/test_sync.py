@@ -10,6 +10,7 @@ import pytest
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.store import events
+from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.ports.errors import StoreError
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
@@ -281,3 +282,16 @@ async def test_a_line_that_was_forgotten_long_ago_can_be_written_again(house: Ho
     house.write("MEMORY.md", "- one\n")
     await house.mirror.sync_in()
     assert await house.texts() == ["one"]
+
+
+async def test_a_line_taken_out_while_sleep_moves_it_is_forgotten(house: House) -> None:
+    """The file is then as the bot would have written it; but it was not the bot that did."""
+    record = await house.learn("Ana lives in Bilbao", core=True, flush=True)
+    known = await house.record(record)
+    act = ChangeContext(house.clock.now(), "sleep", "a night")
+    await house.database.write(lambda c: change(c, known, "moved", {"tier": "daily"}, act))
+    house.write("MEMORY.md", "")
+    assert await house.mirror.sync_in() == 1
+    await house.mirror.sync_out()
+    assert await house.texts() == []
+    assert house.text("MEMORY.md") == "" and LOG not in house.files()
