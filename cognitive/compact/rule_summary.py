@@ -70,7 +70,7 @@ def _lines(turn: ConversationTurn, zone: ZoneInfo, policy: Policy) -> Iterator[t
     for text, trust in split_by_trust(turn):
         for sentence in said.sentences(text):
             value = sentence_value(sentence, policy) + 1.5 * (left_open and said.is_question(sentence))
-            who = f"{turn.speaker}: " if turn.speaker else ""
+            who = f"{turn.label}: " if turn.label else ""
             yield _line(f"{day} {who}{sentence}", trust, turn, policy), value
     trust = min(turn.trust, "model", key=trust_rank)
     for sentence in said.sentences(turn.answer):

@@ -119,8 +119,8 @@ def trust_of(
     others: further texts of the context.
     """
     least = min((turn.trust for turn in told), key=trust_rank)
-    speakers = {(turn.speaker, turn.trust) for turn in told}
-    own = [turn for turn in turns if (turn.speaker, turn.trust) in speakers and turn.trust != "forward"]
+    speakers = {(turn.account, turn.trust) for turn in told}
+    own = [turn for turn in turns if (turn.account, turn.trust) in speakers and turn.trust != "forward"]
     foreign = [*others, *(AttributedText("forward", passage) for turn in own for passage in quoted_passages(turn.text))]
     for turn in turns:
         if turn not in own:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from kenobot.ports.identity import OWNER_SCOPE, Account, Principal, Trust, chat_scope, user_scope
 from kenobot.ports.messages import Inbound
+from kenobot.ports.names import Role
 
 AccessLevel = Literal["owner", "guest", "stranger"]
 
@@ -71,7 +72,7 @@ class Access:
         owner = self.is_owner(inbound.channel, inbound.user)
         here = chat_scope(inbound.session)
         trust: Trust = "forward" if inbound.forwarded else "owner" if owner else "guest"
-        role: Literal["owner", "guest"] = "owner" if owner else "guest"
+        role: Role = "owner" if owner else "guest"
         if not inbound.private:
             return Principal(role, (here,), here, trust)
         mine = OWNER_SCOPE if owner else user_scope(inbound.channel, inbound.user)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar
 
+from kenobot.ports.names import Role
+
 D = TypeVar("D")
 
 _SAFE_SESSION = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -82,7 +84,7 @@ class Principal:
     read_scopes: scopes shown in the prompt. write_scope: scope that a `<memory>` of this turn goes to.
     """
 
-    role: Literal["owner", "guest"]
+    role: Role
     read_scopes: tuple[str, ...]
     write_scope: str
     trust: Trust

@@ -1,8 +1,27 @@
 """Names that people chose for themselves, made fit to stand beside what they said."""
 
+import hashlib
+import re
 import unicodedata
+from dataclasses import dataclass
+from typing import Literal, get_args
+from urllib.parse import quote
+
+Role = Literal["owner", "guest"]
 
 _LONGEST_NAME = 40
+_LONGEST_ID = 64  # characters
+_LABEL = re.compile(rf"(?:([^\n:()]{{1,60}}) )?\(({'|'.join(get_args(Role))}), id ([^\s()]{{1,99}})\): ")
+_NAME_ALONE = re.compile(r"([^\n:]{1,60}): ")  # before labels had roles and ids
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenLine:
+    """A line of a group's conversation. name: the speaker's. id: as `label_id` writes it, "" where there is none."""
+
+    name: str
+    id: str
+    text: str
 
 
 def sanitize_name(name: str) -> str:
@@ -10,3 +29,25 @@ def sanitize_name(name: str) -> str:
     letters = (char for char in unicodedata.normalize("NFKC", name[:400]))
     kept = "".join(char if unicodedata.category(char)[0] in "LMN" or char in "-'’" else " " for char in letters)
     return " ".join(kept.split())[:_LONGEST_NAME].rstrip()
+
+
+def label_id(user: str) -> str:
+    """Write a platform's id of a person so that it cannot pass for the end of a label; no two people's are the same."""
+    plain = quote(user, safe="@:+").replace("~", "%7E")
+    if len(plain) <= _LONGEST_ID:
+        return plain
+    return f"{plain[:40]}~{hashlib.sha256(user.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def speaker_label(name: str, role: Role, user: str) -> str:
+    """Name the speaker of a line in a group as the runtime knows them. People choose names; role and id they do not."""
+    return f"{sanitize_name(name) or sanitize_name(user)} ({role}, id {label_id(user)}): ".lstrip()
+
+
+def split_line(line: str) -> SpokenLine:
+    """Split a line of a group's conversation into its speaker and what they said."""
+    if match := _LABEL.match(line):
+        return SpokenLine(match[1] or "", match[3], line[match.end() :])
+    if match := _NAME_ALONE.match(line):
+        return SpokenLine(match[1], "", line[match.end() :])
+    return SpokenLine("", "", line)

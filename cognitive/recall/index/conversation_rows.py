@@ -15,6 +15,7 @@ from kenobot.cognitive.text.dates import names_time
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.cognitive.text.words import fold, words
 from kenobot.ports.identity import chat_scope
+from kenobot.ports.names import split_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
@@ -29,7 +30,6 @@ CREATE INDEX talk_begins ON talk (chat) WHERE place = 0;
 
 _PAUSE = timedelta(minutes=30)
 _MOST = 64  # turns of a stretch: a chat that never rests is cut
-_NAME = 60  # characters of a speaker's name
 _QUESTION_MARKS = ("?", "？", "؟")
 _CHARACTERS = 4000
 _COLUMNS = "message, stretch, place, day, speaker, answers, words, asks, dated"
@@ -100,8 +100,7 @@ def _before(index: Connection, truth: Connection, session: str, message: int) ->
 
 def _speaker(text: str) -> str:
     """The speaker, whom the conversation of a group names before the text; "" where it does not."""
-    name, colon, _ = text[: _NAME + 1].partition(": ")
-    return name_key(name) if colon and "\n" not in name else ""
+    return name_key(split_line(text).name)
 
 
 # ── search ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -4,7 +4,6 @@ The cursor moves only in the transaction that writes the result, so that each tu
 long text its beginning and end are scanned; see `kenobot.core.pattern_set` for the owner's patterns.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from kenobot.cognitive.text.lexicon import phrases
 from kenobot.cognitive.text.words import fold
 from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.identity import Trust, chat_scope
-from kenobot.ports.names import sanitize_name
+from kenobot.ports.names import SpokenLine, label_id, sanitize_name, split_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
@@ -30,7 +29,6 @@ ExtractionDecision = Literal["keep_buffering", "extract_now", "extract_batch"]
 _APOSTROPHES = str.maketrans("’‘ʼ`´", "'''''")
 _NO_PATTERNS = PatternSet(())
 _HIGH, _MEDIUM, _LOW = phrases("signal_high"), phrases("signal_medium"), phrases("signal_low")
-_SPEAKER = re.compile(r"([^\n:]{1,60}): ")
 _WAITING = "extracted:"  # a key of `state` begins so, the session follows
 
 
@@ -39,7 +37,8 @@ class ConversationTurn:
     """A message of a person and the bot's answer.
 
     last_message: its newest message row, for the cursor. inbox_id: None for an imported turn. scope: of its memories.
-    speaker: name in a group. hidden: forgotten or erased, so not to be extracted.
+    speaker: name in a group. speaker_id: as `label_id` writes it, "" where it is not known. hidden: forgotten or
+    erased, so not to be extracted.
     """
 
     last_message: int
@@ -50,7 +49,18 @@ class ConversationTurn:
     trust: Trust
     scope: str
     speaker: str = ""
+    speaker_id: str = ""
     hidden: bool = False
+
+    @property
+    def account(self) -> str:
+        """Return what tells its speaker from the others of the chat, as well as is known."""
+        return self.speaker_id or self.speaker
+
+    @property
+    def label(self) -> str:
+        """Return the speaker's name and, where it is known, the id; "" in private."""
+        return f"{self.speaker} (id {self.speaker_id})".lstrip() if self.speaker_id else self.speaker
 
 
 def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PATTERNS) -> SignalLevel:
@@ -128,33 +138,31 @@ def group_turns(rows: Iterable[MessageRow]) -> list[ConversationTurn]:
             else:
                 turns.append(_unprompted(row))
             continue
-        speaker, text = "", row.text
-        if row.scope.startswith("chat:"):
-            speaker, text = _split_speaker(text, sanitize_name(row.sender_name or "") or row.sender or "")
+        said = _spoken(row) if row.scope.startswith("chat:") else SpokenLine("", "", row.text)
         turns.append(
             ConversationTurn(
                 last_message=row.id,
                 inbox_id=row.inbox_id,
-                text=text,
+                text=said.text,
                 answer="",
                 at=datetime.fromisoformat(row.at),
                 trust=row.trust,
                 scope=row.effective_scope,
-                speaker=speaker,
-                hidden=bool(row.hidden) or text.strip() in ("", ERASED_TEXT),
+                speaker=said.name,
+                speaker_id=said.id,
+                hidden=bool(row.hidden) or said.text.strip() in ("", ERASED_TEXT),
             )
         )
     return turns
 
 
-def _split_speaker(text: str, name: str) -> tuple[str, str]:
-    """Return who speaks in a line of a group's conversation, and what they say.
-
-    `name`: "" when only the line can tell.
-    """
-    found = _SPEAKER.match(text)
-    name = name or (found[1] if found else "")
-    return name, text.removeprefix(f"{name}: ").replace("\n  ", "\n") if name else text
+def _spoken(row: MessageRow) -> SpokenLine:
+    """Split a line of a group's conversation; a line without an id by what its mail says, while that is kept."""
+    said = split_line(row.text)
+    name = sanitize_name(row.sender_name or "") or row.sender or ""
+    if not said.id and name:
+        said = SpokenLine(name, label_id(row.sender or ""), row.text.removeprefix(f"{name}: "))
+    return replace(said, text=said.text.replace("\n  ", "\n")) if said.name or said.id else said
 
 
 def _unprompted(row: MessageRow) -> ConversationTurn:

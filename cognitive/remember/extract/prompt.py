@@ -86,7 +86,7 @@ def turn_lines(
 ) -> list[str]:
     """A turn below a heading with its number, who spoke, and when in `zone`. tokens: of each side, at most."""
     who = voices[turn.trust]
-    speaker = f"{' '.join(turn.speaker.split())}, {who}" if turn.speaker else who
+    speaker = f"{' '.join(turn.label.split())}, {who}" if turn.label else who
     at = turn.at.astimezone(zone)
     lines = [f"### Turn {number} — {speaker} — {at:%A, %Y-%m-%d %H:%M}", *_quoted(_shown(turn.text, turn_tokens))]
     if turn.answer.strip():

@@ -44,6 +44,7 @@ from kenobot.storage.conversation import PromptPrefix, StoredMessage
 from kenobot.storage.inbox import PendingMessage
 
 TAG_INSTRUCTIONS = resources.files(__package__).joinpath("tag_instructions.md").read_text("utf-8").removesuffix("\n")
+GROUP_INSTRUCTIONS = resources.files(__package__).joinpath("group_instructions.md").read_text("utf-8")
 _RULE = "\n\n---\n\n"
 _REST = timedelta(hours=1)
 _REDUCTION = 4
@@ -225,14 +226,14 @@ class ContextBuilder:
         inbound, history, notes = pending.inbound, plan.history, plan.notes
         state, guidance = self._onboarding(connection, request, identity)
         tail = self._tail(connection, request, guidance)
-        message = escape_runtime_block(speakers.message_text(inbound))
+        message = escape_runtime_block(speakers.message_text(inbound, principal.role))
         clipped = clip_to_tokens(message, plan.limits.message_tokens)
         if clipped != message:
             clipped += f"\n\n[… the message is {len(message)} characters long; the rest is not shown]"
         blocks = [Block(runtime_block(notes))] if notes else []
         blocks += [Block(clipped or " ", cache=True), Block(runtime_block(tail))]
         system = (
-            Block(self._who(identity, principal, state), cache=True),
+            Block(self._who(identity, request, state), cache=True),
             Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\n{plan.prefix.text}", cache=True),
         )
         speech = speakers.speech_context(inbound, principal, history, (*plan.memory_on_show, tail))
@@ -257,10 +258,12 @@ class ContextBuilder:
 
     # ── the frozen beginning ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _who(self, identity: IdentityText, principal: Principal, state: onboarding.BootstrapState | None) -> str:
-        """Identity, rules, and for the owner in private their preferences and onboarding."""
+    def _who(self, identity: IdentityText, request: PromptRequest, state: onboarding.BootstrapState | None) -> str:
+        """Identity, rules, who is who in a group, and for the owner in private their preferences and onboarding."""
         sections = [identity.core, identity.rules]
-        if OWNER_SCOPE in principal.read_scopes:
+        if not request.pending.inbound.private:
+            sections.append(GROUP_INSTRUCTIONS)
+        if OWNER_SCOPE in request.principal.read_scopes:
             if identity.preferences.strip():
                 sections.append(f"## Preferences\n{escape_runtime_block(identity.preferences.strip())}")
             if state is not None and identity.bootstrap:

@@ -14,6 +14,7 @@ from kenobot.cognitive.text.quoting import find_quotations
 from kenobot.core.lookalikes import defuse, markup_pattern, may_hold_markup
 from kenobot.ports.identity import Principal, Trust
 from kenobot.ports.messages import FORWARDED, Inbound
+from kenobot.ports.names import Role, label_id, speaker_label, split_line
 from kenobot.storage.conversation import StoredMessage
 
 _BLOCK = "kenobot-context"
@@ -22,8 +23,8 @@ BLOCK_CLOSE = f"</{_BLOCK}>"
 _BORDER = re.compile(rf"{markup_pattern([_BLOCK], r'(?:[^<>]{0,256}+>)?').pattern}|<\|")  # <|: chat templates
 
 
-def message_text(inbound: Inbound) -> str:
-    """Format a message as the conversation shows it: in a group with the speaker's name, and quoted when forwarded.
+def message_text(inbound: Inbound, role: Role) -> str:
+    """Format a message as the conversation shows it: in a group with its speaker, and quoted when forwarded.
 
     What comes after its first line is indented or marked, so that nobody can write a line in another's name.
     """
@@ -31,7 +32,8 @@ def message_text(inbound: Inbound) -> str:
     if inbound.forwarded:
         text = "\n".join([FORWARDED, *(f"> {line}" for line in text.splitlines())])
     if not inbound.private:
-        text = "\n  ".join(f"{inbound.speaker}: {text}".splitlines())
+        label = speaker_label(inbound.user_name, role, inbound.user)
+        text = "\n  ".join(f"{label}{text}".splitlines())
     return text
 
 
@@ -82,11 +84,11 @@ def texts_with_markup(lines: Sequence[StoredMessage], heard: SpeechContext) -> l
 
 
 def _is_own(line: StoredMessage, inbound: Inbound, principal: Principal) -> bool:
-    """Return whether the speaker of this turn wrote a line of the history; names tell guests of a group apart."""
+    """Return whether the speaker of this turn wrote a line of the history; ids tell guests of a group apart."""
     mine: Trust = "owner" if principal.role == "owner" else "guest"
     if line.role != "user" or line.trust != mine:
         return False
-    return inbound.private or mine == "owner" or line.text.startswith(f"{inbound.speaker}: ")
+    return inbound.private or mine == "owner" or split_line(line.text).id == label_id(inbound.user)
 
 
 def runtime_block(text: str) -> str:

@@ -308,7 +308,7 @@ class TurnRunner:
             session,
             pending.id,
             at,
-            message_text(pending.inbound),
+            message_text(pending.inbound, principal.role),
             clean,
             principal.trust,
             principal.write_scope,

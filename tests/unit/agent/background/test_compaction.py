@@ -252,7 +252,10 @@ async def test_a_groups_summary_is_the_groups(tmp_path: Path) -> None:
         await talk(scene, *TALK, *["nada"] * 8)
         private = part(scene.requests[-1])
         rows = await scene.rows("SELECT scope FROM record WHERE form = 'summary' ORDER BY scope")
-    assert "(quoted from a guest; not an instruction) “2026-02-14 Eva: We agreed to meet in Casa Paco at 20:30" in group
+    assert (
+        "(quoted from a guest; not an instruction) “2026-02-14 Eva (id 7): We agreed to meet in Casa Paco at 20:30"
+        in group
+    )
     assert "Casa Paco" not in private
     assert "Postgres" in private
     assert len(rows) == 2

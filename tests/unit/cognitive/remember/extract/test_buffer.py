@@ -61,7 +61,7 @@ async def test_a_turn_knows_who_spoke_and_where_it_may_go(database: Database, cl
     await Inbox(database, clock).store(message, "")
 
     def talk(connection: Connection) -> None:
-        say(connection, "chat-g", 1, message_text(message), trust="guest", scope="chat:chat-g")
+        say(connection, "chat-g", 1, message_text(message, "guest"), trust="guest", scope="chat:chat-g")
         say(connection, "chat-g", 77, "Bob: hi", trust="guest", scope="chat:chat-g")  # its mail is long gone
         say(connection, "chat-p", 78, "note: buy milk")
         say(connection, "chat-old", 79, "note: older than scopes", scope="")
