@@ -36,7 +36,7 @@ class _Candidate:
 def summarize(
     old: Digest, turns: Sequence[ConversationTurn], room: int, zone: ZoneInfo, policy: Policy = DEFAULT
 ) -> list[SummaryLine]:
-    """The lines of a summary that goes on from `old` with `turns`, within `room` tokens, in the order of the talk."""
+    """Summarize `old` and `turns` within `room` tokens, in the order of the conversation."""
     found = [_Candidate(line, sentence_value(line.text, policy), at) for at, line in enumerate(old.lines)]
     seen = {key_of(line.text) for line in old.lines}
     for turn in turns:

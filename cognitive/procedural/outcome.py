@@ -91,7 +91,7 @@ def apply_outcome(
         moved = [p for p in used if p.id not in judged and not pattern_rows.has_outcome(connection, p.id, trial.inbox)]
         act = ChangeContext(at, principal.role, f"they said: {text.strip()[:80]}", session)
         for pattern in moved:
-            # Recorded also where confidence cannot move. No frame shows patterns, so prompts stay valid.
+            # Recorded also where confidence cannot move. No prompt prefix shows patterns, so prompts stay valid.
             values = {"confidence": round(clamp(pattern.confidence + step), 6)}
             change(connection, pattern.record, outcome, values, act, shown=False, data={"inbox": trial.inbox})
         return [pattern.id for pattern in moved]

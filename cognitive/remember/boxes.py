@@ -121,7 +121,7 @@ def add_together(
 def _going_on(
     connection: Connection, scope: str, topics: Sequence[str], act: ChangeContext, policy: BoxPolicy
 ) -> OpenTopic | None:
-    """The talk under way, if what comes next goes on with it; if not it is ended, and its box closed."""
+    """The open topic, if what comes next goes on with it; if not it is ended, and its box closed."""
     known = box_store.open_topic_of(connection, scope) or _of_box(connection, scope)
     reason = close_reason(known.contents, topics, act.at, act.session, policy) if known is not None else None
     if known is None or reason is None:
@@ -133,7 +133,7 @@ def _going_on(
 
 
 def _open(connection: Connection, known: OpenTopic, act: ChangeContext, policy: BoxPolicy) -> int:
-    """A new box, with what the talk began with in it; an event tells of that, because its card says so."""
+    """A new box, with what the topic began with in it; an event tells of that, because its record file says so."""
     first = store.require(connection, known.first_record, known.scope)
     held = known.contents
     box = box_store.create_box(connection, first, held.last_at, held.session)

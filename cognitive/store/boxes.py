@@ -129,11 +129,11 @@ def upsert_box_link(
     return add_link(connection, record, to, kind, records.stamp(at), why if named or not why else _WORDS + why)
 
 
-# ── the talk under way ───────────────────────────────────────────────────────────────────────────────────────────
+# ── the open topic ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def open_topic_of(connection: Connection, scope: str) -> OpenTopic | None:
-    """The talk under way in a scope; None when nothing of it is noted, or what it began with is no longer live."""
+    """The open topic of a scope; None when nothing of it is noted, or what it began with is no longer live."""
     row = connection.execute(
         "SELECT first_id, box_id, topics, latest, count, last_at, session FROM open_topic "
         "JOIN record ON record.id = coalesce(box_id, first_id) WHERE open_topic.scope = ? AND record.scope = ? "
@@ -150,7 +150,7 @@ def open_topic_of(connection: Connection, scope: str) -> OpenTopic | None:
 
 
 def save_open_topic(connection: Connection, stretch: OpenTopic) -> None:
-    """Keep how far the talk of a scope has come, so that the next memory need not read all that lies in its box."""
+    """Keep how far the topic of a scope has come, so that the next memory need not read all that lies in its box."""
     held = stretch.contents
     connection.execute(
         "INSERT OR REPLACE INTO open_topic (scope, first_id, box_id, topics, latest, count, last_at, session) "
@@ -169,7 +169,7 @@ def save_open_topic(connection: Connection, stretch: OpenTopic) -> None:
 
 
 def delete_open_topic(connection: Connection, scope: str) -> None:
-    """The talk of this scope has ended."""
+    """The topic of this scope has ended."""
     connection.execute("DELETE FROM open_topic WHERE scope = ?", (scope,))
 
 

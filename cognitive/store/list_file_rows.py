@@ -15,7 +15,7 @@ def core_layout(connection: Connection, scope: str) -> list[str | int]:
 
 
 def list_file(connection: Connection, path: str) -> tuple[str, list[str | int]] | None:
-    """Text and blocks of a mirror file as last written or read."""
+    """Text and blocks of a list file as last written or read."""
     row = connection.execute("SELECT text, blocks FROM list_file WHERE path = ?", (path,)).fetchone()
     return (row[0], json.loads(row[1])) if row else None
 

@@ -132,7 +132,7 @@ def load_summary(connection: Connection, session: str, tokens: int, reads: Seque
 
 
 def summary_tokens_in(frame: str) -> int:
-    """Tokens that the summary takes in the text of a frame."""
+    """Tokens that the summary takes in the text of a prompt prefix."""
     at = frame.rfind(f"\n\n{SUMMARY_HEADING}\n")
     if at < 0:
         return estimate_tokens(frame) if frame.startswith(SUMMARY_HEADING) else 0

@@ -116,12 +116,12 @@ class AgentLoop:
         self._policy = policy
         self._slots = asyncio.Semaphore(parallel)
         self._suspect = asyncio.Lock()
-        self._open: Counter[str] = Counter()  # bounded: chats with mail: at most loop.backlog; turn
+        self._open: Counter[str] = Counter()  # bounded: chats with messages: at most loop.backlog; turn
         self._waiting = 0
         self._room = asyncio.Event()
         self._room.set()
         self._lanes = KeyedQueue("inbox", clock, self._fetch, self._take_turn, lambda message: message.id, ahead=_AHEAD)
-        self._parked: dict[str, asyncio.Task[None]] = {}  # bounded: chats with mail: at most loop.backlog; turn
+        self._parked: dict[str, asyncio.Task[None]] = {}  # bounded: chats with messages: at most loop.backlog; turn
         self._deferrals: dict[str, int] = {}  # bounded: chats that were parked; turn
         self._flooding: set[str] = set()  # bounded: chats that write too fast now; turn
         # bounded: loop.backlog; test_a_full_backlog_makes_the_channel_wait

@@ -142,7 +142,7 @@ class App:
         return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake, parallel=parallel)
 
     async def start(self) -> None:
-        """Take up what an earlier run left behind, then be ready for new mail."""
+        """Take up what an earlier run left behind, then be ready for new messages."""
         await self._keep_house()
         self.scheduler.every(3600.0, "housekeeping", self._keep_house)
         self.scheduler.every(2.0, "audit", self.audit.flush)
@@ -176,7 +176,7 @@ class App:
             self.memory_files.mark_dirty(())
 
     async def check_external_changes(self) -> None:
-        """Follow what the command line changed meanwhile: people, mail and memory."""
+        """Follow what the command line changed meanwhile: people, messages and memory."""
         if await self.database.changed_elsewhere() or self.admission.stale:
             await self.admission.refresh()
             self.memory_files.mark_dirty(())  # memory may have changed as well

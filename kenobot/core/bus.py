@@ -105,7 +105,7 @@ class Bus:
         self._clock = clock
         self._signals = {name: blinker.Signal(signal.meaning) for name, signal in ALL_SIGNALS.items()}
         self._middleware: list[Middleware] = []  # bounded: what plugins register; start
-        self._bells: dict[str, list[Callable[[Envelope], None]]] = {}  # bounded: the house's own wake-ups; start
+        self._bells: dict[str, list[Callable[[Envelope], None]]] = {}  # bounded: KenoBot's own wake-ups; start
         # bounded: the receivers there are; test_a_receiver_that_leaves_leaves_nothing_behind
         self._subscriptions: set[_Subscription] = set()
 

@@ -1,4 +1,4 @@
-"""One connection to SQLite with the house's settings, what text it can keep, and our own errors for SQLite's."""
+"""Open a connection to SQLite with KenoBot's settings, check what text it can keep, and translate its errors."""
 
 import contextlib
 import sqlite3
@@ -29,7 +29,7 @@ class CancellableConnection(sqlite3.Connection):
 
 
 def connect(path: Path, *, readonly: bool = False, cancelled: threading.Event | None = None) -> Connection:
-    """A connection with the house's settings, in autocommit mode: transactions are spelled out.
+    """A connection with KenoBot's settings, in autocommit mode: transactions are spelled out.
 
     cancelled: when it is set, the connection asks nothing more.
     """

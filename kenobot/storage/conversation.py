@@ -1,4 +1,4 @@
-"""The conversation of each chat: messages, hidden turns and frozen prompts, and what memory reads of mail and replies.
+"""The conversation of each chat: messages, hidden turns and frozen prompts, and what memory reads of them.
 
 Everything that reads the tables of the core from memory stands here. Reading the end of a chat costs the same at any
 length. sessions, scopes: those that a read may see; None for every one.
@@ -351,13 +351,13 @@ def hidden_turns(connection: Connection) -> list[tuple[int, int]]:
 
 
 def load_prefix(connection: Connection, session: str) -> PromptPrefix | None:
-    """The session's frame, if it has one."""
+    """The session's prompt prefix, if it has one."""
     row = connection.execute(f"SELECT {_PREFIX_COLUMNS} FROM prompt_prefix WHERE session = ?", (session,)).fetchone()
     return PromptPrefix(*row) if row else None
 
 
 def save_prefix(connection: Connection, frame: PromptPrefix, before: PromptPrefix | None) -> None:
-    """Store a session's frame where it differs from what was stored `before`, inside a transaction."""
+    """Store a session's prompt prefix where it differs from what was stored `before`, inside a transaction."""
     if frame is before:
         return
     if before is not None and frame.text is before.text and frame.last_message == before.last_message:

@@ -1,4 +1,4 @@
-"""Mail that went wrong, for its owner to look at, retry or drop. The SQL of `kenobot deadletter`.
+"""List, retry and drop messages that could not be answered or delivered: the SQL of `kenobot deadletter`.
 
 A letter is a row of the inbox (`in-12`) or of the outbox (`out-7`). Everything here runs inside a transaction, perhaps
 beside a running bot: a row is only changed from a state in which nobody works on it.

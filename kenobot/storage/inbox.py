@@ -1,7 +1,7 @@
 """Store messages that came in, before they are acknowledged: one row a message, unique by (channel, external id).
 
-pending → claimed → answered | failed | expired | dead, or dropped on arrival. A claim counts an attempt, and
-the attempt's number fences: only the latest claim of a row may finish it. A claim that comes to nothing through no fault of
+pending → claimed → answered | failed | expired | dead, or dropped on arrival. A claim counts an attempt, and the
+attempt's number fences: only the latest claim of a row may finish it. A claim that comes to nothing through no fault of
 the message, because the process stops or the model is out of reach, is given back and does not count.
 """
 

@@ -1,4 +1,4 @@
-"""Mail on its way out: one row a part, in order within a chat, until the platform took it."""
+"""Store parts of replies on their way out: one row a part, in order within a chat, until the platform took it."""
 
 import json
 from collections.abc import Sequence

@@ -12,7 +12,7 @@ from kenobot.storage.connection import Connection
 
 _RESTORED = ("text", "category", "subject", "status", "trust", "confidence", "verification", "attributes", "lifecycle")
 _STEPS = 20  # from a record to what replaced it, and so on
-_FAR_BACK = 200  # turns of a chat that are searched for the frame that a reply was given in
+_FAR_BACK = 200  # turns of a chat that are searched for the prompt prefix that a reply was given in
 
 
 def record_as_of(connection: Connection, record: Record, moment: str) -> Record:

@@ -15,7 +15,7 @@ from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
 
-_BLOT = Redactor()  # what memory refused to keep may stand in the talk
+_BLOT = Redactor()  # what memory refused to keep may stand in the conversation
 _READ = 6  # turns that are read for each that may be quoted: some are hidden, or in the prompt
 
 

@@ -1,1 +1,1 @@
-"""Vectors of texts: kept, compared, and never the truth."""
+"""Vectors of texts: store and compare them. They can always be made again from the texts."""

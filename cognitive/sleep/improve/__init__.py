@@ -1,1 +1,1 @@
-"""Improvement: lessons from errors, and what the bot would change about itself, laid before the owner."""
+"""Improvement: lessons from errors, and what the bot would change about itself, proposed to the owner."""

@@ -1,1 +1,1 @@
-"""Pruning: what no longer helps leaves the way, and nothing that matters is lost."""
+"""Pruning: archive or expire what no longer helps; nothing that matters is lost."""

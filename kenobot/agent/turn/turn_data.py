@@ -31,7 +31,7 @@ class CollectedEffects:
 
 @dataclass(slots=True)
 class TurnData:
-    """One turn's working papers, from claim to commit.
+    """One turn's data, from claim to commit.
 
     unsaved: a piece of the answer that has no checkpoint yet, with its number.
     violated_rules: patterns that rules.json forbids, in the reply.

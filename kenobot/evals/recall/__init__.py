@@ -1,1 +1,1 @@
-"""Measure recall through the product's own doors: `kenobot bench recall` and `bench lifecycle`."""
+"""Measure recall through the product's own calls: `kenobot bench recall` and `bench lifecycle`."""

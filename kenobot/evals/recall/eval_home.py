@@ -1,4 +1,4 @@
-"""A home for one conversation: its real database and index, filled and asked through the product's own doors."""
+"""A home for one conversation: its real database and index, filled and queried by the product's own calls."""
 
 import tempfile
 import time
