@@ -25,7 +25,7 @@ _MOST = 20_000  # records of a loss that can be forgotten by one word; the rest 
 class MissingFiles:
     """Memories whose files are gone at once. where: a folder or file that shows it. files: how many files or lines.
 
-    records: whose cards or lines they were, which are held back. event: the decision that forgot them instead, 0 where
+    records: whose files or lines they were, which are held back. event: the decision that forgot them instead, 0 where
     they are held back. told: the owner knows.
     """
 

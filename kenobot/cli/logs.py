@@ -45,7 +45,7 @@ def _signal_line(row: Mapping[str, Any]) -> str:
 
 def _event_line(row: Mapping[str, Any]) -> str:
     record = f"#{row['record_id']}" if row["record_id"] is not None else "-"
-    return _line(row["at"], row["type"], record, row["actor"], row["session"], row["data"])
+    return _line(f"{row['id']:>6}", row["at"], row["type"], record, row["actor"], row["session"], row["data"])
 
 
 def _line(*parts: object) -> str:

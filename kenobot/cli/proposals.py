@@ -21,7 +21,8 @@ def list_(context: CommandContext) -> int:
     states = _STATES if context.args.state == "all" else (context.args.state,)
     with context.read() as connection:
         rows = [_row(each) for each in proposal_rows.list_proposals(connection, states, context.args.limit)]
-    return options.print_rows(rows, context.args.json, _line, "There is no such proposal.")
+    named = "" if context.args.state == "all" else f" {context.args.state}"
+    return options.print_rows(rows, context.args.json, _line, f"There are no{named} proposals.")
 
 
 def show(context: CommandContext) -> int:

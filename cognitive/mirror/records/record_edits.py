@@ -35,7 +35,7 @@ _RESTORABLE = ("forgotten", "archived", "expired")
 
 @dataclass(frozen=True, slots=True)
 class EditOutcome:
-    """Result of reading an edited file. record: whose card it is from now on; None: it stays the person's own.
+    """Result of reading an edited file. record: whose file it is from now on; None: it stays the person's own.
 
     rewrite: records whose cards have to be written. leftover: an older card of ours that a crash left behind: this
     one, or the one in whose place it stands.

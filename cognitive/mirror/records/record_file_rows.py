@@ -50,7 +50,7 @@ def _row(found: Sequence[str | int]) -> RecordFileRow:
 
 
 def rows_of_record(connection: Connection, record: int) -> list[RecordFileRow]:
-    """Query the files that show a record, its card first."""
+    """Query the files that show a record, its own first."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM record_file WHERE record_id = ? ORDER BY kind DESC", (record,))
     return [_row(row) for row in rows]
 
@@ -89,7 +89,7 @@ def count_files(connection: Connection) -> int:
 
 
 def save_row(connection: Connection, row: RecordFileRow) -> None:
-    """Note a file. A record has one card and one artifact: another file that showed it is no longer known."""
+    """Note a file. A record has one file and one artifact: another file that showed it is no longer known."""
     if row.record is not None:
         connection.execute(
             "DELETE FROM record_file WHERE record_id = ? AND kind = ? AND NOT (folder = ? AND name = ?)",
@@ -124,7 +124,7 @@ def records_without_file(connection: Connection, reach: Scopes) -> list[int]:
     return [row[0] for row in rows]
 
 
-# ── what a card tells ────────────────────────────────────────────────────────────────────────────────────────────
+# ── what a file tells ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def links_from(connection: Connection, record: int) -> list[FileLink]:

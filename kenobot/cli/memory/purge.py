@@ -36,7 +36,8 @@ def purge(context: CommandContext) -> int:
     residue = purge_files(context, plan)
     row = {"purged": [each.id for each in plan.records], "turns": [*plan.turns], "left": residue}
     row |= {"messages": len(erased.messages), "backups": [str(path) for path in sorted(home.backups.glob("*.db"))]}
-    what = f"Erased: {len(plan.records)} memories, {len(erased.messages)} messages, {erased.letters} letters."
+    what = f"Erased: {len(plan.records)} memories, {len(erased.messages)} messages of conversations, "
+    what += f"{erased.letters} of inbox and outbox."
     rest = "".join(f"\nIts words still stand in {place}." for place in residue)
     return options.print_row(row, args.json, what + rest)
 

@@ -19,7 +19,7 @@ from kenobot.core.settings.home import AlreadyLocked
 from kenobot.storage.connection import Connection
 
 _PHASES: tuple[Phase, ...] = ("consolidate", "errors", "prune", "improve")
-_NEVER = "It has not slept here yet: `kenobot sleep run` has it do so now."
+_NEVER = "There has been no run yet: `kenobot sleep run` starts one."
 
 
 def run(context: CommandContext) -> int:

@@ -22,7 +22,7 @@ from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
 from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import Simulation
 
-_CARDS = "facts"  # the folder with a card for each memory
+_RECORD_FILES = "facts"  # the folder with a file for each record
 _IDENTITY = "identity/"
 _NIGHTS = 400
 _SCORED = 100  # patterns of which the best fit is shown
@@ -57,7 +57,7 @@ class SleepSummary:
 class StepResult:
     """A step that has happened. memory: what the prompt showed of it. answer: what the person read.
 
-    tree: the memory folder now, without cards and identity; files: what changed in it; changed_record_files: how many
+    tree: the memory folder now, without record files and identity; files: what changed in it; changed_record_files: how many
     of those did. failures: what is not as the story says, a sentence each.
     """
 
@@ -178,7 +178,7 @@ async def _fits(house: Simulation, step: DemoStep) -> tuple[MatchedPattern, ...]
 
 
 def _is_card(path: str) -> bool:
-    return _CARDS in path.split("/")[:-1]
+    return _RECORD_FILES in path.split("/")[:-1]
 
 
 def _is_aside(path: str) -> bool:
@@ -186,7 +186,7 @@ def _is_aside(path: str) -> bool:
 
 
 def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FileChange, ...]:
-    """Return what changed but the cards, by path; a file that went elsewhere as it was is one change."""
+    """Return what changed but the record files, by path; a file that went elsewhere as it was is one change."""
     paths = sorted(path for path in before.keys() | after if before.get(path) != after.get(path))
     shown = [path for path in paths if not _is_aside(path)]
     arrived = {after[path]: path for path in shown if path not in before}

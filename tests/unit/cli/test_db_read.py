@@ -122,12 +122,12 @@ def test_live_memory_by_scope(cli: Cli, database: sqlite3.Connection) -> None:
 
 
 def test_the_log_of_memory(cli: Cli, database: sqlite3.Connection) -> None:
-    """What happened to memory is told in order, with its reason."""
+    """What happened to memory is told in order, with its number, by which it can be undone, and its reason."""
     event(database, "12T10:00:00", reason="old")
     event(database, "14T14:00:00", reason="new")
     assert json.loads(cli("memory", "log", "--json", "--since", "1d")[1])["data"] == {"reason": "new"}
     assert cli("memory", "log")[1].splitlines()[0] == (
-        '2026-02-12T10:00:00.000000+00:00  admit  #1  model  console-local  {"reason": "old"}'
+        '     1  2026-02-12T10:00:00.000000+00:00  admit  #1  model  console-local  {"reason": "old"}'
     )
 
 
