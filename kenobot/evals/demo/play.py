@@ -57,8 +57,8 @@ class SleepSummary:
 class StepResult:
     """A step that has happened. memory: what the prompt showed of it. answer: what the person read.
 
-    tree: the memory folder now, without record files and identity; files: what changed in it; changed_record_files: how many
-    of those did. failures: what is not as the story says, a sentence each.
+    tree: the memory folder now, without record files and identity; files: what changed in it; changed_record_files:
+    how many of those did. failures: what is not as the story says, a sentence each.
     """
 
     number: int
