@@ -13,7 +13,7 @@ from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.client import PollingConflict, TelegramClient
 from kenobot.channels.telegram.clock_offset import clock_ahead, clock_problem, correct_sent_at
 from kenobot.channels.telegram.markdown import parse_markdown
-from kenobot.channels.telegram.split import split_message
+from kenobot.channels.telegram.split import MAX_UNITS, split_message
 from kenobot.channels.telegram.updates import (
     CHANNEL,
     BotUser,
@@ -24,7 +24,7 @@ from kenobot.channels.telegram.updates import (
     update_id,
 )
 from kenobot.core.retry import Backoff
-from kenobot.ports.channel import Sink
+from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import MessagePart, Outbound
@@ -49,6 +49,7 @@ class TelegramChannel:
     """
 
     name = CHANNEL
+    capabilities = Capabilities(longest=MAX_UNITS, sends=frozenset({"document"}))
 
     def __init__(self, settings: TelegramSettings, clock: Clock) -> None:
         self._client = TelegramClient(settings)

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final, Self
 
 import httpx
-from telegram import Bot, LinkPreviewOptions, MessageEntity
+from telegram import Bot, InputFile, LinkPreviewOptions, MessageEntity
 from telegram import error as api
 from telegram.constants import ChatAction
 from telegram.request import HTTPXRequest
@@ -133,9 +133,20 @@ class TelegramClient:
         while True:
             preview = self._preview
             try:
-                message = await self._bot.send_message(
-                    chat, part.text, entities=entities or None, link_preview_options=preview
-                )
+                if part.attachments:
+                    file = part.attachments[0]
+                    content = InputFile(file.text.encode("utf-8", "replace"), filename=file.name or "document")
+                    message = await self._bot.send_document(
+                        chat,
+                        content,
+                        caption=part.text,
+                        caption_entities=entities or None,
+                        disable_content_type_detection=True,
+                    )
+                else:
+                    message = await self._bot.send_message(
+                        chat, part.text, entities=entities or None, link_preview_options=preview
+                    )
                 return str(message.message_id)
             except api.ChatMigrated as error:
                 if moved:

@@ -4,7 +4,8 @@ Background jobs ask within a daily budget of tokens: reserved before a call, set
 """
 
 import asyncio
-from collections.abc import Sequence
+import contextlib
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
@@ -15,7 +16,7 @@ from kenobot.core.retry import CircuitBreaker
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import CircuitOpen, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
-from kenobot.ports.provider import Block, Message, Provider, Reply, Request, Usage
+from kenobot.ports.provider import OVERLONG, Block, Delta, Message, Provider, Reply, Request, Usage
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
@@ -31,10 +32,16 @@ class ProviderRoute:
 
 
 class ModelRouter:
-    """The providers, the preferred one first. seconds: how long one whole reply may take."""
+    """The providers, the preferred one first.
 
-    def __init__(self, routes: Sequence[ProviderRoute], seconds: float, clock: Clock) -> None:
+    seconds: how long one whole reply may take. answer_chars: how long it may be; its stream is cut there.
+    """
+
+    def __init__(
+        self, routes: Sequence[ProviderRoute], seconds: float, clock: Clock, answer_chars: int = 100_000
+    ) -> None:
         self._routes = routes
+        self._answer_chars = answer_chars
         self._seconds = seconds
         self._clock = clock
         self._answered = asyncio.Event()
@@ -44,9 +51,10 @@ class ModelRouter:
         """The number of providers."""
         return len(self._routes)
 
-    async def ask(self, request: Request, level: int = 0, *, insist: bool = False) -> Reply:
-        """Return the reply of provider number `level`. insist: call it even while its breaker is open.
+    async def ask(self, request: Request, level: int = 0, *, said: int = 0, insist: bool = False) -> Reply:
+        """Return the reply of provider number `level`.
 
+        said: characters of the answer that are there already. insist: call it even while its breaker is open.
         Raises RateLimited, Unavailable (CircuitOpen when no call was made), Rejected, or TruncatedReply when the stream
         ended without a stop reason. No call is made before a pause that the provider asked for is over.
         """
@@ -57,7 +65,7 @@ class ModelRouter:
             raise CircuitOpen("The model has failed several times in a row; waiting before asking it again.")
         settled = False
         try:
-            reply = await self._collect(route.provider, request)
+            reply = await self._collect(route.provider, request, max(1, self._answer_chars - said))
             route.breaker.record_success()
             settled = True
             self._answered.set()
@@ -99,20 +107,35 @@ class ModelRouter:
                 wait.cancel()
             await asyncio.gather(*waits, return_exceptions=True)
 
-    async def _collect(self, provider: Provider, request: Request) -> Reply:
+    async def _collect(self, provider: Provider, request: Request, room: int) -> Reply:
         texts: list[str] = []
         stop_reason: str | None = None
         usage = Usage()
         model = ""
-        async with asyncio.timeout(self._seconds):
-            async for delta in provider.stream(request):
-                texts.append(delta.text)
+        async with asyncio.timeout(self._seconds), _closing(provider.stream(request)) as stream:
+            async for delta in stream:
+                if delta.text:
+                    texts.append(delta.text[:room])
+                    room -= len(delta.text)
                 stop_reason = delta.stop_reason or stop_reason
                 usage = delta.usage or usage
                 model = delta.model or model
+                if room < 0:
+                    stop_reason = OVERLONG
+                    break
         if stop_reason is None:
             raise TruncatedReply("The model's answer broke off before its end.")
         return Reply(replace_surrogates("".join(texts)), stop_reason, model, usage)
+
+
+@contextlib.asynccontextmanager
+async def _closing(stream: AsyncIterator[Delta]) -> AsyncIterator[AsyncIterator[Delta]]:
+    """Close a stream that is not read to its end: its server need not go on."""
+    try:
+        yield stream
+    finally:
+        if (close := getattr(stream, "aclose", None)) is not None:
+            await close()
 
 
 def tokens_used(request: Request, reply: Reply) -> int:

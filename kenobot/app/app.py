@@ -134,6 +134,7 @@ class App:
             identity=identity,
             delivery=self.delivery,
             language=language,
+            answer_parts=settings.messages.answer_parts,
             policy=turn_policy(settings, self._model.provider_count),
         )
         backlog, chats, parallel = settings.loop.backlog, settings.loop.chat_backlog, settings.loop.parallel_chats

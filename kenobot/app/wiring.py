@@ -31,7 +31,7 @@ def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> 
 
     def route(*providers: Provider) -> ModelRouter:
         routes = [ProviderRoute(provider, CircuitBreaker(clock, failures, seconds)) for provider in providers]
-        return ModelRouter(routes, settings.loop.turn_seconds, clock)
+        return ModelRouter(routes, settings.loop.turn_seconds, clock, settings.provider.answer_chars)
 
     model, own = route(*plugins.providers), plugins.extraction_provider
     if getattr(own or plugins.provider, "rule_based", False):
@@ -64,6 +64,7 @@ def turn_policy(settings: Settings, providers: int) -> TurnPolicy:
         expires_after=expire,
         provider_count=providers,
         continuations=settings.provider.continuations,
+        answer_chars=settings.provider.answer_chars,
     )
 
 

@@ -12,7 +12,12 @@ from typing import Any, Generic, TypeVar
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+
 _log = logging.getLogger(__name__)
+
+_LONG_TEXT = 2_000  # characters, which keep the event loop for about five milliseconds
 
 
 class BackgroundTask:
@@ -51,6 +56,20 @@ class BackgroundTask:
             await work()
         finally:
             self._task = None
+
+
+class TextWork:
+    """Runs work over texts: a short one at once, long ones in a thread, one at a time, so that no other chat waits."""
+
+    def __init__(self) -> None:
+        self._one = asyncio.Lock()
+
+    async def run(self, length: int, work: Callable[[], T]) -> T:
+        """Return what `work` returns. length: characters of the text that it goes through."""
+        if length < _LONG_TEXT:
+            return work()
+        async with self._one:
+            return await asyncio.to_thread(work)
 
 
 class TaskSet:
@@ -95,8 +114,6 @@ def was_cancelled(error: BaseException) -> bool:
 
 # ── a worker per key ─────────────────────────────────────────────────────────────────────────────────────────────
 
-K = TypeVar("K", bound=Hashable)
-T = TypeVar("T")
 
 _STORE_PAUSE = 5.0
 

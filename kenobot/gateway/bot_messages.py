@@ -3,12 +3,14 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kenobot.core import texts
+from kenobot.core.i18n import Language
 from kenobot.gateway.delivery import Delivery
-from kenobot.ports.channel import Channel
+from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.clock import Clock
-from kenobot.ports.messages import MessagePart, Outbound
+from kenobot.ports.messages import Attachment, MessagePart, Outbound
 from kenobot.storage import outbox
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -21,6 +23,35 @@ _SEND_SECONDS = 30.0
 def render(channels: Mapping[str, Channel], channel: str, text: str) -> Sequence[MessagePart]:
     """Cut Markdown into the parts of a channel; plain where the channel is not there."""
     return channels[channel].render(text) if channel in channels else [MessagePart(text)]
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedAnswer:
+    """An answer as its parts. text: what the conversation keeps of it."""
+
+    parts: Sequence[MessagePart]
+    text: str
+
+
+def render_answer(
+    channels: Mapping[str, Channel], channel: str, text: str, language: Language, most: int
+) -> RenderedAnswer:
+    """Cut an answer into `most` parts or fewer.
+
+    A longer one ends in a file with all of it where the channel can send one; else its last part says how much is left
+    out, and so does what the conversation keeps.
+    """
+    parts = list(render(channels, channel, text))
+    if len(parts) <= most:
+        return RenderedAnswer(parts, text)
+    shown, rest = parts[: most - 1], parts[most - 1 :]
+    if channel in channels and "document" in capabilities_of(channels[channel]).sends:
+        name, size = texts.ANSWER_FILE(language), len(text.encode("utf-8", "replace"))
+        file = Attachment("document", mime="text/markdown", name=name, size=size, text=text)
+        note = render(channels, channel, texts.REST_IN_FILE(language))[0]
+        return RenderedAnswer([*shown, replace(note, attachments=(file,))], text)
+    left_out = texts.REST_LEFT_OUT(language, count=sum(len(part.text) for part in rest))
+    return RenderedAnswer([*shown, render(channels, channel, left_out)[0]], f"{text}\n\n{left_out}")
 
 
 @dataclass(frozen=True, slots=True)

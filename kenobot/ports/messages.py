@@ -20,7 +20,7 @@ class Attachment:
     """A file of a message. The platform keeps its bytes until they are fetched.
 
     size: in bytes. handle: the platform's own id, never shown in a prompt. digest: SHA-256 of the stored bytes, ""
-    before. text: transcript, recognised text or description.
+    before. text: transcript, recognised text or description; of a text document on its way out, what stands in it.
     """
 
     kind: MediaKind

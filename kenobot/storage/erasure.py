@@ -36,6 +36,7 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("message", "context", "what a prompt carried (row {})"),
     ("inbox", "text", "message in-{}"),
     ("outbox", "text", "message out-{}"),
+    ("outbox", "payload", "the file of message out-{}"),
     ("turn_step", "payload", "a turn under way (message {})"),
     ("approval", "payload", "an open question (row {})"),
     ("prompt_prefix", "text", "the beginning of a prompt (row {})"),

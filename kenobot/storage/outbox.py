@@ -8,7 +8,7 @@ from typing import Any
 
 from kenobot.ports.clock import Clock
 from kenobot.ports.messages import Attachment, Button, MessagePart, Outbound, TextEntity
-from kenobot.storage.connection import Connection
+from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
 _KEEP_DAYS = 7
@@ -146,7 +146,8 @@ def _payload(letter: Destination, part: MessagePart) -> str:
         "replaces": letter.replaces,
         "thread": letter.thread,
     }
-    return json.dumps({name: value for name, value in payload.items() if value})
+    # In its own letters, by which a purge looks for what it erases.
+    return replace_surrogates(json.dumps({name: value for name, value in payload.items() if value}, ensure_ascii=False))
 
 
 def _outbound(channel: str, chat: str, number: int, text: str, spans: str, payload: str, trace: str) -> Outbound:

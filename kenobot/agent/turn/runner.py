@@ -37,8 +37,9 @@ from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, guess_language
 from kenobot.core.log import current_trace
 from kenobot.core.redaction import Redactor
+from kenobot.core.worker import TextWork
 from kenobot.gateway.access import Access
-from kenobot.gateway.bot_messages import render
+from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
@@ -75,7 +76,10 @@ _ENDINGS: Mapping[inbox.FinalState, Signal] = {
 
 @dataclass(frozen=True, slots=True)
 class TurnServices:
-    """Dependencies of a turn. language: of the bot's own sentences; None goes by the message."""
+    """Dependencies of a turn.
+
+    language: of the bot's own sentences; None goes by the message. answer_parts: how many parts an answer may have.
+    """
 
     database: Database
     bus: Bus
@@ -95,6 +99,7 @@ class TurnServices:
     identity: Identity
     delivery: Delivery
     language: Language | None = None
+    answer_parts: int = 10
     policy: machine.TurnPolicy = field(default_factory=machine.TurnPolicy)
 
 
@@ -105,6 +110,7 @@ class TurnRunner:
         self._s = services
         self._inbox = inbox.Inbox(services.database, services.clock)
         self._signals = TurnSignals(services.bus)
+        self._text_work = TextWork()
 
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with. If not, no model could be reached."""
@@ -160,7 +166,8 @@ class TurnRunner:
                 data.unsaved = self._last(pieces)
                 await self._s.database.write(self._checkpoint(data))
             case machine.ProcessReply(pieces, fresh):
-                self._process(data, pieces, fresh)
+                length = sum(len(piece.text) for piece in pieces)
+                await self._text_work.run(length, lambda: self._process(data, pieces, fresh))
             case _:
                 await self._end(effect, data)
         return machine.EffectDone()
@@ -201,7 +208,8 @@ class TurnRunner:
         def write(connection: Connection) -> tuple[str, list[Outbound]]:
             inbox.finish(connection, pending.id, data.attempt, "answered", call.at)
             text = self._s.commands.run(connection, command, call)
-            return text, outbox.enqueue(connection, _destination(pending), self._render(data, text), call.at)
+            parts = self._render_answer(data, text).parts
+            return text, outbox.enqueue(connection, _destination(pending), parts, call.at)
 
         text, parts = await self._s.database.write(write)
         for follow in self._s.command_listeners:
@@ -246,11 +254,13 @@ class TurnRunner:
         if data.first_call_at is None:
             data.first_call_at = self._s.clock.monotonic()
         said = joined_text(pieces)
-        reply = await self._s.model.ask(continued(data.context.request, said), level)
+        reply = await self._s.model.ask(continued(data.context.request, said), level, said=len(said))
         data.first_call_at = None  # the next piece has tries of its own
-        if not reply.whole:
-            reply = replace(reply, text=self._s.pipeline.drop_cut(said + reply.text)[len(said) :])
-        return reply
+        if reply.whole:
+            return reply
+        answer = said + reply.text
+        kept = await self._text_work.run(len(answer), lambda: self._s.pipeline.drop_cut(answer))
+        return replace(reply, text=kept[len(said) :])
 
     def _process(self, data: TurnData, pieces: Sequence[Reply], fresh: bool) -> None:
         """Clean the answer and collect what its tags ask for; mark one that is not whole."""
@@ -276,13 +286,10 @@ class TurnRunner:
         """
         assert data.processed is not None and data.effects is not None
         effects = data.effects
-        clean = self._s.redact.redact_known(data.processed.clean) or texts.SILENT(data.language)
-        if any(redaction.find_secret(candidate.text) for candidate in effects.candidates):
-            clean = f"{clean}\n\n{texts.SECRET_REFUSED(data.language)}"
-        parts = self._render(data, clean)
+        answer = await self._text_work.run(len(data.processed.clean), lambda: self._finish(data))
         await self._s.embedding.embed_statements(candidate.text for candidate in effects.candidates)
         data.decisions, waiting, reacted = await self._s.database.write(
-            lambda connection: self._write(connection, data, clean, parts),
+            lambda connection: self._write(connection, data, answer),
             before=self._checkpoint(data) if data.unsaved else None,
         )
         self._s.delivery.dispatch(waiting)
@@ -294,10 +301,18 @@ class TurnRunner:
                 await asyncio.to_thread(self._s.identity.finish_bootstrap)
             except OSError as error:  # this chat is done with it; others go on with it until it can be moved
                 _log.warning("BOOTSTRAP.md could not be moved to the archive: %s", error)
-        await self._signals.announce_commit(data, clean)
+        await self._signals.announce_commit(data, answer.text)
+
+    def _finish(self, data: TurnData) -> RenderedAnswer:
+        """Make what the person gets of a processed reply."""
+        assert data.processed is not None and data.effects is not None
+        clean = self._s.redact.redact_known(data.processed.clean) or texts.SILENT(data.language)
+        if any(redaction.find_secret(candidate.text) for candidate in data.effects.candidates):
+            clean = f"{clean}\n\n{texts.SECRET_REFUSED(data.language)}"
+        return self._render_answer(data, clean)
 
     def _write(
-        self, connection: Connection, data: TurnData, clean: str, parts: Sequence[MessagePart]
+        self, connection: Connection, data: TurnData, answer: RenderedAnswer
     ) -> tuple[list[tuple[Candidate, Decision]], list[Outbound], list[int]]:
         pending, context, effects = data.pending, data.context, data.effects
         assert context is not None and effects is not None
@@ -309,7 +324,7 @@ class TurnRunner:
             pending.id,
             at,
             message_text(pending.inbound, principal.role),
-            clean,
+            answer.text,
             principal.trust,
             principal.write_scope,
             context.plan.notes,
@@ -333,7 +348,7 @@ class TurnRunner:
         # A reply can hold thousands of the same tag: admit the same words once.
         unique = dict.fromkeys(effects.candidates)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
-        waiting = outbox.enqueue(connection, _destination(pending), parts, at)
+        waiting = outbox.enqueue(connection, _destination(pending), answer.parts, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, _grade_text(data.grade))
         return decisions, waiting, reacted
@@ -347,6 +362,10 @@ class TurnRunner:
         assert data.unsaved is not None
         (number, reply), pending, at = data.unsaved, data.pending, self._s.clock.now()
         return lambda connection: turn_steps.append_step(connection, pending.id, number, reply, at)
+
+    def _render_answer(self, data: TurnData, text: str) -> RenderedAnswer:
+        channel = data.pending.inbound.channel
+        return render_answer(self._s.channels, channel, text, data.language, self._s.answer_parts)
 
     def _render(self, data: TurnData, text: str) -> Sequence[MessagePart]:
         return render(self._s.channels, data.pending.inbound.channel, text)

@@ -84,6 +84,7 @@ class ProviderSettings(SettingsModel):
     name: NonEmptyText = "offline"
     max_tokens: int = Field(4096, ge=1, le=64_000)
     continuations: int = Field(2, ge=0, le=20)
+    answer_chars: int = Field(100_000, ge=1000, le=1_000_000)
     fallbacks: UniqueNames = ()
     attempts: int = Field(3, ge=1, le=10)
     retry_seconds: float = Field(90, ge=1, le=3600, allow_inf_nan=False)
@@ -170,6 +171,7 @@ class AccessSettings(SettingsModel):
 
 
 class MessagesSettings(SettingsModel):
+    answer_parts: int = Field(10, ge=2, le=100)
     stale_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
     expire_hours: float = Field(48, ge=1, le=8760, allow_inf_nan=False)
 

@@ -121,7 +121,8 @@ class FakeTelegram:
     async def handle(self, request: web.Request) -> web.Response:
         method = request.match_info["method"]
         assert request.match_info["token"] == TOKEN
-        self.calls.append((method, {key: str(value) for key, value in (await request.post()).items()}))
+        posted = await request.post()
+        self.calls.append((method, {key: _posted(value) for key, value in posted.items()}))
         if self.script[method]:
             answer = self.script[method].popleft()
             if answer.hang:
@@ -134,7 +135,12 @@ class FakeTelegram:
             self.idle.set()
             await asyncio.Event().wait()
         me = {"id": 7, "is_bot": True, "first_name": "Keno", "username": "KenoBot"}
-        return Answer({"getMe": me, "sendMessage": SENT}.get(method, True)).response()
+        return Answer({"getMe": me, "sendMessage": SENT, "sendDocument": SENT}.get(method, True)).response()
+
+
+def _posted(value: str | bytes | bytearray | web.FileField) -> str:
+    """Return what was posted in a field; of a file its name and, after a line break, its content."""
+    return f"{value.filename}\n{value.file.read().decode()}" if isinstance(value, web.FileField) else str(value)
 
 
 def channel_at(base_url: str, clock: EagerClock, **more: object) -> TelegramChannel:

@@ -6,8 +6,9 @@ import json
 import pytest
 
 from kenobot.channels.telegram.channel import TelegramChannel
+from kenobot.ports.channel import capabilities_of
 from kenobot.ports.errors import KenobotError, Rejected, Unavailable
-from kenobot.ports.messages import MessagePart, Outbound, TextEntity
+from kenobot.ports.messages import Attachment, MessagePart, Outbound, TextEntity
 from kenobot.testing.clock import EagerClock
 from tests.integration.telegram.standin import (
     CHAT,
@@ -74,6 +75,18 @@ MOVED = Answer(
     error="Bad Request: group chat was upgraded to a supergroup chat",
     parameters={"migrate_to_chat_id": -1005},
 )
+
+
+async def test_a_long_answer_goes_out_as_a_file(channel: TelegramChannel, telegram: FakeTelegram) -> None:
+    """Its text is the document's, and what the part says its caption; the channel declares that it can."""
+    assert "document" in capabilities_of(channel).sends
+    file = Attachment("document", mime="text/markdown", name="respuesta.md", text="# Todo\n\nñandú 👋 你好")
+    part = MessagePart("all of it", (TextEntity("bold", 0, 3),), (file,))
+    assert await channel.send(Outbound(1, "telegram", CHAT, part, "t")) == "77"
+    ((method, fields),) = telegram.calls
+    assert (method, fields["chat_id"], fields["caption"]) == ("sendDocument", CHAT, "all of it")
+    assert json.loads(fields["caption_entities"]) == [{"type": "bold", "offset": 0, "length": 3}]
+    assert fields["document"] == "respuesta.md\n# Todo\n\nñandú 👋 你好"
 
 
 async def test_a_group_that_became_a_supergroup_gets_its_answer(
