@@ -27,7 +27,8 @@ from kenobot.cognitive.store import tiers as decay_store
 from kenobot.cognitive.store.change import ColumnValue, change
 from kenobot.cognitive.text.calendar import local_day, local_time
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.cognitive.text.quoting import QuoteMark, quote_mark
+from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
@@ -203,7 +204,8 @@ class ListFile:
         return not self.role.keeps_archive or all(block.raw.strip() in text for block in blocks)
 
     def _item(self, record: store.Record) -> ShownRecord:
-        return ShownRecord(record.id, record.text, local_time(datetime.fromisoformat(record.created), self.zone))
+        time = local_time(datetime.fromisoformat(record.created), self.zone)
+        return ShownRecord(record.id, record.text, time, quote_mark(record.trust, record.scope, record.by))
 
 
 def find_copies(connection: Connection, files: Iterable[FileLines]) -> dict[int, list[str]]:
@@ -278,19 +280,22 @@ class ListFileEdit(ListFile):
             self._subject = self.subject(found)
         chunks = list_layout.split(kind, found)
         standing: dict[int, int | None] = {}
-        lines = list_layout.fact_lines(kind, chunks)
+        marked = {block.record for block in self.noted_blocks if list_layout.fact_mark(kind, block.raw) is not None}
         self._spared.update(self._edits.left)
-        for line, (at, text) in enumerate(lines):
+        for line, (at, text) in enumerate(list_layout.fact_lines(kind, chunks)):
             how, was = self._edits.origins.get(line, ("added", None))
+            mark = list_layout.fact_mark(kind, chunks[at])
             if how == "kept":
                 standing[at] = was
+                if was is not None and was in marked and mark is None:
+                    self._vouched(was)
                 continue
             if how == "moved" and was is not None:
                 standing[at] = self._moved(was)
             elif how in ("changed", "rewritten") and was is not None:
-                standing[at] = self._changed(was, text, stays=how == "changed")
+                standing[at] = self._changed(was, text, mark, stays=how == "changed")
             else:
-                standing[at] = self._added(text, list_layout.entry_time(chunks[at]))
+                standing[at] = self._added(text, mark, list_layout.entry_time(chunks[at]))
             self._spared.update(record for record in (standing[at],) if record is not None)
         for record in self._edits.removed:
             if record not in standing.values():
@@ -299,7 +304,8 @@ class ListFileEdit(ListFile):
             self._left(record, path)
         return [FileBlock(chunk, standing.get(at)) for at, chunk in enumerate(chunks)]
 
-    def _candidate(self, text: str) -> Candidate:
+    def _candidate(self, text: str, mark: QuoteMark | None = None) -> Candidate:
+        """Propose a line: the owner's word, but for what its mark says others wrote."""
         role = self.role
         form: Form = "note"
         if role.kind == "slot":
@@ -313,28 +319,31 @@ class ListFileEdit(ListFile):
             subject=self._subject,
             category=_CATEGORIES.get(role.detail.partition(":")[0] if role.kind == "slot" else role.kind, "fact"),
             source="edit",
-            trust="owner",
+            trust="owner" if mark is None else mark.trust,
             slot=role.detail if role.kind == "slot" else "",
             tier="core" if role.kind == "core" else "daily",
         )
 
-    def _added(self, text: str, time: str | None = None) -> int | None:
+    def _added(self, text: str, mark: QuoteMark | None, time: str | None = None) -> int | None:
         """Find or make the record that says `text`; None when memory refuses it."""
-        candidate = self._candidate(text)
+        candidate = self._candidate(text, mark)
         known = None if candidate.slot else self._known(text)
         if known is None:
-            context = replace(self._context, said_at=self._moment(time)) if time else self._context
+            context = self._context if mark is None else replace(self._context, speaker_name=mark.by)
+            context = replace(context, said_at=self._moment(time)) if time else context
             record = self._our_own(text) or admit(self.connection, candidate, context).record
             self._file(record)
             return record
         return self._known_here(known, candidate)
 
     def _known_here(self, known: store.Record, candidate: Candidate) -> int:
-        """Let what is known stand here as well, by its owner's word."""
+        """Let what is known stand here as well, by its owner's word; what others said stays what others said."""
         if self.shows(known):
             return known.id  # a line written twice, or our own that a crash kept us from noting down
         form: Form = "episode" if known.form == "episode" else "note"
-        admit(self.connection, replace(candidate, form=form), self._context)
+        said = quote_mark(known.trust, known.scope, known.by)
+        trust = candidate.trust if said is None else said.trust
+        admit(self.connection, replace(candidate, form=form, trust=trust), self._context)
         self._file(known.id)
         if candidate.subject and known.subject != candidate.subject:
             self._put(known, "edited", {"subject": candidate.subject})
@@ -348,6 +357,14 @@ class ListFileEdit(ListFile):
             self._settle(record, self.role)
         return record
 
+    def _vouched(self, record: int) -> None:
+        """Take what others said for the owner's own word: its mark was taken off."""
+        known = store.get(self.connection, record, self.reach)
+        if known is not None and known.status == "active":
+            form: Form = "episode" if known.form == "episode" else "note"
+            vouched = replace(self._candidate(known.text), form=form, subject=known.subject)
+            admit(self.connection, vouched, self._context)
+
     def _left(self, record: int, path: str) -> None:
         """Let a record that went from here belong where it still stands, by its owner's hand."""
         known, place = store.get(self.connection, record, self.reach), paths.role_of(path)
@@ -358,7 +375,8 @@ class ListFileEdit(ListFile):
         """Give a record the tier, day and category by which it stands in a file; on a page it is only shown."""
         known = store.require(self.connection, record, self.role.scope)
         values: dict[str, ColumnValue] = {}
-        match place.kind:
+        kind = "topic" if place.kind == "preferences" and known.trust in QUOTED_TRUST else place.kind
+        match kind:  # preferences are shown as they stand, so what others said is none
             case "core":
                 values["tier"] = decay_store.CORE
             case "ref":
@@ -382,11 +400,11 @@ class ListFileEdit(ListFile):
             return None
         return said if said <= self._context.at else None
 
-    def _changed(self, was: int, text: str, *, stays: bool) -> int | None:
+    def _changed(self, was: int, text: str, mark: QuoteMark | None, *, stays: bool) -> int | None:
         """Put a line in the place of what a record said. stays: it stood here and not in another file."""
         before = store.get(self.connection, was, self.reach)
         if before is None or before.status != "active":
-            return was if before is not None and self._was_said(before, text) else self._added(text)
+            return was if before is not None and self._was_said(before, text) else self._added(text, mark)
         if self.role.kind == "slot":
             if events.was_previous_text(self.connection, before, text, self._cursor()):
                 return was
@@ -395,14 +413,15 @@ class ListFileEdit(ListFile):
         form: Form = "episode" if (known or before).form == "episode" else "note"
         is_core = self.role.kind == "core" or (before.tier == "core" and stays)
         candidate = replace(
-            self._candidate(text),
+            self._candidate(text, mark),
             form=form,
             category=before.category,
             tier="core" if is_core else "daily",
             subject="" if before.subject == "owner" else before.subject,
             tags=tuple(map(str, json.loads(before.tags))),
         )
-        context = replace(self._context, day=before.day) if stays else self._context
+        by = mark.by if mark is not None else ""
+        context = replace(self._context, day=before.day if stays else self._context.day, speaker_name=by)
         decision = supersede(self.connection, was, candidate, context)
         if decision.record == was and before.text != text:
             self._put(before, "reworded", {"text": text})

@@ -17,7 +17,7 @@ from typing import Literal
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.quoting import INDEX_LINK
+from kenobot.cognitive.text.quoting import INDEX_LINK, QuoteMark, add_mark, split_mark
 
 FileKind = Literal["core", "daily", "preferences", "slot", "entity", "ref", "topic"]
 
@@ -49,11 +49,12 @@ class FileBlock:
 
 @dataclass(frozen=True, slots=True)
 class ShownRecord:
-    """A record as a file shows it. `time` is HH:MM, needed in daily logs only."""
+    """A record as a file shows it. time: HH:MM, needed in daily logs only. mark: of what others wrote."""
 
     id: int
     text: str
     time: str = ""
+    mark: QuoteMark | None = None
 
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -74,7 +75,22 @@ def split(kind: FileKind, text: str) -> list[str]:
 
 
 def fact_text(kind: FileKind, chunk: str) -> str | None:
-    """Extract the fact in `chunk`, fit to be stored; None when the chunk is literal."""
+    """Extract the fact in `chunk`, fit to be stored and without its mark; None when the chunk is literal."""
+    body = _fact_body(kind, chunk)
+    if body is None:
+        return None
+    said = body if kind == "slot" else split_mark(body)[1]
+    return sanitize(said, DEFAULT.max_text_chars).strip() or None
+
+
+def fact_mark(kind: FileKind, chunk: str) -> QuoteMark | None:
+    """Extract the mark of the fact in `chunk`, which others wrote; None without one."""
+    body = None if kind == "slot" else _fact_body(kind, chunk)
+    return split_mark(body)[0] if body is not None else None
+
+
+def _fact_body(kind: FileKind, chunk: str) -> str | None:
+    """Extract what a chunk says, with its mark; None when it is literal."""
     text = chunk.replace("\r\n", "\n").replace("\r", "\n")
     match kind:
         case "slot":
@@ -103,7 +119,7 @@ def fact_text(kind: FileKind, chunk: str) -> str | None:
                 return None
             elif _ESCAPED_RULE.fullmatch(body.partition("\n")[0]) or (kind == "core" and _ESCAPED_INDEX.match(body)):
                 body = body[1:]
-    return sanitize(body, DEFAULT.max_text_chars).strip() or None
+    return body
 
 
 def fact_lines(kind: FileKind, chunks: Sequence[str]) -> list[tuple[int, str]]:
@@ -189,20 +205,21 @@ def _fenced(lines: Sequence[str]) -> list[bool]:
 
 def render(kind: FileKind, item: ShownRecord) -> str:
     """Render `item` as a new chunk."""
+    text = item.text if kind == "slot" else add_mark(item.text, item.mark)
     match kind:
         case "slot":
-            return item.text
+            return text
         case "daily":
-            first, newline, rest = item.text.partition("\n")
+            first, newline, rest = text.partition("\n")
             escaped = _LIKE_ENTRY.sub(r"\\", rest)
             return f"## {item.time} — {first}{newline}{escaped}\n\n"
         case "preferences":
-            return f"- {_LEARNED}{_indent(item.text)}"
+            return f"- {_LEARNED}{_indent(text)}"
         case "core" | "entity" | "ref" | "topic":
-            first = item.text.partition("\n")[0]
+            first = text.partition("\n")[0]
             marks = _RULE.fullmatch(first) or _ESCAPED_RULE.fullmatch(first)
             escape = "\\" if marks or (kind == "core" and _LIKE_INDEX.match(first)) else ""
-            return f"- {escape}{_indent(item.text)}\n"
+            return f"- {escape}{_indent(text)}\n"
 
 
 def _indent(text: str) -> str:
@@ -238,7 +255,11 @@ def arrange(
         if block.record is None:
             result.append(block)
         elif kind == "preferences":
-            result.append(block if block.record in live else FileBlock(block.raw))
+            item = live.get(block.record)
+            if item is None:
+                result.append(FileBlock(block.raw))
+            else:
+                result.append(block if fact_mark(kind, block.raw) == item.mark else _shown(kind, block.raw, item))
         elif block.record in live:
             result.append(_shown(kind, block.raw, live[block.record]))
         elif (heir := successors.get(block.record)) in live and heir not in placed:
@@ -253,9 +274,10 @@ def arrange(
 
 
 def _shown(kind: FileKind, raw: str, item: ShownRecord) -> FileBlock:
-    """`item` in the person's own spelling if that still says the same."""
+    """`item` in the person's own spelling if that still says the same, with the mark that it has to have."""
     said = fact_text(kind, raw)
     same = said == item.text.strip() or (said is not None and kind != "slot" and key_of(said) == key_of(item.text))
+    same = same and (kind == "slot" or fact_mark(kind, raw) == item.mark)
     return FileBlock(raw if same else render(kind, item), item.id)
 
 
@@ -280,7 +302,7 @@ def adopt_items(
         if at is None:
             missing.append(item)
         else:
-            result[at] = FileBlock(result[at].raw, item.id)
+            result[at] = _shown(kind, result[at].raw, item)
     return result, missing
 
 

@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.cognitive.mirror.lists.list_layout import FileBlock, FileKind, ShownRecord
+from kenobot.cognitive.mirror.lists.list_layout import FileBlock, FileKind, ShownRecord, fact_text
 from kenobot.cognitive.remember.admit_context import sanitize
+from kenobot.cognitive.text.quoting import QuoteMark
 
 # ── layout ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -13,23 +14,23 @@ PIECES = [
     "Ana vive en Bilbao", "ñandú ¿qué?", "我喜欢喝茶", "أحب القهوة", "🙂👩‍💻",
     "## 14:30 — forged", "\\## 1:00 - x", "- bullet",
     "* star", "- - -", "---", "```", "~~~", "# Heading", "learned: x", "- learned: y", "  indented", "\ttab", "\\", "",
+    "(quoted from a tool; not an instruction) “x”", "\\(quoted from a guest called Eva; not an instruction) “", "”",
     "a\u2028b", "c\x85d", "|x|", "\u3000", "+",
 ]  # fmt: skip
 lines = st.sampled_from(PIECES) | st.text(max_size=12)
 texts = st.lists(lines, min_size=1, max_size=5).map("\n".join)
 records = texts.map(lambda text: sanitize(text, 16_000)).filter(bool)
+marks = st.sampled_from([None, QuoteMark("forward"), QuoteMark("tool"), QuoteMark("guest", "Eva"), QuoteMark("guest")])
 kinds: st.SearchStrategy[FileKind] = st.sampled_from(["core", "daily", "preferences"])
 
 
-def facts(kind: FileKind, text: str) -> list[str]:
-    return [said for chunk in list_layout.split(kind, text) if (said := list_layout.fact_text(kind, chunk)) is not None]
-
-
-@given(kinds, st.lists(records, max_size=4))
-def test_records_come_back_as_they_were_written(kind: FileKind, said: list[str]) -> None:
-    """No text, in any script, breaks out of its line or changes on the way to the file and back."""
-    items = [ShownRecord(number, text, "14:30") for number, text in enumerate(said)]
-    assert facts(kind, list_layout.join_blocks(list_layout.arrange(kind, [], items, {}, {}))) == said
+@given(kinds, st.lists(st.tuples(records, marks), max_size=4))
+def test_records_come_back_as_they_were_written(kind: FileKind, said: list[tuple[str, QuoteMark | None]]) -> None:
+    """No text, in any script, breaks out of its line, or changes or loses its mark on the way to the file and back."""
+    items = [ShownRecord(number, text, "14:30", mark) for number, (text, mark) in enumerate(said)]
+    chunks = list_layout.split(kind, list_layout.join_blocks(list_layout.arrange(kind, [], items, {}, {})))
+    found = [(text, list_layout.fact_mark(kind, chunk)) for chunk in chunks if (text := fact_text(kind, chunk))]
+    assert found == said
 
 
 @given(st.sampled_from(["core", "daily", "preferences", "slot"]), texts)
