@@ -111,7 +111,7 @@ class Delivery:
 
 
 async def _unbroken(sending: Awaitable[T]) -> T:
-    """Return what `sending` returns. Raises Unavailable when it was cancelled though nobody wants us to end.
+    """Return what `sending` returns. Raises Unavailable when it was cancelled though the bot is not stopping.
 
     A library under a channel may cancel its own requests, for example when its connections are closed: then the part is
     tried again.

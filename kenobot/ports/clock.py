@@ -1,4 +1,4 @@
-"""Time, as something that can be handed in. Nobody else asks the system for it."""
+"""The clock: the only source of time, so that tests can move it."""
 
 import asyncio
 import time

@@ -7,7 +7,7 @@ EmbedKind = Literal["passage", "query"]
 
 
 class Embedder(Protocol):
-    """A model that places texts by their meaning. Memory works without one, and is found by words alone."""
+    """A model that turns texts into vectors by their meaning. Without one, memory is searched by words alone."""
 
     @property
     def model_id(self) -> str:
@@ -22,7 +22,7 @@ class Embedder(Protocol):
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
         """One row for each text, in order: `dimensions` 32-bit floats, of length 1 as a vector.
 
-        kind: "query" for what is looked for, "passage" for what is looked through: some models tell them apart. Any
+        kind: "query" for a question, "passage" for a text that is searched: some models tell them apart. Any
         text passes, a blank one too; of a very long one the beginning counts. A query goes before passages that wait.
         Raises RemoteError when the model is out of reach; the caller goes on without.
         """
@@ -35,6 +35,6 @@ class Reranker(Protocol):
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
         """Return how much each text helps to answer, from 0 to 1, in order; None when that cannot be told in time.
 
-        Never raises for what lies outside, and somebody waits for the reply meanwhile.
+        Never raises for a failure outside, and is quick: a person waits for the reply meanwhile.
         """
         ...

@@ -1,16 +1,16 @@
-"""Errors, split by whose fault they are.
+"""The errors that KenoBot raises, by what failed.
 
 KenobotError
 ├── ConfigError          a person must fix a file or a setting; exit 78, no restart
 ├── PluginError          that plugin is off, the rest runs
-├── RemoteError          they did it
-│   ├── RateLimited      …and said when to come back (retry_after, seconds)
+├── RemoteError          a server failed
+│   ├── RateLimited      …and said when to try again (retry_after, seconds)
 │   ├── Unavailable      …for now: network, 5xx, overload, timeout
 │   │   └── CircuitOpen  …so often that it is left alone for a while
 │   ├── Rejected         …for good: bad key, bad request, blocked by the user
 │   │   └── PromptTooLong   …because the prompt is longer than it can read
 │   └── TruncatedReply   the stream ended without a stop reason
-├── StoreError           our disk
+├── StoreError           the disk or the database failed
 │   ├── StoreFull        no space, or read-only
 │   ├── StoreCorrupt     the file is damaged
 │   └── Fenced           another attempt at the same work has taken over
@@ -35,7 +35,7 @@ class PluginError(KenobotError):
 
 
 class RemoteError(KenobotError):
-    """A server failed us. retry_after: seconds after which it asked to be tried again; None when it did not say."""
+    """A server failed. retry_after: seconds after which it asked to be tried again; None when it did not say."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class RemoteError(KenobotError):
 
 
 class RateLimited(RemoteError):
-    """The server asked us to slow down."""
+    """The server asked for fewer requests."""
 
 
 class Unavailable(RemoteError):
@@ -55,11 +55,11 @@ class CircuitOpen(Unavailable):
 
 
 class Rejected(RemoteError):
-    """A failure that asking again cannot mend."""
+    """A failure that a retry cannot mend."""
 
 
 class PromptTooLong(Rejected):
-    """We sent more than the model can read: a shorter prompt may do."""
+    """The prompt is longer than the model can read: a shorter one may do."""
 
 
 class TruncatedReply(RemoteError):
@@ -67,7 +67,7 @@ class TruncatedReply(RemoteError):
 
 
 class StoreError(KenobotError):
-    """Our own disk or database failed us."""
+    """The disk or the database of the home failed."""
 
 
 class StoreFull(StoreError):

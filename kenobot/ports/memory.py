@@ -17,7 +17,7 @@ Relation = Literal["repeat", "contradiction", "independent"]
 
 @dataclass(frozen=True, slots=True)
 class RelationVerdict:
-    """Relation of a candidate to the record it was compared with, as somebody who read both sees it."""
+    """Relation of a candidate to the record it was compared with, as judged by a reader of both."""
 
     record: int
     relation: Relation
@@ -25,7 +25,7 @@ class RelationVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something that asks to be remembered.
+    """A text offered to memory, with what is known of it.
 
     slot: when given, there is one live record of this form, scope and slot, and a new text replaces the old one.
     tier: "core" stands in MEMORY.md at once, "daily" in the day's log until sleep promotes it.

@@ -1,4 +1,4 @@
-"""The content of an entry point: settings, and how to build the part from them."""
+"""The target of an entry point: settings, and how to build the part from them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

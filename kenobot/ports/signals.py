@@ -75,12 +75,12 @@ MESSAGE_SENT = Signal("message:sent", "the platform took a part of a reply")
 MESSAGE_FAILED = Signal("message:failed", "a part of a reply could not be delivered")
 MESSAGE_DEFERRED = Signal("message:deferred", "the model is out of reach; the message waits until it is back")
 MESSAGE_EXPIRED = Signal("message:expired", "a message waited too long to be answered; the person was told")
-MESSAGE_REFUSED = Signal("message:refused", "a message was turned away at the door: a stranger's, or one too many")
+MESSAGE_REFUSED = Signal("message:refused", "a message was refused on arrival: a stranger's, or one too many")
 MESSAGE_STORE_FAILED = Signal(
-    "message:store_failed", "our disk failed; the platform keeps the message until it works again"
+    "message:store_failed", "the disk failed; the platform keeps the message until it works again"
 )
-MESSAGE_QUARANTINED = Signal("message:quarantined", "something unreadable came in and lies in the dead-letter box")
-MESSAGE_DEAD_LETTERED = Signal("message:dead_lettered", "a message was given up on and lies in the dead-letter box")
+MESSAGE_QUARANTINED = Signal("message:quarantined", "a message that cannot be read came in and is a dead letter")
+MESSAGE_DEAD_LETTERED = Signal("message:dead_lettered", "a message was tried too often and is a dead letter")
 THINKING_START = Signal("thinking:start", "a turn began; an answer is on its way")
 THINKING_END = Signal("thinking:end", "that turn is over, well or badly")
 TURN_FAILED = Signal("turn:failed", "the person was told that there is no answer")
@@ -88,18 +88,18 @@ REPLY_GRADED = Signal("reply:graded", "the metacognition post-processor has look
 TAG_IGNORED = Signal("tag:ignored", "a tag also stood in the message it answers and was not acted on")
 PROCESSOR_FAILED = Signal("postprocessor:failed", "a post-processor broke; the reply went out without it")
 MEMORY_WRITTEN = Signal("memory:written", "memory took in, changed or refused something", _TEXT)
-EXTRACTION_FINISHED = Signal("extraction:finished", "some turns have been read for what should be remembered")
+EXTRACTION_FINISHED = Signal("extraction:finished", "facts have been extracted from some turns")
 MEMORY_FILES_MISSING = Signal(
-    "memory:files_missing", "files of memory went at once: written again, or forgotten with what they said"
+    "memory:files_missing", "memory files vanished at once: written again, or forgotten with what they said"
 )
 EXTRACTION_DEFERRED = Signal(
-    "extraction:deferred", "turns cannot be read for memories yet: no model, or no tokens left today"
+    "extraction:deferred", "facts cannot be extracted from turns yet: no model, or no tokens left today"
 )
-SLEEP_STARTED = Signal("sleep:started", "memory is being looked after; a night that was cut short goes on")
+SLEEP_STARTED = Signal("sleep:started", "a night of consolidation began, or goes on where it was cut short")
 SLEEP_PHASE = Signal("sleep:phase", "sleep has come to its next phase")
 SLEEP_FINISHED = Signal("sleep:finished", "a night is over; `kenobot sleep report` tells what it changed")
-COMPACTION_FINISHED = Signal("compaction:finished", "what a conversation no longer shows has been summed up")
-APPROVAL_PROPOSED = Signal("approval:proposed", "sleep has laid a proposal before the owner")
+COMPACTION_FINISHED = Signal("compaction:finished", "what a conversation no longer shows has been summarized")
+APPROVAL_PROPOSED = Signal("approval:proposed", "sleep has made a proposal to the owner")
 APPROVAL_APPROVED = Signal("approval:approved", "the owner has approved a proposal, and what it says is done")
 CONFIG_CHANGED = Signal("config:changed", "what the prompt is made of has changed: memory, context or identity")
 BOOTSTRAP_DONE = Signal("bootstrap:done", "onboarding ended in a chat")

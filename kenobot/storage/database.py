@@ -140,7 +140,7 @@ class Database:
         return version != before
 
     async def prune(self, table: str, condition: str, *values: object) -> None:
-        """Delete the rows of `table` that fit, found by a reader and a thousand a transaction: nobody waits long."""
+        """Delete the rows of `table` that fit, a thousand a transaction, so that no other write waits long."""
         sought = f"SELECT rowid FROM {table} WHERE {condition} LIMIT {_PRUNED}"
         dropped = f"DELETE FROM {table} WHERE rowid = ? AND ({condition})"
         while rows := await self.read(lambda connection: connection.execute(sought, values).fetchall()):
@@ -230,7 +230,7 @@ class Database:
         return await waiting
 
     async def read_long(self, work: Callable[[Connection], T]) -> T:
-        """Like `read`, for what takes seconds: in a thread and by a connection of its own, so that nobody waits behind.
+        """Like `read`, for what takes seconds: in a thread and by a connection of its own, so that no other read waits.
 
         Cancelled, it ends at its next query.
         """

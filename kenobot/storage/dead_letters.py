@@ -85,7 +85,7 @@ def find(
 
 
 def get(connection: Connection, letter: DeadLetterId) -> DeadLetter | None:
-    """One letter, None when there is none of that number or all went well with it."""
+    """Return a dead letter; None when there is none of that number or all went well with it."""
     row = connection.execute(
         f"SELECT * FROM ({_AS_LETTER}) WHERE side = ? AND number = ?",
         (int(letter.side == "out"), letter.number),
@@ -121,7 +121,7 @@ def retry(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterO
 
 
 def drop(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterOutcome:
-    """Be done with a letter. Of a message its number stays for a while, without its words, to know a repeat of it."""
+    """Delete a dead letter. Of a message its number stays for a while, without its words, to know a repeat of it."""
     found = get(connection, letter)
     if found is None or found.state == "waiting":
         return "busy" if found else "missing"

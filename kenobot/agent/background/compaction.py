@@ -304,7 +304,7 @@ def _last_question(lines: Sequence[StoredMessage]) -> int:
 
 
 def _told(found: Sequence[Gap], unlisted: int) -> dict[str, Json]:
-    """Count the gaps of a self-check; the event holds nobody's words."""
+    """Count the gaps of a self-check; the event holds no words."""
     kinds: dict[str, Json] = {**Counter(gap.kind for gap in found)}
     turns: list[Json] = [*dict.fromkeys(gap.turn for gap in found if gap.turn is not None)]
     return {"kinds": kinds, "unlisted": unlisted, "turns": turns}
