@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.safety.trifecta import Exposure, allowed, guard_reply
+from kenobot.agent.safety.trifecta import Exposure, ShownTexts, allowed, guard_reply
 from kenobot.ports.memory import Candidate
 from tests.scene import Scene
 
@@ -29,7 +29,7 @@ def test_an_address_is_cut_only_where_all_three_meet(private: bool, untrusted: b
     """In the reply and in what is to be remembered; the words stay."""
     reply = f"See {FRESH} now" if way_out else "See for yourself now"
     candidate = Candidate("note", "owner", f"Page: {FRESH}" if way_out else "Page 7")
-    closed = guard_reply(reply, [candidate], Exposure(private, untrusted, way_out=False), list, MARK)
+    closed = guard_reply(reply, [candidate], Exposure(private, untrusted, way_out=False), ShownTexts(list), MARK)
     if private and untrusted and way_out:
         assert (closed.reply, closed.removed_urls) == (f"See {MARK} now", 2)
         assert [item.text for item in closed.candidates] == [f"Page: {MARK}"]
@@ -43,8 +43,8 @@ def test_the_prompt_is_read_only_when_it_matters() -> None:
     def shown() -> list[str]:
         raise AssertionError("nobody needs the prompt")
 
-    assert guard_reply("No address.", [], Exposure(True, True, False), shown, MARK).removed_urls == 0
-    assert guard_reply(FRESH, [], Exposure(True, False, False), shown, MARK).removed_urls == 0
+    assert guard_reply("No address.", [], Exposure(True, True, False), ShownTexts(shown), MARK).removed_urls == 0
+    assert guard_reply(FRESH, [], Exposure(True, False, False), ShownTexts(shown), MARK).removed_urls == 0
 
 
 @pytest.mark.parametrize(("private", "untrusted", "way_out"), EIGHT)

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.history import SUMMARY_HEADING, HistoryWindow, load_summary, summary_tokens_in
 from kenobot.agent.prompt import speakers
 from kenobot.agent.prompt.speakers import escape_runtime_block, runtime_block
-from kenobot.agent.safety.trifecta import Exposure
+from kenobot.agent.safety.trifecta import Exposure, ShownTexts
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity, IdentityText
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -157,6 +157,14 @@ class PromptContext:
     def exposure(self) -> Exposure:
         """Return what meets in this turn, before the model has written anything."""
         return Exposure(self.shows_private, self.shows_untrusted, way_out=False)
+
+    @property
+    def shown(self) -> ShownTexts:
+        """Return the prompt's texts as the guard compares a reply with them."""
+        speech, plan = self.speech, self.plan
+        own = (*speech.earlier_messages, *speech.model_replies, plan.identity.preferences)
+        others = (speech.message, *(voice.text for voice in speech.other_texts))
+        return ShownTexts(self.texts, lambda: (*plan.memory_on_show, *own), lambda: others)
 
     def texts(self) -> Iterator[str]:
         """Every text of the prompt."""

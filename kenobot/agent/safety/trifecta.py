@@ -8,6 +8,7 @@ are a way out as well.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from kenobot.agent.safety.relay import PrivateWords, asks_to_pass_on
 from kenobot.agent.safety.urls import SeenUrls, find_urls, remove_urls
 from kenobot.ports.memory import Candidate
 
@@ -39,21 +40,46 @@ class GuardResult:
     removed_urls: int
 
 
-def guard_reply(
-    reply: str, candidates: Sequence[Candidate], exposure: Exposure, shown: Callable[[], Iterable[str]], mark: str
-) -> GuardResult:
-    """Remove the addresses that the model put together itself, from the reply and from its memories.
+@dataclass(frozen=True, slots=True)
+class ShownTexts:
+    """The texts of a prompt. everything: all of them. private: memory and history. others: what else was said."""
 
-    exposure: `way_out` says whether there is one apart from addresses. shown: the texts of the prompt, whose addresses
-    stay, because they carry nothing new. mark: the replacement.
+    everything: Callable[[], Iterable[str]]
+    private: Callable[[], Iterable[str]] = tuple
+    others: Callable[[], Iterable[str]] = tuple
+
+
+def guard_reply(
+    reply: str, candidates: Sequence[Candidate], exposure: Exposure, shown: ShownTexts, mark: str
+) -> GuardResult:
+    """Remove what the model put together itself and could carry data out, from the reply and from its memories.
+
+    That is addresses, and words that hide private ones where the reader is told to pass them on. exposure: `way_out`
+    says whether there is one apart from these. shown: what stays: it carries nothing new. mark: the replacement.
     """
     texts = [reply, *(candidate.text for candidate in candidates)]
     untouched = GuardResult(reply, tuple(candidates), 0)
-    if allowed(replace(exposure, way_out=True)).way_out or not any(find_urls(text) for text in texts):
+    if allowed(replace(exposure, way_out=True)).way_out:
         return untouched
-    known = SeenUrls(shown())
-    closed, counts = zip(*(remove_urls(text, known, mark) for text in texts), strict=True)
+    if not any(asks_to_pass_on(text) or find_urls(text) for text in texts):
+        return untouched
+    everything = tuple(shown.everything())
+    known = SeenUrls(everything)
+    private = PrivateWords(tuple(shown.private()), tuple(shown.others()), everything)
+    closed, counts = zip(*(_close(text, known, private, mark) for text in texts), strict=True)
     if not any(counts):
         return untouched
     kept = zip(candidates, closed[1:], strict=True)
     return GuardResult(closed[0], tuple(replace(candidate, text=text) for candidate, text in kept), sum(counts))
+
+
+def _close(text: str, known: SeenUrls, private: PrivateWords, mark: str) -> tuple[str, int]:
+    closed, count = remove_urls(text, known, mark)
+    if not asks_to_pass_on(closed):
+        return closed, count
+    pieces: list[str] = []
+    at = 0
+    for start, end in private.find(closed):
+        pieces += closed[at:start], mark
+        at, count = end, count + 1
+    return "".join([*pieces, closed[at:]]), count

@@ -1,31 +1,26 @@
 """Find the addresses in a text: whatever a chat shows as something to tap, or a client might fetch by itself.
 
 Found are addresses with a scheme (`https://…`, `tg://…`, `mailto:…`), Markdown's links, pictures and references, bare
-names (`docs.example.org/page`) and mail addresses, also in wide letters, with dots of other scripts, and with what
-takes no room in between. An address goes on to the next blank, because what a client takes for its end differs.
+names (`docs.example.org/page`, `shop.casino`), mail addresses, `@handles` and phone numbers, also in wide letters, with
+dots of other scripts or spelt out (`shop[.]casino`, "shop dot com"), and with what takes no room in between. An address
+goes on to the next blank, because what a client takes for its end differs.
 
-Not found: what a person would have to put together by hand ("example dot org"), @names and #tags. A bare name of two
-parts that is as likely a file or a variable (`README.md`, `user.name`) is no address unless something follows it.
+Not found: #tags, which carry nothing to their author; names of files, programs and front pages that everybody knows.
 
 Time is linear in the text, whatever the text.
 """
 
 import re
-import tomllib
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
+from itertools import chain
 
-from linkify_it.tlds import TLDS
-
-_TABLES = tomllib.loads(resources.files(__package__).joinpath("urls.toml").read_text("utf-8"))
-_RESERVED, _IN_PROGRAMS, _AMBIGUOUS, _FILES = (
-    frozenset(_TABLES[kind].split()) for kind in ("reserved", "in_programs", "ambiguous", "files")
-)
-_DOMAINS = (frozenset(map(str.lower, TLDS)) | _RESERVED) - _IN_PROGRAMS
-_CONSTANT = frozenset({"www", "self", "this"})
+from kenobot.agent.safety.contacts import FIGURES, figures_of, find_contacts
+from kenobot.agent.safety.hosts import FRONT_PAGES, is_domain, is_file_name, is_host
+from kenobot.postprocessors.code_ranges import Range, code_ranges
 
 # What takes no room on screen: a client may drop it, and the address works.
 _UNSEEN = (
@@ -39,19 +34,40 @@ _SCHEMES = (
     "mailto|tel|sms|smsto|data|javascript|vbscript|magnet|xmpp|sips?|geo|bitcoin|ethereum|lightning|facetime|callto|tg"
 )
 _WITH_SCHEME = rf"(?<![^\W_])(?:(?ai:[a-z][a-z0-9+.-]{{1,30}}):[/\\]{{2}}|(?ai:{_SCHEMES}):)(?=[^\s<>])"
-_HOST = r"(?<![\w-])[\w-]++(?:\.[\w-]++)++"
+# A letter of a name; \w leaves out the vowel signs of Indic and other scripts. Not the danda, which ends a sentence.
+_LETTER = (
+    r"[\w\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u0900-\u0963\u0966-\u0dff"
+    r"\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u17b4-\u17d3-]"
+)
+_HOST = rf"(?<!{_LETTER}){_LETTER}++(?:\.{_LETTER}++)++"
+# Dots that are spelt out: in brackets with or without a word, a word between blanks, a dot between blanks.
+_DOT = r"(?:[ ]?[\[({][ ]?(?:\.|(?ai:dot|punto|point|punkt|ponto))[ ]?[\])}][ ]?|[ ](?ai:dot|punto|ponto)[ ]|[ ]\.[ ])"
+_SPELT = rf"(?<!{_LETTER}){_LETTER}++(?:\.{_LETTER}++)*+(?={_DOT})(?:(?:{_DOT}|\.){_LETTER}++)++"
+_SPELT_DOT = re.compile(rf"{_DOT}|\.")
+_LOOSE_DOT = re.compile(r"[ ](?:(?ai:dot|punto|ponto)|\.)[ ]")
+_COMMON = frozenset("app biz club co com dev edu eu gov info io me mobi net online org shop site tv xyz".split())
+_SPELT_PATH = re.compile(r"(?:[ ](?ai:slash|barra|/)[ ][^\s]++|[ ]?/[^\s]++)++")
+_AT = r"[ ]?[\[({][ ]?(?ai:at|arroba|@)[ ]?[\])}][ ]?|[ ](?ai:arroba)[ ]"
+_LOCAL_IN_WORDS = re.compile(rf"[\w.+%-]{{1,64}}(?:{_AT})\Z")
+_SPELT_LOCAL = re.compile(rf"[\w.+%-]{{1,64}}(?:{_AT}|[ ](?ai:at)[ ]|@)\Z")
+_SPELT_AT = re.compile(_AT)
+_NUMBER = "number"
+_IS_NUMBER = re.compile(r"[+(*#]?[ ]?[0-9*#][0-9 \u00a0().*#/–-]*\Z")
+_NAME = re.compile(rf"{_LETTER}++")
+_WHOLE_HOST = re.compile(_HOST)
 _TARGET = r"\]\(\s{0,8}<?(?=[^\s)])|(?<![^\n])[ \t]{0,3}\[[^\[\]\n]{1,200}\]:[ \t]{0,8}<?(?=\S)"
-_FOUND = re.compile(rf"(?P<target>{_TARGET})|(?P<scheme>{_WITH_SCHEME})|(?P<host>{_HOST})")
+_FOUND = re.compile(rf"(?P<target>{_TARGET})|(?P<scheme>{_WITH_SCHEME})|(?P<spelt>{_SPELT})|(?P<host>{_HOST})")
 _NOT_BLANK = re.compile(r"[^\s]*+")
 # A link whose words are an address: what follows is an address of its own, and looked at as such.
 _UNTIL_TARGET = re.compile(r"(?:[^\s\]]++|\](?!\((?ai:https?)://))*+")
 _IN_BRACKETS = re.compile(r"[^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*+")
 _AFTER_HOST = re.compile(r"(?::[0-9]{1,5})?+(?=[/\\?#])|:[0-9]{1,5}")
 _REST_OF_TARGET = re.compile(r"""[^\S\n]{0,8}(?:"[^"\n]{0,200}"|'[^'\n]{0,200}')?[^\S\n]{0,8}\)""")
+_LOCAL_AND_AT = re.compile(r"[\w.+%-]@\Z")
 _LOCAL_PART = re.compile(r"[\w.+%-]{1,64}\Z")
 _TRAILING = ".,;:!?¡¿…'\"`´*_~)]}>|»”’“‘«，。、；：！？）」』】"
 _HOST_PART = re.compile(r"[^/\\?#]*+")
-_FIGURES = re.compile(r"[0-9.]*")
+_BEFORE_WORD = re.compile(r"[ ](?=[^\W\d_])[^A-Z]")
 _LONGEST_TEXT = 1024
 _ROUNDS = 5
 _MOST_BEGINNINGS = 20
@@ -71,11 +87,26 @@ def find_urls(text: str) -> list[Url]:
     folded, places = _folded(text)
     return [
         Url(places[start], places[end - 1] + 1, folded[start:end]) if places else Url(start, end, text[start:end])
-        for start, end in _spans(folded)
+        for start, end in _merged(chain(_spans(folded), find_contacts(folded)))
     ]
 
 
+def _merged(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Join spans that overlap, as of `@name:server` and its server."""
+    last: tuple[int, int] | None = None
+    for span in sorted(spans):
+        if last is not None and span[0] < last[1]:
+            last = last[0], max(last[1], span[1])
+            continue
+        if last is not None:
+            yield last
+        last = span
+    if last is not None:
+        yield last
+
+
 def _spans(text: str) -> Iterator[tuple[int, int]]:
+    code = code_ranges(text) if "`" in text or "~~~" in text else []
     at = taken = 0  # taken: where the last address ended; before an @ may stand a name that was none
     while match := _FOUND.search(text, at):
         start, end = match.start(), match.end()
@@ -88,8 +119,20 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
                 continue
         elif match["scheme"] is not None:
             end = _past(_UNTIL_TARGET, text, end)
+        elif match["spelt"] is not None:
+            span = _spelt(text, start, end, taken)
+            if span is None:
+                at = _past(_NAME, text, start)  # the rest may be an address by itself
+                match = _WHOLE_HOST.match(text, start)
+                span = _bare(text, start, match.end(), taken, code) if match else None
+                if span is None:
+                    continue
+            start, end = span
+            yield start, end
+            at = taken = end
+            continue
         else:
-            span = _bare(text, start, end, taken)
+            span = _bare(text, start, end, taken, code)
             if span is None:
                 at = end
                 continue
@@ -100,32 +143,46 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         at = taken = max(end, match.end())
 
 
-def _bare(text: str, start: int, end: int, floor: int) -> tuple[int, int] | None:
+def _bare(text: str, start: int, end: int, floor: int, code: Sequence[Range]) -> tuple[int, int] | None:
     """Return the span of the address that a name with dots is part of; None for a mere name with dots."""
-    name = text[start:end].casefold()
-    mail = start > floor and text[start - 1] == "@"
+    mail = _LOCAL_AND_AT.search(text, max(floor, start - 2), start) is not None
     more = _AFTER_HOST.match(text, end)
-    if not _is_host(name, followed=more is not None or mail):
+    if more is not None and more.end() > end and is_file_name(text[start:end]):
+        more = None  # not a port, but a line of the file
+    if not is_host(
+        text[start:end],
+        followed=more is not None or mail,
+        in_code=_is_within(code, start),
+        before_word=_BEFORE_WORD.match(text, end) is not None,
+    ):
         return None
-    if mail:
-        local = _LOCAL_PART.search(text, max(floor, start - 65), start - 1)
-        start = local.start() if local else start
-    return start, _past(_UNTIL_TARGET, text, end) if more else end
+    local = (_LOCAL_PART if mail else _LOCAL_IN_WORDS).search(text, max(floor, start - 80), start - mail)
+    return local.start() if local else start, _past(_UNTIL_TARGET, text, end) if more else end
 
 
-def _is_host(name: str, *, followed: bool) -> bool:
-    if _FIGURES.fullmatch(name):
-        return followed and name.count(".") == 3
-    labels = name.split(".")
-    last = labels[-1]
-    known = last in _DOMAINS or last.startswith("xn--") or not last.isascii()
-    if followed:
-        return (known or last.isalpha()) and len(last) > 1 and last not in _FILES
-    if not known or not last.replace("-", "").isalnum() or last.isdigit():
-        return False
-    while len(labels) > 2 and labels[0] in _CONSTANT:
-        del labels[0]
-    return len(labels) > 2 or name.startswith("www.") or not (last in _AMBIGUOUS or not last.isascii())
+def _is_within(ranges: Sequence[Range], at: int) -> bool:
+    before = bisect_right(ranges, (at, len(ranges) and ranges[-1][1])) - 1
+    return before >= 0 and at < ranges[before][1]
+
+
+def _spelt(text: str, start: int, end: int, floor: int) -> tuple[int, int] | None:
+    """Return the span of a host whose dots are spelt out, with what is in front and behind; None when there is none.
+
+    A word between blanks may be a word of a sentence, so there the ending must be a common one, or the dots two.
+    """
+    ends = [*[dot.start() for dot in _SPELT_DOT.finditer(text, start, end)][1:], end]
+    for count, stop in reversed(list(enumerate(ends, 1))):
+        name = _SPELT_DOT.sub(".", text[start:stop]).casefold()
+        ending = name.rpartition(".")[2]
+        loose = _LOOSE_DOT.search(text, start, stop) is not None
+        more = _SPELT_PATH.match(text, stop) or (None if loose else _AFTER_HOST.match(text, stop))
+        plain = ending in _COMMON or (count > 1 and len(ending) > 2)
+        local = _LOCAL_IN_WORDS.search(text, max(floor, start - 80), start)
+        if not is_domain(ending) or (loose and not (more or plain or local)):
+            continue
+        local = local or _SPELT_LOCAL.search(text, max(floor, start - 80), start)
+        return local.start() if local else start, _past(_SPELT_PATH, text, stop) if more else stop
+    return None
 
 
 def _past(pattern: re.Pattern[str], text: str, start: int) -> int:
@@ -177,17 +234,34 @@ class SeenUrls:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._forms: set[str] = set()  # bounded: the addresses in one prompt; turn
+        rows: list[str] = []
         for text in texts:
             for address in find_urls(text):
                 self._forms.update(_beginnings(_form(address.text)))
+            rows += [figures_of(row[0]) for row in FIGURES.finditer(_folded(text)[0])]
+        self._figures = " ".join(rows)
 
     def __call__(self, address: str) -> bool:
-        """Return whether `address`, or a longer one that begins with it, was shown."""
-        return _form(address) in self._forms
+        """Return whether `address`, or a longer one that begins with it, was shown, or is a well-known front page."""
+        form = _form(address)
+        if form in self._forms or form in FRONT_PAGES:
+            return True
+        kind, _, figures = form.partition(":")
+        return kind == _NUMBER and figures in self._figures
 
 
 def _form(address: str) -> str:
-    """Normalise an address: http or https, www, the case of its host and a last slash make no difference."""
+    """Normalise an address: what makes no difference to where it leads.
+
+    That is http or https, www, the case of its host, a last slash and dots that are spelt out; and in a number all that
+    is no figure.
+    """
+    if _IS_NUMBER.match(address):
+        return f"{_NUMBER}:{figures_of(address)}"
+    if address.startswith("@"):
+        return address.casefold()
+    if " " in address or "[" in address or "(" in address or "{" in address:
+        address = _SPELT_AT.sub("@", _SPELT_DOT.sub(".", address))
     scheme, mark, rest = address.partition("://")
     if not mark:
         scheme, rest = "", address
@@ -200,8 +274,10 @@ def _form(address: str) -> str:
 
 
 def _beginnings(form: str) -> Iterator[str]:
-    """Yield `form` and the pages above it."""
+    """Yield `form`, the pages above it, and of a mail address its host."""
     yield form
+    if "@" in form[1:] and "/" not in form:
+        yield form.rpartition("@")[2]
     for _ in range(_MOST_BEGINNINGS):
         cut = max(form.rfind("/"), form.rfind("?"), form.rfind("#"))
         if cut <= 0:

@@ -271,7 +271,7 @@ class TurnRunner:
         effects = data.effects = CollectedEffects(data.pending.session, data.principal)
         processed = self._s.pipeline.process(answer, context.untrusted_texts, effects, data.language)
         mark = texts.LINK_REMOVED(data.language)
-        guarded = trifecta.guard_reply(processed.clean, effects.candidates, context.exposure, context.texts, mark)
+        guarded = trifecta.guard_reply(processed.clean, effects.candidates, context.exposure, context.shown, mark)
         provenance = Provenance(context.speech)
         effects.candidates = [replace(item, trust=provenance.lowest_trust(item)) for item in guarded.candidates]
         shown = guarded.reply if pieces[-1].whole else f"{guarded.reply}\n\n{texts.CUT(data.language)}"

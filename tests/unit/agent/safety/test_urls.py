@@ -65,7 +65,7 @@ def test_an_address_is_found_whole(text: str, expected: str) -> None:
         "3.14, 1.234,50 €, v1.2.3, 10.30, 1.2.3.4",
         "README.md os.path.join self.user.id user.name data.json src/main.py archive.tar.gz",
         "hola.Que tal",
-        "a@b, @name, #tag",
+        "a@b, #tag, 5 @ 1.20, tod@s",
         "Note: this; nota:esto",
         "and/or 5/7 km/h",
         "[words](in brackets) and [a] (b)",
