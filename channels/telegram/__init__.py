@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field, SecretStr
 
+from kenobot.core.network import HttpAddress, building_client
 from kenobot.ports.channel import Channel
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
@@ -36,9 +37,7 @@ class TelegramSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_err
     """The `[telegram]` part of the configuration."""
 
     token: SecretStr = Field(SecretStr(""), description="bot token from @BotFather")
-    base_url: str = Field(
-        "https://api.telegram.org/bot", pattern=r"^https?://", description="Bot API server; the token is appended"
-    )
+    base_url: HttpAddress = Field("https://api.telegram.org/bot", description="Bot API server; the token is appended")
     owners: Ids = Field([], description="user ids of the bot's owner")
     allowed_users: Ids = Field([], description="user ids of guests")
     allowed_chats: Ids = Field([], description="ids of chats in which everybody may talk to the bot")
@@ -61,7 +60,8 @@ def build(settings: TelegramSettings, surroundings: PluginContext) -> Channel:
         )
     from kenobot.channels.telegram.channel import TelegramChannel
 
-    return TelegramChannel(settings, surroundings.clock)
+    with building_client():
+        return TelegramChannel(settings, surroundings.clock)
 
 
 plugin = Plugin(settings=TelegramSettings, build=build)

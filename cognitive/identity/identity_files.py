@@ -1,5 +1,7 @@
 """Read the identity folder: core.md, rules.json, preferences.md and, until onboarding is over, BOOTSTRAP.md."""
 
+import logging
+import stat
 import threading
 from dataclasses import dataclass
 from itertools import chain, count
@@ -7,6 +9,8 @@ from pathlib import Path
 
 from kenobot.cognitive.identity import rules
 from kenobot.storage.disk import MAX_FILE_BYTES, UNKNOWN, FileStamp
+
+_log = logging.getLogger(__name__)
 
 FOLDER = "identity"  # within the memory folder
 MAX_PROMPT_BYTES = 64 * 1024
@@ -83,6 +87,8 @@ class Identity:
             stamp = FileStamp.of(found)
             known = self._seen.get(name)
             if known is None or known.stamp != stamp:
+                if not stat.S_ISREG(found.st_mode):
+                    raise ValueError("it is a folder, a pipe or a device.")
                 if found.st_size > MAX_FILE_BYTES:
                     raise ValueError("it is larger than 5 MB.")
                 text = path.read_bytes().decode("utf-8-sig")
@@ -99,6 +105,9 @@ class Identity:
             known = _Seen(stamp, "", f"{name} is not UTF-8 text: nothing of it is used.")
         except ValueError as error:
             known = _Seen(stamp, "", f"{name} cannot be used: {_first_line(error)} Mend it, or take it away.")
+        former = self._seen.get(name)
+        if known.problem and (former is None or former.problem != known.problem):
+            _log.warning("%s", known.problem)
         self._seen[name] = known
         return known.text
 

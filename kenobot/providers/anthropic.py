@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import BaseModel, Field, SecretStr
 
+from kenobot.core.network import HttpAddress, building_client
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import (
     ConfigError,
@@ -86,7 +87,7 @@ class AnthropicSettings(BaseModel, extra="forbid", frozen=True):
     api_key: SecretStr = SecretStr("")
     model: str = Field("claude-sonnet-5-5", min_length=1)
     effort: Literal["", "low", "medium", "high", "xhigh", "max"] = "low"
-    base_url: str = "https://api.anthropic.com"
+    base_url: HttpAddress = "https://api.anthropic.com"
     connect_seconds: float = Field(10, gt=0)
     idle_seconds: float = Field(60, gt=0)
     total_seconds: float = Field(300, gt=0)
@@ -270,8 +271,11 @@ def build(settings: AnthropicSettings, surroundings: PluginContext) -> Anthropic
     from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout
 
     timeout = Timeout(settings.idle_seconds, connect=settings.connect_seconds)
-    http = DefaultAsyncHttpxClient(timeout=timeout)
-    client = AsyncAnthropic(api_key=key, base_url=settings.base_url, timeout=timeout, max_retries=0, http_client=http)
+    with building_client():
+        http = DefaultAsyncHttpxClient(timeout=timeout)
+        client = AsyncAnthropic(
+            api_key=key, base_url=settings.base_url, timeout=timeout, max_retries=0, http_client=http
+        )
     http.event_hooks = {"request": [_only_to(client.base_url)], "response": []}
     return AnthropicProvider(client, settings, surroundings.clock)
 

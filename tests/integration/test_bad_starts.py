@@ -31,15 +31,15 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
 
 
 def command(verb: str, home: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "kenobot", verb, "--home", str(home), *more]
+    return [sys.executable, "-m", "kenobot", "--home", str(home), verb, *more]
 
 
-def run(verb: str, home: Path, more: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+def run(verb: str, home: Path, environ: Mapping[str, str], *more: str) -> "subprocess.CompletedProcess[str]":
     """Start KenoBot and wait for its end; a start that succeeds by mistake fails the test by its time limit."""
     return subprocess.run(
-        command(verb, home),
+        command(verb, home, *more),
         cwd=ROOT,
-        env=environment(more),
+        env=environment(environ),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -94,6 +94,17 @@ def open_home(home: Path) -> None:
     (home / "kenobot.toml").unlink()
     (home / "holiday.txt").write_text("photos")
     home.chmod(0o755)
+
+
+def pipe(name: str) -> Callable[[Path], None]:
+    """A pipe that nobody writes to, in the place of a file."""
+
+    def prepare(home: Path) -> None:
+        (home / name).unlink(missing_ok=True)
+        (home / name).parent.mkdir(exist_ok=True)
+        os.mkfifo(home / name, 0o600)
+
+    return prepare
 
 
 @dataclass(frozen=True)
@@ -168,6 +179,74 @@ CASES = {
     ),
 }
 
+NO_PROXY = (
+    "is not the address of a proxy, which looks like http://host:8080 or socks5://host:1080: correct it, or unset it."
+)
+NO_SERVER = "not the address of a server, which looks like https://host or http://127.0.0.1:8081."
+CASES |= {
+    f"a proxy like {value}": Case((f"{name} {NO_PROXY}",), environ={**TOKEN_SET, name: value})
+    for name, value in {
+        "HTTPS_PROXY": "ftp://host:1",
+        "ALL_PROXY": "http://[::1",
+        "https_proxy": "user:sesame:8080",
+        "all_proxy": "socks4://host:1080",
+        "http_proxy": "not a proxy",
+        "HTTP_PROXY": "http://host:99999",
+    }.items()
+}
+CASES |= {
+    f"a server like {value}": Case(
+        (f'KENOBOT_CHANNELS__TELEGRAM__BASE_URL: channels.telegram.base_url = "{value}": {NO_SERVER}',),
+        environ={**TOKEN_SET, "KENOBOT_CHANNELS__TELEGRAM__BASE_URL": value},
+    )
+    for value in ("http://[", "http://[::1/bot", "hello", "https://", "http://a b", "http://host:port/bot", "//host")
+}
+CASES |= {
+    f"a server of {variable}": Case(
+        (f'{variable}: {key} = "http://[": {NO_SERVER}',), environ={**TOKEN_SET, **more, variable: "http://["}
+    )
+    for variable, key, more in (
+        ("ANTHROPIC_BASE_URL", "providers.anthropic.base_url", {"KENOBOT_PROVIDER__NAME": "anthropic"}),
+        ("OPENAI_BASE_URL", "embedders.openai.base_url", {"KENOBOT_MEMORY__EMBEDDER": "openai"}),
+    )
+}
+CASES |= {
+    "a proxy of the provider": Case(
+        (f"ALL_PROXY {NO_PROXY}",),
+        environ={**TOKEN_SET, "ANTHROPIC_API_KEY": KEY, "KENOBOT_PROVIDER__NAME": "anthropic", "ALL_PROXY": "x:y"},
+    ),
+    "a host's name that no host can have": Case(
+        ("A connection cannot be set up (InvalidURL): correct its address in the settings.",),
+        environ={
+            **TOKEN_SET,
+            **dict.fromkeys(("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"), ""),
+            "KENOBOT_PROVIDER__NAME": "anthropic",
+            "ANTHROPIC_API_KEY": KEY,
+            "ANTHROPIC_BASE_URL": "http://-é-",
+        },
+    ),
+    "exceptions of a proxy": Case(
+        ("A connection cannot be set up (InvalidURL): correct or unset NO_PROXY.",),
+        environ={**TOKEN_SET, "NO_PROXY": "[::1"},
+    ),
+    "certificates that are not there": Case(
+        ("SSL_CERT_FILE names no file of certificates: correct it, or unset it.",),
+        environ={**TOKEN_SET, "SSL_CERT_FILE": "/nowhere"},
+    ),
+    "settings that are a pipe": Case(
+        ("{home}/kenobot.toml is not a file, but a folder, a pipe or a device.",),
+        environ=TOKEN_SET,
+        prepare=pipe("kenobot.toml"),
+    ),
+    "a credential that is a pipe": Case(
+        ("{home}/credentials/telegram_token is not a file, but a folder, a pipe or a device.",),
+        prepare=pipe("credentials/telegram_token"),
+    ),
+    "a home's name of 300 letters": Case(
+        ("{home} cannot be used as a home: file name too long.",), None, TOKEN_SET, place="h" * 300
+    ),
+}
+
 
 def matches(line: str, expected: str) -> bool:
     return re.fullmatch(re.escape(expected).replace(r"\*", ".+"), line) is not None
@@ -193,9 +272,36 @@ def test_a_bad_start_is_78_with_plain_lines_and_changes_nothing(tmp_path: Path, 
     assert all(map(matches, lines, expected)), done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
-    for secret in (TOKEN, KEY, ILL_FORMED):
+    for secret in (TOKEN, KEY, ILL_FORMED, "sesame"):
         assert secret not in done.stderr
     assert listing(tmp_path) == before
+
+
+@pytest.mark.parametrize("verb", ["chat", "memory list", "config", "setup --yes"])
+def test_no_command_breaks_down_over_a_home_that_cannot_be(tmp_path: Path, verb: str) -> None:
+    """Each says so in one plain line."""
+    name, *more = verb.split()
+    done = run(name, tmp_path / ("h" * 300), {}, *more)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (78, "", 1), done.stderr
+    assert done.stderr.endswith("file name too long.\n")
+
+
+def test_broken_identity_files_are_named_and_the_bot_answers(tmp_path: Path) -> None:
+    """Rules that are no JSON, a character that is no text, and a pipe."""
+    home = tmp_path / "home"
+    assert run("chat", home, {}, "-m", "hi").returncode == 0
+    identity = home / "memory" / "identity"
+    (identity / "rules.json").write_text('{"broken')
+    (identity / "core.md").write_bytes(bytes(range(128, 256)))
+    pipe("preferences.md")(identity)
+    done = run("chat", home, {}, "-m", "hello again")
+    assert done.returncode == 0
+    assert done.stdout.strip()
+    lines = done.stderr.splitlines()
+    assert [
+        name for name in ("core.md", "preferences.md", "rules.json") if not any(name in line for line in lines)
+    ] == []
+    assert all(" warning " in line for line in lines), done.stderr
 
 
 async def test_a_second_instance_is_refused_and_the_first_works_on(tmp_path: Path) -> None:

@@ -23,17 +23,26 @@ class AlreadyLocked(ConfigError):
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The paths of a home. Making one touches nothing on disk."""
+    """The paths of a home. Making one changes nothing on disk."""
 
     path: Path
 
     @classmethod
     def find(cls, environ: Mapping[str, str], argument: str | Path | None = None) -> "Home":
-        """Return the home named by `argument`, else by KENOBOT_HOME, else `~/.kenobot`; always absolute."""
+        """Return the home named by `argument`, else by KENOBOT_HOME, else `~/.kenobot`; always absolute.
+
+        Raises ConfigError for one that no folder can have.
+        """
         chosen = str(argument or environ.get("KENOBOT_HOME") or Path("~", ".kenobot"))
         if chosen == "~" or chosen.startswith("~/"):
             chosen = (environ.get("HOME") or str(Path.home())) + chosen[1:]
-        return cls(Path(chosen).absolute())
+        home = cls(Path(chosen).absolute())
+        try:
+            home.config_file.exists()
+        except (OSError, ValueError) as error:  # a name that is too long, a folder that is closed, a NUL
+            reason = _reason(error) if isinstance(error, OSError) else str(error)
+            raise ConfigError(f"{home.path} cannot be used as a home: {reason}.") from error
+        return home
 
     @property
     def config_file(self) -> Path:

@@ -1,5 +1,6 @@
 """The sources of settings: a file, the environment, credential files. Each remembers the origin of its values."""
 
+import os
 import re
 import stat
 import tomllib
@@ -180,7 +181,12 @@ def _files(folder: Path) -> list[Path]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
+        # Not blocking: a pipe that nobody writes to would be waited for.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, encoding="utf-8") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise ConfigError(f"{path} is not a file, but a folder, a pipe or a device.")
+            return file.read()
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8 text (byte {error.start + 1}).") from error
     except OSError as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, field_validator
 
+from kenobot.core.network import HttpAddress
 from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.providers.embedders.threaded import clip_text
@@ -27,7 +28,7 @@ _LONGEST_PAUSE = 3600.0  # seconds
 class HttpEmbedderSettings(BaseModel, extra="forbid", frozen=True):
     """seconds: longest time of a request. query_prefix, passage_prefix: put before each query and passage."""
 
-    base_url: str
+    base_url: HttpAddress
     model: str = Field(min_length=1)
     seconds: float = Field(20, gt=0, le=300)
     query_prefix: str = ""
@@ -35,9 +36,7 @@ class HttpEmbedderSettings(BaseModel, extra="forbid", frozen=True):
 
     @field_validator("base_url")
     @classmethod
-    def _is_an_address(cls, address: str) -> str:
-        if not address.startswith(("http://", "https://")):
-            raise ValueError("an address begins with http:// or https://")
+    def _without_slash(cls, address: str) -> str:
         return address.rstrip("/")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import Field, SecretStr
 
+from kenobot.core.network import HttpAddress
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.providers.embedders.http import HttpEmbedder, HttpEmbedderSettings
@@ -15,7 +16,7 @@ _OPENAI = "https://api.openai.com/v1"
 class OpenAISettings(HttpEmbedderSettings):
     """api_key: demanded by OpenAI, not by every server. dimensions: of a row; 0 for the model's own."""
 
-    base_url: str = _OPENAI
+    base_url: HttpAddress = _OPENAI
     model: str = Field("text-embedding-3-small", min_length=1)
     api_key: SecretStr = SecretStr("")
     dimensions: int = Field(0, ge=0, le=8192)
