@@ -135,6 +135,7 @@ class App:
             delivery=self.delivery,
             language=language,
             answer_parts=settings.messages.answer_parts,
+            patience_seconds=settings.messages.patience_seconds,
             policy=turn_policy(settings, self._model.provider_count),
         )
         backlog, chats, parallel = settings.loop.backlog, settings.loop.chat_backlog, settings.loop.parallel_chats

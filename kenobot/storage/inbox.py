@@ -296,6 +296,12 @@ def newest_private(connection: Connection, limit: int) -> Iterator[tuple[str, st
     )
 
 
+def is_claimed(connection: Connection, message: int, attempt: int) -> bool:
+    """Return whether `attempt` is at work on a message."""
+    where = "id = ? AND attempts = ? AND state = 'claimed'"
+    return connection.execute(f"SELECT 1 FROM inbox WHERE {where}", (message, attempt)).fetchone() is not None
+
+
 def finish(connection: Connection, message: int, attempt: int, end: FinalState, at: datetime, reason: str = "") -> None:
     """Mark a message done, inside a transaction. Raises Fenced when `attempt` is not its latest claim."""
     cursor = connection.execute(

@@ -19,7 +19,8 @@ class Destination:
     """Address of parts, and their reason: the answer to inbox row `inbox_id`, or of the bot's own accord when that is
     None.
 
-    first_part: the number of the first part; an answer's parts count from 0, and a plea for patience is part -1.
+    first_part: the number of the first part; an answer's parts count from 0, a plea for patience is part -1, and
+    the word that it takes longer part -2.
     reply_to, replaces, thread: see `kenobot.ports.messages.Outbound`; they hold for every part.
     """
 
@@ -56,6 +57,12 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
         to = (letter.reply_to, letter.replaces, letter.thread)
         waiting.append(Outbound(cursor.lastrowid, letter.channel, letter.chat, part, letter.trace, *to))
     return waiting
+
+
+def is_enqueued(connection: Connection, letter: Destination) -> bool:
+    """Return whether the first part of an answer was put into the outbox before."""
+    row = (letter.inbox_id, letter.first_part)
+    return connection.execute("SELECT 1 FROM outbox WHERE inbox_id = ? AND part = ?", row).fetchone() is not None
 
 
 class Outbox:

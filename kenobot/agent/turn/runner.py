@@ -21,7 +21,7 @@ from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.pieces import continued, joined_text
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
-from kenobot.agent.turn.turn_signals import TurnSignals, show_typing
+from kenobot.agent.turn.turn_signals import TurnSignals, show_typing, when_late
 from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity
@@ -67,6 +67,8 @@ from kenobot.storage.inbox import PendingMessage
 
 _log = logging.getLogger(__name__)
 
+_STILL_WORKING_PART = -2  # of an answer; a plea for patience is part -1
+
 _ENDINGS: Mapping[inbox.FinalState, Signal] = {
     "failed": TURN_FAILED,
     "expired": MESSAGE_EXPIRED,
@@ -79,6 +81,7 @@ class TurnServices:
     """Dependencies of a turn.
 
     language: of the bot's own sentences; None goes by the message. answer_parts: how many parts an answer may have.
+    patience_seconds: of waiting, after which the person is told that it takes longer.
     """
 
     database: Database
@@ -100,6 +103,7 @@ class TurnServices:
     delivery: Delivery
     language: Language | None = None
     answer_parts: int = 10
+    patience_seconds: float = 25.0
     policy: machine.TurnPolicy = field(default_factory=machine.TurnPolicy)
 
 
@@ -121,7 +125,10 @@ class TurnRunner:
         data = TurnData(pending, principal, language, command)
         await self._signals.emit_in_chat(THINKING_START, pending)
         try:
-            async with show_typing(self._s.channels.get(pending.inbound.channel), pending.inbound.chat):
+            async with (
+                show_typing(self._s.channels.get(pending.inbound.channel), pending.inbound.chat),
+                when_late(self._s.patience_seconds, lambda: self._ask_for_patience(data)),
+            ):
                 return await self._drive(data)
         except asyncio.CancelledError:
             with contextlib.suppress(StoreError):
@@ -232,6 +239,22 @@ class TurnRunner:
         self._s.delivery.dispatch(await self._s.database.write(write))
         reason = self._s.redact(reason)[:500]
         await self._signals.emit(MESSAGE_DEFERRED, pending, reason=reason, parks=pending.deferrals + 1)
+
+    async def _ask_for_patience(self, data: TurnData) -> None:
+        """Tell the person, once a message, that the answer is still to come; outside of the conversation."""
+        pending = data.pending
+        word = self._render(data, texts.STILL_WORKING(data.language))[:1]
+
+        def write(connection: Connection) -> list[Outbound]:
+            to = _destination(pending, _STILL_WORKING_PART)
+            if not inbox.is_claimed(connection, pending.id, data.attempt) or outbox.is_enqueued(connection, to):
+                return []
+            return outbox.enqueue(connection, to, word, self._s.clock.now())
+
+        try:
+            self._s.delivery.dispatch(await self._s.database.write(write))
+        except StoreError as error:
+            _log.debug("the word that it takes longer was not stored: %s", error)
 
     async def _report(self, data: TurnData, end: inbox.FinalState, sentence: str, reason: str) -> None:
         """Say that there is no answer, outside of the conversation, where it might break other turns."""

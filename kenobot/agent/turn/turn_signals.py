@@ -1,9 +1,9 @@
-"""Announce what a turn does: by signals, and by the typing indicator."""
+"""Announce what a turn does: by signals, by the typing indicator, and by a word when it takes long."""
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 
 from kenobot.agent.fact_candidates import memory_written_payload
 from kenobot.agent.turn.turn_data import TurnData
@@ -89,6 +89,26 @@ async def show_typing(channel: Channel | None, chat: str) -> AsyncIterator[None]
         yield
     finally:
         task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@contextlib.asynccontextmanager
+async def when_late(seconds: float, say: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    """Call `say` once if the body takes longer than `seconds`; it has returned when the body is left."""
+    over = asyncio.Event()
+
+    async def wait() -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await over.wait()
+        except TimeoutError:
+            await say()
+
+    task = asyncio.create_task(wait(), name="patience")
+    try:
+        yield
+    finally:
+        over.set()
         await asyncio.gather(task, return_exceptions=True)
 
 

@@ -1,0 +1,88 @@
+"""A model that lets a person wait: the person hears that the answer is still to come, once, and before it."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from kenobot.core import texts
+from kenobot.core.settings.schema import MessagesSettings
+from kenobot.ports.errors import StoreFull
+from kenobot.ports.plugin import PluginContext
+from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
+from kenobot.testing.clock import EagerClock
+from tests.integration.providers.anthropic_standin import Entry, StandIn
+from tests.scene import Scene
+
+_SOON = {"KENOBOT_MESSAGES__PATIENCE_SECONDS": "0.1"}
+Connect = Callable[[StandIn], AnthropicProvider]
+
+
+@pytest.fixture
+async def connect() -> AsyncIterator[Connect]:
+    """The real provider, which gives up on a whole reply after some time."""
+    made: list[AnthropicProvider] = []
+
+    def make(server: StandIn) -> AnthropicProvider:
+        settings = AnthropicSettings(api_key=SecretStr("sk-ant-test"), base_url=server.url, total_seconds=0.5)
+        made.append(build(settings, PluginContext(Path("unused"), EagerClock(), "KenoBot")))
+        return made[-1]
+
+    yield make
+    for provider in made:
+        await provider.aclose()
+
+
+@pytest.mark.parametrize(("asked", "spanish"), [("what is the news today?", False), ("¿qué hay de nuevo hoy?", True)])
+async def test_endless_pings_are_not_waited_out_in_silence(
+    tmp_path: Path, connect: Connect, asked: str, spanish: bool
+) -> None:
+    """One word while it goes on, however often the model is asked, and no part of the conversation."""
+    script: list[Entry] = [{"ping": 0.02, "times": 2}, {"reply": "fine"}]
+    async with StandIn(script) as server, Scene(tmp_path, provider=connect(server), environ=_SOON) as scene:
+        await scene.say(asked)
+        assert scene.texts == [texts.STILL_WORKING("es" if spanish else "en"), "fine"]
+        assert await scene.rows("SELECT text FROM message") == [(asked,), ("fine",)]
+
+
+async def test_a_quick_answer_needs_no_word(tmp_path: Path, connect: Connect) -> None:
+    """The person hears the answer alone."""
+    async with StandIn([{"reply": "fine"}]) as server, Scene(tmp_path, provider=connect(server)) as scene:
+        assert await scene.say("hello") == "fine"
+
+
+async def test_the_word_comes_once_a_message(tmp_path: Path, connect: Connect) -> None:
+    """Not again when the message is taken up anew; the next message has one of its own."""
+    script: list[Entry] = [{"delay": 0.2, "match": "again", "reply": "two"}, {"delay": 0.2, "reply": "one"}]
+    async with StandIn(script) as server, Scene(tmp_path, provider=connect(server), environ=_SOON) as scene:
+        await scene.say("hello")
+        await scene.app.database.write(lambda c: c.execute("UPDATE inbox SET state = 'pending'"))
+        await scene.app.database.write(lambda c: c.execute("DELETE FROM outbox WHERE part >= 0"))
+        await scene.app.database.write(lambda c: c.execute("DELETE FROM turn"))
+        await scene.app.sweep()
+        await scene.app.wait_drained()
+        assert scene.texts == [texts.STILL_WORKING("en"), "one", "one"]
+        await scene.say("again")
+        assert scene.texts[3:] == [texts.STILL_WORKING("en"), "two"]
+
+
+async def test_a_full_disk_costs_the_word_and_not_the_answer(
+    tmp_path: Path, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a courtesy."""
+
+    def full(*_: object) -> bool:
+        raise StoreFull("no space")
+
+    monkeypatch.setattr("kenobot.storage.outbox.is_enqueued", full)
+    async with (
+        StandIn([{"delay": 0.2, "reply": "fine"}]) as server,
+        Scene(tmp_path, provider=connect(server), environ=_SOON) as scene,
+    ):
+        assert await scene.say("hello") == "fine"
+
+
+def test_the_word_comes_within_half_a_minute() -> None:
+    """Unless the owner wants otherwise: not before one begins to wonder, and not after one has given up."""
+    assert 20 <= MessagesSettings().patience_seconds <= 30
