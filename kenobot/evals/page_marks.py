@@ -1,4 +1,4 @@
-"""Puts what a command found into a page, between two marks."""
+"""Write the output of a command into a page, between two marks."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Pictures of measured figures, as PNG: the one place that knows the library which draws, an extra of the package."""
+"""Plot measured figures as PNG: the one module that imports the plotting library, an extra of the package."""
 
 from pathlib import Path
 from typing import Any

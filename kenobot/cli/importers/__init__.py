@@ -1,1 +1,1 @@
-"""Memory from elsewhere: reads the Markdown homes of other agents, and takes in what they remember, by `admit`."""
+"""Import memories from the Markdown homes of other agents, by `admit`."""

@@ -1,4 +1,4 @@
-"""Takes in what a plan holds, inside one transaction: all of it or nothing, and each thing once.
+"""Admit what a plan holds, inside one transaction: all of it or nothing, and each thing once.
 
 A copy of something known is no news: it is counted, and changes nothing. What the owner has forgotten here, had erased,
 or what something newer took the place of stays so, whatever an old file says. All of one import is one decision, so one

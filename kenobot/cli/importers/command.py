@@ -78,8 +78,8 @@ def _plan(context: CommandContext) -> ImportPlan:
     origin = origin or next((origin for origin, (fits, _) in _READERS.items() if fits(folder)), None)
     if origin is None:
         raise ConfigError(
-            f"{_shown(path)} looks like none of {', '.join(_READERS)}: name the folder that holds `memory/`, "
-            "or say with --from what it is."
+            f"{_shown(path)} cannot be told to be one of {', '.join(_READERS)}: say with --from what it is, "
+            "or name the folder that holds `memory/`."
         )
     plan = ImportPlan(origin, folder, about)
     _, read = _READERS[origin]

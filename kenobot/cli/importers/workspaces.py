@@ -1,4 +1,4 @@
-"""Workspaces of OpenClaw and nanobot: long-term memory, notes by day, a profile of the person, nanobot's history.
+"""Read workspaces of OpenClaw and nanobot: long-term memory, notes by day, a profile of the person, nanobot's history.
 
 OpenClaw: MEMORY.md, memory/YYYY-MM-DD.md and other notes below memory/, USER.md. nanobot: memory/MEMORY.md,
 memory/history.jsonl or HISTORY.md (summaries, each with the time at which it was written), notes by day, USER.md.

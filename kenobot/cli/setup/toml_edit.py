@@ -1,4 +1,4 @@
-"""Setting one key of a TOML file and leaving every other line, comments included, as its owner wrote it."""
+"""Set one key of a TOML file and leave every other line, comments included, as its owner wrote it."""
 
 import json
 import re

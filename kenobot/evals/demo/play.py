@@ -1,4 +1,4 @@
-"""Plays an act of the story in a folder of its own, and tells after each step what was seen and what came of it."""
+"""Play an act of the story in a folder of its own, and record after each step what was shown and what changed."""
 
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping

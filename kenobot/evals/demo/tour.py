@@ -1,4 +1,4 @@
-"""Shows the story step by step, waits for its reader, and records the tour."""
+"""Show the story step by step, wait for its reader, and record the tour."""
 
 import asyncio
 import json
