@@ -91,20 +91,37 @@ class PurgePlan:
         return (self.record, *self.others)
 
 
+def said_only_by(connection: Connection, record: Record, author: str) -> bool:
+    """Return whether every message that told `record`, in a group, is certainly this account's."""
+    turns = record.source_message_ids
+    written = conversation.authors(connection, turns)
+    return bool(turns) and all(written.get(turn) == author for turn in turns)
+
+
 def forget(
-    connection: Connection, record: int, reach: Scopes, actor: Actor, *, names: Iterable[str] = (), reason: str = ""
+    connection: Connection,
+    record: int,
+    reach: Scopes,
+    actor: Actor,
+    *,
+    names: Iterable[str] = (),
+    reason: str = "",
+    author: str = "",
 ) -> ForgetResult | None:
     """Take a record out of sight, reversibly. None when there is no such live record within `reach`.
 
-    names: what the person is called, which need not stand where the fact is told again.
+    names: what the person is called, which need not stand where the fact is told again. author: the account in a group
+    whose copies and turns alone go with it; "" for everybody's.
     """
     known = store.get(connection, record, reach)
     if known is None or known.status != "active":
         return None
     act = actor.change_context(reason)
     copies = _copies(connection, known, reach)
+    if author:
+        copies = [copy for copy in copies if said_only_by(connection, copy, author)]
     copies += [week for week in _weeks(connection, [known], reach) if week.status == "active" and week not in copies]
-    telling = turns_telling(connection, known, names=names)
+    telling = _written_by(connection, author, turns_telling(connection, known, names=names))
     told = [*telling, *(turn for copy in copies for turn in copy.source_message_ids)]
     if known.key != SUMMARY_KEY:
         summary_rows.withdraw_summaries(connection, told, known.text, act.at)
@@ -116,8 +133,15 @@ def forget(
         end_record(connection, copy, "forgotten", part)
     turns = conversation.hide_turns(connection, telling, known.id)
     for copy in copies:
-        turns += conversation.hide_turns(connection, copy.source_message_ids, copy.id)
+        sources = _written_by(connection, author, copy.source_message_ids)
+        turns += conversation.hide_turns(connection, sources, copy.id)
     return ForgetResult(event, known, tuple(copies), tuple(dict.fromkeys(turns)))
+
+
+def _written_by(connection: Connection, author: str, turns: Sequence[int]) -> Sequence[int]:
+    """Select the turns that this account wrote; all of them for ""."""
+    written = conversation.authors(connection, turns) if author else {}
+    return [turn for turn in turns if written.get(turn) == author] if author else turns
 
 
 def update_hidden_turns(connection: Connection, record: Record, at: datetime) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kenobot.cognitive.compact import summary_rows
-from kenobot.cognitive.control.forget import Actor, update_hidden_turns
+from kenobot.cognitive.control.forget import Actor, said_only_by, update_hidden_turns
 from kenobot.cognitive.store import events, links
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
@@ -66,15 +66,28 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor) -> Und
         return _put_back(connection, root, happenings, changing, records, reach, actor)
 
 
-def last_undoable_event(connection: Connection, scopes: Iterable[str]) -> int | None:
+def changes_only_words_of(connection: Connection, event: int, author: str, reach: Scopes) -> bool:
+    """Return whether a decision changed nothing within `reach`, a group's, but what this account alone said."""
+    named = events.get_event(connection, event)
+    happenings = events.decision_events(connection, named.decision_id) if named is not None else []
+    numbers = sorted({happening.record for happening in happenings if happening.record is not None})
+    changed = [each for each in store.by_ids(connection, numbers, reach).values() if each.form not in _HOLDERS]
+    return bool(changed) and all(said_only_by(connection, record, author) for record in changed)
+
+
+def last_undoable_event(connection: Connection, scopes: Iterable[str], author: str = "") -> int | None:
     """Find the newest decision in these scopes that changed what is remembered and is not undone; None: none.
 
+    author: the account in a group whose words alone it changed; "" for anybody's.
     What sleep and compaction did by themselves does not count: `kenobot sleep undo` takes a night back.
     """
-    for happening in events.newest_events(connection, tuple(scopes), _BY_ITSELF):
+    reach = tuple(scopes)
+    for happening in events.newest_events(connection, reach, _BY_ITSELF):
         changed = happening.kind in _BIRTHS or _MEANING.intersection(happening.previous_values)
         counts = changed and happening.kind not in _NOT_A_CHANGE
-        if counts and events.undone_by(connection, happening.decision_id) is None:
+        if not counts or events.undone_by(connection, happening.decision_id) is not None:
+            continue
+        if not author or changes_only_words_of(connection, happening.decision_id, author, reach):
             return happening.decision_id
     return None
 

@@ -46,15 +46,14 @@ def open_approval(connection: Connection, approval: Approval) -> int:
     return cursor.lastrowid
 
 
-def find_approval(connection: Connection, session: str, account: str, at: datetime) -> Approval | None:
-    """Return the question that `account` may answer in a session at this time, if one is open."""
+def find_approval(connection: Connection, session: str, at: datetime) -> Approval | None:
+    """Return the question that is open in a session at this time, if one is."""
     row = connection.execute(
-        "SELECT kind, payload, expires, id FROM approval WHERE session = ? AND account = ? AND state = 'open'",
-        (session, account),
+        "SELECT account, kind, payload, expires, id FROM approval WHERE session = ? AND state = 'open'", (session,)
     ).fetchone()
     if row is None:
         return None
-    kind, payload, expires, number = row
+    account, kind, payload, expires, number = row
     approval = Approval(session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
     return approval if approval.expires > at else None
 

@@ -93,7 +93,8 @@ class FinishedTurn:
     """Words of a person and the reply; "" for no answer.
 
     inbox_id: of the message. trust: of the person. scope: where memory may write what was said. context: what the
-    prompt carried beside the person's words. platform_id: see `kenobot.ports.messages.Inbound`.
+    prompt carried beside the person's words. platform_id: see `kenobot.ports.messages.Inbound`. author: account of the
+    person, in a group; "" in private.
     """
 
     session: str
@@ -105,6 +106,7 @@ class FinishedTurn:
     scope: str = ""
     context: str = ""
     platform_id: str = ""
+    author: str = ""
 
 
 def append_turn(connection: Connection, turn: FinishedTurn) -> None:
@@ -116,6 +118,23 @@ def append_turn(connection: Connection, turn: FinishedTurn) -> None:
         "INSERT INTO message (session, at, inbox_id, scope, role, text, context, trust, platform_id) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [(turn.session, turn.at.isoformat(), turn.inbox_id, turn.scope, *side) for side in sides],
+    )
+    if turn.author:
+        note_author(connection, turn.inbox_id, turn.author)
+
+
+def note_author(connection: Connection, inbox_id: int, account: str) -> None:
+    """Note who wrote what may be remembered of a group, inside a transaction."""
+    connection.execute(
+        "INSERT INTO author (inbox_id, account) VALUES (?, ?) ON CONFLICT DO NOTHING", (inbox_id, account)
+    )
+
+
+def authors(connection: Connection, inbox_ids: Iterable[int]) -> dict[int, str]:
+    """Read the accounts that wrote these messages of groups, by inbox row; those that nothing tells are left out."""
+    wanted = json.dumps(list(inbox_ids))
+    return dict(
+        connection.execute(f"SELECT inbox_id, account FROM author WHERE inbox_id {_AMONG}", (wanted,)).fetchall()
     )
 
 

@@ -21,6 +21,7 @@ TABLES = (
     ),
     Bound("table:record_file", "a file or two a record, and a person's own", "goes with the file", _GROWS),
     Bound("table:link", "a dozen a record, however often they are repeated", "the primary key", _GROWS),
+    Bound("table:author", "a row a message of a group; people keep the conversation", "the primary key", _GROWS),
     Bound("table:message", "grows with the conversation; people keep it", "an index", _GROWS),
     Bound(
         "table:list_file",

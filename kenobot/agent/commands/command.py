@@ -48,6 +48,14 @@ class CommandCall:
     at: datetime
     inbox_id: int = 0
 
+    @property
+    def author(self) -> str:
+        """Return the account whose words alone this person may take away here; "" when everybody's.
+
+        In private all that is in reach is the person's own, and in a group the owner's word goes for everything.
+        """
+        return "" if self.inbound.private or self.principal.role == "owner" else self.inbound.user
+
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:

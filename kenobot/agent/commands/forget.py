@@ -3,6 +3,8 @@
 An open question is a row of the database, so it outlives a restart. It is valid for one hour, for the person it was
 put to, and until the conversation goes on: a later "yes" answers something else.
 
+In a group a guest forgets what they alone said. A wish to forget what others said is put to these and to the owner.
+
 What a turn said that is not extracted yet can be forgotten too: a record is made of its words in the transaction that
 forgets it, so the turn is hidden like any other, and undo brings it back. The rest of the turn is extracted by rules
 first, because no model will read it afterwards.
@@ -19,7 +21,7 @@ from kenobot.agent.commands.command import CommandCall, CommandContext, numbered
 from kenobot.agent.commands.natural_language import Answer, parse_answer
 from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates
 from kenobot.cognitive.control.find import certain_match, find_memories, parse_number, word_overlap
-from kenobot.cognitive.control.forget import ForgetResult, forget
+from kenobot.cognitive.control.forget import ForgetResult, forget, said_only_by
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -32,6 +34,7 @@ from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.core import texts
 from kenobot.core.i18n import Language
+from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.messages import Inbound
 from kenobot.ports.names import sanitize_name
@@ -49,13 +52,15 @@ _WHOLE = 1.0
 class OpenQuestion:
     """A question put to a person, valid while `after` is the conversation's last message.
 
-    records: the memories it names. about: the wish, when it concerns a turn that is no memory yet.
+    records: the memories it names. about: the wish, when it concerns a turn that is no memory yet. speakers: accounts
+    that may answer beside the owner, where others than the asker said it; None where the asker answers.
     """
 
     records: list[int]
     after: int
     language: Language
     about: str = ""
+    speakers: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +86,12 @@ def forget_memory(connection: Connection, call: CommandCall, context: CommandCon
     reach = call.principal.read_scopes
     number = parse_number(call.arguments)
     if number is not None and not asking:
-        record = store.get(connection, number, reach)
-        if record is None or record.status != "active":
-            return texts.FORGET_GONE(call.language, number=number)
-        return _forget(connection, [record], call, context)
+        return _forget_number(connection, number, call, context)
     matches = find_memories(connection, call.arguments, reach, search=context.memory_search)
     unread = find_unextracted(connection, call.arguments, call.inbound.session, reach)
     if unread is not None and not any(each.exact or each.overlap >= unread.overlap for each in matches):
+        if not _is_own_turn(connection, unread, call):
+            return _ask_others(connection, call, [], unread)
         if unread.certain and not asking:
             return _forget_turn(connection, unread, call.arguments, call, context)
         _ask(connection, call, [], about=call.arguments)
@@ -95,12 +99,24 @@ def forget_memory(connection: Connection, call: CommandCall, context: CommandCon
     if not matches:
         return texts.FORGET_NONE(call.language)
     certain = certain_match(matches)
+    named = [certain] if certain is not None else [each.record for each in matches]
+    records = [record for record in named if _may_forget(connection, record, call)]
+    if not records:
+        return _ask_others(connection, call, named)
     if certain is not None and not asking:
         return _forget(connection, [certain], call, context)
-    records = [certain] if certain is not None else [each.record for each in matches]
     _ask(connection, call, records)
     question = texts.FORGET_ONE if len(records) == 1 else texts.FORGET_WHICH
     return question(call.language, lines=numbered_lines(records, call.language))
+
+
+def _forget_number(connection: Connection, number: int, call: CommandCall, context: CommandContext) -> str:
+    record = store.get(connection, number, call.principal.read_scopes)
+    if record is None or record.status != "active":
+        return texts.FORGET_GONE(call.language, number=number)
+    if not _may_forget(connection, record, call):
+        return _ask_others(connection, call, [record])
+    return _forget(connection, [record], call, context)
 
 
 def decline_everything(_: Connection, call: CommandCall, __: CommandContext) -> str:
@@ -111,7 +127,7 @@ def decline_everything(_: Connection, call: CommandCall, __: CommandContext) -> 
 def answer_question(connection: Connection, call: CommandCall, context: CommandContext) -> str:
     """Follow the answer to the question that is open here."""
     session, reach = call.inbound.session, call.principal.read_scopes
-    answer, asked = parse_answer(call.arguments), open_question(connection, call.inbound, call.at)
+    answer, asked = parse_answer(call.arguments), open_question(connection, call.inbound, call.principal, call.at)
     if asked is None or answer is None:
         return texts.NO_QUESTION(call.language)
     approval, question = asked
@@ -129,18 +145,20 @@ def answer_question(connection: Connection, call: CommandCall, context: CommandC
         return _forget(connection, live, call, context)
     # It may have been extracted since the question.
     unread = find_unextracted(connection, question.about, session, reach)
-    if unread is not None:
+    if unread is not None and _is_own_turn(connection, unread, call):
         return _forget_turn(connection, unread, question.about, call, context)
     matches = find_memories(connection, question.about, reach, search=context.memory_search)
     return _forget(connection, [each.record for each in matches[:1]], call, context)
 
 
 def _forget(connection: Connection, records: Sequence[Record], call: CommandCall, context: CommandContext) -> str:
-    """Forget memories, and report it."""
+    """Forget those of `records` that the person may forget, and report it."""
     names = [call.inbound.user_name] if call.inbound.user_name else []
     reach, occasion = call.principal.read_scopes, context.admit_context(call)
     results = [
-        forget(connection, record.id, reach, occasion, names=names, reason="a person said so") for record in records
+        forget(connection, record.id, reach, occasion, names=names, reason="a person said so", author=call.author)
+        for record in records
+        if _may_forget(connection, record, call)
     ]
     hidden = [result for result in results if result is not None]
     if not hidden:
@@ -176,21 +194,57 @@ def _hidden_line(connection: Connection, hidden: ForgetResult, call: CommandCall
 # ── questions ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _ask(connection: Connection, call: CommandCall, records: Sequence[Record], about: str = "") -> None:
+def _ask(
+    connection: Connection,
+    call: CommandCall,
+    records: Sequence[Record],
+    about: str = "",
+    speakers: list[str] | None = None,
+) -> None:
     session, until = call.inbound.session, call.at + _POLICY.answer_within
-    numbers = [record.id for record in records]
-    question = OpenQuestion(numbers, conversation.newest_message_id(connection, session), call.language, about)
+    newest = conversation.newest_message_id(connection, session)
+    question = OpenQuestion([record.id for record in records], newest, call.language, about, speakers)
     approvals.open_approval(connection, Approval(session, call.inbound.user, _KIND, asdict(question), until))
 
 
-def open_question(connection: Connection, inbound: Inbound, at: datetime) -> tuple[int, OpenQuestion] | None:
+def _ask_others(
+    connection: Connection, call: CommandCall, records: Sequence[Record], unread: UnextractedTurn | None = None
+) -> str:
+    """Put a guest's wish to the owner, and to the one who said all that it names, if it is one."""
+    turns = [record.source_message_ids for record in records]
+    turns += [(unread.turn.inbox_id or 0,)] if unread else []
+    written = conversation.authors(connection, [turn for told in turns for turn in told])
+    speakers = {written.get(turn, "") for told in turns for turn in told or (0,)}
+    _ask(connection, call, records, call.arguments if unread else "", [*speakers] if len(speakers) == 1 else [])
+    lines = f"- “{one_line(unread.text)}”" if unread else numbered_lines(records, call.language)
+    return (texts.FORGET_OTHERS_WHICH if len(records) > 1 else texts.FORGET_OTHERS)(call.language, lines=lines)
+
+
+def open_question(
+    connection: Connection, inbound: Inbound, principal: Principal, at: datetime
+) -> tuple[int, OpenQuestion] | None:
     """Return the question that the sender of `inbound` may answer, with its row, if one is open."""
-    approval = approvals.find_approval(connection, inbound.session, inbound.user, at)
+    approval = approvals.find_approval(connection, inbound.session, at)
     if approval is None or approval.kind != _KIND:
         return None
     question = OpenQuestion(**cast("dict[str, Any]", approval.payload))
+    if question.speakers is None:
+        may_answer = inbound.user == approval.account
+    else:
+        may_answer = principal.role == "owner" or inbound.user in question.speakers
+    if not may_answer:
+        return None
     current = question.after == conversation.newest_message_id(connection, inbound.session)
     return (approval.id, question) if current else None
+
+
+def _may_forget(connection: Connection, record: Record, call: CommandCall) -> bool:
+    return not call.author or said_only_by(connection, record, call.author)
+
+
+def _is_own_turn(connection: Connection, unread: UnextractedTurn, call: CommandCall) -> bool:
+    turn = unread.turn.inbox_id
+    return not call.author or (turn is not None and conversation.authors(connection, [turn]).get(turn) == call.author)
 
 
 def _chosen(answer: Answer, records: Sequence[int]) -> list[int]:

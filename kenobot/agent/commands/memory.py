@@ -1,7 +1,7 @@
 """`/remember`, `/memory`, `/why` and `/undo`: change and inspect memory from the chat.
 
 `/forget`, which may have to ask, is in `kenobot.agent.commands.forget`. Who sees a memory may change it: the owner
-theirs in private, a guest their own, and in a group everybody the group's.
+theirs in private, a guest their own; in a group everybody adds to the group's, and a guest takes away their own alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,13 @@ from collections.abc import Mapping, Sequence
 from kenobot.agent.commands.command import CommandCall, CommandContext, numbered_lines, one_line, time_ago_text
 from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.history import explain_last_reply
-from kenobot.cognitive.control.undo import UndoError, UndoResult, last_undoable_event, undo
+from kenobot.cognitive.control.undo import (
+    UndoError,
+    UndoResult,
+    changes_only_words_of,
+    last_undoable_event,
+    undo,
+)
 from kenobot.cognitive.recall.prompt.usage import UsedMemory
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.store import feedback, records
@@ -101,9 +107,11 @@ def undo_change(connection: Connection, call: CommandCall, context: CommandConte
         return texts.UNDO_HOW(call.language)
     if event is None:
         own = (call.principal.write_scope, chat_scope(call.inbound.session))
-        event = last_undoable_event(connection, dict.fromkeys(own))
+        event = last_undoable_event(connection, dict.fromkeys(own), call.author)
     if event is None:
         return texts.UNDO_NONE(call.language)
+    if call.author and not changes_only_words_of(connection, event, call.author, call.principal.read_scopes):
+        return texts.UNDO_OTHERS(call.language)
     try:
         done = undo(connection, event, call.principal.read_scopes, context.admit_context(call))
     except UndoError as error:

@@ -75,7 +75,7 @@ class CommandRegistry:
         if not _ANSWER.is_allowed(principal, inbound) or parse_answer(inbound.text) is None:
             return None
         try:
-            question = await database.read(lambda connection: forget.open_question(connection, inbound, at))
+            question = await database.read(lambda connection: forget.open_question(connection, inbound, principal, at))
         except StoreError as error:
             _log.warning("open questions cannot be read: %s", error)
             return None

@@ -215,6 +215,8 @@ class TurnRunner:
         def write(connection: Connection) -> tuple[str, list[Outbound]]:
             inbox.finish(connection, pending.id, data.attempt, "answered", call.at)
             text = self._s.commands.run(connection, command, call)
+            if command.stores_argument and not pending.inbound.private:
+                conversation.note_author(connection, pending.id, pending.inbound.user)
             parts = self._render_answer(data, text).parts
             return text, outbox.enqueue(connection, _destination(pending), parts, call.at)
 
@@ -352,6 +354,7 @@ class TurnRunner:
             principal.write_scope,
             context.plan.notes,
             pending.inbound.platform_id,
+            "" if pending.inbound.private else pending.inbound.user,
         )
         conversation.append_turn(connection, turn)
         conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
