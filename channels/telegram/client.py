@@ -141,7 +141,6 @@ class TelegramClient:
                         content,
                         caption=part.text,
                         caption_entities=entities or None,
-                        disable_content_type_detection=True,
                     )
                 else:
                     message = await self._bot.send_message(

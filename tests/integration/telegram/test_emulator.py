@@ -6,7 +6,7 @@ import errno
 import pytest
 
 from kenobot.ports.errors import Rejected, StoreFull
-from kenobot.ports.messages import TextEntity
+from kenobot.ports.messages import Attachment, MessagePart, Outbound, TextEntity
 from kenobot.testing.clock import EagerClock
 from tests.integration.telegram.emulator import Emulator
 from tests.integration.telegram.standin import (
@@ -85,3 +85,14 @@ async def test_a_webhook_in_the_way_is_named(emulator: Emulator, clock: EagerClo
     await emulator.post(f"/bot{TOKEN}/setWebhook", {"url": "https://example.org/hook"})
     with pytest.raises(Rejected, match="webhook"):
         await channel_at(emulator.base_url, clock).run(Box())
+
+
+async def test_a_file_goes_out(emulator: Emulator, clock: EagerClock) -> None:
+    """As a document with its name, its bytes and a caption."""
+    file = Attachment("document", mime="text/markdown", name="respuesta.md", text="ñandú 👋\n" * 10_000)
+    part = MessagePart("all of it", (TextEntity("bold", 0, 3),), (file,))
+    channel = channel_at(emulator.base_url, clock)
+    assert (await channel.send(Outbound(1, "telegram", CHAT, part, "t"))).isdigit()
+    [sent] = [record for record in emulator.records() if record.get("method") == "sendDocument"]
+    assert sent["status"] == 200
+    assert {"document", "caption", "caption_entities"} <= set(sent["fields"])
