@@ -36,6 +36,12 @@ _START = datetime(2026, 2, 14, 9, tzinfo=UTC)
 _PAUSE = timedelta(minutes=1)  # between two messages: a provider's cache lasts five
 _LINE, _CHAT, _OWNER = "telegram", "1", "1"
 _SMALL_TALK = ("Good, thank you.", "Vale, gracias.", "And what do you think of that?", "¿Y qué te parece?")
+_NOTED = (
+    "",
+    " <user-update>Likes {} biscuits with the coffee</user-update>",
+    "",
+    " <chat-context>Small talk among {} questions about the mill</chat-context>",
+)
 _KINDS = 4
 _FAR = 1_000_000_000  # inbox rows that no mail of a bench reaches
 
@@ -158,14 +164,17 @@ async def _talk(house: Simulation, meter: CostMeter, line: _Line, size: int, tur
 
 
 def _said(number: int, size: int, rng: Random) -> tuple[str, str]:
-    """A message and its answer: of four, two ask for something remembered, one tells something, one is small talk."""
+    """A message and its answer: of four, two ask for something remembered, one tells something, one is small talk.
+
+    Of the answers to small talk every other one notes how the owner likes things, or what the chat is about.
+    """
     kind, round_ = number % _KINDS, number // _KINDS
     if kind == 1:
         tenant = memories.synthetic_memory(rng.randrange(size)).text.split()[0]
         new = f"room {size + number} of the old mill belongs to {tenant}"
         return f"By the way, {new}", f"Noted. <memory>{new}</memory>"
     if kind == _KINDS - 1:
-        return _SMALL_TALK[round_ % len(_SMALL_TALK)], "Vale."
+        return _SMALL_TALK[round_ % len(_SMALL_TALK)], f"Vale.{_NOTED[round_ % len(_NOTED)].format(round_)}"
     return memories.synthetic_memory(
         rng.randrange(size)
     ).question, "Let me think: I believe I have told you all I know of it."

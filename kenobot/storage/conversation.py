@@ -22,7 +22,10 @@ _CHATS = (  # a step in the index for each chat, however long they are
     "SELECT (SELECT min(session) FROM message WHERE session > chat.session) FROM chat WHERE session IS NOT NULL) "
     "SELECT session FROM chat WHERE session IS NOT NULL"
 )
-_PREFIX_COLUMNS = "session, scopes, text, day, last_event, last_record, first_message, last_message, omitted"
+_PREFIX_COLUMNS = (
+    "session, scopes, text, day, last_event, last_record, first_message, last_message, omitted, preferences, "
+    "known_preferences"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,10 @@ class ReceivedMail(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PromptPrefix:
-    """The frozen beginning of a session's prompt; see the table of this name."""
+    """The frozen beginning of a session's prompt; see the table of this name.
+
+    preferences: those that it shows; known_preferences: the same with what was noted since.
+    """
 
     session: str
     scopes: str
@@ -86,6 +92,8 @@ class PromptPrefix:
     first_message: int
     last_message: int
     omitted: int = 0
+    preferences: str = ""
+    known_preferences: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,11 +389,11 @@ def save_prefix(connection: Connection, frame: PromptPrefix, before: PromptPrefi
         return
     if before is not None and frame.text is before.text and frame.last_message == before.last_message:
         connection.execute(
-            "UPDATE prompt_prefix SET last_event = ?, last_record = ? WHERE session = ?",
-            (frame.last_event, frame.last_record, frame.session),
+            "UPDATE prompt_prefix SET last_event = ?, last_record = ?, known_preferences = ? WHERE session = ?",
+            (frame.last_event, frame.last_record, frame.known_preferences, frame.session),
         )
         return
     connection.execute(
-        f"INSERT OR REPLACE INTO prompt_prefix ({_PREFIX_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT OR REPLACE INTO prompt_prefix ({_PREFIX_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         astuple(frame),
     )

@@ -37,7 +37,7 @@ _CONTENTS: Mapping[str, RoomPart] = {  # of the database; every other table is m
     "approved_person": "mail",
     "signal": "signals",
     "vector": "vectors",
-    "turn_vector": "vectors",
+    "turn_embedding": "vectors",
 }
 
 

@@ -38,7 +38,7 @@ SEARCHABLE_FORMS = frozenset({"note", "episode", "procedure", "summary", "questi
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The terms of one thing that can be found."""
+    """The terms of one thing that can be found, each as often as it stands there, in alphabetical order."""
 
     id: int
     scope: str
@@ -105,7 +105,7 @@ def _of_record(truth: Connection, record: Record) -> RecordDocuments:
 def _terms(text: str, about: Iterable[str] = ()) -> tuple[str, ...]:
     whole = " ".join([text[:_CHARACTERS], *about])
     found = terms(whole) + standalone_letters(whole)
-    return tuple(term.replace("'", "’") for term in found[:_LONGEST])
+    return tuple(sorted(term.replace("'", "’") for term in found[:_LONGEST]))  # nothing asks for their order
 
 
 def _names(record: Record, attributes: Mapping[str, str]) -> list[SubjectName]:

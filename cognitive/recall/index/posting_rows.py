@@ -44,9 +44,12 @@ CREATE TABLE name (scope TEXT NOT NULL, name TEXT NOT NULL, subject TEXT NOT NUL
 CREATE INDEX name_record ON name (record);
 CREATE TABLE told (inbox INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (inbox, record)) WITHOUT ROWID;
 CREATE INDEX told_record ON told (record);
-CREATE TABLE turn_vector (message INTEGER NOT NULL, model TEXT NOT NULL, embedding BLOB NOT NULL, hash BLOB NOT NULL,
-                          PRIMARY KEY (message, model));
-CREATE INDEX turn_vector_content ON turn_vector (hash, model);
+CREATE TABLE vector_model (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE turn_embedding (message INTEGER NOT NULL, model INTEGER NOT NULL, embedding BLOB NOT NULL,
+                             hash BLOB NOT NULL, PRIMARY KEY (message, model));
+CREATE INDEX turn_embedding_content ON turn_embedding (hash, model);
+CREATE VIEW turn_vector AS SELECT message, name AS model, embedding, hash FROM turn_embedding
+  JOIN vector_model ON vector_model.id = turn_embedding.model;
 CREATE VIRTUAL TABLE list USING fts5 (terms, content = '', detail = none, tokenize = "ascii tokenchars '.&/_-+#'");
 """
 
@@ -157,7 +160,7 @@ def write_documents(
     gone = {number: row for number, row in stored.items() if number not in same}
     _remove(connection, gone)
     outdated = json.dumps([number // IDS_PER_SOURCE for number in gone if number % IDS_PER_SOURCE == TURN_OFFSET])
-    connection.execute(f"DELETE FROM turn_vector WHERE message {AMONG}", (outdated,))
+    connection.execute(f"DELETE FROM turn_embedding WHERE message {AMONG}", (outdated,))
     _add(connection, [wanted[number] for number in sorted(wanted.keys() - same)])
     ids = json.dumps([entry.record for entry in entries])
     for table in ("name", "told"):

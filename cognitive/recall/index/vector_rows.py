@@ -148,12 +148,14 @@ def missing_turns(index: Connection, model: str, low: int, high: int) -> list[Ve
 
 def write_turns(index: Connection, model: str, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
     """Write vectors of messages, each with the hash of its text; drop those of other models."""
+    index.execute("INSERT OR IGNORE INTO vector_model (name) VALUES (?)", (model,))
+    (number,) = index.execute("SELECT id FROM vector_model WHERE name = ?", (model,)).fetchone()
     index.executemany(
-        "INSERT OR REPLACE INTO turn_vector (message, model, embedding, hash) VALUES (?, ?, ?, ?)",
-        [(message, model, embedding, digest) for message, digest, embedding in rows],
+        "INSERT OR REPLACE INTO turn_embedding (message, model, embedding, hash) VALUES (?, ?, ?, ?)",
+        [(message, number, embedding, digest) for message, digest, embedding in rows],
     )
     index.executemany(
-        "DELETE FROM turn_vector WHERE message = ? AND model != ?", [(message, model) for message, _, _ in rows]
+        "DELETE FROM turn_embedding WHERE message = ? AND model != ?", [(message, number) for message, _, _ in rows]
     )
 
 

@@ -5,13 +5,14 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact import digest
+from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, MemoryQuery
-from kenobot.cognitive.recall.results.render import render_log_entry
+from kenobot.cognitive.recall.results.render import render_log_entry, render_record
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import ChangeFilter, Record
-from kenobot.core.token_estimate import estimate_tokens
+from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix
@@ -26,8 +27,9 @@ _LAG = 500  # events; a prefix is a large row, which is not written anew for eac
 def read_updates(connection: Connection, query: MemoryQuery, prefix: PromptPrefix, *, searched: bool) -> MemoryPack:
     """The updates since `prefix`; a stale pack when adding to the prefix cannot tell them.
 
-    It cannot when a record on show was changed or taken back, or a person edited a MEMORY.md. searched: memory is
-    searched for each message; else the prefix stands for all of memory, and no change may pass it by.
+    It cannot when a record on show was changed or taken back, or a person edited a MEMORY.md. The chat's context may be
+    replaced by the model: then the new one is told. searched: memory is searched for each message; else the prefix
+    stands for all of memory, and no change may pass it by.
     """
     scopes = query.scopes
     if store.last_change(connection, scopes) <= prefix.last_event:
@@ -39,12 +41,18 @@ def read_updates(connection: Connection, query: MemoryQuery, prefix: PromptPrefi
     changed = store.changed_since(connection, scopes, prefix.last_event, _MAX_ROWS, only)
     if len(changed) >= _MAX_ROWS:
         return _STALE
-    updates = [record for record in changed if not _stands_elsewhere(record)]
-    if any(
-        record.id <= prefix.last_record or record.status != "active" or record.form == "profile" for record in updates
-    ):
+    chat = chat_scope(prefix.session)
+    updates = [record for record in changed if not _stands_elsewhere(record, chat)]
+    context = next((record for record in updates if _is_context(record, chat)), None)
+    if context is not None and not _replaced_by_model(connection, context, prefix.last_event):
         return _STALE
-    text = _render(updates, chat_scope(prefix.session), query.zone)
+    notes = [record for record in updates if record is not context]
+    if any(record.id <= prefix.last_record or record.status != "active" for record in notes):
+        return _STALE
+    text = _render(notes, chat, query.zone)
+    if context is not None:
+        again = context.id <= prefix.last_record
+        text = "\n\n".join(part for part in (text, _render_context(context, query.policy, again=again)) if part)
     if estimate_tokens(text) > _MAX_TOKENS:
         return _STALE
     if changed or newest - prefix.last_event > _LAG:
@@ -54,13 +62,30 @@ def read_updates(connection: Connection, query: MemoryQuery, prefix: PromptPrefi
     return MemoryPack({"updates": text}, (text,), entries, prefix=prefix)
 
 
-def _stands_elsewhere(record: Record) -> bool:
-    """Return whether another part of the prompt shows it, or none does. A live summary is shown where it matters."""
+def _stands_elsewhere(record: Record, chat: str) -> bool:
+    """Whether another part of the prompt shows it, or none does. A live summary is shown where it matters."""
     return (
         record.form in ("scratchpad", *_NOT_IN_PREFIX)
+        or (record.form == "profile" and not _is_context(record, chat))
         or (record.scope == OWNER_SCOPE and record.category == "preference")
         or (record.key == digest.KEY and record.status == "active")
     )
+
+
+def _is_context(record: Record, chat: str) -> bool:
+    """Whether it is what the model noted of the chat itself."""
+    return (record.scope, record.form, record.key) == (chat, "profile", "slot:context")
+
+
+def _replaced_by_model(connection: Connection, context: Record, event: int) -> bool:
+    """Whether only the model wrote it after `event`: what a person takes back must not stay on show."""
+    actors = {each.actor for each in events.record_events(connection, context.id) if each.id > event}
+    return context.status == "active" and actors <= {"model"}
+
+
+def _render_context(context: Record, policy: Policy, *, again: bool) -> str:
+    text = clip_to_tokens(render_record(context, indent=""), policy.working_tokens)
+    return f"### Chat context{' (in place of the one above)' if again else ''}\n{text}"
 
 
 def _render(records: Sequence[Record], chat: str, zone: ZoneInfo) -> str:

@@ -1,7 +1,7 @@
 """Build prompts: identity, rules, preferences, memory, the conversation, the message, in that order.
 
 A prompt has three stretches, so that a provider's prompt cache holds from turn to turn:
-- a frozen beginning (the prefix): identity, and memory as it stood when the prefix was made;
+- a frozen beginning (the prefix): identity, and preferences and memory as they stood when the prefix was made;
 - a log that only grows: messages, each with the notes that had become known when it was sent;
 - a tail that changes every turn and comes last: the time, working memory, guidance.
 A prefix is made anew when it no longer tells the truth (a record on show was changed or forgotten), when the day
@@ -20,6 +20,7 @@ from kenobot.agent.prompt.speakers import escape_runtime_block, runtime_block
 from kenobot.agent.safety.trifecta import Exposure, ShownTexts
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity, IdentityText
+from kenobot.cognitive.identity.preference_notes import added_preferences
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.prompt.full_load import read_scratchpad
 from kenobot.cognitive.recall.prompt.reader import MemoryReader
@@ -35,7 +36,7 @@ from kenobot.cognitive.recall.results.memory import (
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.text.calendar import describe_age
 from kenobot.cognitive.text.provenance import SpeechContext
-from kenobot.core.token_estimate import clip_to_tokens
+from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.provider import Block, Message, Request
 from kenobot.storage import conversation
@@ -57,6 +58,7 @@ _HEADINGS: Mapping[Section, str] = {
     "chat": "### Chat-specific memory",
     "context": _CHAT_CONTEXT,
 }
+_NOTED_PREFERENCES = 1000  # tokens that a note of new preferences may take; longer ones are worth a new prefix
 _PRECEDING = 2  # messages from which a short one borrows search terms
 
 
@@ -108,7 +110,7 @@ class PromptPlan:
     """Parts of a prompt besides what a search finds.
 
     memory: what this message shows of memory for the first time. texts: every memory text on show. query: the search
-    for the message; None where the message is not searched for.
+    for the message; None where the message is not searched for. preferences: a note of those that are new.
     """
 
     limits: PromptLimits
@@ -119,12 +121,14 @@ class PromptPlan:
     memory: MemoryPack
     texts: tuple[str, ...]
     query: MemoryQuery | None = None
+    preferences: str = ""
 
     @property
     def notes(self) -> str:
         """The context block of the message."""
         sections: tuple[Section, ...] = ("updates", "procedures", "recalled")
-        return "\n\n".join(escape_runtime_block(self.memory[name]) for name in sections if self.memory[name])
+        parts = (self.preferences, *(self.memory[name] for name in sections))
+        return "\n\n".join(escape_runtime_block(part) for part in parts if part)
 
     @property
     def memory_on_show(self) -> tuple[str, ...]:
@@ -241,7 +245,7 @@ class ContextBuilder:
         blocks = [Block(runtime_block(notes))] if notes else []
         blocks += [Block(clipped or " ", cache=True), Block(runtime_block(tail))]
         system = (
-            Block(self._who(identity, request, state), cache=True),
+            Block(self._who(plan, request, state), cache=True),
             Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\n{plan.prefix.text}", cache=True),
         )
         speech = speakers.speech_context(inbound, principal, history, (*plan.memory_on_show, tail))
@@ -266,14 +270,15 @@ class ContextBuilder:
 
     # ── the frozen beginning ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _who(self, identity: IdentityText, request: PromptRequest, state: onboarding.BootstrapState | None) -> str:
+    def _who(self, plan: PromptPlan, request: PromptRequest, state: onboarding.BootstrapState | None) -> str:
         """Identity, rules, who is who in a group, and for the owner in private their preferences and onboarding."""
+        identity = plan.identity
         sections = [identity.core, identity.rules]
         if not request.pending.inbound.private:
             sections.append(GROUP_INSTRUCTIONS)
         if OWNER_SCOPE in request.principal.read_scopes:
-            if identity.preferences.strip():
-                sections.append(f"## Preferences\n{escape_runtime_block(identity.preferences.strip())}")
+            if plan.prefix.preferences:
+                sections.append(f"## Preferences\n{escape_runtime_block(plan.prefix.preferences)}")
             if state is not None and identity.bootstrap:
                 sections.append(f"## First Conversation — Bootstrap\n{identity.bootstrap.strip()}")
         return _RULE.join(section.strip() for section in sections if section.strip()) + _RULE.rstrip("\n")
@@ -289,12 +294,17 @@ class ContextBuilder:
         fits = limits.window.fits(history, summary_tokens_in(prefix.text))
         if not history or not fits or base.now - datetime.fromisoformat(history[-1].at) > _REST:
             return None
+        preferences = _preferences(identity, base)
+        added = added_preferences(prefix.known_preferences, preferences)
+        if added is None or estimate_tokens(added) > _NOTED_PREFERENCES:
+            return None
         updates = self.memory.read(connection, replace(base, sections=frozenset({"updates"}), prefix=prefix))
         if updates.stale or updates.prefix is None:
             return None
+        told = replace(updates.prefix, known_preferences=preferences) if added else updates.prefix
         contexts = (line.context for line in history if line.context)
         texts = (prefix.text, escape_runtime_block(updates["updates"]), *contexts)
-        return PromptPlan(limits, identity, updates.prefix, prefix, history, updates, texts)
+        return PromptPlan(limits, identity, told, prefix, history, updates, texts, preferences=added)
 
     def _new(
         self, connection: Connection, base: MemoryQuery, limits: PromptLimits, identity: IdentityText
@@ -317,6 +327,8 @@ class ContextBuilder:
             first_message=history[0].id if history else newest + 1,
             last_message=newest,
             omitted=memory.omitted,
+            preferences=_preferences(identity, base),
+            known_preferences=_preferences(identity, base),
         )
         if summary.record is not None:
             memory += MemoryPack(entries=(MemoryEntry(summary.record, "chat"),))
@@ -383,6 +395,11 @@ def _render(memory: MemoryPack, summary: str) -> str:
     if summary:
         parts.append(summary)
     return "\n\n".join(parts)
+
+
+def _preferences(identity: IdentityText, query: MemoryQuery) -> str:
+    """The preferences that a reader of these scopes is shown."""
+    return identity.preferences.strip() if OWNER_SCOPE in query.scopes else ""
 
 
 def _has_preferences(identity: IdentityText, principal: Principal) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,131 @@ async def test_what_is_new_is_told_beside_the_message(tmp_path: Path) -> None:
         first, second = _frames(scene)
     assert first == second
     assert "Ana moved to Cusco" in scene.requests[1]
+
+
+# ── preferences and the chat's context ───────────────────────────────────────────────────────────────────────────────
+
+_SHORT, _FORMAL = "Prefers short answers", "Prefiere que se le hable de usted"
+
+
+def _note(scene: Scene, at: int = -1) -> str:
+    """What the runtime put beside the newest message of a prompt, before its words."""
+    assert isinstance(scene.provider, ScriptedProvider)
+    return "\n".join(block.text for block in scene.provider.requests[at].messages[-1].text_blocks[:-2])
+
+
+def _sent(scene: Scene) -> list[list[str]]:
+    """The blocks of each prompt but its tail, which changes every turn."""
+    assert isinstance(scene.provider, ScriptedProvider)
+    return [
+        [block.text for block in request.system]
+        + [block.text for message in request.messages for block in message.text_blocks][:-1]
+        for request in scene.provider.requests
+    ]
+
+
+async def _talk(scene: Scene, *texts: str) -> None:
+    for text in texts:
+        await scene.say(text)
+        await scene.app.memory_files.sync_out()
+
+
+async def test_what_a_tag_changes_of_preferences_and_context_breaks_no_prompt(tmp_path: Path) -> None:
+    """Every prompt begins with all of the one before, byte for byte: a provider reads only the new again."""
+    replies = [
+        f"Vale. <user-update>{_SHORT}</user-update>",
+        "Good. <chat-context>A chat about boats</chat-context>",
+        f"Yes. <user-update>{_FORMAL}</user-update><chat-context>A chat about boats and engines</chat-context>",
+        "Fine.",
+    ]
+    async with Scene(tmp_path, replies) as scene:
+        await _talk(scene, "one", "two", "three", "four", "five")
+        prompts = _sent(scene)
+        for before, after in pairwise(prompts):
+            assert after[: len(before)] == before
+        assert _SHORT in _note(scene, 1)
+        assert "### Chat context\nA chat about boats" in _note(scene, 2)
+        assert _SHORT not in _note(scene, 2)
+        assert _FORMAL in _note(scene, 3)
+        assert "boats and engines" in _note(scene, 3)
+        assert _note(scene, 4) == ""
+
+
+async def test_a_new_beginning_holds_preferences_and_context_as_they_are(tmp_path: Path) -> None:
+    """The notes of the beginning before are gone."""
+    replies = [f"Vale. <user-update>{_SHORT}</user-update><chat-context>A chat about boats</chat-context>", "Fine."]
+    async with Scene(tmp_path, replies) as scene:
+        await _talk(scene, "one", "two")
+        scene.clock.advance(7200)  # type: ignore[attr-defined]
+        await _talk(scene, "three")
+        who, memory = (block.text for block in _frames(scene)[-1])
+        assert _SHORT in who
+        assert "### Chat context\nA chat about boats" in memory
+        assert [_SHORT in text for text in _sent(scene)[-1]].count(True) == 1
+
+
+@pytest.mark.parametrize("noted", [False, True])
+async def test_a_preference_that_goes_leaves_the_next_prompt(tmp_path: Path, *, noted: bool) -> None:
+    """Forgotten, or taken from the file by hand: from the beginning as from a note."""
+    replies = [f"Vale. <user-update>{_SHORT}</user-update>", f"Bien. <user-update>{_FORMAL}</user-update>", "Fine."]
+    async with Scene(tmp_path, replies) as scene:
+        await _talk(scene, "one", "two", "three")
+        if not noted:
+            scene.clock.advance(7200)  # type: ignore[attr-defined]
+            await _talk(scene, "four")
+        ((number,),) = await scene.rows(f"SELECT id FROM record WHERE text = '{_SHORT}'")
+        await scene.say(f"/forget #{number}")
+        await _talk(scene, "five")
+        assert not any(_SHORT in text for text in _sent(scene)[-1])
+        file = scene.home.identity / "preferences.md"
+        file.write_text(file.read_text("utf-8").replace(f"- learned: {_FORMAL}", ""), "utf-8")
+        await _talk(scene, "six")
+        assert not any(_FORMAL in text for text in _sent(scene)[-1])
+
+
+async def test_a_preference_that_a_person_adds_is_noted_and_one_that_they_reword_is_not(tmp_path: Path) -> None:
+    """What stands in the beginning is never untrue."""
+    files = {"identity/preferences.md": f"# Preferences\n\n- {_SHORT}\n"}
+    async with Scene(tmp_path, ["ok"], files=files) as scene:
+        await _talk(scene, "one")
+        file = scene.home.identity / "preferences.md"
+        file.write_text(f"{file.read_text('utf-8')}- {_FORMAL}\n", "utf-8")
+        await _talk(scene, "two", "three")
+        assert _frames(scene)[0] == _frames(scene)[1] == _frames(scene)[2]
+        assert _FORMAL in _note(scene, 1)
+        assert _note(scene, 2) == ""
+        file.write_text(file.read_text("utf-8").replace("short", "long"), "utf-8")
+        await _talk(scene, "four")
+        assert "Prefers long answers" in _frames(scene)[-1][0].text
+        assert not any(_SHORT in text for text in _sent(scene)[-1])
+
+
+@pytest.mark.parametrize("how", ["edited", "forgotten"])
+async def test_a_context_that_a_person_takes_back_leaves_the_next_prompt(tmp_path: Path, how: str) -> None:
+    """A note beside the message would leave it in the beginning."""
+    replies = ["Good. <chat-context>A chat about the divorce</chat-context>", "Fine."]
+    async with Scene(tmp_path, replies) as scene:
+        await _talk(scene, "one")
+        scene.clock.advance(7200)  # type: ignore[attr-defined]
+        await _talk(scene, "two")
+        assert "divorce" in _frames(scene)[-1][1].text
+        if how == "edited":
+            file = scene.home.memory / "chats" / "telegram-1" / "context.md"
+            assert "divorce" in file.read_text("utf-8")
+            file.write_text("A chat about boats\n", "utf-8")
+        else:
+            ((number,),) = await scene.rows("SELECT id FROM record WHERE form = 'profile' AND status = 'active'")
+            await scene.say(f"/forget #{number}")
+        await _talk(scene, "three")
+        assert not any("divorce" in text for text in [*_sent(scene)[-1][:2], _note(scene)])
+        assert ("A chat about boats" in _frames(scene)[-1][1].text) == (how == "edited")
+
+
+async def test_preferences_are_noted_for_nobody_else(tmp_path: Path) -> None:
+    """Neither a guest's prompt nor a group's holds what the owner likes."""
+    replies = [f"Vale. <user-update>{_SHORT}</user-update>", "Fine."]
+    async with Scene(tmp_path, replies) as scene:
+        await _talk(scene, "one")
+        await scene.say("hello there", "2", "2")
+        await scene.say("hello group", "-3", "1", private=False)
+        assert not any(_SHORT in text for prompt in _sent(scene)[-2:] for text in prompt)
