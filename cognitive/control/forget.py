@@ -144,13 +144,14 @@ def _written_by(connection: Connection, author: str, turns: Sequence[int]) -> Se
     return [turn for turn in turns if written.get(turn) == author] if author else turns
 
 
-def update_hidden_turns(connection: Connection, record: Record, at: datetime) -> None:
+def update_hidden_turns(connection: Connection, record: Record, at: datetime, author: str = "") -> None:
     """Let the turns that told `record` be hidden if it is forgotten, and shown if it is not.
 
     A summary of the conversation that tells what is hidden, or was made without what is shown again, is made anew.
+    author: as in `forget`.
     """
     if record.status == "forgotten":
-        turns = turns_telling(connection, record)
+        turns = _written_by(connection, author, turns_telling(connection, record))
         conversation.hide_turns(connection, turns, record.id)
         summary_rows.withdraw_summaries(connection, turns, record.text, at)
     else:

@@ -40,7 +40,7 @@ class UndoResult:
     after: tuple[Record, ...]
 
 
-def undo(connection: Connection, event: int, reach: Scopes, actor: Actor) -> UndoResult:
+def undo(connection: Connection, event: int, reach: Scopes, actor: Actor, author: str = "") -> UndoResult:
     """Put back what the decision that `event` belongs to changed. Raises UndoError, and then nothing has changed.
 
     A decision is undone whole. What changed again since stands in the way, bookkeeping excepted, which stays as it is.
@@ -63,7 +63,7 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor) -> Und
     if (again := events.undone_by(connection, root)) is not None:
         raise UndoError(f"{root} is undone already: undo {again} to have it back.")
     with savepoint(connection, "undo"):
-        return _put_back(connection, root, happenings, changing, records, reach, actor)
+        return _put_back(connection, root, happenings, changing, records, reach, actor, author)
 
 
 def changes_only_words_of(connection: Connection, event: int, author: str, reach: Scopes) -> bool:
@@ -112,6 +112,7 @@ def _put_back(
     records: dict[int, Record],
     reach: Scopes,
     deed: Actor,
+    author: str,
 ) -> UndoResult:
     plans = {number: _plan(connection, records[number], changing) for number in records}
     act = deed.change_context(f"undo of {root}")
@@ -134,7 +135,7 @@ def _put_back(
     after = store.by_ids(connection, list(records), reach)
     for record in after.values():
         if records[record.id].status != record.status:
-            update_hidden_turns(connection, record, deed.at)
+            update_hidden_turns(connection, record, deed.at, author)
     return UndoResult(first, root, happenings[0].kind, tuple(records.values()), tuple(after.values()))
 
 

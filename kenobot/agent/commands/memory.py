@@ -113,7 +113,7 @@ def undo_change(connection: Connection, call: CommandCall, context: CommandConte
     if call.author and not changes_only_words_of(connection, event, call.author, call.principal.read_scopes):
         return texts.UNDO_OTHERS(call.language)
     try:
-        done = undo(connection, event, call.principal.read_scopes, context.admit_context(call))
+        done = undo(connection, event, call.principal.read_scopes, context.admit_context(call), call.author)
     except UndoError as error:
         return texts.UNDO_HINDERED(call.language, why=error)
     return texts.UNDONE(call.language, lines=_undone_lines(done, call.language), event=done.event)

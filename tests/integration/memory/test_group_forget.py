@@ -68,7 +68,7 @@ async def test_what_two_people_said_is_the_owners_to_remove(tmp_path: Path) -> N
 
 
 async def test_a_guest_removes_their_own_words_and_nobody_elses(tmp_path: Path) -> None:
-    """What they said goes at once; what another said of the same stays, in memory and in the conversation."""
+    """What they said goes at once; what another said of the same stays, also when it is undone and done again."""
     async with scene_of(tmp_path) as scene:
         await say(scene, "the boiler was repaired by Luis yesterday", LUIS)
         await say(scene, f"/remember {BOILER}", EVA)
@@ -79,6 +79,10 @@ async def test_a_guest_removes_their_own_words_and_nobody_elses(tmp_path: Path) 
         assert await scene.rows("SELECT account FROM hidden_turn JOIN author USING (inbox_id)") == [("3",)]
         assert "Undone" in await say(scene, "/undo", EVA)
         assert BOILER in await live(scene)
+        [(undone,)] = await scene.rows("SELECT max(id) FROM event WHERE type = 'undone'")
+        assert "Undone" in await say(scene, f"/undo {undone}", EVA)
+        assert BOILER not in await live(scene)
+        assert await scene.rows("SELECT account FROM hidden_turn JOIN author USING (inbox_id)") == [("3",)]
 
 
 async def test_the_owner_removes_what_anybody_said(tmp_path: Path) -> None:
