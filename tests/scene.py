@@ -114,6 +114,7 @@ class Scene:
         assert isinstance(given, PluginInstances)
         self.app = App(self.home, loaded, self.clock, given, Random(7))
         await self.app.start()
+        await self.app.memory_files.wait_caught_up()
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.mirror.intake import LargeIntake
 from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -60,6 +61,7 @@ class FileSync(Generic[Detail]):
         self._clock = clock
         self._zone = zone
         self._policy = policy
+        self.intake = LargeIntake()
         self._lock = asyncio.Lock()  # held for one look, one file or one batch
         self._flushing = asyncio.Lock()
         self._cursor: int | None = None

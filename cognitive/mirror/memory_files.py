@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.mirror.intake import LargeIntake
 from kenobot.cognitive.mirror.lists.list_files import ListFiles
 from kenobot.cognitive.mirror.pattern_file import PatternFile
 from kenobot.cognitive.mirror.records.record_files import RecordFiles
@@ -26,9 +27,10 @@ _ROUNDS = 3  # of writing: an edit found in one kind of file is shown in the oth
 
 
 class MemoryFiles:
-    """The files below `root`. Call `start` once before the first turn; `sync_in` before each; `scan` now and then.
+    """The files below `root`. Call `begin` once before the first turn; `sync_in` before each; `scan` now and then.
 
-    pause: seconds between rounds of writing in the background, so that a burst is written once.
+    pause: seconds between rounds of writing in the background, so that a burst is written once. intake: announces that
+    much is being taken in.
     """
 
     def __init__(
@@ -39,42 +41,61 @@ class MemoryFiles:
         zone: ZoneInfo,
         policy: Policy = DEFAULT,
         pause: float = 0.2,
+        intake: LargeIntake | None = None,
     ) -> None:
         self._root = root.resolve()
         self._clock = clock
         self._pause = pause
+        self._intake = intake or LargeIntake()
         self.list_files = ListFiles(root, database, clock, zone, policy)
         self.record_files = RecordFiles(root, database, clock, zone, policy)
         self.pattern_file = PatternFile(root, database, clock, zone, policy)
         self.session_note = SessionNote(root, database, clock, zone)
+        self.list_files.intake = self.record_files.intake = self._intake
         self._wake = asyncio.Event()
-        self._round = asyncio.Lock()
         self._writer: asyncio.Task[None] | None = None
+        # bounded: the turns at work; turn
+        self._looks: set[asyncio.Task[int]] = set()
+        self._is_caught_up = False
+        self._tried = asyncio.Event()  # to catch up
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Name the files that are left alone, each with the reason in one plain sentence."""
         return self.list_files.problems + self.record_files.problems + self.pattern_file.problems
 
-    async def start(self) -> None:
-        """Catch up with what happened to files and memory while nobody looked, then write along in the background.
+    def begin(self) -> None:
+        """Begin to catch up with what happened while nobody looked, and to write along, both in the background."""
+        if self._writer is None:
+            self._writer = asyncio.create_task(self.run(), name="memory files")
 
-        Raises StoreError.
-        """
+    async def catch_up(self) -> None:
+        """Take in what happened to files and memory while nobody looked. Raises StoreError."""
         await self.list_files.start()
         await self.record_files.start()
         await self.pattern_file.sync_in()
         await self.sync_out()
-        if self._writer is None:
-            self._writer = asyncio.create_task(self.run(), name="memory files")
+        self._is_caught_up = True
+
+    async def wait_caught_up(self) -> None:
+        """Return once it has caught up, or cannot for now."""
+        if self._writer is not None:
+            await self._tried.wait()
+
+    async def start(self) -> None:
+        """Catch up, then write along in the background. Raises StoreError."""
+        await self.catch_up()
+        self.begin()
 
     async def stop(self) -> None:
         """End the background work and write what is left; what cannot be written now is written at the next start."""
-        if self._writer is not None:
-            async with self._round:  # a thread that writes files cannot be called back: its round ends first
-                self._writer.cancel()
-            await asyncio.wait([self._writer])
-            self._writer = None
+        self._intake.close()
+        tasks = {*self._looks, *([self._writer] if self._writer is not None else [])}
+        for task in tasks:  # a file that is being written is finished and noted; what is being taken in goes on later
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        self._writer = None
         try:
             await self.list_files.stop()
             await self.sync_out()
@@ -84,13 +105,29 @@ class MemoryFiles:
     async def sync_in(self, session: str | None = None) -> int:
         """Take in what people did to the files since the last look; how many facts they touched. Raises StoreError.
 
-        session: look only at the files that a turn of it shows and people are likeliest to change.
+        session: look only at the files that a turn of it shows and people are likeliest to change, and wait no more
+        once that turns out to be much: it goes on in the background, and what is known is answered from.
         """
+        if session is None:
+            return await self._sync_in(None)
+        if self._intake.is_under_way:
+            return 0
+        look = asyncio.create_task(self._sync_in(session), name="look at the memory files")
+        self._looks.add(look)
+        look.add_done_callback(self._end_look)
+        return await self._intake.until_large(look)
+
+    async def _sync_in(self, session: str | None) -> int:
         touched = await self.list_files.sync_in(session) + await self.record_files.sync_in(session)
         touched += await self.pattern_file.sync_in()
         if touched:
             self._wake.set()
         return touched
+
+    def _end_look(self, look: asyncio.Task[int]) -> None:
+        self._looks.discard(look)
+        if not look.cancelled() and (error := look.exception()) is not None:
+            log.warning("The edited files are not taken in yet: %s", error)
 
     def has_changes(self, session: str) -> Callable[[], bool] | None:
         """Make a cheap check, to call in another thread, of whether `sync_in(session)` may find a change.
@@ -111,21 +148,25 @@ class MemoryFiles:
     async def scan(self) -> None:
         """Look at some of the files that no turn looks at, and have written what that changes."""
         touched = await self.list_files.scan() + await self.record_files.scan()
-        if touched or self.record_files.has_pending_writes:
+        if touched or self.record_files.has_pending_writes or not self._is_caught_up:
             self._wake.set()
 
     async def run(self) -> None:
-        """Write files as records change, until cancelled. A round that fails is logged, and made up for by the next."""
+        """Catch up, then write files as records change, until cancelled.
+
+        A round that fails is logged, and made up for by the next.
+        """
         while True:
-            await self._wake.wait()
+            if self._is_caught_up or self._tried.is_set():
+                await self._wake.wait()
             self._wake.clear()
             try:
-                async with self._round:
-                    await self.sync_out()
+                await (self.sync_out() if self._is_caught_up else self.catch_up())
             except StoreError as error:
                 log.warning("The memory files are not up to date: %s", error)
             except Exception:
                 log.exception("The memory files are not up to date")
+            self._tried.set()
             if self._pause:
                 await self._clock.sleep(self._pause)
 

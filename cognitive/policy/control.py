@@ -27,6 +27,8 @@ class FilesPolicy:
     loss_above_files: int = 3  # more than so many are missing
     announce_from: int = 20  # files or lines removed at once; lines of an emptied file that are a loss
     alike_from: float = 0.4  # likeness of an edited line to one that it is taken for a correction of
+    intake_batch: int = 8  # edited lines taken in in one transaction
+    large_from: int = 200  # edited lines or files for which no turn waits
     hot_days: int = 3  # days whose folders are scanned before each turn
     hot_files: int = 100  # newest files scanned of each day
     scan_step_files: int = 10_000  # files that one step of the background scan reads

@@ -31,6 +31,7 @@ from kenobot.app.wiring import (
 )
 from kenobot.channels.console import Console, ConsoleOptions
 from kenobot.cognitive.identity.identity_files import Identity
+from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.mirror.rebuild import require_memory
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
@@ -50,7 +51,14 @@ from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError, StreamFailed
-from kenobot.ports.signals import MEMORY_WRITTEN, STARTED, STOPPING, Envelope
+from kenobot.ports.signals import (
+    MEMORY_INTAKE_FINISHED,
+    MEMORY_INTAKE_STARTED,
+    MEMORY_WRITTEN,
+    STARTED,
+    STOPPING,
+    Envelope,
+)
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage import approvals, turn_steps
 from kenobot.storage.database import Database
@@ -92,7 +100,10 @@ class App:
         )
         self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language)
 
-        files = self.memory_files = MemoryFiles(home.memory, database, clock, zone, sleep_policy(settings.sleep))
+        self.memory_files = files = MemoryFiles(
+            *(home.memory, database, clock, zone, sleep_policy(settings.sleep)),
+            intake=LargeIntake(self._announce_intake),
+        )
         index = self.index = SideIndex(home.index)
         self.indexer = Indexer(database, index)
         self.embedding = EmbeddingWorker(database, index, clock, plugins.embedder, plugins.previous_embedders)
@@ -155,10 +166,10 @@ class App:
         self.scheduler.every(10.0, "erasing", self.purge_finisher.tick)
         self.scheduler.every(10.0, "lost files", self.missing_files.tick)
         self.scheduler.every(60.0, "memory by meaning", self.embedding.tick)
-        await self.memory_files.start()
         await self.admission.refresh()
         self.owner_alerts.attach(self.bus)
         self.audit.attach(self.bus)
+        self.memory_files.begin()
         await self.delivery.sweep()
         await self.loop.start()
         await self.extraction.start(self.scheduler)
@@ -176,6 +187,11 @@ class App:
         rested = ChangeContext(self.clock.now(), "memory", "nothing was added for a while")
         if await self.database.write(lambda connection: boxes.close_idle_boxes(connection, rested)):
             self.memory_files.mark_dirty(())
+
+    async def _announce_intake(self, notice: IntakeNotice) -> None:
+        signal = MEMORY_INTAKE_FINISHED if notice.is_done else MEMORY_INTAKE_STARTED
+        at = self.clock.now().isoformat()
+        await self.bus.emit(signal, "memory", "", path=notice.path, changes=notice.changes, at=at)
 
     async def check_external_changes(self) -> None:
         """Follow what the command line changed meanwhile: people, messages and memory."""
@@ -200,6 +216,7 @@ class App:
             await self.owner_alerts.under_way.wait_idle()
             if self.delivery.queue.idle and self.loop.idle:
                 break
+        await self.memory_files.wait_caught_up()
         await self.memory_files.sync_out()
 
     async def stop(self) -> None:

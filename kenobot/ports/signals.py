@@ -92,6 +92,8 @@ EXTRACTION_FINISHED = Signal("extraction:finished", "facts have been extracted f
 MEMORY_FILES_MISSING = Signal(
     "memory:files_missing", "memory files vanished at once: written again, or forgotten with what they said"
 )
+MEMORY_INTAKE_STARTED = Signal("memory:intake_started", "many edited lines or files of memory are being taken in")
+MEMORY_INTAKE_FINISHED = Signal("memory:intake_finished", "the edited lines or files are taken in")
 EXTRACTION_DEFERRED = Signal(
     "extraction:deferred", "facts cannot be extracted from turns yet: no model, or no tokens left today"
 )

@@ -30,7 +30,9 @@ Place = tuple[int, int]
 class FileLines:
     """Lines of an edited file. old: records, None for none, and words as noted. new: words as found.
 
-    scope: whose file it is: lines move within a scope. whole: the file is one text, whatever it says.
+    scope: whose file it is: lines move within a scope. whole: the file is one text, whatever it says. chunks: the text
+    as found, cut. places: for each new line, the chunk that it stands in. marked: records that are noted as what others
+    said.
     """
 
     path: str
@@ -38,6 +40,14 @@ class FileLines:
     old: Sequence[tuple[int | None, str]]
     new: Sequence[str]
     whole: bool = False
+    chunks: Sequence[str] = ()
+    places: Sequence[int] = ()
+    marked: Collection[int] = frozenset()
+
+    @property
+    def change_count(self) -> int:
+        """Count roughly the lines that came and went."""
+        return len({text for _, text in self.old}.symmetric_difference(self.new))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +135,8 @@ class _Pairs:
     def match_alike(self, least: float) -> None:
         """Pair loose lines that are most alike; the record of a line that was a copy is no line's origin."""
         for across in (False, True):
-            olds = [place for place in self._old if self._record(place) not in (None, *self._standing)]
+            without = {None, *self._standing}
+            olds = [place for place in self._old if self._record(place) not in without]
             came: set[Place] = set()
             for _, _, old, new in sorted(self._alike(olds, least, across=across)):
                 if old not in self._paired and new not in came:

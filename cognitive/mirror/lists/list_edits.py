@@ -6,7 +6,7 @@ place, a missing one is forgotten. What memory refuses stays in the file, as the
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
@@ -50,13 +50,20 @@ class ListFile:
     zone: ZoneInfo
     reach: tuple[str, ...] = field(init=False)
     noted_text: str | None = field(init=False)
-    noted_blocks: list[FileBlock] = field(init=False)
+    _noted: Sequence[str | int] = field(init=False)
+    _blocks: list[FileBlock] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.reach = (self.role.scope,)
         row = list_file_rows.list_file(self.connection, self.path)
-        self.noted_text = row[0] if row else None
-        self.noted_blocks = list_layout.decode_blocks(self.role.kind, *row) if row else []
+        self.noted_text, self._noted = row if row else (None, ())
+
+    @property
+    def noted_blocks(self) -> list[FileBlock]:
+        """The blocks that were noted; cutting a large file takes its time, so only where they are asked for."""
+        if self._blocks is None:
+            self._blocks = list_layout.decode_blocks(self.role.kind, self.noted_text or "", self._noted)
+        return self._blocks
 
     def view(self, found: str | None, *, is_watched: bool = False) -> FileView[Blocks]:
         """Say how the file should be, given that it holds `found` (None: is not there).
@@ -75,8 +82,22 @@ class ListFile:
         kind = self.role.kind
         texts = (list_layout.fact_text(kind, block.raw) for block in self.noted_blocks)
         old = [(block.record, text) for block, text in zip(self.noted_blocks, texts, strict=True) if text is not None]
-        new = [text for _, text in list_layout.fact_lines(kind, list_layout.split(kind, found))]
-        return FileLines(self.path, self.role.scope, old, new, whole=kind == "slot")
+        chunks = list_layout.split(kind, found)
+        new = list_layout.fact_lines(kind, chunks)
+        return FileLines(
+            self.path,
+            self.role.scope,
+            old,
+            [text for _, text in new],
+            whole=kind == "slot",
+            chunks=chunks,
+            places=[at for at, _ in new],
+            marked={
+                block.record
+                for block in self.noted_blocks
+                if block.record is not None and list_layout.fact_mark(kind, block.raw) is not None
+            },
+        )
 
     def last_records(self) -> tuple[int, ...]:
         """Query the live records that belong into the file and stood there when it was last written or read."""
@@ -255,14 +276,15 @@ class ListFileEdit(ListFile):
         # bounded: the lines of one file; turn
         self._forgotten: list[int] = []  # events of what was taken out
 
-    def apply(self, found: str) -> int:
-        """Let memory follow the edit that left `found` in the file; how many facts it touched.
+    def apply(self, found: str, lines: FileLines) -> Generator[None, None, int]:
+        """Let memory follow the edit that left `found`, cut into `lines`, in the file; how many facts it touched.
 
-        What is noted of the file is brought up to `found` in the same transaction, so that the edit counts once.
+        A transaction may end at each yield. What is noted of the file is brought up to `found` in the last one, so that
+        an edit that was broken off is found again: what was taken in of it stands there as known.
         """
         if found == self.noted_text:
             return 0
-        blocks = self._follow(found)
+        blocks = yield from self._follow(found, lines)
         connection, context = self.connection, self._context
         if len(self._forgotten) >= context.policy.files.announce_from:
             first, count = self._forgotten[0], len(self._forgotten)
@@ -273,21 +295,19 @@ class ListFileEdit(ListFile):
         list_file_rows.save_list_file(connection, self.path, found, list_layout.encode_blocks(blocks))
         return self._edits.touched
 
-    def _follow(self, found: str) -> list[FileBlock]:
+    def _follow(self, found: str, lines: FileLines) -> Generator[None, None, list[FileBlock]]:
         """Let memory follow every line; what stands where then."""
-        kind = self.role.kind
-        if kind == "entity":
+        if self.role.kind == "entity":
             self._subject = self.subject(found)
-        chunks = list_layout.split(kind, found)
+        chunks = lines.chunks
         standing: dict[int, int | None] = {}
-        marked = {block.record for block in self.noted_blocks if list_layout.fact_mark(kind, block.raw) is not None}
         self._spared.update(self._edits.left)
-        for line, (at, text) in enumerate(list_layout.fact_lines(kind, chunks)):
+        for line, (at, text) in enumerate(zip(lines.places, lines.new, strict=True)):
             how, was = self._edits.origins.get(line, ("added", None))
-            mark = list_layout.fact_mark(kind, chunks[at])
+            mark = list_layout.fact_mark(self.role.kind, chunks[at])
             if how == "kept":
                 standing[at] = was
-                if was is not None and was in marked and mark is None:
+                if was is not None and was in lines.marked and mark is None:
                     self._vouched(was)
                 continue
             if how == "moved" and was is not None:
@@ -297,11 +317,15 @@ class ListFileEdit(ListFile):
             else:
                 standing[at] = self._added(text, mark, list_layout.entry_time(chunks[at]))
             self._spared.update(record for record in (standing[at],) if record is not None)
+            yield
+        here = set(standing.values())
         for record in self._edits.removed:
-            if record not in standing.values():
+            if record not in here:
                 self._removed(record)
+                yield
         for record, path in self._edits.left.items():
             self._left(record, path)
+            yield
         return [FileBlock(chunk, standing.get(at)) for at, chunk in enumerate(chunks)]
 
     def _candidate(self, text: str, mark: QuoteMark | None = None) -> Candidate:

@@ -8,7 +8,7 @@ read. A file that is not there is no edit: it is written again. One that is empt
 import asyncio
 import dataclasses
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events, list_file_rows, tiers
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.core.worker import finish_or_cancel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.storage import disk
@@ -37,6 +38,7 @@ log = logging.getLogger(__name__)
 _FULL_SCAN_SECONDS = 2.0
 _ARCHIVE_SECONDS = 60.0  # what no prompt shows is not looked at by turns: it only ever grows
 _SAVING_SECONDS = 1.0  # that an editor may take between emptying a file and writing it
+_LOOK_GRACE = 0.5  # seconds that a look may still take at the end
 _HOT_DAYS = 3
 _COPIES = 20  # of one name in the archive
 
@@ -59,6 +61,7 @@ class ListFiles(FileSync[Blocks]):
         self._archive_wanted = False  # of the look that comes next
         self._aged = ""  # the day on which logs were last looked through for such as have to leave
         self._next_look: asyncio.Task[int] | None = None
+        self._looks: set[asyncio.Task[int]] = set()  # bounded: the one at work and the next; turn
         self._unsettled: list[str] = []  # bounded: files edited in one save that are still to be written; turn
         self._there: dict[str, FileStamp] | None = None  # bounded: the list files, during a look at all of them; turn
 
@@ -69,9 +72,8 @@ class ListFiles(FileSync[Blocks]):
         await self.sync_out()
 
     async def stop(self) -> None:
-        """Write what is left. Raises StoreError; then it is written at the next start."""
-        if self._next_look is not None:
-            await asyncio.wait([self._next_look])
+        """Write what is left, and break off what takes long. Raises StoreError; then the next start goes on with it."""
+        await finish_or_cancel(set(self._looks), 0.0 if self.intake.is_under_way else _LOOK_GRACE)
         await self.sync_out()
 
     async def sync_in(self, session: str | None = None) -> int:
@@ -88,6 +90,8 @@ class ListFiles(FileSync[Blocks]):
         self._archive_wanted |= session is None
         if self._next_look is None:
             self._next_look = asyncio.create_task(self._look(), name="look at the memory files")
+            self._looks.add(self._next_look)
+            self._next_look.add_done_callback(self._looks.discard)
         return await asyncio.shield(self._next_look)
 
     async def scan(self) -> int:
@@ -270,23 +274,33 @@ class ListFiles(FileSync[Blocks]):
 
     async def _take(self, path: str, found: ReadResult) -> tuple[int, FileView[Blocks]]:
         """Take in all files that were edited in the same save, before any of them is written."""
+        save = await self._read_save(path, found.text or "")
+        changes = sum(lines.change_count for _, lines in save)
+        largest = max(save, key=lambda file: file[1].change_count)[1].path
+        async with self.intake.announced(largest, changes, self._policy.files.large_from):
+            touched = await self._take_save(path, save)
+        return touched, await self._database.read(partial(self._view, path=path, found=found))
+
+    async def _take_save(self, path: str, save: Sequence[tuple[str, FileLines]]) -> int:
         touched, spared = 0, set[int]()
-        for other, text, edits in await self._plan_save(path, found.text or ""):
-            follow = partial(self._follow, path=other, text=text, edits=edits, spared=spared)
+        edits_of = await self._database.read_long(partial(self._pair, files=[lines for _, lines in save]))
+        for (text, lines), edits in zip(save, edits_of, strict=True):
+            follow = partial(self._follow, text=text, lines=lines, edits=edits, spared=spared)
             try:
-                touched += await self._database.write(follow)
+                touched += await self._database.write_in_steps(follow, self._policy.files.intake_batch)
             except StoreError:
                 raise
             except Exception:
-                if other == path:
+                if lines.path == path:
                     raise
-                log.exception("%s", other)  # it is left alone when its turn comes
-            if other != path:
-                self._unsettled.append(other)
-        return touched, await self._database.read(partial(self._view, path=path, found=found))
+                log.exception("%s", lines.path)  # it is left alone when its turn comes
+            self._learn(lines.path)
+            if lines.path != path:
+                self._unsettled.append(lines.path)
+        return touched
 
-    async def _plan_save(self, path: str, text: str) -> list[tuple[str, str, LineEdits]]:
-        """Tell what became of the lines of all files of a scope that were edited: each file, its text, its lines."""
+    async def _read_save(self, path: str, text: str) -> list[tuple[str, FileLines]]:
+        """Read all files of a scope that were edited: the text of each, and its lines."""
         scope = self._role(path).scope
         there = self._there
         if there is None:
@@ -297,11 +311,11 @@ class ListFiles(FileSync[Blocks]):
             if self._role(other).scope == scope and (lines := await self._read_edited(other)) is not None:
                 edited[other] = lines
         # MEMORY.md comes first: what was put there belongs there.
-        ordered = sorted(edited, key=lambda other: (not other.endswith("MEMORY.md"), other))
-        files = [edited[other][1] for other in ordered]
-        copies = await self._database.read(partial(find_copies, files=files))
-        paired = await asyncio.to_thread(pair_lines, files, self._policy.files.alike_from, copies)
-        return [(other, edited[other][0], edits) for other, edits in zip(ordered, paired, strict=True)]
+        return [edited[other] for other in sorted(edited, key=lambda other: (not other.endswith("MEMORY.md"), other))]
+
+    def _pair(self, connection: Connection, files: Sequence[FileLines]) -> list[LineEdits]:
+        """Tell what became of the lines of the files of a save."""
+        return pair_lines(files, self._policy.files.alike_from, find_copies(connection, files))
 
     async def _read_edited(self, path: str) -> tuple[str, FileLines] | None:
         """Read a file that a person edited, and its lines; None for any other, and for one that cannot be read now."""
@@ -323,14 +337,14 @@ class ListFiles(FileSync[Blocks]):
     def _read_lines(self, connection: Connection, path: str, text: str) -> FileLines:
         return ListFile(connection, path, self._role(path), self._zone).lines(text)
 
-    def _follow(self, connection: Connection, path: str, text: str, edits: LineEdits, spared: set[int]) -> int:
-        place = self._role(path)
+    def _follow(
+        self, connection: Connection, text: str, lines: FileLines, edits: LineEdits, spared: set[int]
+    ) -> Generator[None, None, int]:
+        path, place = lines.path, self._role(lines.path)
         day = (place.detail if place.kind in ("daily", "topic") else "") or self._today()
         session = place.scope.removeprefix("chat:") if place.scope.startswith("chat:") else ""
         context = dataclasses.replace(self._edit_context(), day=day, session=session)
-        touched = ListFileEdit(connection, path, place, self._zone, context, edits, spared).apply(text)
-        self._learn(path)
-        return touched
+        return ListFileEdit(connection, path, place, self._zone, context, edits, spared).apply(text, lines)
 
     async def _note(self, path: str, view: FileView[Blocks], stamp: FileStamp | None) -> None:
         if stamp is None:

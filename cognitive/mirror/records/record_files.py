@@ -157,7 +157,9 @@ class RecordFiles(FileSync[EditOutcome]):
 
     async def _take_edits(self, look: _Look) -> int:
         changed, look.changed = look.changed, []
-        return sum([await self._reconcile(path) for path in changed])
+        folder = changed[0].rpartition("/")[0] if changed else ""
+        async with self.intake.announced(folder, len(changed), self._limits.large_from):
+            return sum([await self._reconcile(path) for path in changed])
 
     async def _take_missing(self, look: _Look) -> int:
         """Forget what was deleted; what is lost, is no fact's file, or was forgotten before is written again."""

@@ -37,5 +37,11 @@ def follow_edit(connection: Connection, house: House, path: str, text: str) -> i
     """Let memory follow an edit that left `text` in one file, inside a transaction; how many facts it touched."""
     role, occasion = role_of(path), house.occasion("owner")
     assert role is not None
-    [edits] = pair_lines([ListFile(connection, path, role, house.zone).lines(text)], DEFAULT.files.alike_from, {})
-    return ListFileEdit(connection, path, role, house.zone, occasion, edits, set()).apply(text)
+    lines = ListFile(connection, path, role, house.zone).lines(text)
+    [edits] = pair_lines([lines], DEFAULT.files.alike_from, {})
+    steps = ListFileEdit(connection, path, role, house.zone, occasion, edits, set()).apply(text, lines)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return int(end.value)
