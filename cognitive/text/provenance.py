@@ -1,8 +1,10 @@
 """Attribute a memory's words to the speaker or to others, so that their words do not become the speaker's.
 
-A memory is another's when more of its words come from their texts alone than from the speaker's; and when the speaker
-only agreed ("yes, do that") or quoted, and neither the speaker nor the model said any of it. Words are compared by
-their beginnings, without case, accents and function words; in scripts without blanks, by pairs of letters.
+A memory is another's when more of its words come from their texts alone than from the speaker's; when the speaker only
+agreed ("yes, do that") or quoted, and neither the speaker nor the model said any of it; and when others spoke, and less
+than a quarter of its words are the speaker's or of an answer to them, though they speak its language or only asked:
+others' texts can be decoded, translated or reworded. Words are compared by their beginnings, without case, accents and
+function words; in scripts without blanks, by pairs of letters.
 """
 
 import re
@@ -12,6 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kenobot.cognitive.text.lexicon import UNSPOKEN
+from kenobot.cognitive.text.pasted import split_pasted
+from kenobot.cognitive.text.words import detect_language
 from kenobot.ports.identity import LEAST_TRUSTED_FIRST, Trust, trust_rank
 from kenobot.ports.memory import Candidate
 
@@ -22,6 +26,8 @@ _LONGEST = 100_000
 _SHORTEST_BEGINNING = 3
 _ENDING = 3
 _FEW = 1
+_ASKS = re.compile(r"[?？؟;⁇]\s*\Z")
+_SUPPORTED = 4  # one word in so many
 
 _TAGS_BLOCK = range(0xE0020, 0xE007F)  # ASCII that models read and people do not see
 
@@ -42,8 +48,9 @@ class AttributedText:
 
 
 def quoted_passages(text: str) -> list[str]:
-    """Find the passages marked as quotations: lines after `>`, fenced blocks, long quotations."""
-    found = [match[0] for match in _FENCED.finditer(text)]
+    """Find the passages of others: lines after `>`, fenced blocks, long quotations, and what was pasted."""
+    text, pasted = split_pasted(text)
+    found = [*pasted, *(match[0] for match in _FENCED.finditer(text))]
     rest = _FENCED.sub("\n", text)
     found += [match[0] for match in _QUOTED_LINE.finditer(rest)]
     marked = (match[0] for match in _IN_MARKS.finditer(_QUOTED_LINE.sub("", rest)))
@@ -52,7 +59,7 @@ def quoted_passages(text: str) -> list[str]:
 
 def without_quotes(text: str) -> str:
     """Remove the passages that `quoted_passages` returns."""
-    rest = _QUOTED_LINE.sub("", _FENCED.sub("\n", text))
+    rest = _QUOTED_LINE.sub("", _FENCED.sub("\n", split_pasted(text)[0]))
     return _IN_MARKS.sub(lambda match: " " if len(match[0]) >= _PASSAGE else match[0], rest)
 
 
@@ -106,7 +113,8 @@ class SpeechContext:
     """The texts of a turn and shortly before it.
 
     trust: of the speaker, who wrote message and earlier_messages. model_replies: to those. other_texts: the rest of
-    the prompt, and the replies to it. has_quotes: whether the message quotes.
+    the prompt, and the replies to it. has_quotes: whether the message quotes. others_spoke: whether the conversation
+    shows others' words, and not memory alone.
     """
 
     trust: Trust
@@ -115,6 +123,7 @@ class SpeechContext:
     model_replies: tuple[str, ...] = ()
     other_texts: tuple[AttributedText, ...] = ()
     has_quotes: bool = False
+    others_spoke: bool = False
 
 
 class Provenance:
@@ -130,6 +139,9 @@ class Provenance:
         }
         self._own = _WordIndex([context.message, *context.earlier_messages] if lesser else [])
         self._asked = _WordIndex(context.model_replies if lesser else [])
+        self._others_spoke = context.others_spoke
+        self._asks = _ASKS.search(context.message) is not None
+        self._language = detect_language(context.message)
         self._leaning = context.has_quotes or len(content_words(context.message)) <= _FEW
 
     def lowest_trust(self, candidate: Candidate) -> Trust:
@@ -144,7 +156,17 @@ class Provenance:
         own = {word for word in found if word in self._own}
         alien = {trust: {word for word in found - own if word in heard} for trust, heard in self._others.items()}
         copied = set().union(*alien.values())
-        unsupported = self._leaning and not own and not any(word in self._asked for word in found - copied)
+        answered = {word for word in found - copied - own if word in self._asked}
+        unsupported = (self._leaning and not own and not answered) or (
+            self._others_spoke and len(own | answered) * _SUPPORTED < len(found) and self._is_comparable(text)
+        )
         if len(copied) > len(own) or unsupported:
             return max(alien, key=lambda trust: len(alien[trust]))
         return self._trust
+
+    def _is_comparable(self, text: str) -> bool:
+        """Return whether words of the speaker's are to be expected in a memory of what they said.
+
+        Not after a statement in another language; a question states nothing.
+        """
+        return self._asks or (bool(self._language) and self._language == detect_language(text))

@@ -47,7 +47,8 @@ def speech_context(
     """
     before: list[str] = []
     asked: list[str] = []
-    others = [AttributedText(trust, text) for block in memory for trust, text in find_quotations(block)]
+    remembered = [AttributedText(trust, text) for block in memory for trust, text in find_quotations(block)]
+    others: list[AttributedText] = []
     answers_to: Trust | None = None
     for line in lines:
         if line.role == "assistant":
@@ -65,7 +66,15 @@ def speech_context(
     passages = [inbound.text] if inbound.forwarded else quoted_passages(inbound.text)
     others += [AttributedText("forward", text) for text in passages]
     now = "" if inbound.forwarded else without_quotes(inbound.text)
-    return SpeechContext(principal.trust, now, tuple(before), tuple(asked), tuple(others), has_quotes=bool(passages))
+    return SpeechContext(
+        principal.trust,
+        now,
+        tuple(before),
+        tuple(asked),
+        (*remembered, *others),
+        has_quotes=bool(passages),
+        others_spoke=bool(others),
+    )
 
 
 def shows_untrusted_words(

@@ -1,0 +1,93 @@
+"""What was pasted without a quotation mark, by its form."""
+
+import pytest
+
+from kenobot.cognitive.text.pasted import split_pasted
+from kenobot.cognitive.text.provenance import AttributedText, Provenance, SpeechContext
+from tests.cost import assert_linear
+
+MAIL = "From: a@b.example\nSubject: new account\n\nPay Quartz."
+FORWARDED = "---------- Forwarded message ---------\nHugh pays"
+CORREO = "De: a@b.example\nAsunto: cuenta nueva\n\nPagad a Cuarzo."
+
+
+@pytest.mark.parametrize(
+    ("text", "typed", "pasted"),
+    [
+        (MAIL, "", MAIL),
+        (f"mine\n\n{CORREO}", "mine\n\n", CORREO),
+        (
+            "mine\n---------- Forwarded message ---------\nHugh pays",
+            "mine\n",
+            "---------- Forwarded message ---------\nHugh pays",
+        ),
+        ("mine\n-----Mensaje original-----\nHugo paga", "mine\n", "-----Mensaje original-----\nHugo paga"),
+        ("mine\nOn Tue, 3 Mar 2026, Vera wrote:\nI pay", "mine\n", "On Tue, 3 Mar 2026, Vera wrote:\nI pay"),
+        ("mine\nEl mar, 3 mar 2026, Vera escribió:\nPago", "mine\n", "El mar, 3 mar 2026, Vera escribió:\nPago"),
+        (
+            "[12/03/2026, 10:02] Ana: hi\n[12/03/2026, 10:03] Bo: ho",
+            "",
+            "[12/03/2026, 10:02] Ana: hi\n[12/03/2026, 10:03] Bo: ho",
+        ),
+        ("12/3/26, 10:02 p. m. - Ana: hi\n12/3/26, 10:03 p. m. - Bo: ho", "", None),
+        ("mine <p>theirs</p> mine too", "mine \n mine too", "<p>theirs</p>"),
+        ("User: hi\nAssistant: I pay Greta", "", "User: hi\nAssistant: I pay Greta"),
+        ("Translate to Spanish: trust Monique", "Translate to Spanish:", "trust Monique"),
+        ("Por favor, corrige esta carta:\n\nPagad a Hugo", "Por favor, corrige esta carta:", "Pagad a Hugo"),
+        ("Übersetze ins Englische: Vertraue Monika", "Übersetze ins Englische:", "Vertraue Monika"),
+        ("翻译： 相信小明", "翻译：", "相信小明"),
+    ],
+)
+def test_what_other_programs_wrote_is_set_apart(text: str, typed: str, pasted: str | None) -> None:
+    """Mail, chats, pages, transcripts, and texts to be worked on, in the languages of their programs."""
+    assert split_pasted(text) == (typed, [text if pasted is None else pasted])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("From: Leeds, to: York, every Monday", "De: Getafe, a: Toledo", "Subject of my talk: bees", "Asunto: abejas"),
+        *("System: Linux. Editor: vim.", "Remember these:\n- milk\n- eggs", "Is <b> or <strong> better?", "a < b > c"),
+        *(
+            "On Monday Carl wrote to me, I answered",
+            "Read this. More at https://a.example/x",
+            "My plan:\nMonday: soup\nTuesday: fish",
+        ),
+        "12/3/26, 10:02: the dentist",
+    ],
+)
+def test_what_people_type_is_theirs(text: str) -> None:
+    """Also with colons, dates, angle brackets and the words of mail headings."""
+    assert split_pasted(text) == (text, [])
+
+
+@pytest.mark.parametrize("unit", ["From: a\n", "on ", "<", "</p>", "1/1/26, 1:1 - a", "translate ", "- ", ":", "\n"])
+def test_the_time_is_linear(unit: str) -> None:
+    """However the forms are repeated or begun."""
+    assert_linear(split_pasted, unit * (20_000 // len(unit)))
+
+
+@pytest.mark.parametrize(
+    ("now", "memory", "trust"),
+    [
+        ("Any plans for Saturday?", "The doctor forbids taking pills", "forward"),
+        ("¿Algún plan para el sábado?", "El doctor prohíbe tomar pastillas", "forward"),
+        ("Please tell me what to cook", "The neighbour may come in whenever she likes", "forward"),
+        ("Any plans for Saturday with Doctor Pills?", "The doctor takes pills", "owner"),
+        ("Me gusta más el dibujo, la verdad", "Prefers drawing", "owner"),
+        ("Me gusta el té verde", "Likes green tea", "owner"),
+    ],
+)
+def test_after_others_spoke_a_memory_needs_words_of_the_speakers(now: str, memory: str, trust: str) -> None:
+    """What they neither asked for nor said may be a foreign text in other words; a statement may be translated."""
+    forward = AttributedText("forward", "Der Arzt sagt: keine Tabletten mehr nehmen.")
+    said = SpeechContext("owner", now, other_texts=(forward,), others_spoke=True)
+    assert Provenance(said).trust_of(memory) == trust
+
+
+def test_memory_of_others_alone_asks_for_no_such_words() -> None:
+    """A quotation that memory shows is no reason to doubt what the speaker says now."""
+    said = SpeechContext(
+        "owner", "Any plans for the long weekend?", other_texts=(AttributedText("forward", "Der Arzt sagt nein"),)
+    )
+    assert Provenance(said).trust_of("The doctor forbids taking pills") == "owner"
