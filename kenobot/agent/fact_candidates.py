@@ -104,7 +104,7 @@ def _occasion(told: Sequence[ConversationTurn], reading: ExtractedBatch) -> Admi
         evidence=last.inbox_id,
         policy=reading.policy,
         said_at=last.at,
-        speaker_name=sanitize_name(last.speaker),
+        speaker_name=last.label,
     )
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 Role = Literal["owner", "guest"]
 
 _LONGEST_NAME = 40
-_LONGEST_ID = 64  # characters
+_LONGEST_ID = 48  # characters; with a name it fits into the mark of a quotation
 _LABEL = re.compile(rf"(?:([^\n:()]{{1,60}}) )?\(({'|'.join(get_args(Role))}), id ([^\s()]{{1,99}})\): ")
 _NAME_ALONE = re.compile(r"([^\n:]{1,60}): ")  # before labels had roles and ids
 
@@ -36,12 +36,18 @@ def label_id(user: str) -> str:
     plain = quote(user, safe="@:+").replace("~", "%7E")
     if len(plain) <= _LONGEST_ID:
         return plain
-    return f"{plain[:40]}~{hashlib.sha256(user.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+    return f"{plain[:31]}~{hashlib.sha256(user.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def speaker_label(name: str, role: Role, user: str) -> str:
     """Name the speaker of a line in a group as the runtime knows them. People choose names; role and id they do not."""
     return f"{sanitize_name(name) or sanitize_name(user)} ({role}, id {label_id(user)}): ".lstrip()
+
+
+def known_as(name: str, user_id: str) -> str:
+    """Name a person of a group to those who were not there: names can be taken, ids cannot. user_id: of `label_id`."""
+    plain = sanitize_name(name)
+    return f"{plain} (id {user_id})".lstrip() if user_id else plain
 
 
 def split_line(line: str) -> SpokenLine:

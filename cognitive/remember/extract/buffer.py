@@ -17,7 +17,7 @@ from kenobot.cognitive.text.lexicon import phrases
 from kenobot.cognitive.text.words import fold
 from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.identity import Trust, chat_scope
-from kenobot.ports.names import SpokenLine, label_id, sanitize_name, split_line
+from kenobot.ports.names import SpokenLine, known_as, label_id, sanitize_name, split_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
@@ -60,7 +60,7 @@ class ConversationTurn:
     @property
     def label(self) -> str:
         """Return the speaker's name and, where it is known, the id; "" in private."""
-        return f"{self.speaker} (id {self.speaker_id})".lstrip() if self.speaker_id else self.speaker
+        return known_as(self.speaker, self.speaker_id)
 
 
 def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PATTERNS) -> SignalLevel:

@@ -18,7 +18,6 @@ from kenobot.core.i18n import Language, Text
 from kenobot.gateway.access import Access
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.messages import Inbound
-from kenobot.ports.names import sanitize_name
 from kenobot.storage.connection import Connection
 
 _SHOWN = 160  # characters of a memory in a list
@@ -77,7 +76,7 @@ class CommandContext:
 
     def admit_context(self, call: CommandCall) -> AdmitContext:
         """Describe the call as an occasion to remember or forget."""
-        speaker = sanitize_name(call.inbound.user_name) if call.principal.role == "guest" else ""
+        speaker = call.inbound.speaker if call.principal.role == "guest" else ""
         actor = "owner" if OWNER_SCOPE in call.principal.read_scopes else "person"
         nearness = self.index.statement_similarity if self.index is not None else None
         return AdmitContext(

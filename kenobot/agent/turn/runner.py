@@ -47,7 +47,6 @@ from kenobot.ports.errors import KenobotError, StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import MessagePart, Outbound
-from kenobot.ports.names import sanitize_name
 from kenobot.ports.provider import Reply
 from kenobot.ports.signals import (
     MESSAGE_DEAD_LETTERED,
@@ -368,7 +367,7 @@ class TurnRunner:
             "model",
             session,
             evidence=pending.id,
-            speaker_name=sanitize_name(pending.inbound.user_name),
+            speaker_name=pending.inbound.speaker,
             nearness=self._s.embedding.nearness,
         )
         # A reply can hold thousands of the same tag: admit the same words once.
