@@ -29,6 +29,7 @@ class FilesPolicy:
     alike_from: float = 0.4  # likeness of an edited line to one that it is taken for a correction of
     intake_batch: int = 8  # edited lines taken in in one transaction
     large_from: int = 200  # edited lines or files for which no turn waits
+    cut_within: timedelta = timedelta(hours=1)  # a line cut from one file and put into another by then has moved
     hot_days: int = 3  # days whose folders are scanned before each turn
     hot_files: int = 100  # newest files scanned of each day
     scan_step_files: int = 10_000  # files that one step of the background scan reads

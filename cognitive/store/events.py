@@ -197,6 +197,14 @@ def last_decision_on(connection: Connection, record: int) -> int | None:
     return (row[1] or row[0]) if row else None
 
 
+def last_of_kind(connection: Connection, record: int, kind: str) -> EventRow | None:
+    """The newest event of a kind about a record."""
+    row = connection.execute(
+        f"SELECT {_EVENT} FROM event WHERE record_id = ? AND type = ? ORDER BY id DESC LIMIT 1", (record, kind)
+    ).fetchone()
+    return _happening(row) if row else None
+
+
 def last_change_was_undo(connection: Connection, record: int) -> bool:
     """Return whether what happened to a record last is that a decision about it was undone."""
     row = connection.execute(

@@ -94,6 +94,7 @@ MEMORY_FILES_MISSING = Signal(
 )
 MEMORY_INTAKE_STARTED = Signal("memory:intake_started", "many edited lines or files of memory are being taken in")
 MEMORY_INTAKE_FINISHED = Signal("memory:intake_finished", "the edited lines or files are taken in")
+MEMORY_REVIVED = Signal("memory:revived", "what was forgotten stands in the files again; the owner is asked about it")
 EXTRACTION_DEFERRED = Signal(
     "extraction:deferred", "facts cannot be extracted from turns yet: no model, or no tokens left today"
 )

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control import missing_files
+from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.forget import forget
+from kenobot.cognitive.control.revived_lines import RevivedLine
 from kenobot.cognitive.mirror import paths
 from kenobot.cognitive.mirror.file_sync import FileView
 from kenobot.cognitive.mirror.lists import list_layout, memory_md
@@ -24,7 +25,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, list_file_rows
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers as decay_store
-from kenobot.cognitive.store.change import ColumnValue, change
+from kenobot.cognitive.store.change import ColumnValue, change, tombstone_time
 from kenobot.cognitive.text.calendar import local_day, local_time
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.quoting import QuoteMark, quote_mark
@@ -35,6 +36,8 @@ from kenobot.storage.state import read_state, write_state
 
 _CATEGORIES = {"preferences": "preference", "week": "week", "session": "session"}
 _SLEEP, _OWNER = "sleep", "owner"  # the actors of what sleep does, and of edits
+_LINES = ("note", "episode")  # forms of what is one line among others
+_ERASED = 0  # stands for the record of a line that says what was erased: it goes
 _ON_A_PAGE = 500  # facts about one subject, the newest
 Blocks = Sequence[FileBlock]
 CURSOR = "mirror:event"  # state key: the last event whose records all stand in their files
@@ -355,10 +358,38 @@ class ListFileEdit(ListFile):
         if known is None:
             context = self._context if mark is None else replace(self._context, speaker_name=mark.by)
             context = replace(context, said_at=self._moment(time)) if time else context
-            record = self._our_own(text) or admit(self.connection, candidate, context).record
+            record = self._our_own(text) or self._revived(text)
+            if record is None:
+                record = admit(self.connection, candidate, context).record
             self._file(record)
             return record
         return self._known_here(known, candidate)
+
+    def _revived(self, text: str) -> int | None:
+        """Find what was forgotten or erased and stands here again; None: there is no such thing.
+
+        Cut from another file a while ago, it has moved. Else its owner is asked, and the line goes for now.
+        """
+        if self.role.kind == "slot":
+            return None
+        key, scope = key_of(text), self.role.scope
+        ended = next((r for r in store.ended_with_key(self.connection, scope, key, 1) if r.form in _LINES), None)
+        if ended is None or ended.status != "forgotten":
+            if tombstone_time(self.connection, scope, key) is None:
+                return None
+            revived_lines.hold_line(self.connection, self._context.at, self.path, RevivedLine(scope, 0, text))
+            return _ERASED
+        if self._was_cut(ended) and revived_lines.restore(self.connection, ended, self._context):
+            return self._moved(ended.id)
+        revived_lines.hold_line(self.connection, self._context.at, self.path, RevivedLine(scope, ended.id))
+        return ended.id
+
+    def _was_cut(self, record: store.Record) -> bool:
+        """Tell whether a record was forgotten because its line was taken out of another file, lately."""
+        last = events.last_of_kind(self.connection, record.id, "forgotten")
+        if last is None or last.data.get("path") in (None, self.path):
+            return False
+        return self._context.at - datetime.fromisoformat(last.at) <= self._context.policy.files.cut_within
 
     def _known_here(self, known: store.Record, candidate: Candidate) -> int:
         """Let what is known stand here as well, by its owner's word; what others said stays what others said."""
@@ -434,6 +465,9 @@ class ListFileEdit(ListFile):
                 return was
             return self._refused(was, admit(self.connection, self._candidate(text), self._context).record)
         known = self._known(text)
+        if known is None and key_of(text) != before.key and (revived := self._revived(text)) is not None:
+            self._removed(was)  # the words that came back take no place
+            return revived
         form: Form = "episode" if (known or before).form == "episode" else "note"
         is_core = self.role.kind == "core" or (before.tier == "core" and stays)
         candidate = replace(
@@ -466,7 +500,9 @@ class ListFileEdit(ListFile):
         if known is not None and (self.shows(known) or self._stood(known)):
             first = self._forgotten[0] if self._forgotten else None  # all of it is undone together
             hidden = forget(self.connection, record, self.reach, replace(self._context, part_of=first))
-            self._forgotten += [hidden.event] if hidden is not None else []
+            if hidden is not None:
+                self._forgotten.append(hidden.event)
+                events.extend_event(self.connection, hidden.event, {"path": self.path})
 
     def _our_own(self, text: str) -> int | None:
         """Find a record that came and went since the files were last in step, if it said `text`.

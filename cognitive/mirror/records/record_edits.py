@@ -13,8 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from kenobot.cognitive.control import missing_files
+from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.forget import forget
+from kenobot.cognitive.control.revived_lines import RevivedLine
 from kenobot.cognitive.mirror.paths import Area, FileLocation, is_right_folder, location_of, slug
 from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
@@ -76,6 +77,8 @@ def absorb_edit(
         and record_file_rows.is_purged(connection, owner)
     ):
         return EditOutcome(0, None, leftover=seen)  # what is erased is erased in any wording
+    if row is None and _came_back(connection, spot, seen, card, context):
+        return EditOutcome(0, None, rewrite=frozenset({card.id or 0}), leftover=seen)
     outdated: RecordFileRow | None = None
     if row is None and card.id is not None and (record := records.get(connection, card.id, (spot.scope,))) is not None:
         current = _standing(connection, root, record)
@@ -100,6 +103,21 @@ def absorb_edit(
     record_file_rows.save_row(connection, replace(seen, record=outcome.record))
     rewrite = frozenset(number for number in (outcome.record, owner) if number is not None)
     return replace(outcome, rewrite=rewrite, leftover=outdated)
+
+
+def _came_back(
+    connection: Connection, spot: FileLocation, seen: RecordFileRow, card: RecordFile, context: AdmitContext
+) -> bool:
+    """Ask about the file of a forgotten record that says it was believed: it is older than the forgetting.
+
+    A file that was moved out of the archive says that its record was forgotten: that is a wish.
+    """
+    record = records.get(connection, card.id, (spot.scope,)) if card.id is not None else None
+    if record is None or record.status != "forgotten" or spot.archived or card.values.get("status") == "forgotten":
+        return False
+    if card.is_unedited:
+        revived_lines.hold_line(connection, context.at, seen.path, RevivedLine(spot.scope, record.id))
+    return card.is_unedited
 
 
 def _follow(

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control import forget, missing_files
+from kenobot.cognitive.control import forget, missing_files, revived_lines
 from kenobot.cognitive.control.forget import PurgePlan
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
@@ -18,7 +18,7 @@ from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
 from kenobot.ports.clock import Clock
-from kenobot.ports.signals import MEMORY_FILES_MISSING
+from kenobot.ports.signals import MEMORY_FILES_MISSING, MEMORY_REVIVED
 from kenobot.storage import erasure
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -65,7 +65,10 @@ class PurgeFinisher:
 
 @dataclass(frozen=True, slots=True)
 class MissingFilesWorker:
-    """Announces memory files that vanished all at once, and forgets them in batches where the owner says so."""
+    """Announces memory files that vanished all at once, and forgets them in batches where the owner says so.
+
+    Asks about lines that came back, too.
+    """
 
     database: Database
     bus: Bus
@@ -74,11 +77,16 @@ class MissingFilesWorker:
     files: MemoryFiles
 
     async def tick(self) -> None:
-        """Announce each loss once, and forget what the owner wants forgotten. Raises StoreError."""
+        """Announce each loss and what came back, once; forget what the owner wants forgotten. Raises StoreError."""
         for loss in await self.database.read(missing_files.unannounced):
             where = {"at": loss.at, "where": loss.where}
             await self.bus.emit(MEMORY_FILES_MISSING, "memory", "", **where, files=loss.files, event=loss.event)
             await self.database.write_soon(partial(missing_files.mark_announced, loss=loss))
+        held = await self.database.read(revived_lines.open_question)
+        if held is not None and not held.told:
+            where = {"at": held.at, "where": held.where}
+            await self.bus.emit(MEMORY_REVIVED, "memory", "", **where, lines=len(held.lines))
+            await self.database.write_soon(partial(revived_lines.mark_announced, held=held))
         while await self.database.read(missing_files.read_pending_forget) is not None:
             if await self.database.write(self._forget_some):
                 self.files.mark_dirty()

@@ -1,11 +1,12 @@
-"""Commands that the owner alone gives: on people, on the proposals of sleep, and on memory files that vanished."""
+"""Commands that the owner alone gives: on people, on proposals of sleep, on memory files that vanished or came back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kenobot.agent.commands.command import CommandCall, CommandContext, numbered_lines, one_line, time_ago_text
-from kenobot.cognitive.control import missing_files
+from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.missing_files import PendingForget, forget_batch
+from kenobot.cognitive.control.revived_lines import RevivedLine
 from kenobot.cognitive.identity.identity_files import FOLDER
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.sleep import proposals
@@ -24,6 +25,7 @@ from kenobot.storage.connection import Connection
 _POLICY = DEFAULT.control
 _REVOKE = frozenset({"revoke", "revocar"})
 _FORGET = frozenset({"forget", "olvida", "olvidar"})
+_REMEMBER = frozenset({"remember", "recuerda", "recordar"})
 _KEEP = frozenset({"keep", "guarda", "conserva", "guardar", "conservar"})
 _SHOWN = 10  # proposals in a list
 _LONGEST = 400  # characters of a proposal in a list
@@ -170,3 +172,44 @@ def missing_memory(connection: Connection, call: CommandCall, context: CommandCo
     rest = tuple(record.id for record in live[batch:])
     missing_files.save_pending_forget(connection, PendingForget(event, rest, reach, call.inbound.session))
     return texts.MISSING_FORGOTTEN(call.language, count=len(live), event=event)
+
+
+# ── what came back ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def revived_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str:
+    """`/revived`: list what was forgotten and stood in the files again; `remember` has it back, `forget` settles it."""
+    held, reach = revived_lines.open_question(connection), call.principal.read_scopes
+    lines = [line for line in held.lines if line.scope in reach] if held is not None else []
+    if held is None:
+        return texts.REVIVED_NONE(call.language)
+    left = [line for line in held.lines if line.scope not in reach]
+    if not lines:
+        return texts.MISSING_ELSEWHERE(call.language)
+    wish = call.arguments.strip().lower()
+    if wish in _FORGET:
+        revived_lines.resolve(connection, left)
+        return texts.REVIVED_LEFT(call.language)
+    if wish not in _REMEMBER:
+        age = time_ago_text(held.at, call.at, call.language)
+        shown = _revived_lines(connection, lines, reach, call.language)
+        return texts.REVIVED_SOME(call.language, where=f"`{held.where}`", age=age, lines=shown)
+    occasion = context.admit_context(call)
+    found = [revived_lines.restore_line(connection, line, occasion) for line in lines]
+    revived_lines.resolve(connection, left)
+    records = [record for record in found if record is not None]
+    if not records:
+        return texts.REVIVED_NONE(call.language)
+    return texts.REVIVED_BACK(call.language, lines=numbered_lines(records, call.language))
+
+
+def _revived_lines(
+    connection: Connection, lines: Sequence[RevivedLine], reach: tuple[str, ...], language: Language
+) -> str:
+    """List the first of what came back."""
+    some = lines[: _POLICY.max_offered]
+    known = store.by_ids(connection, [line.record for line in some if line.record], reach)
+    shown = [numbered_lines(list(known.values()), language)] if known else []
+    shown += [texts.REVIVED_ERASED(language, what=one_line(line.text)) for line in some if not line.record]
+    more = len(lines) - len(some)
+    return "\n".join([*shown, *([texts.REVIVED_MORE(language, count=more)] if more else [])])

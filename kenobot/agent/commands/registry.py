@@ -35,6 +35,7 @@ _COMMANDS = (
     Command(("memory", "memoria"), memory.show_memory),
     Command(("undo", "deshacer"), memory.undo_change),
     Command(("missing", "perdidos", "lost"), owner.missing_memory, owner_only=True),
+    Command(("revived", "revividos"), owner.revived_memory, owner_only=True),
     Command(("proposals", "propuestas"), owner.show_proposals, _PROPOSALS, owner_only=True),
     Command(("approve", "aprobar"), owner.approve, _PROPOSALS, owner_only=True),
     Command(("reject", "rechazar"), owner.reject, _PROPOSALS, owner_only=True),

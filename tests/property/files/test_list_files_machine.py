@@ -10,10 +10,12 @@ from typing import Literal
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
+from kenobot.cognitive.control import revived_lines
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.paths import path_of, role_of
 from kenobot.cognitive.store import list_file_rows
 from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.files.mirror_faults import death_between_files, full_disk, somebody_edits
@@ -110,10 +112,10 @@ class MirrorMachine(Lives):
         """A person adds a line to the very file that the bot is about to read or to replace."""
         self.runner.run(self._meanwhile(word, after, work, kinds, writing))
 
-    @rule(path=st.sampled_from(FILES), pick=_PICKS)
-    def person_repents(self, path: str, pick: int) -> None:
-        """A person writes down again what memory was to forget: that is news, and no line of ours come back."""
-        self.runner.run(self._repent(path, pick))
+    @rule(path=st.sampled_from(FILES), pick=_PICKS, answers=st.booleans())
+    def person_repents(self, path: str, pick: int, answers: bool) -> None:
+        """A person writes down again what memory was to forget: they are asked, unless they have just cut it."""
+        self.runner.run(self._repent(path, pick, answers))
 
     # ── the process ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -228,7 +230,7 @@ class MirrorMachine(Lives):
         with somebody_edits(self.house.root, append, writing=writing):
             await self._work(work)
 
-    async def _repent(self, path: str, pick: int) -> None:
+    async def _repent(self, path: str, pick: int, answers: bool) -> None:
         await self._sync()
         place = role_of(path)
         assert place is not None
@@ -238,6 +240,21 @@ class MirrorMachine(Lives):
             text = known[pick % len(known)]
             self.gone.discard(text)
             self._append(path, text, top=False)
+            await self.house.mirror.sync_in()
+            held = await self.house.database.read(revived_lines.open_question)
+            if held is None:
+                return
+            act = self.house.occasion("owner")
+
+            def answer(connection: Connection) -> None:
+                revived_lines.resolve(connection)
+                for line in held.lines if answers else ():
+                    revived_lines.restore_line(connection, line, act)
+
+            await self.house.database.write(answer)
+            if text not in await self.house.texts(place.scope):
+                assert not answers
+                self._put_away(text)
 
     async def _fill_disk(self, work: Work, kinds: list[int], left: int) -> None:
         await self._learn_some(kinds)

@@ -274,16 +274,6 @@ async def test_a_start_after_a_clean_stop_writes_nothing(house: House, monkeypat
     assert house.text(LOG) == ENTRY("one")
 
 
-async def test_a_line_that_was_forgotten_long_ago_can_be_written_again(house: House) -> None:
-    """What the owner writes anew is news, even if it was forgotten once."""
-    one = await house.learn("one", core=True, flush=True)
-    await house.forget(one)
-    await house.mirror.sync_out()
-    house.write("MEMORY.md", "- one\n")
-    await house.mirror.sync_in()
-    assert await house.texts() == ["one"]
-
-
 async def test_a_line_taken_out_while_sleep_moves_it_is_forgotten(house: House) -> None:
     """The file is then as the bot would have written it; but it was not the bot that did."""
     record = await house.learn("Ana lives in Bilbao", core=True, flush=True)
