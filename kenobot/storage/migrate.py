@@ -26,6 +26,7 @@ def migrations() -> list[tuple[int, str]]:
 def migrate(path: Path, backups: Path) -> None:
     """Create the database or bring it up to date, one transaction a migration, each preceded by a backup.
 
+    Five backups are kept: the newest, and always the one of the database as it was before this update.
     Raises ConfigError when it is a newer KenoBot's or cannot be opened, StoreCorrupt when damaged.
     """
     steps = migrations()
@@ -42,7 +43,7 @@ def migrate(path: Path, backups: Path) -> None:
             if number <= version:
                 continue
             if existed:
-                _back_up(connection, backups, f"before-{number:04d}")
+                _back_up(connection, backups, number, version + 1)
             connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
     except (sqlite3.Error, OSError) as error:
         raise _cannot_open(path, error) from error
@@ -143,13 +144,19 @@ def _cannot_open(path: Path, error: Exception) -> KenobotError:
     return ConfigError(f"The database {path} cannot be opened ({error}): check the folder's owner and free space.")
 
 
-def _back_up(connection: Connection, backups: Path, label: str) -> None:
+def _back_up(connection: Connection, backups: Path, number: int, first: int) -> None:
+    """Copy the database before migration `number` of an update that began with `first`, and drop the oldest copies."""
     backups.mkdir(mode=0o700, exist_ok=True)
-    target = backups / f"kenobot-{label}.db"
+    target, kept = _backup(backups, number), _backup(backups, first)
     partial = target.with_suffix(".partial")
     partial.unlink(missing_ok=True)
     connection.execute("VACUUM INTO ?", (str(partial),))
     partial.chmod(0o600)
     shutil.move(partial, target)
-    for old in sorted(backups.glob("kenobot-before-*.db"))[:-_BACKUPS_KEPT]:
+    others = [path for path in sorted(backups.glob("kenobot-before-*.db")) if path != kept]
+    for old in others[: 1 - _BACKUPS_KEPT]:
         old.unlink()
+
+
+def _backup(backups: Path, number: int) -> Path:
+    return backups / f"kenobot-before-{number:04d}.db"

@@ -122,7 +122,7 @@ FILES = (
     Bound(
         "file:backups/",
         "5 copies",
-        "the oldest goes",
+        "the oldest goes, but for the one from before an update",
         "tests/unit/storage/test_migrate.py::test_only_the_newest_backups_are_kept",
     ),
     Bound(
