@@ -19,7 +19,8 @@ from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.line_pairs import FileLines, LineEdits, pair_lines
-from kenobot.cognitive.mirror.lists.list_edits import CURSOR, Blocks, ListFile, ListFileEdit, find_copies
+from kenobot.cognitive.mirror.lists.list_edits import ListFileEdit
+from kenobot.cognitive.mirror.lists.list_view import CURSOR, Blocks, ListFile, find_copies
 from kenobot.cognitive.mirror.paths import ARCHIVE, FileRole, is_legacy, paths_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events, list_file_rows, tiers
