@@ -59,7 +59,7 @@ class BackgroundTask:
 
 
 class TextWork:
-    """Runs work over texts: a short one at once, long ones in a thread, one at a time, so that no other chat waits."""
+    """Run work over texts: a short one at once, long ones in a thread, one at a time, so that no other chat waits."""
 
     def __init__(self) -> None:
         self._one = asyncio.Lock()

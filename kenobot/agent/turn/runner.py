@@ -379,7 +379,7 @@ class TurnRunner:
         return decisions, waiting, reacted
 
     def _last(self, pieces: Sequence[Reply]) -> tuple[int, Reply]:
-        """The last piece, without secrets, as a checkpoint holds it, and its number."""
+        """Return the number of the last piece, and the piece without secrets, as a checkpoint holds it."""
         last = pieces[-1]
         return len(pieces) - 1, replace(last, text=self._s.redact.redact_known(last.text))
 

@@ -25,13 +25,17 @@ TALK = [
 
 
 class Mind:
-    """A model that chats by `reply`, and sums up by `summary`: a text, or an exception that it raises."""
+    """A model that chats by `reply`, and sums up by `summary`: a text, or an exception that it raises.
+
+    stop_reason: of its summaries.
+    """
 
     name = "mind"
     rule_based = False
 
-    def __init__(self, summary: str | Exception, reply: str = "Vale.") -> None:
+    def __init__(self, summary: str | Exception, reply: str = "Vale.", stop_reason: str = "end_turn") -> None:
         self.summary = summary
+        self.stop_reason = stop_reason
         self.reply = reply
         self.asked: list[str] = []
         self.requests: list[str] = []
@@ -39,15 +43,16 @@ class Mind:
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         text = "\n\n".join([*(block.text for block in request.system), *(each.text for each in request.messages)])
         answer: str | Exception = self.reply
+        stop_reason = "end_turn"
         if "You keep the thread of a conversation" in text:
             self.asked.append(request.messages[-1].text)
-            answer = self.summary
+            answer, stop_reason = self.summary, self.stop_reason
         else:
             self.requests.append(text)
         if isinstance(answer, Exception):
             raise answer
         yield Delta(text=answer)
-        yield Delta(stop_reason="end_turn", usage=Usage(input_tokens=7, output_tokens=3))
+        yield Delta(stop_reason=stop_reason, usage=Usage(input_tokens=7, output_tokens=3))
 
 
 def lines(*texts: str, **more: object) -> str:
@@ -139,6 +144,16 @@ async def test_a_failed_summary_leaves_the_window_as_it_was(tmp_path: Path, answ
         await talk(scene, "ok")
         assert await summary(scene) is not None
         assert scene.app.compaction.tracked_chats == 0
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded", "pause_turn", "refusal", "new"])
+async def test_half_a_summary_is_none(tmp_path: Path, reason: str) -> None:
+    """However well it reads: what follows may say that nothing of it holds."""
+    mind = Mind(lines("Postgres for Andrómeda was decided; the wedding of Lucía is on 14 June"), stop_reason=reason)
+    async with Scene(tmp_path, provider=mind, environ=SMALL) as scene:
+        await talk(scene, *TALK[:5])
+        assert mind.asked
+        assert await summary(scene) is None
 
 
 async def test_before_messages_fall_out_of_sight_rules_step_in(tmp_path: Path) -> None:

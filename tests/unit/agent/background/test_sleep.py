@@ -329,6 +329,14 @@ async def test_a_question_that_a_model_does_not_take_is_left_to_rules(
     assert (await scalar(bedroom.database, "SELECT tokens FROM token_usage") != 0) is used
 
 
+@pytest.mark.parametrize("reason", ["max_tokens", "refusal", "new"])
+async def test_half_a_verdict_is_none(bedroom: Bedroom, reason: str) -> None:
+    """What the model would have said on is unknown; its tokens count."""
+    await bedroom.sleeper(ScriptedProvider([Reply(ODD, reason, usage=Usage(100, 20))])).sleep("hourly")
+    assert await _odd(bedroom) != [6, 12]
+    assert await scalar(bedroom.database, "SELECT tokens FROM token_usage") == 120
+
+
 # ── settings ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
