@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test check crash soak bench years month cost docs fmt clean
+.PHONY: help chat test check crash soak bench years month cost docs lock lowest fmt clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -57,9 +57,22 @@ cost: $(VENV)/.ready ## what a prompt costs with ten, a thousand and a hundred t
 docs: $(VENV)/.ready ## check that what the documents show still runs
 	@$(BIN)/pytest tests/docs
 
+lock: $(VENV)/.ready ## write requirements.lock anew: what Docker and a release install, with hashes; needs a package index
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[lock]'
+	@CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+	--no-emit-options --extra embedded --build-deps-for wheel --output-file requirements.lock pyproject.toml
+
+# In an environment of its own, made anew each time: what is there already would satisfy the bounds.
+lowest: $(VENV)/.ready ## run the tests with the lowest versions that pyproject.toml declares; needs a package index
+	@$(BIN)/python -m tests.packaging.lowest > $(VENV)/lowest.txt
+	@$(PYTHON) -m venv --clear $(VENV)-lowest
+	@$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)/lowest.txt \
+	--editable '.[dev,embedded]'
+	@$(VENV)-lowest/bin/pytest --numprocesses auto --dist loadfile tests/unit tests/contract tests/integration
+
 fmt: $(VENV)/.ready ## format and mend what can be mended
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-lowest build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
