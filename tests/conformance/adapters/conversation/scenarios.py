@@ -250,6 +250,7 @@ def _lacking(sections: Sequence[str], prompt: str) -> list[str]:
     """Those of `sections` that do not stand in the prompt, each after the one before.
 
     Selective retrieval lists a chat's own notes under `### Recent notes` too; here they have a heading of their own.
+    A preference that the prompt's beginning is older than stands in a note (ADR 3): then its line is what counts.
     """
     lacking: list[str] = []
     at = 0
@@ -260,7 +261,10 @@ def _lacking(sections: Sequence[str], prompt: str) -> list[str]:
                 at = start + len(spelled)
                 break
         else:
-            lacking.append(section)
+            items = [line for line in section.splitlines() if line.startswith("- ")]
+            noted = prompt.partition("### New preferences\n")[2].splitlines()
+            if not (section.startswith("## Preferences\n") and items and all(item in noted for item in items)):
+                lacking.append(section)
     return lacking
 
 
