@@ -32,9 +32,10 @@ CHANNEL = "fake"
 CHATS = ("1", "2", "3")
 PATIENCE = 20.0  # seconds of real time, after which a test says that it hangs
 
-Answer = Literal["ok", "long", "memory", "limited", "for long", "down", "rejected", "cut", "bug", "held"]
+Answer = Literal["ok", "long", "memory", "limited", "for long", "down", "rejected", "cut", "half", "bug", "held"]
 Line = Literal["ok", "limited", "down", "rejected", "bug"]
 
+_HALF = "goes on"
 _ASKED = re.compile(r"⟦(\d+)⟧")
 _ANSWER = re.compile(r"⟨(\d+)\.(\d+)\.(\d+)⟩")
 
@@ -100,6 +101,9 @@ class Brain:
         if not self._alive():
             raise Rejected("nobody listens")
         found = _ASKED.findall(request.messages[-1].text)
+        if not found and request.messages[-2:-1] and _HALF in request.messages[-2].text:
+            yield Delta("and the rest.", stop_reason="end_turn", model=self.name)
+            return
         if not found:  # a harmless question, to find out whether the model is back
             yield Delta("ok", stop_reason="end_turn", model=self.name)
             return
@@ -120,9 +124,11 @@ class Brain:
         if answer == "memory":
             parts.append(f"<memory>fact {mark}</memory>")
             self._world.facts.add(f"fact {mark}")
+        if answer == "half":
+            parts[0] += f" {_HALF} <memory>half of fact {mark}"
         yield Delta("\n\n".join(parts))
         if answer != "cut":
-            yield Delta(stop_reason="end_turn", model=self.name)
+            yield Delta(stop_reason="max_tokens" if answer == "half" else "end_turn", model=self.name)
 
     async def _hold(self, chat: str) -> None:
         self.held[chat] = asyncio.Event()

@@ -26,9 +26,11 @@ KEPT = timedelta(days=7)
 EXPIRE = timedelta(hours=48)  # the shipped `messages.expire_hours`
 
 _PLANS: st.SearchStrategy[list[Answer]] = st.one_of(
-    st.sampled_from([["ok"], ["memory"], ["long"], ["held", "long"], ["bug", "memory"], ["bug"] * LIMIT]),
+    st.sampled_from([["ok"], ["memory"], ["long"], ["half"], ["held", "long"], ["bug", "memory"], ["bug"] * LIMIT]),
     st.lists(
-        st.sampled_from(["ok", "long", "memory", "limited", "for long", "down", "rejected", "cut", "bug", "held"]),
+        st.sampled_from(
+            ["ok", "long", "memory", "limited", "for long", "down", "rejected", "cut", "half", "bug", "held"]
+        ),
         max_size=6,
     ),
 )
@@ -325,6 +327,7 @@ class Mail(Lives):
             else:
                 told = marks(text)
                 assert told, f"the answer to {number} says nothing: {text!r}"
+                assert "half of" not in text, f"a tag that was cut is shown: {text!r}"
                 assert {(mark[0], mark[1]) for mark in told} == {(number, told[0][1])}, f"{number}: {text}"
                 self.facts |= {f"fact {number}.{told[0][1]}"} & self.world.facts
         expected: dict[str, list[tuple[int, str]]] = defaultdict(list)
