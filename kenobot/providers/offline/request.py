@@ -12,7 +12,7 @@ from kenobot.providers.offline.phrases import SPANISH
 CONTEXT = "<kenobot-context>"
 
 _MEMORY = re.compile(
-    r"#{2,3} +(?:Long-term memory|Recent notes|Chat-specific memory|Preferences|Remembered about this"
+    r"#{2,3} +(?:Long-term memory|Recent notes|Chat-specific memory|Preferences|New preferences|Remembered about this"
     r"|What worked before)\b"
 )
 _SCRATCHPAD = re.compile(r"#{2,3} +Working memory\b")

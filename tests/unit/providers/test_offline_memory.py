@@ -41,6 +41,12 @@ def test_a_request_to_remember_is_stored_as_said(text: str, fact: str) -> None:
     assert reply.count(fact) == 2
 
 
+def test_a_preference_that_was_noted_beside_a_message_is_remembered() -> None:
+    """As one that stands in the beginning."""
+    note = "<kenobot-context>\n### New preferences\n- learned: Likes tables of two columns\n</kenobot-context>"
+    assert "tables of two columns" in ask("What do you know about tables?", context=note)
+
+
 @pytest.mark.parametrize(
     "text",
     [
