@@ -1,6 +1,7 @@
 """The console keeps to the contract of channels, on a pipe."""
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,9 @@ class TestConsole(ChannelContract):
         reads, self._writes = os.pipe()
         yield Console(ConsoleSettings(), PluginContext(tmp_path, EagerClock(), "Keno"), reads)
         os.close(self._writes)
+        for thread in threading.enumerate():  # one left behind would read from the next test's pipe of the same number
+            if thread.name == "console":
+                thread.join(10)
         os.close(reads)
 
     async def say(self, channel: Channel, text: str) -> None:

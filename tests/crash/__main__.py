@@ -10,7 +10,20 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from tests.crash import clocks, damage, disks, fsync_kills, io_errors, kills, limits, power, sleep_kills, stops, table
+from tests.crash import (
+    clocks,
+    damage,
+    disks,
+    fsync_kills,
+    io_errors,
+    kills,
+    limits,
+    outputs,
+    power,
+    sleep_kills,
+    stops,
+    table,
+)
 from tests.crash.table import Line
 from tests.crash.world import Lab, lab
 
@@ -48,6 +61,7 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
         "limits": limits.play,
         "clocks": clocks.play,
         "stops": stops.play,
+        "outputs": outputs.play,
         "damage": damaged_state,
     }
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.crash import damage, power, stops
+from tests.crash import damage, outputs, power, stops
 from tests.crash.damage import Case
 from tests.crash.tools import no_freeze
 from tests.crash.world import Lab
@@ -33,3 +33,11 @@ async def test_damaged_files_are_told_in_plain_words_or_lived_with_and_never_wri
     line = await damage.play(lab, chosen)
     assert line.broken == []
     assert (line.times, line.lost) == (3, 0)
+
+
+async def test_a_chat_whose_output_fails_ends_and_the_next_one_prints_its_answers(lab: Lab) -> None:
+    """With 1 and in one line; nothing that was taken in is lost or answered twice."""
+    [line] = await outputs.play(lab, rounds=1)
+    assert line.broken == []
+    assert (line.lost, line.doubled) == (0, 0)
+    assert line.times and line.messages
