@@ -1,12 +1,12 @@
 """Export memory and import it again: every record of any status, with its past, links and evidence.
 
 An export is a text of JSON lines, the first of which says what it is and how many lines of each kind follow. An import
-is one transaction: all of the file, or nothing of it.
+checks all of it before it writes any, and writes in short transactions where a bot works beside it.
 """
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -69,6 +69,71 @@ class MemoryImportReport:
     skipped: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class ExportSummary:
+    """What an export holds that an import must know before it begins. turn: the highest inbox row that it names."""
+
+    lines: int
+    turn: int
+
+
+def check_lines(lines: Iterable[str], is_memory_file: form.IsMemoryFile) -> ExportSummary:
+    """Check an export before anything of it is put into memory. Raises ImportFormatError with the line's number."""
+    head: form.HeadLine | None = None
+    counts = dict.fromkeys(LINE_KINDS, 0)
+    known = set[int]()
+    number = turn = 0
+    for number, kind, content in _parsed(lines, is_memory_file):
+        match content:
+            case form.HeadLine():
+                head = content
+                continue
+            case form.RecordLine():
+                if content.id in known:
+                    raise ImportFormatError(number, f"record {content.id} stands there twice")
+                known.add(content.id)
+                turn = max(turn, *content.source_messages, 0)
+            case form.MessageLine() | form.HiddenTurnLine():
+                turn = max(turn, content.inbox_id or 0)
+            case form.VectorLine():
+                _numbers(number, content.embedding)
+        for record in _named_records(content):
+            if record not in known:
+                raise _unknown(number, record)
+        counts[kind] += 1
+    if head is None:
+        raise ImportFormatError(1, "invalid import format: the file is empty")
+    for kind, count in head.counts.items():
+        if counts.get(kind, 0) != count:
+            raise ImportFormatError(
+                number, f"the file ends early: it should hold {count} of {kind}, and holds {counts.get(kind, 0)}"
+            )
+    return ExportSummary(number, turn)
+
+
+def _parsed(lines: Iterable[str], is_memory_file: form.IsMemoryFile) -> Iterator[tuple[int, str, Any]]:
+    for number, text in enumerate(lines, 1):
+        if len(text) > form.MAX_LINE_CHARS:
+            raise ImportFormatError(number, "it is too long to be a line of an export")
+        if not text.strip():
+            raise ImportFormatError(number, "it is empty")
+        yield number, *form.parse(text, number, is_memory_file)
+
+
+def _named_records(content: Any) -> Iterator[int]:
+    """Yield the records that a line speaks of, which must have come before it."""
+    match content:
+        case form.EventLine() | form.VectorLine() | form.HiddenTurnLine():
+            if content.record_id is not None:
+                yield content.record_id
+        case form.LinkLine():
+            yield from (content.src, content.dst)
+
+
+def _unknown(number: int, record: int) -> ImportFormatError:
+    return ImportFormatError(number, f"it speaks of record {record}, which has not come before")
+
+
 def import_lines(
     connection: Connection,
     lines: Iterable[str],
@@ -78,41 +143,46 @@ def import_lines(
 ) -> MemoryImportReport:
     """Put the lines of an export into memory, inside a transaction that the caller commits or, to try it, undoes.
 
-    What is here already wins: a record of the same number and birth, or a live one of the same words. What was erased
-    for good here stays out. Numbers are kept where they are free and mended in everything that refers to them.
-    Raises ImportFormatError, with the number of the line; then the caller must undo what was written.
+    Raises ImportFormatError, with the number of the line, before anything is written.
     """
-    intake = _Intake(connection, actor)
-    head: form.HeadLine | None = None
-    counts = dict.fromkeys(LINE_KINDS, 0)
-    number = 0
-    for number, text in enumerate(lines, 1):
-        if len(text) > form.MAX_LINE_CHARS:
-            raise ImportFormatError(number, "it is too long to be a line of an export")
-        if not text.strip():
-            raise ImportFormatError(number, "it is empty")
-        kind, content = form.parse(text, number, is_memory_file)
-        if kind == "head":
-            head = content
-            continue
-        counts[kind] += 1
-        intake.take(number, kind, content)
+    lines = list(lines)
+    steps = import_in_steps(connection, lines, check_lines(lines, is_memory_file), actor, is_memory_file, progress)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            report: MemoryImportReport = end.value
+            return report
+
+
+def import_in_steps(
+    connection: Connection,
+    lines: Iterable[str],
+    summary: ExportSummary,
+    actor: Actor,
+    is_memory_file: form.IsMemoryFile,
+    progress: Progress | None = None,
+) -> Generator[None, None, MemoryImportReport]:
+    """Put the lines of an export that was checked into memory; a transaction may end at each yield.
+
+    What is here already wins: a record of the same number and birth, or a live one of the same words. What was erased
+    for good here stays out. Numbers are kept where they are free and mended in everything that refers to them. An
+    import that is broken off is completed by the same one again.
+    """
+    intake = _Intake(connection, actor, summary.turn)
+    for number, kind, content in _parsed(lines, is_memory_file):
+        if kind != "head":
+            intake.take(number, kind, content)
+            yield
         if progress is not None and number % _EVERY == 0:
             progress(number)
-    if head is None:
-        raise ImportFormatError(1, "invalid import format: the file is empty")
-    for kind, count in head.counts.items():
-        if counts.get(kind, 0) != count:
-            raise ImportFormatError(
-                number, f"the file ends early: it should hold {count} of {kind}, and holds {counts.get(kind, 0)}"
-            )
-    return intake.finish()
+    return (yield from intake.finish())
 
 
 class _Intake:
     """State of an import: what became of the numbers of the file. A number that maps to None was left out."""
 
-    def __init__(self, connection: Connection, deed: Actor) -> None:
+    def __init__(self, connection: Connection, deed: Actor, turn: int) -> None:
         self._connection = connection
         self._deed = deed
         self._report = MemoryImportReport()
@@ -120,8 +190,10 @@ class _Intake:
         self._records: dict[int, int | None] = {}
         self._events: dict[int, int] = {}
         self._fresh: dict[int, str] = {}
+        self._resumed: set[int] = set()  # of these, what an import put in that was broken off
         self._offset = self._highest = rows.last_inbox_id(connection)  # inbox rows of the file get numbers above it
-        self._last_event = events.last_event(connection)
+        rows.reserve_ids(connection, "inbox", self._offset + turn)  # what comes in meanwhile gets others
+        self._last_event = 0
 
     def take(self, number: int, kind: str, content: Any) -> None:
         """Put one line in. Raises ImportFormatError."""
@@ -150,7 +222,7 @@ class _Intake:
                 fit = content.key.startswith(rows.EXPORTED_STATE_PREFIXES)
                 self._count(kind, rows.insert_row(self._connection, "key_value", content.model_dump()) if fit else 0)
 
-    def finish(self) -> MemoryImportReport:
+    def finish(self) -> Generator[None, None, MemoryImportReport]:
         """Tell of each new record that it was imported, so that files and prompts learn of it."""
         act = self._deed.change_context("an import")
         told: dict[str, Json] = {"reason": act.reason}
@@ -159,6 +231,7 @@ class _Intake:
         for record, scope in self._fresh.items():
             event = events.add_event(self._connection, act.at, act.actor, "imported", record=record, data=told)
             records.set_changed_event(self._connection, record, scope, event)
+            yield
         rows.reserve_ids(self._connection, "inbox", self._highest)
         return self._report
 
@@ -191,8 +264,6 @@ class _Intake:
         )
 
     def _record(self, number: int, line: form.RecordLine) -> None:
-        if line.id in self._records:
-            raise ImportFormatError(number, f"record {line.id} stands there twice")
         text = sanitize(line.text, DEFAULT.max_text_chars)
         by_words = line.form in _LIVE_FORMS_BY_WORDS and not line.key.startswith("slot:")
         said = {key_of(text), key_about(line.subject, text)}
@@ -202,7 +273,11 @@ class _Intake:
             twin = records.by_key(self._connection, line.scope, line.form, key)
             mine = twin.id if twin is not None else None
         self._records[line.id] = mine
-        if mine is not None:
+        if mine is not None and rows.is_half_imported(self._connection, mine):
+            self._fresh[mine] = line.scope
+            self._resumed.add(mine)
+            self._count("record", mine)
+        elif mine is not None:
             self._count("record", 0)
         elif not text:
             self._leave_out("there is nothing in it")
@@ -237,7 +312,10 @@ class _Intake:
             is_known = rows.exists(self._connection, "event", **told, record_id=None)
         else:
             record = self._here(number, line.record_id)
-            is_known = record not in self._fresh
+            happened = {"type": line.type, "at": line.at, "actor": line.actor}
+            is_known = record not in self._fresh or (
+                record in self._resumed and rows.exists(self._connection, "event", **happened, record_id=record)
+            )
         if is_known:
             self._count("event", 0)
             return
@@ -249,6 +327,7 @@ class _Intake:
         if isinstance(links := data.get("links"), list):
             data["links"] = [[self._mapped(end) for end in pair] for pair in links if isinstance(pair, list)]
         values = {**line.model_dump(), "record_id": record, "data": data}
+        self._last_event = max(self._last_event, events.last_event(self._connection))
         if line.id <= self._last_event:
             del values["id"]
         self._last_event = self._events[line.id] = rows.insert_row(self._connection, "event", values)
@@ -260,7 +339,7 @@ class _Intake:
     def _here(self, number: int, record: int) -> int | None:
         """Map a record of the file to its number here. Raises ImportFormatError for one that did not come before."""
         if record not in self._records:
-            raise ImportFormatError(number, f"it speaks of record {record}, which has not come before")
+            raise _unknown(number, record)
         return self._records[record]
 
     def _of_records(self, number: int, kind: str, values: dict[str, Any], *names: str) -> None:

@@ -73,6 +73,12 @@ def find_record(connection: Connection, number: int, scope: str, form: str, key:
     return None
 
 
+def is_half_imported(connection: Connection, record: int) -> bool:
+    """Tell whether an import that was broken off put a record in: it has no event of ours yet. Boxes never have."""
+    values = {"id": record, "changed_event": 0}
+    return exists(connection, "record", **values) and not exists(connection, "record", id=record, form="box")
+
+
 def exists(connection: Connection, table: str, **values: str | int | None) -> bool:
     """Tell whether a table has a row with these values; None stands for an empty column."""
     # An index of what is empty would lead to most rows: hence the plus.

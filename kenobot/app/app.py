@@ -46,7 +46,7 @@ from kenobot.core.worker import Scheduler
 from kenobot.gateway.access import Access
 from kenobot.gateway.admission import AdmissionControl
 from kenobot.gateway.bot_messages import BotMessenger
-from kenobot.gateway.channel_supervisor import keep_running, notify_systemd, stop_signals
+from kenobot.gateway.channel_supervisor import keep_running, notify_systemd, start_extended, stop_signals
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.clock import Clock
@@ -297,7 +297,8 @@ async def _start(app: App, stop: asyncio.Event) -> bool:
     asked = asyncio.create_task(stop.wait(), name="stop")
     starting = asyncio.create_task(app.start(), name="start")
     try:
-        await asyncio.wait({asked, starting}, return_when=asyncio.FIRST_COMPLETED)
+        with start_extended():
+            await asyncio.wait({asked, starting}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             starting.result()
         return starting.done()

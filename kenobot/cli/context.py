@@ -3,7 +3,8 @@
 import argparse
 import os
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -24,6 +25,8 @@ from kenobot.storage import migrate
 from kenobot.storage.connection import connect, to_store_error
 
 _BATCH = 2000  # events and messages that are indexed at a time
+_LONGEST_TRANSACTION = 0.01  # seconds of long work, for which a bot that is running waits
+_REST = 2.0  # times what a transaction took, before the next one
 
 
 class CommandContext:
@@ -108,6 +111,29 @@ class CommandContext:
             _require_current(connection)
             connection.execute("BEGIN IMMEDIATE")
             yield connection
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def write_in_steps(self) -> Iterator[tuple[sqlite3.Connection, Callable[[], None]]]:
+        """Open short transactions, one after the other; call the function where one may end and others may write.
+
+        What was written stays when a later one fails. Raises NothingFound, ConfigError or StoreError.
+        """
+        with self._connection() as connection:
+            _require_current(connection)
+            connection.execute("BEGIN IMMEDIATE")
+            began = time.monotonic()
+
+            def end_transaction() -> None:
+                nonlocal began
+                if (elapsed := time.monotonic() - began) < _LONGEST_TRANSACTION:
+                    return
+                connection.execute("COMMIT")
+                time.sleep(_REST * elapsed)
+                connection.execute("BEGIN IMMEDIATE")
+                began = time.monotonic()
+
+            yield connection, end_transaction
             connection.execute("COMMIT")
 
     def copy_database(self, target: Path) -> None:

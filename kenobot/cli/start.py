@@ -9,6 +9,7 @@ from kenobot.channels.console import ConsoleOptions
 from kenobot.cli.context import CommandContext
 from kenobot.core import log
 from kenobot.core.settings.load import ResolvedSettings
+from kenobot.gateway.channel_supervisor import start_extended
 from kenobot.ports.errors import ConfigError, StoreCorrupt
 from kenobot.storage import migrate
 
@@ -31,7 +32,9 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
 
     async def serve() -> int:
         rng = Random()  # noqa: S311 - trace ids and jitter, not secrets
-        return await app.serve(app.App(home, loaded, clock, parts, rng), console)
+        with start_extended():  # a large database may have to be backed up and migrated first
+            bot = app.App(home, loaded, clock, parts, rng)
+        return await app.serve(bot, console)
 
     try:
         migrate.check(home.database)

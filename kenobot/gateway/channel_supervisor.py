@@ -6,6 +6,8 @@ import logging
 import os
 import signal
 import socket
+import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 
@@ -24,6 +26,8 @@ _RESTART = Backoff(2.0, 60.0)
 _CHECKS = 8  # times a channel's patience
 _STALL_MEMORY = 3600.0
 _CLOSE_SECONDS = 5.0
+_EXTEND_SECONDS = 10.0
+_LONGEST_START = 1800.0
 
 
 class ChannelStalled(Unavailable):
@@ -114,6 +118,27 @@ def notify_systemd(state: str) -> None:
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as link:
         link.connect(address)
         link.sendall(state.encode())
+
+
+@contextlib.contextmanager
+def start_extended(patience: float = _LONGEST_START) -> Iterator[None]:
+    """Ask systemd for more time while the block runs, such as a migration of a large database: at most `patience`."""
+    over = threading.Event()
+
+    def extend() -> None:
+        ends = time.monotonic() + patience
+        while time.monotonic() < ends:
+            notify_systemd(f"EXTEND_TIMEOUT_USEC={round(3 * _EXTEND_SECONDS * 1_000_000)}")
+            if over.wait(_EXTEND_SECONDS):
+                return
+
+    thread = threading.Thread(target=extend, name="start", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 @contextlib.contextmanager

@@ -2,10 +2,12 @@
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import TextIO
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
@@ -16,6 +18,7 @@ from kenobot.cognitive.mirror import rebuild as rebuilding
 from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.core.settings.home import Home
 from kenobot.storage import migrate
+from kenobot.storage.connection import connect
 
 
 def export(context: CommandContext) -> int:
@@ -36,19 +39,47 @@ def export(context: CommandContext) -> int:
 
 def import_(context: CommandContext) -> int:
     args = context.args
-    owner = context.owner
     _create_database(context.home)
     try:
-        with _open_lines(args.file) as lines, context.write() as connection:
-            connection.execute("SAVEPOINT import")
-            report = portable.import_lines(connection, lines, owner, is_memory_file, _progress(context))
-            if args.dry_run:
-                connection.execute("ROLLBACK TO import")
-    except (OSError, UnicodeDecodeError) as error:
+        with _open_lines(args.file) as found, tempfile.TemporaryFile("w+", encoding="utf-8") as lines:
+            lines.writelines(f"{line}\n" for line in found)  # it is read twice, and standard input only once
+            report = (_try_import if args.dry_run else _import)(context, lines)
+    except (OSError, UnicodeError) as error:
         return options.print_failure(f"{args.file} cannot be read: {error}.", options.FAILED)
     if not args.dry_run:
         sync_files(context)
     return _print_report(context, report)
+
+
+def _try_import(context: CommandContext, lines: TextIO) -> MemoryImportReport:
+    """Import into a copy, so that a bot that is running does not wait."""
+    with tempfile.TemporaryDirectory(prefix="kenobot-import-") as folder:
+        copy = Path(folder) / "kenobot.db"
+        context.copy_database(copy)
+        with closing(connect(copy)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            return portable.import_lines(connection, _each(lines), context.owner, is_memory_file, _progress(context))
+
+
+def _import(context: CommandContext, lines: TextIO) -> MemoryImportReport:
+    """Import in short transactions, between which a bot that is running writes what it has to."""
+    summary = portable.check_lines(_each(lines), is_memory_file)
+    with context.write_in_steps() as (connection, next_transaction):
+        steps = portable.import_in_steps(
+            connection, _each(lines), summary, context.owner, is_memory_file, _progress(context)
+        )
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                report: MemoryImportReport = end.value
+                return report
+            next_transaction()
+
+
+def _each(lines: TextIO) -> Iterator[str]:
+    lines.seek(0)
+    return (line.rstrip("\n") for line in lines)
 
 
 def sync(context: CommandContext) -> int:
