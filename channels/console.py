@@ -76,6 +76,8 @@ class Console:
 
         Raises StreamFailed when the input cannot be read, or the output not be written.
         """
+        if self.options.message is not None:  # first of all: an output that fails already must not cost the message
+            await self._take(self.options.message, sink)
         tasks = [asyncio.create_task(self._take_all(sink)), asyncio.create_task(self._until_failed())]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -93,7 +95,6 @@ class Console:
 
     async def _take_all(self, sink: Sink) -> None:
         if self.options.message is not None:
-            await self._take(self.options.message, sink)
             await self._drained()
         elif os.isatty(self._stdin) and _prints_to_terminal():
             await self._converse(sink)

@@ -291,6 +291,22 @@ async def test_an_output_that_fails_ends_the_conversation(tmp_path: Path, monkey
     os.close(read)
 
 
+async def test_a_message_of_the_command_line_is_kept_though_the_output_fails_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when an answer from an earlier chat cannot be printed either."""
+    stdout = io.StringIO()
+    stdout.close()
+    monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout))
+    channel, box = make(tmp_path), Letterbox()
+    channel.options = ConsoleOptions(message="hello")
+    with pytest.raises(Unavailable):
+        await channel.send(reply("from yesterday"))
+    with pytest.raises(StreamFailed):
+        await channel.run(box)
+    assert box.texts == ["hello"]
+
+
 async def test_an_input_that_fails_ends_the_conversation(tmp_path: Path) -> None:
     """What cannot be read now cannot be read in a minute either."""
     folder = os.open(tmp_path, os.O_RDONLY)
