@@ -38,6 +38,7 @@ from kenobot.storage.connection import Connection
 _LEAST = 3  # letters of the piece of a word by which texts are looked through
 _SHORTEST_QUOTE = 8  # characters: what is shorter stands in other texts by chance
 _SLOT = "slot:"  # such a key stands for a place, whatever is in it
+_LINES = ("note", "episode")
 _OWN_NOTES = ("scratchpad", "profile", "summary")
 _MADE_ASLEEP = frozenset({("summary", "week"), ("profile", "profile"), ("note", "meta"), ("question", "question")})
 _COMPOUND = re.compile(r"^.$|['’.&/-]", re.ASCII)  # a word that comes in its parts as well, and one letter of such
@@ -107,17 +108,19 @@ def forget(
     names: Iterable[str] = (),
     reason: str = "",
     author: str = "",
+    line_only: bool = False,
 ) -> ForgetResult | None:
     """Take a record out of sight, reversibly. None when there is no such live record within `reach`.
 
     names: what the person is called, which need not stand where the fact is told again. author: the account in a group
-    whose copies and turns alone go with it; "" for everybody's.
+    whose copies and turns alone go with it; "" for everybody's. line_only: a person took its line out of a file, in
+    which those that repeat it within other words still stand.
     """
     known = store.get(connection, record, reach)
     if known is None or known.status != "active":
         return None
     act = actor.change_context(reason)
-    copies = _copies(connection, known, reach)
+    copies = [copy for copy in _copies(connection, known, reach) if not (line_only and copy.form in _LINES)]
     if author:
         copies = [copy for copy in copies if said_only_by(connection, copy, author)]
     copies += [week for week in _weeks(connection, [known], reach) if week.status == "active" and week not in copies]

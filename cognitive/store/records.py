@@ -286,15 +286,15 @@ def changed_since(
     return select(connection, where, values, scopes, order="changed_event", limit=limit)
 
 
-def successor(connection: Connection, record: int, reach: Scopes) -> Record | None:
-    """The live record at the end of the chain that superseded `record`, if it is within `reach`."""
+def successor(connection: Connection, record: int, reach: Scopes, status: str = "active") -> Record | None:
+    """The newest record of a status, a live one, in the chain that superseded `record`, if it is within `reach`."""
     where, scopes = scope_filter(reach)
     row = connection.execute(
         "WITH RECURSIVE heir (id) AS (SELECT src FROM link WHERE dst = ? AND type = 'supersedes' "
         "UNION SELECT src FROM link JOIN heir ON dst = heir.id WHERE type = 'supersedes') "
-        f"SELECT record.id FROM record JOIN heir USING (id) WHERE status = 'active' AND {where} "
+        f"SELECT record.id FROM record JOIN heir USING (id) WHERE status = ? AND {where} "
         "ORDER BY record.id DESC LIMIT 1",
-        (record, *scopes),
+        (record, status, *scopes),
     ).fetchone()
     return get(connection, row[0], reach) if row else None
 

@@ -157,8 +157,8 @@ class ListFileEdit(ListFile):
         if self.role.kind == "slot":
             return None
         key, scope = key_of(text), self.role.scope
-        ended = next((r for r in store.ended_with_key(self.connection, scope, key, 1) if r.form in _LINES), None)
-        if ended is None or ended.status != "forgotten":
+        ended = self._forgotten_as(key)
+        if ended is None:
             if tombstone_time(self.connection, scope, key) is None:
                 return None
             revived_lines.hold_line(self.connection, self._context.at, self.path, RevivedLine(scope, 0, text))
@@ -167,6 +167,16 @@ class ListFileEdit(ListFile):
             return self._moved(ended.id)
         revived_lines.hold_line(self.connection, self._context.at, self.path, RevivedLine(scope, ended.id))
         return ended.id
+
+    def _forgotten_as(self, key: str) -> store.Record | None:
+        """Query the record that was forgotten last with these words, or with others that took their place."""
+        ended = store.ended_with_key(self.connection, self.role.scope, key, 1)
+        if not ended or ended[0].form not in _LINES:
+            return None
+        if ended[0].status != "superseded":
+            return ended[0] if ended[0].status == "forgotten" else None
+        lives = store.successor(self.connection, ended[0].id, self.reach) is not None
+        return None if lives else store.successor(self.connection, ended[0].id, self.reach, "forgotten")
 
     def _was_cut(self, record: store.Record) -> bool:
         """Tell whether a record was forgotten because its line was taken out of another file, lately."""
@@ -275,7 +285,7 @@ class ListFileEdit(ListFile):
     def _refused(self, was: int, record: int | None) -> int | None:
         """Forget what the person wrote over, even when memory does not take what they wrote instead."""
         if record is None:
-            forget(self.connection, was, self.reach, self._context)
+            forget(self.connection, was, self.reach, self._context, line_only=True)
         return record
 
     def _removed(self, record: int) -> None:
@@ -283,7 +293,8 @@ class ListFileEdit(ListFile):
         known = store.get(self.connection, record, self.reach)
         if known is not None and (self.shows(known) or self._stood(known)):
             first = self._forgotten[0] if self._forgotten else None  # all of it is undone together
-            hidden = forget(self.connection, record, self.reach, replace(self._context, part_of=first))
+            context = replace(self._context, part_of=first)
+            hidden = forget(self.connection, record, self.reach, context, line_only=True)
             if hidden is not None:
                 self._forgotten.append(hidden.event)
                 events.extend_event(self.connection, hidden.event, {"path": self.path})

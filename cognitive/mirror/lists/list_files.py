@@ -248,8 +248,8 @@ class ListFiles(FileSync[Blocks]):
 
         An editor that saves may empty a file first and write it then.
         """
-        lost = await self._database.read(lambda c: ListFile(c, path, self._role(path), self._zone).last_records())
-        if len(lost) < self._policy.files.announce_from:
+        lost = await self._held_much(path)
+        if not lost:
             return False
         now = self._clock.monotonic()
         seen, since = self._emptied.get(path, (None, now))
@@ -261,6 +261,11 @@ class ListFiles(FileSync[Blocks]):
         await self._database.write(lambda connection: missing_files.record_loss(connection, at, path, lost))
         log.warning("%s is empty at once: that looks like a loss, so it is written again.", path)
         return True
+
+    async def _held_much(self, path: str) -> tuple[int, ...]:
+        """Query the records of a file whose emptying may be a loss; none where it held few."""
+        held = await self._database.read(lambda c: ListFile(c, path, self._role(path), self._zone).last_records())
+        return held if len(held) >= self._policy.files.announce_from else ()
 
     def _view(self, connection: Connection, path: str, found: ReadResult) -> FileView[Blocks]:
         is_watched = path in self._known and self._seen.get(path, UNKNOWN) != UNKNOWN
@@ -324,8 +329,8 @@ class ListFiles(FileSync[Blocks]):
             if await self._is_as_noted(path):
                 return None
             found = await disk.read(self._root, path)
-            if found.text is None or (path in self._known and not found.text.strip()):
-                return None  # an emptied one may be lost
+            if found.text is None or (not found.text.strip() and await self._held_much(path)):
+                return None  # it may be lost
             view = await self._database.read(partial(self._view, path=path, found=found))
             lines = await self._database.read(partial(self._read_lines, path=path, text=found.text))
         except StoreError:

@@ -201,9 +201,10 @@ class ListFile:
             return False
         if self.role.kind != "daily":
             return True
+        other_day = record.day != self.role.detail  # one of this day leaves the hot log for the archive, or comes back
         if self.role.archived:
-            return record.tier != decay_store.DAILY
-        return not leaves and record.tier != decay_store.ARCHIVE
+            return other_day or record.tier != decay_store.DAILY
+        return not leaves and (other_day or record.tier != decay_store.ARCHIVE)
 
     def _is_empty(self, blocks: Blocks) -> bool:
         """Tell whether no record stands in a log, and the archive has its owner's text."""

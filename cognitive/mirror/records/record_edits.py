@@ -380,7 +380,7 @@ def absorb_deletions(
         rewrite.add(row.record)
         if path in kept or not _deletion_forgets(row):
             continue
-        hidden = forget(connection, row.record, (spot.scope,), _context_of(spot, context))
+        hidden = forget(connection, row.record, (spot.scope,), _context_of(spot, context), line_only=True)
         events += [hidden.event] if hidden is not None and hidden.event else []
     return events, rewrite
 

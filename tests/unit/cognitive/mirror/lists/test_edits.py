@@ -288,6 +288,30 @@ async def test_a_line_cut_from_any_file_into_any_other_moves_there(house: House,
     assert await house.mirror.sync_in() == 0 and await house.count_events() == events
 
 
+async def test_a_line_deleted_takes_no_longer_one_with_it(house: House) -> None:
+    """What repeats it within other words still stands in its file, so it lives."""
+    house.write("MEMORY.md", "- the gym closes at ten on Mondays\n- the gym closes at ten\n")
+    await house.mirror.sync_in()
+    assert len(await house.texts()) == 2
+    house.write("MEMORY.md", "- the gym closes at ten on Mondays\n")
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
+    assert await house.texts() == ["the gym closes at ten on Mondays"]
+    assert house.text("MEMORY.md") == "- the gym closes at ten on Mondays\n"
+
+
+@pytest.mark.parametrize(("one", "other"), [(LOG, "archive/2025-11-03.md"), ("archive/2025-11-03.md", LOG)])
+async def test_a_copy_between_a_log_and_an_archived_one_stays(house: House, one: str, other: str) -> None:
+    """It stays where it was put, whichever of the two days it belongs to."""
+    house.write(one, "## 9:05 — likes tea\n\n")
+    await house.mirror.sync_in()
+    house.write(other, "## 9:05 — likes tea\n\n")
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
+    assert await house.texts() == ["likes tea"]
+    assert house.text(one) == house.text(other) == "## 9:05 — likes tea\n\n"
+
+
 async def test_two_lines_of_one_save_do_not_end_each_other(house: House) -> None:
     """What its owner wrote in one go stands, even where one line speaks against another."""
     house.write("MEMORY.md", "- Ana lives in Paris\n- Ana lives in Bilbao\n")

@@ -124,3 +124,29 @@ async def test_a_line_put_elsewhere_long_after_it_was_cut_is_asked_about(house: 
     await sync(house)
     assert await house.texts() == []
     assert await question(house) is not None
+
+
+async def test_an_earlier_wording_of_what_was_forgotten_is_asked_about(house: House) -> None:
+    """An older tree says it as it was before it was corrected; what is wanted back is what was forgotten."""
+    await house.learn("the gym closes at tne", flush=True)
+    house.edit(LOG, "tne", "ten")
+    await sync(house)
+    (gym,) = await house.live()
+    await house.forget(gym.id)
+    await sync(house)
+    house.write(LOG, ENTRY("the gym closes at tne"))
+    await sync(house)
+    assert await house.texts() == []
+    held = await question(house)
+    assert held is not None and held.lines == (RevivedLine("owner", gym.id),)
+
+
+async def test_an_earlier_wording_of_what_is_believed_is_the_owners_word(house: House) -> None:
+    """A correction taken back by hand is a correction."""
+    await house.learn("the gym closes at ten", flush=True)
+    house.edit(LOG, "ten", "eleven")
+    await sync(house)
+    house.edit(LOG, "eleven", "ten")
+    await sync(house)
+    assert await house.texts() == ["the gym closes at ten"]
+    assert await question(house) is None
