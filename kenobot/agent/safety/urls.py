@@ -27,7 +27,13 @@ _UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff"
 )
-_UNSEEN_RUN = re.compile(f"[{_UNSEEN}]+")
+# What Markdown takes away or writes for another sign, where that makes a name with dots: `a**b**.c`, `a&#46;b`.
+_WRITTEN = dict.fromkeys(("46", "x2e", "period"), ".") | dict.fromkeys(("64", "x40", "commat"), "@")
+_WRITTEN |= dict.fromkeys(("47", "x2f", "sol"), "/")
+_UNSEEN_RUN = re.compile(
+    rf"[{_UNSEEN}]+|(?:\*{{1,3}}|~~|__|\\)(?=\.)|\\(?=[_-])|(?<=\.)(?:\*{{1,3}}|~~|__)(?=\w)"
+    rf"|(?<=[^\W\d_])(?:\*{{1,3}}|~~)(?=[^\W\d_])|&(?ai:#0{{0,6}}({'|'.join(_WRITTEN)})|({'|'.join(_WRITTEN)}));"
+)
 _DOTS = dict.fromkeys(map(ord, "。．｡․"), ".") | {ord("⁄"): "/", ord("∕"): "/", ord("："): ":"}
 
 _SCHEMES = (
@@ -205,7 +211,7 @@ def _trimmed(text: str, start: int, end: int) -> int:
 
 def _folded(text: str) -> tuple[str, list[int]]:
     """Fold `text` as a client may read it, with the place of each character in `text`; no places if all are equal."""
-    if text.isascii():
+    if text.isascii() and _UNSEEN_RUN.search(text) is None:
         return text, []
     letters: list[str] = []
     places: list[int] = []
@@ -214,6 +220,9 @@ def _folded(text: str) -> tuple[str, list[int]]:
         end = gap.start() if gap else len(text)
         letters.append("".join(map(_plain, text[at:end])))
         places.extend(range(at, end))
+        if gap and gap.lastindex:
+            letters.append(_WRITTEN[gap[gap.lastindex].casefold()])
+            places.append(end)
         at = gap.end() if gap else end
     return "".join(letters), places
 

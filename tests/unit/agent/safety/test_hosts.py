@@ -102,6 +102,12 @@ def test_programs_files_and_sentences_are_no_addresses(text: str) -> None:
         ("goya arroba evil punto party", "goya arroba evil punto party"),
         ("goya.evil.zip", "goya.evil.zip"),
         ("goya.eth", "goya.eth"),
+        ("**goya**.casino", "goya.casino"),
+        ("goya.**evil**.casino", "goya.evil.casino"),
+        ("goya\\.casino", "goya.casino"),
+        ("goya&#46;casino", "goya.casino"),
+        ("goya&PERIOD;casino", "goya.casino"),
+        ("goya~~.~~casino", "goya.casino"),
         ("0x7f.0.0.0x1/goya", "0x7f.0.0.0x1/goya"),
     ],
 )
