@@ -13,7 +13,8 @@ _HEADING = rf"^[ \t>*]{{0,4}}(?:{_FORMS['mail_heading']})\*{{0,2}}[ \t]?:[^\n]*+
 _TO_THE_END = re.compile(
     rf"(?:(?:{_HEADING}){{2}}"
     rf"|^(?:[-_ ]{{3,40}})?(?:{_FORMS['forwarded_mail']})\b[^\n]{{0,40}}$"
-    rf"|^(?:{_FORMS['answer_opens']})\b[^\n]{{6,200}}(?:{_FORMS['answer_closes']})[ \t]?:)",
+    rf"|^(?:{_FORMS['answer_opens']})\b(?=[^\n]{{0,200}}[0-9])"
+    rf"[^\n]{{6,200}}(?:{_FORMS['answer_closes']})[ \t]?:[ \t]*$)",
     re.MULTILINE | re.IGNORECASE,
 )
 _CHAT_LINE = re.compile(
@@ -28,7 +29,8 @@ _PAGE = re.compile(
     r"<!--|</(?:html|head|body|div|p|span|td|tr|table|script|style|a|ul|ol|li|h[1-6])[ \t]*>", re.IGNORECASE
 )
 _WORK = re.compile(
-    rf"\A[ \t¿¡]{{0,4}}(?:{_FORMS['courtesy']})?[ ,]{{0,2}}(?:{_FORMS['work']})(?!\w)[^\n:.!?]{{0,60}}[:：](?=\s+\S)",
+    rf"\A[ \t¿¡]{{0,4}}(?:{_FORMS['courtesy']})?[ ,]{{0,2}}(?:{_FORMS['work']})(?!\w)"
+    r"[^\n:.!?]{0,60}[?]?[:：](?=\s+\S)",
     re.IGNORECASE,
 )
 

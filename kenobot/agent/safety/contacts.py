@@ -29,6 +29,8 @@ _DATE = re.compile(r"[0-9]{4}[-./][0-9]{2}[-./][0-9]{2}|[0-9]{1,2}[-./][0-9]{1,2
 _NEAR = 32
 _LONGEST_NUMBER = 15
 _LONGEST_AT_HOME = 11
+_SHORTEST_ABROAD = 9
+_SUM = re.compile(r"\+?[1-9][0-9]?(?:[ \u00a0.][0-9]{3}){2,}\Z")
 _CALLING = re.compile(
     r"(?:\b(?:call|calls|calling|phone|telephone|tel|dial|ring|text|sms|whatsapp|signal|viber|fax|mobile|cell|hotline"
     r"|llam\w{1,6}|marca\w{0,4}|marque|tel[eé]fonos?|tfno|m[oó]vil|celular|escr[ií]b\w{1,6}|bizum"
@@ -62,7 +64,13 @@ def _is_phone(text: str, match: re.Match[str]) -> bool:
     figures = figures_of(number)
     if len(figures) > _LONGEST_NUMBER or _DATE.match(number):
         return False
-    if number.startswith("+") or _AREA.match(number) or (number.startswith("00") and len(figures) > _LONGEST_AT_HOME):
+    if _SUM.match(number) and len(figures) < _SHORTEST_ABROAD:
+        return False
+    if (
+        (number.startswith("+") and len(figures) >= _SHORTEST_ABROAD)
+        or _AREA.match(number)
+        or (number.startswith("00") and len(figures) > _LONGEST_AT_HOME)
+    ):
         return True
     if _TRUNK.match(number) and len(figures) >= 9 and not number.startswith(("0.", "0,")):
         return True

@@ -1,7 +1,8 @@
 """Tell the host of an address from other names with dots: files, programs, abbreviations, forgotten blanks.
 
 A name is a host when it ends in a top-level domain, unless it is a file's name or says nothing: of words of programs
-alone, or with a forgotten blank between two sentences. The endings are IANA's list, as it is published.
+alone, after an initial ("M.Dupont"), or with a forgotten blank between two sentences. The endings are IANA's list, as
+published.
 """
 
 import re
@@ -68,7 +69,7 @@ def is_host(name: str, *, followed: bool, in_code: bool = False, before_word: bo
         return True
     if last in _ATTRIBUTES and labels[0].isalpha() and len(labels[0]) <= _LONGEST_VARIABLE:
         return False
-    if is_file_name(name) or (in_code and last in _ATTRIBUTES):
+    if is_file_name(name) or len(labels[0]) == 1 or (in_code and last in _ATTRIBUTES):
         return False
     written = name.rpartition(".")[2]
     return not (before_word and last in _BEGINNINGS and written.istitle() and labels[0].isalpha())
