@@ -4,6 +4,7 @@ Once such a text holds a known tag in any disguise, every element whose content 
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
@@ -48,7 +49,7 @@ class QuotationCheck:
         self._effort += _ampersands(pieces) * (_EFFORT // _MOST_AMPERSANDS)
         if self._effort > _EFFORT:
             return True
-        sought = [text for piece in pieces if (text := fold(piece).strip(_EDGES))]
+        sought = [text for piece in pieces if (text := _comparable(piece).strip(_EDGES))]
         return all(text in self._haystack for text in sought) if sought else name in self._mentioned
 
     @cached_property
@@ -59,13 +60,18 @@ class QuotationCheck:
 
     @cached_property
     def _haystack(self) -> str:
-        folded = (fold(reading) for text in self._untrusted for reading in readings(text))
+        folded = (_comparable(reading) for text in self._untrusted for reading in readings(text))
         return _SEPARATOR.join(folded).ljust(_SHORTEST_SEARCHED, _SEPARATOR)
 
     @cached_property
     def _mentioned(self) -> frozenset[str]:
         found = {match.lastindex for match in markup_pattern(self._names).finditer(self._haystack)}
         return frozenset(name for number, name in enumerate(self._names.values(), 1) if number in found)
+
+
+def _comparable(text: str) -> str:
+    """Fold `text`; Korean letters written in parts become syllables again."""
+    return unicodedata.normalize("NFC", fold(text))
 
 
 def _ampersands(texts: Sequence[str]) -> int:

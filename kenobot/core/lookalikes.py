@@ -39,9 +39,10 @@ _REFERENCE = re.compile(r"(&(?:#[0-9]++|#[xX][0-9a-fA-F]++|[a-zA-Z][a-zA-Z0-9]{1
 _ZEROS = re.compile(r"#([xX]?)0+(?=[0-9a-fA-F])")
 _LONGEST_REFERENCE: Final = 40
 _UNWRAPPINGS: Final = 3
+_FEW: Final = 100  # characters that are replaced one after the other, which is quicker than a table
 _PADDING = re.compile(r"[^\w>]")  # before a name
 # Between the letters of a name; signs that stand for a letter are no padding.
-_BETWEEN: Final = r"(?:(?![@$!|+])[^\w<>]|_){0,3}+"
+_BETWEEN: Final = r"[\s\-_.,:;'\"`´*~^&%#=?()\[\]{}/\\·•…]{0,3}+"
 
 
 def fold(text: str) -> str:
@@ -78,8 +79,13 @@ def markup_pattern(names: Iterable[str], end: str = r"(?![\w-])") -> re.Pattern[
 
     end: what has to follow.
     """
-    spelled = "|".join(f"({_BETWEEN.join(map(_letter_pattern, name.replace('-', '')))})" for name in names) or "(?!)"
-    return re.compile(rf"<[^\w<>]*+(?:{spelled}){end}")
+    letters = [name.replace("-", "") for name in names]
+    if not letters:
+        return re.compile("(?!)")
+    spelled = "|".join(f"({_BETWEEN.join(map(_letter_pattern, name))})" for name in letters)
+    # The first letter sorts out nearly every bracket.
+    firsts = re.escape("".join(sorted({each[0] for name in letters for each in _spellings(name[0])})))
+    return re.compile(rf"<[^\w<>]*+(?=[{firsts}])(?:{spelled}){end}")
 
 
 def defuse(text: str, pattern: re.Pattern[str]) -> str:
@@ -137,15 +143,27 @@ def _unescaped_chars(chars: Sequence[tuple[str, int]]) -> Iterator[tuple[str, in
         at += len(piece)
 
 
+def _spellings(letter: str) -> list[str]:
+    """List all that a letter of a name may be written with in a folded text."""
+    return [letter, *_WRITTEN_AS.get(letter, ())]
+
+
 def _letter_pattern(letter: str) -> str:
-    """The pattern of all that a letter of a name may be written with in a folded text."""
-    return f"(?:{'|'.join(map(re.escape, (letter, *_WRITTEN_AS.get(letter, ()))))})"
+    spellings = _spellings(letter)
+    several = "|".join(re.escape(each) for each in spellings if len(each) > 1)
+    one = f"[{re.escape(''.join(each for each in spellings if len(each) == 1))}]"
+    return f"(?:{one}|{several})" if several else one
 
 
 def _without_disguise(text: str) -> str:
     if text.isascii():
         return text.translate(_NO_CONTROLS)
-    return text.translate({ord(char): _look(char) for char in set(text)})
+    looks = {char: look for char in set(text) if (look := _look(char)) != char}
+    if len(looks) > _FEW:
+        return text.translate({ord(char): look for char, look in looks.items()})
+    for char, look in looks.items():  # no look holds another character of these
+        text = text.replace(char, look)
+    return text
 
 
 @lru_cache(maxsize=4096)
@@ -156,11 +174,12 @@ def _look(char: str) -> str:
     if char.isascii():
         return char  # its case may be that of an entity's name
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", char).casefold())
-    return "".join(
+    looks = (
         _DRAWN_AS.get(each, each)
         for each in plain
         if not (unicodedata.combining(each) or unicodedata.category(each) == "Me" or _DROPPED.match(each))
     )
+    return unicodedata.normalize("NFC", "".join(looks))  # Korean syllables stay whole
 
 
 def _unescaped(text: str) -> str:
