@@ -141,7 +141,7 @@ async def test_a_stored_text_forges_no_section_and_no_entry(tmp_path: Path, tag:
             assert len(await scene.rows(LIVE)) == 1
             for prompt in scene.requests[1:]:
                 assert prompt.count(harmless) == 1
-                assert section(prompt, harmless).startswith(heading)
+                assert section(prompt, harmless).startswith((heading, "### New preferences"))
             # preferences.md is shown as it stands; there an indented line is part of the item above it
             prompts[name] = ["\n".join(headings(each, indented=tag != "user-update")) for each in scene.requests]
             kept = await scene.rows(LIVE)
