@@ -33,7 +33,7 @@ class FilesPolicy:
     hot_days: int = 3  # days whose folders are scanned before each turn
     hot_files: int = 100  # newest files scanned of each day
     scan_step_files: int = 10_000  # files that one step of the background scan reads
-    batch: int = 100  # files written before one note of them
+    batch: int = 16  # files written before one note of them, for which a turn that looks at files waits
     # Quoted word for word, from this confidence on.
     artifact_categories: frozenset[str] = frozenset({"decision", "correction", "principle", "commitment"})
     artifact_confidence: float = 0.8
