@@ -250,6 +250,7 @@ class Scheduler:
         self._running: set[asyncio.Task[Any]] = set()  # bounded: the jobs there are; turn
         # bounded: the jobs there are; test_a_full_disk_is_logged_once_until_it_works_again
         self._hindered: set[str] = set()
+        self._stopping = False
         self._scheduler: Any = None
 
     def every(self, seconds: float, name: str, job: Job) -> None:
@@ -278,6 +279,7 @@ class Scheduler:
         """
         if self._scheduler is None:
             return
+        self._stopping = True
         self._scheduler.pause()
         await finish_or_cancel(self._running, grace)
         self._scheduler.shutdown(wait=False)
@@ -297,5 +299,9 @@ class Scheduler:
                 _log.warning("scheduled job %s has to wait: %s", name, error)
         except Exception:
             _log.exception("scheduled job %s failed", name)
+        except asyncio.CancelledError:
+            if not self._stopping:
+                raise
+            _log.info("scheduled job %s was broken off", name)
         finally:
             self._running.discard(task)

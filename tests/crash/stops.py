@@ -1,9 +1,11 @@
 """SIGTERM at every stage: the process ends by itself within ten seconds, and nothing is lost. And a second instance."""
 
 import asyncio
+import contextlib
 import signal
+import sqlite3
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,11 +21,16 @@ _EARLY = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # seconds after a new interp
 
 @dataclass(frozen=True)
 class Stage:
-    """When SIGTERM comes: `delay` seconds a call the model takes, `sending` seconds a message Telegram takes."""
+    """When SIGTERM comes: `delay` seconds a call the model takes, `sending` seconds a message Telegram takes.
+
+    notes: new lines of a memory file that the bot finds at its start. locked: another program holds the database.
+    """
 
     name: str
     delay: float = 0.0
     sending: float = 0.0
+    notes: int = 0
+    locked: bool = False
 
 
 STAGES = (
@@ -34,6 +41,8 @@ STAGES = (
     Stage("Telegram would take half a minute", sending=30),
     Stage("both hang", delay=60, sending=30),
     Stage("in the middle of a burst"),
+    Stage("a large memory file is taken in", notes=16_000),
+    Stage("another program holds the database", locked=True),
 )
 
 
@@ -82,17 +91,25 @@ async def play(lab: Lab, plan: Plan = WHOLE) -> list[Line]:
 async def _stop(world: World, stage: Stage, line: Line, longest: float) -> None:
     world.model.script = [{"match": "m0000", "times": 1, "delay": stage.delay}] if stage.delay else []
     world.telegram.send_seconds = stage.sending
+    if stage.notes:
+        _write_notes(world, stage.notes)
     await world.bot.start()
-    if stage.delay or stage.sending:
+    if stage.notes:
+        await asyncio.sleep(world.rng.uniform(0.5, 3))
+    elif stage.delay or stage.sending:
         await world.say(1)
         await until(lambda: world.model.calls, 20)
         await asyncio.sleep(0.3 if stage.sending else 0.0)
     elif stage.name != "idle":
         await world.say(30)
         await asyncio.sleep(world.rng.uniform(0.05, 0.3))
-    began = time.monotonic()
-    code = await world.bot.terminate()
-    took = time.monotonic() - began
+    with _locked(world) if stage.locked else contextlib.nullcontext():
+        if stage.locked:
+            await world.say(3)
+            await asyncio.sleep(0.5)
+        began = time.monotonic()
+        code = await world.bot.terminate()
+        took = time.monotonic() - began
     line.times += 1
     if code or took > longest:
         line.broken.append(f"{stage.name}: exit code {code} after {took:.1f} s")
@@ -105,6 +122,24 @@ async def _stop(world: World, stage: Stage, line: Line, longest: float) -> None:
     await world.say(2)
     await world.bot.start()
     await _finish(world, stage.name, line)
+
+
+def _write_notes(world: World, count: int) -> None:
+    """Leave a large file of notes, as a person may who brings their own."""
+    lines = (
+        f"- note {number} on {world.rng.randrange(count)} and {world.rng.randrange(99)}\n" for number in range(count)
+    )
+    memory = world.home / "memory"
+    memory.mkdir(parents=True, exist_ok=True)
+    (memory / "MEMORY.md").write_text("".join(lines), "utf-8")
+
+
+@contextlib.contextmanager
+def _locked(world: World) -> Iterator[None]:
+    """Hold the lock to write, as a program that looks into the database may."""
+    with contextlib.closing(sqlite3.connect(world.home / "kenobot.db", isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
 
 
 async def _stop_early(world: World, moment: float, line: Line) -> None:

@@ -132,6 +132,22 @@ async def test_stop_lets_a_job_at_work_finish() -> None:
     assert ends == ["finished"]
 
 
+async def test_stop_breaks_off_a_job_that_outlasts_its_grace(caplog: pytest.LogCaptureFixture) -> None:
+    """Without a traceback: that is how the end is meant."""
+    schedule, begun = Scheduler(), asyncio.Event()
+
+    async def job() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    schedule.every(_TICK, "job", job)
+    await schedule.start()
+    async with asyncio.timeout(10):
+        await begun.wait()
+        await schedule.stop(_TICK)
+    assert "Traceback" not in caplog.text
+
+
 async def test_a_full_disk_is_logged_once_until_it_works_again(caplog: pytest.LogCaptureFixture) -> None:
     """A job a second would else fill a disk that is full already; without a traceback, and anew after a success."""
     schedule, runs, enough = Scheduler(), 0, asyncio.Event()
