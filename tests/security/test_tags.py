@@ -260,9 +260,9 @@ async def test_any_text_gets_an_answer_and_breaks_nothing(tmp_path: Path, text: 
         assert scene.requests[-1].encode("utf-8", "strict")
 
 
-async def test_a_reply_of_a_hundred_thousand_letters_arrives_whole(tmp_path: Path) -> None:
+async def test_a_long_reply_within_the_bound_arrives_whole(tmp_path: Path) -> None:
     """Nothing of a long reply is lost, and its tags act."""
-    words = "word " * 20_000
+    words = "word " * 6_000
     async with Scene(tmp_path, [f"{words}<memory>{FACT}</memory>"]) as scene:
         assert await scene.say("Tell me everything") == words.strip()
         assert len(await scene.rows(LIVE)) == 1

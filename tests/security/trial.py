@@ -24,7 +24,13 @@ from tests.security.telegram_server import TelegramServer
 _FINE = "Fine."
 _BORDER = re.compile(r"<\s*/?\s*kenobot-context", re.IGNORECASE)
 _ENTRY = re.compile(r"## [0-9]{2}:[0-9]{2} — |### [0-9]{4}-")
-_SECTIONS = {"### Long-term memory", "### Recent notes", "### Chat-specific memory", "### Chat context"}
+_SECTIONS = {
+    "## Group chat",
+    "### Long-term memory",
+    "### Recent notes",
+    "### Chat-specific memory",
+    "### Chat context",
+}
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 _HOME = {"kenobot.db", "kenobot.db-wal", "kenobot.db-shm", "memory", "credentials", "backups", "kenobot.lock"}
 _SECONDS = 30
