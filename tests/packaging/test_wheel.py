@@ -27,6 +27,7 @@ DATA = (
     "agent/commands/*.toml",
     "agent/prompt/*.md",
     "agent/safety/*.toml",
+    "agent/safety/*.txt",
     "channels/telegram/*.toml",
     "cognitive/compact/*.txt",
     "cognitive/control/*.toml",
