@@ -8,7 +8,7 @@ the message, because the process stops or the model is out of reach, is given ba
 import hashlib
 import json
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -20,6 +20,7 @@ from kenobot.ports.messages import Attachment, Inbound
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
+_Value = str | int | None
 FinalState = Literal["answered", "failed", "expired", "dead", "dropped"]
 
 _KEEP_DAYS = 7
@@ -79,56 +80,26 @@ class Inbox:
         """Store a message; None when it had been stored before. Returns once it is on disk.
 
         digest: of the message as its channel brought it. When another message has its id already, it is stored under an
-        id of its own.
-
-        dropped: why it is not to be answered; it is then stored as done and without its words, so that it is
-        recognised and never looked at again.
-        claimed: its turn begins at once, so that storing it and claiming it are one write. Its ids must have a UTF-8:
-        see `misfit`.
+        id of its own. drop_reason: why it is not to be answered; it is then stored as done and without its words, so
+        that a repeat of it is recognised. claimed: its turn begins at once, so that storing it and claiming it are one
+        write. Its ids must have a UTF-8: see `has_bad_ids`.
         """
-        now = self._clock.now()
         inbound = replace(inbound, text=replace_surrogates(inbound.text), user_name=_name(inbound.user_name))
-        state = "dropped" if drop_reason else "claimed" if claimed else "pending"
+        row = _columns(inbound, self._clock.now().isoformat(), drop_reason) | {
+            "trace": trace,
+            "state": "dropped" if drop_reason else "claimed" if claimed else "pending",
+            "attempts": int(claimed),
+            "digest": digest,
+        }
 
         def work(connection: Connection) -> PendingMessage | None:
-            external_id = _free_id(connection, inbound.channel, inbound.external_id, digest)
-            cursor = connection.execute(
-                "INSERT INTO inbox (channel, external_id, chat, session, sender, sender_name, private, forwarded, "
-                "text, sent_at, received_at, trace, state, attempts, reason, done_at, "
-                "kind, reply_to, target, value, thread, attachments, platform_id, digest) "
-                f"VALUES ({', '.join('?' * 24)}) "
-                "ON CONFLICT DO NOTHING",
-                (
-                    inbound.channel,
-                    external_id,
-                    inbound.chat,
-                    inbound.session,
-                    inbound.user,
-                    inbound.user_name,
-                    inbound.private,
-                    inbound.forwarded,
-                    "" if drop_reason else inbound.text,
-                    inbound.sent_at.isoformat(),
-                    now.isoformat(),
-                    trace,
-                    state,
-                    int(claimed),
-                    drop_reason,
-                    now.isoformat() if drop_reason else None,
-                    inbound.kind,
-                    inbound.reply_to,
-                    inbound.target,
-                    inbound.value,
-                    inbound.thread,
-                    "[]" if drop_reason else json.dumps([asdict(each) for each in inbound.attachments]),
-                    inbound.platform_id,
-                    digest,
-                ),
-            )
-            if cursor.rowcount == 0 or cursor.lastrowid is None:
-                return None
-            stored = replace(inbound, external_id=external_id)
-            return PendingMessage(cursor.lastrowid, stored, trace, int(claimed), claimed, fresh=True)
+            stored, number = inbound, _insert(connection, row)
+            if number is None:
+                free = _free_id(connection, inbound.channel, inbound.external_id, digest)
+                if free == inbound.external_id:
+                    return None
+                stored, number = replace(inbound, external_id=free), _insert(connection, row | {"external_id": free})
+            return None if number is None else PendingMessage(number, stored, trace, int(claimed), claimed, fresh=True)
 
         pending = await self._database.write(work)
         if pending is not None and drop_reason:
@@ -138,24 +109,21 @@ class Inbox:
     async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         """Keep something unreadable in the dead-letter box."""
         now = self._clock.now().isoformat()
-
-        def work(connection: Connection) -> int | None:
-            cursor = connection.execute(
-                "INSERT INTO inbox (channel, external_id, chat, session, sender, text, sent_at, received_at, trace, "
-                "state, reason, done_at) VALUES (?, ?, '', '', '', ?, ?, ?, '', 'dead', ?, ?) ON CONFLICT DO NOTHING",
-                (
-                    _escape_surrogates(channel),
-                    _escape_surrogates(external_id),
-                    replace_surrogates(raw[:_RAW_KEPT]),
-                    now,
-                    now,
-                    replace_surrogates(reason),
-                    now,
-                ),
-            )
-            return cursor.lastrowid if cursor.rowcount else None
-
-        message = await self._database.write(work)
+        row = {
+            "channel": _escape_surrogates(channel),
+            "external_id": _escape_surrogates(external_id),
+            "chat": "",
+            "session": "",
+            "sender": "",
+            "text": replace_surrogates(raw[:_RAW_KEPT]),
+            "sent_at": now,
+            "received_at": now,
+            "trace": "",
+            "state": "dead",
+            "reason": replace_surrogates(reason),
+            "done_at": now,
+        }
+        message = await self._database.write(lambda connection: _insert(connection, row))
         if message is not None:
             self._make_room(self._aside, message)
 
@@ -241,6 +209,41 @@ class Inbox:
         for state, kept in limits:
             newest = await self._database.read(partial(_oldest_kept, state, kept))
             await self._database.prune("inbox", f"{_ASIDE} AND state = ? AND id < ?", state, newest)
+
+
+def _columns(inbound: Inbound, now: str, drop_reason: str) -> dict[str, _Value]:
+    """Return the columns that hold a message as it came in at `now`; of one that is dropped, without its words."""
+    return {
+        "channel": inbound.channel,
+        "external_id": inbound.external_id,
+        "chat": inbound.chat,
+        "session": inbound.session,
+        "sender": inbound.user,
+        "sender_name": inbound.user_name,
+        "private": inbound.private,
+        "forwarded": inbound.forwarded,
+        "text": "" if drop_reason else inbound.text,
+        "sent_at": inbound.sent_at.isoformat(),
+        "received_at": now,
+        "reason": drop_reason,
+        "done_at": now if drop_reason else None,
+        "kind": inbound.kind,
+        "reply_to": inbound.reply_to,
+        "target": inbound.target,
+        "value": inbound.value,
+        "thread": inbound.thread,
+        "attachments": "[]" if drop_reason else json.dumps([asdict(each) for each in inbound.attachments]),
+        "platform_id": inbound.platform_id,
+    }
+
+
+def _insert(connection: Connection, row: Mapping[str, _Value]) -> int | None:
+    """Insert a row and return its id; None when the channel has a message of that id."""
+    cursor = connection.execute(
+        f"INSERT INTO inbox ({', '.join(row)}) VALUES ({', '.join('?' * len(row))}) ON CONFLICT DO NOTHING",
+        tuple(row.values()),
+    )
+    return cursor.lastrowid if cursor.rowcount else None
 
 
 def message_digest(inbound: Inbound) -> str:
