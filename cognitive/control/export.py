@@ -25,6 +25,7 @@ from kenobot.cognitive.text.fingerprint import key_about, key_of
 from kenobot.core import redaction
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.database import run_steps
 
 _EVERY = 1000  # lines between two reports of progress
 _LIVE_FORMS_BY_WORDS = ("note", "episode")  # their key is that of their words, unless they fill a slot
@@ -146,13 +147,8 @@ def import_lines(
     Raises ImportFormatError, with the number of the line, before anything is written.
     """
     lines = list(lines)
-    steps = import_in_steps(connection, lines, check_lines(lines, is_memory_file), actor, is_memory_file, progress)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            report: MemoryImportReport = end.value
-            return report
+    summary = check_lines(lines, is_memory_file)
+    return run_steps(import_in_steps(connection, lines, summary, actor, is_memory_file, progress))
 
 
 def import_in_steps(

@@ -298,6 +298,17 @@ class Database:
         return _Job(work, loop, waiting), waiting
 
 
+def run_steps(steps: Generator[None, None, T], between: Callable[[], None] = lambda: None) -> T:
+    """Run long work to its end at once, with a call of `between` after each of its steps; return its result."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        between()
+
+
 class _Steps(Generic[T]):
     """Long work on its way: `batch` is the next part of it, `seconds` what the last one took."""
 

@@ -19,6 +19,7 @@ from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.core.settings.home import Home
 from kenobot.storage import migrate
 from kenobot.storage.connection import connect
+from kenobot.storage.database import run_steps
 
 
 def export(context: CommandContext) -> int:
@@ -68,13 +69,7 @@ def _import(context: CommandContext, lines: TextIO) -> MemoryImportReport:
         steps = portable.import_in_steps(
             connection, _each(lines), summary, context.owner, is_memory_file, _progress(context)
         )
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                report: MemoryImportReport = end.value
-                return report
-            next_transaction()
+        return run_steps(steps, next_transaction)
 
 
 def _each(lines: TextIO) -> Iterator[str]:

@@ -1,10 +1,8 @@
 """Nights that are killed again and again, and conversation that goes on beside them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,42 +11,14 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.ports.memory import Candidate
-from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.property.effort import effort
 from tests.scratch import scratch
-from tests.unit.cognitive.sleep.small_night import Oracle, cycle, dump, fill, play
+from tests.unit.cognitive.sleep.small_night import Killed, Mortal, Oracle, cycle, dump, fill, play
 
 POLICY = replace(DEFAULT, sleep=replace(DEFAULT.sleep, batch=2))
 TALK = AdmitContext(START, "2026-02-14", "owner")
-
-
-class Killed(BaseException):
-    """Stands for the end of the process."""
-
-
-class Mortal:
-    """A database whose process is killed before its `after`-th transaction, or right after that one is on disk."""
-
-    def __init__(self, database: Database, after: int, on_disk: bool) -> None:
-        self._database = database
-        self._left = after
-        self._on_disk = on_disk
-
-    async def write(self, work: Callable[[Connection], Any]) -> Any:
-        self._left -= 1
-        if self._left < 0:
-            if self._on_disk:
-                await self._database.write(work)
-            raise Killed
-        return await self._database.write(work)
-
-    def read(self, work: Callable[[Connection], Any]) -> Awaitable[Any]:
-        return self._database.read(work)
-
-    def read_long(self, work: Callable[[Connection], Any]) -> Awaitable[Any]:
-        return self._database.read_long(work)
 
 
 async def _night(folder: Path, kills: list[tuple[int, bool]], talk: int) -> tuple[list[tuple[object, ...]], Oracle]:
@@ -58,7 +28,7 @@ async def _night(folder: Path, kills: list[tuple[int, bool]], talk: int) -> tupl
         await database.write(fill)
         for after, on_disk in kills:
             try:
-                await play(cycle(Mortal(database, after, on_disk), oracle, policy=POLICY))  # type: ignore[arg-type]
+                await play(cycle(Mortal(database, after, on_disk=on_disk), oracle, policy=POLICY))  # type: ignore[arg-type]
             except Killed:
                 continue
         await play(cycle(database, oracle, policy=POLICY))

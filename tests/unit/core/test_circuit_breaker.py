@@ -6,6 +6,7 @@ import pytest
 
 from kenobot.core.retry import CircuitBreaker
 from kenobot.testing.clock import ManualClock
+from tests.conformance.adapters.conversation.provider import play_breaker
 from tests.recorded import CONFORMANCE
 
 _CASES = CONFORMANCE / "kenobot.jsonl"
@@ -26,19 +27,7 @@ def test_the_states_are_those_of_the_original() -> None:
     cases = [row for row in rows if row["area"] == "provider.circuit_breaker"]
     assert len(cases) == 4
     for case in cases:
-        clock = ManualClock()
-        breaker = CircuitBreaker(clock, case["input"]["threshold"], case["input"]["cooldownMs"] / 1000)
-        seen: list[list[str | int]] = []
-        for step in case["input"]["sequence"]:
-            if isinstance(step, int):
-                clock.advance(step / 1000)
-                continue
-            result = "rejected"
-            if breaker.allows_request():
-                result = "ok" if step == "ok" else "error"
-                (breaker.record_success if step == "ok" else breaker.record_failure)()
-            seen.append([result, breaker.state, breaker.failures])
-        assert seen == case["expected"]
+        assert play_breaker(case["input"]) == case["expected"]
 
 
 def test_an_open_breaker_says_for_how_long() -> None:

@@ -1,6 +1,7 @@
 """Failing models: what is asked again, after how long, and when nobody asks any more."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,15 @@ from tests.integration.providers.anthropic_standin import StandIn
 
 def circuit_breaker(case: Case) -> Outcome:
     """Numbers in the sequence let that many milliseconds pass; each call gives its result, the state, the failures."""
+    return compare(case, play_breaker(case.input))
+
+
+def play_breaker(given: Mapping[str, Any]) -> list[list[str | int]]:
+    """Play a recorded sequence of calls and pauses; result, state and failures after each call."""
     clock = ManualClock()
-    breaker = CircuitBreaker(clock, case.input["threshold"], case.input["cooldownMs"] / 1000)
-    seen: list[list[Any]] = []
-    for step in case.input["sequence"]:
+    breaker = CircuitBreaker(clock, given["threshold"], given["cooldownMs"] / 1000)
+    seen: list[list[str | int]] = []
+    for step in given["sequence"]:
         if isinstance(step, int):
             clock.advance(step / 1000)
             continue
@@ -30,7 +36,7 @@ def circuit_breaker(case: Case) -> Outcome:
             result = "ok" if step == "ok" else "error"
             (breaker.record_success if step == "ok" else breaker.record_failure)()
         seen.append([result, breaker.state, breaker.failures])
-    return compare(case, seen)
+    return seen
 
 
 def retry(case: Case) -> Outcome:

@@ -4,7 +4,8 @@ They are planned again after being carried out and then ask for nothing, as ever
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
@@ -21,6 +22,33 @@ from kenobot.testing.clock import START, EagerClock
 from tests.memory_rows import put_record
 
 UTC = ZoneInfo("UTC")
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+class Mortal:
+    """A database whose process is killed before its `after`-th transaction, or right after that one is on disk."""
+
+    def __init__(self, database: Database, after: int, *, on_disk: bool = False) -> None:
+        self._database = database
+        self._left = after
+        self._on_disk = on_disk
+
+    async def write(self, work: Callable[[Connection], Any]) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            if self._on_disk:
+                await self._database.write(work)
+            raise Killed
+        return await self._database.write(work)
+
+    def read(self, work: Callable[[Connection], Any]) -> Awaitable[Any]:
+        return self._database.read(work)
+
+    def read_long(self, work: Callable[[Connection], Any]) -> Awaitable[Any]:
+        return self._database.read_long(work)
 
 
 def fill(connection: Connection, count: int = 12) -> None:

@@ -1,7 +1,7 @@
 """A night goes pass by pass, each change whole; killed anywhere it goes on; what fails costs only itself."""
 
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,33 +24,21 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START, EagerClock
 from tests.samples import rows, scalar
-from tests.unit.cognitive.sleep.small_night import FADE, GATHER, JUDGE, PASSES, Oracle, cycle, dump, fill, play
+from tests.unit.cognitive.sleep.small_night import (
+    FADE,
+    GATHER,
+    JUDGE,
+    PASSES,
+    Killed,
+    Mortal,
+    Oracle,
+    cycle,
+    dump,
+    fill,
+    play,
+)
 
 SMALL = replace(DEFAULT, sleep=replace(DEFAULT.sleep, batch=2))
-
-
-class Killed(BaseException):
-    """Stands for the end of the process."""
-
-
-class Mortal:
-    """A database whose process is killed right before its `after`-th transaction."""
-
-    def __init__(self, database: Database, after: int) -> None:
-        self._database = database
-        self._left = after
-
-    async def write(self, work: Callable[[Connection], Any]) -> Any:
-        self._left -= 1
-        if self._left < 0:
-            raise Killed
-        return await self._database.write(work)
-
-    def read(self, work: Callable[[Connection], Any]) -> Awaitable[Any]:
-        return self._database.read(work)
-
-    def read_long(self, work: Callable[[Connection], Any]) -> Awaitable[Any]:
-        return self._database.read_long(work)
 
 
 async def _opened(folder: Path) -> Database:
