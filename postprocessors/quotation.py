@@ -65,6 +65,8 @@ class QuotationCheck:
 
     @cached_property
     def _mentioned(self) -> frozenset[str]:
+        if "<" not in self._haystack:
+            return frozenset()
         found = {match.lastindex for match in markup_pattern(self._names).finditer(self._haystack)}
         return frozenset(name for number, name in enumerate(self._names.values(), 1) if number in found)
 

@@ -234,6 +234,17 @@ def newest_daily(connection: Connection, scope: str, since_day: str, limit: int)
     return select(connection, where, (since_day,), (scope,), order="day DESC, id DESC", limit=limit)
 
 
+def newest_from_messages(connection: Connection, scope: str, messages: Iterable[int], among: int) -> list[int]:
+    """Ids of those of the newest live records, at most `among` of them, that count any of these inbox rows."""
+    rows = connection.execute(
+        f"SELECT DISTINCT newest.id FROM (SELECT id, source_messages FROM record WHERE {LIVE} AND scope = ? "
+        "ORDER BY day DESC, id DESC LIMIT ?) AS newest, json_each(newest.source_messages) AS said "
+        f"WHERE said.value {AMONG}",
+        (scope, among, json.dumps(list(messages))),
+    )
+    return [row[0] for row in rows]
+
+
 def count_daily(connection: Connection, scope: str) -> int:
     """Count the live facts of days' logs of a scope, as `newest_daily` selects them."""
     return count(connection, f"{FACTS} AND {IN_LOGS} AND {LIVE} AND {NO_OWNER_PREFERENCE}", (), (scope,))

@@ -50,14 +50,18 @@ class ExtractedBatch:
 def build_candidates(reading: ExtractedBatch) -> list[tuple[Candidate, AdmitContext]]:
     """Build the candidates of a batch, in order, each with its admission context."""
     found: list[tuple[Candidate, AdmitContext]] = []
+    witnesses = [set(record.source_message_ids) for record in reading.batch.known]
     for fact in reading.facts[: reading.policy.extract.max_facts]:
         told = _told_by(fact, reading.batch.turns)
-        candidate, stored = _candidate(fact, told, reading), _stored(fact, told, reading.batch)
+        stored = _stored(fact, told, reading.batch, witnesses)
+        new = stored is None or dict(fact.attributes).keys() - stored.attribute_map.keys()
+        if stored is not None and (stored.scope != told[0].scope or not (new or fact.verdicts)):
+            continue
+        candidate = _candidate(fact, told, reading)
         if stored is not None:
             against = [each for each in candidate.verdicts if each.relation == "contradiction"]
             against = [each for each in against if each.record != stored.id]
-            adds = against or dict(fact.attributes).keys() - stored.attribute_map.keys()
-            if stored.scope != candidate.scope or not adds:
+            if not (new or against):
                 continue
             # Its words, taken apart, and what they end.
             candidate = replace(candidate, text=stored.text, verdicts=tuple(against))
@@ -160,12 +164,18 @@ def _verdicts(fact: ExtractedFact, trust: Trust, scope: str, known: Sequence[Rec
     return tuple(found)
 
 
-def _stored(fact: ExtractedFact, told: Sequence[ConversationTurn], batch: ExtractionBatch) -> Record | None:
-    """Return the memory in which a tag of the same turns has stored `fact`, perhaps for their chat only."""
+def _stored(
+    fact: ExtractedFact, told: Sequence[ConversationTurn], batch: ExtractionBatch, heard_in: Sequence[set[int]]
+) -> Record | None:
+    """Return the memory in which a tag of the same turns has stored `fact`, perhaps for their chat only.
+
+    heard_in: inbox rows of the turns that say each known memory.
+    """
     witnesses = set(_witnesses(told))
     shown = dict(enumerate(batch.known, 1))
     repeated = [shown[number].id for number, relation in fact.verdicts if relation == "repeat" and number in shown]
-    own = [record for record in batch.known if witnesses and witnesses <= set(record.source_message_ids)]
+    heard = zip(batch.known, heard_in, strict=True)
+    own = [record for record, turns in heard if witnesses and witnesses <= turns]
     return next((record for record in own if record.id in repeated or _contains(record.text, fact.text)), None)
 
 

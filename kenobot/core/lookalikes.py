@@ -79,6 +79,11 @@ def markup_pattern(names: Iterable[str], end: str = r"(?![\w-])") -> re.Pattern[
 
     end: what has to follow.
     """
+    return _markup_pattern(tuple(names), end)
+
+
+@lru_cache(maxsize=16)
+def _markup_pattern(names: tuple[str, ...], end: str) -> re.Pattern[str]:
     letters = [name.replace("-", "") for name in names]
     if not letters:
         return re.compile("(?!)")

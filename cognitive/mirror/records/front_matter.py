@@ -8,7 +8,7 @@ What is not asked for by name is kept as it is.
 import json
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +18,8 @@ LineEnding = Literal["\n", "\r\n", "\r"]
 
 _KEY = re.compile(r"([^\W\d][\w.-]*)[ \t]*:(?:[ \t]+(.*))?")
 _PLAIN = re.compile(r"[^\W\d_](?:[\w .+#/@%-]*[\w+#%])?")
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # line ends to YAML, and what it does not allow
 _MEANT = frozenset({"true", "false", "null", "yes", "no", "on", "off", "none"})
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
 _ENTRY = re.compile(r"""[ \t]+("(?:[^"\\]|\\.)*"|'[^']*'|[^:"'\[{][^:]*?)[ \t]*:(?:[ \t]+(.*))?""")
@@ -79,16 +81,21 @@ def parse(text: str, names: Collection[str]) -> FrontMatterPage:
     return FrontMatterPage(values, tuple(rest), "\n".join(lines[end + 1 :]))
 
 
-def render(values: Mapping[str, Json], rest: Collection[str], body: str) -> str:
-    """Render a text with front matter. A list of objects gets a line for each; blank values are left out."""
-    lines = ["---"]
+def value_lines(values: Mapping[str, Json]) -> list[str]:
+    """Render the lines of front matter with these values. A list of objects gets a line for each of them."""
+    lines: list[str] = []
     for name, value in values.items():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             lines.append(f"{name}:")
             lines.extend(f"  - {_dump(item)}" for item in value)
         else:
             lines.append(f"{name}: {_scalar(value)}")
-    return "\n".join([*lines, *rest, "---", "", body, ""])
+    return lines
+
+
+def join_page(lines: Sequence[str], body: str) -> str:
+    """Put a text below the lines of its front matter."""
+    return "\n".join(["---", *lines, "---", "", body, ""])
 
 
 def _scalar(value: Json) -> str:
@@ -98,8 +105,10 @@ def _scalar(value: Json) -> str:
 
 
 def _dump(value: Json) -> str:
-    said = json.dumps(value, ensure_ascii=False)
-    return re.sub("[\x7f-\x9f\u2028\u2029\ufeff]", lambda match: f"\\u{ord(match[0]):04x}", said)
+    said = _ENCODER.encode(value)
+    if said.isascii() and "\x7f" not in said:
+        return said
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", said)
 
 
 def _value(name: str, written: str, below: list[str]) -> Json:

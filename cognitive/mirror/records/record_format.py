@@ -98,8 +98,9 @@ def render(
 
 def with_checksum(values: Mapping[str, Json], body: str, rest: Sequence[str] = ()) -> str:
     """Render a page that ends its front matter with its own checksum."""
-    checksum = _sum(front_matter.render(values, rest, body))
-    return front_matter.render({**values, "checksum": checksum}, rest, body)
+    lines = front_matter.value_lines(values)
+    checksum = f"checksum: {_sum(front_matter.join_page([*lines, *rest], body))}"
+    return front_matter.join_page([*lines, checksum, *rest], body)
 
 
 def parse(text: str) -> RecordFile:

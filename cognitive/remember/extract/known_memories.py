@@ -52,6 +52,29 @@ def known_memories(
     return list({record.id: record for record in live}.values())[: policy.max_known]
 
 
+def told_memories(
+    connection: Connection, *, session: str, turns: Sequence[ConversationTurn], policy: ExtractPolicy
+) -> list[Record]:
+    """Select the memories that count one of `turns` as having said so: what the tags of its reply stored.
+
+    They are among the newest; where none is, a tag may have repeated an older one, which has words of the turn.
+    """
+    told = [turn for turn in turns if not turn.hidden and turn.inbox_id is not None]
+    if not told:
+        return []
+    reach = tuple(dict.fromkeys((turns[0].scope, chat_scope(session))))
+    wanted = {turn.inbox_id for turn in told if turn.inbox_id is not None}
+    ids = [n for scope in reach for n in records.newest_from_messages(connection, scope, wanted, policy.max_known)]
+    found = records.by_ids(connection, ids, reach)
+    missing = wanted.difference(*(record.source_message_ids for record in found.values()))
+    for turn in told:
+        if turn.inbox_id in missing:
+            older = near_by_subject(connection, turn.text[-_TEXT:], reach, policy.max_known)
+            found |= records.by_ids(connection, older, reach)
+    facts = (record for record in found.values() if record.form in ("note", "episode"))
+    return [record for record in facts if wanted.intersection(record.source_message_ids)]
+
+
 def guidelines(connection: Connection) -> str:
     """Return what experience says about what to note, as sleep wrote it down last; "" before it has."""
     record = records.slot_record(connection, OWNER_SCOPE, "profile", GUIDELINES)

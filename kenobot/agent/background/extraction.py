@@ -20,7 +20,6 @@ from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import events, token_budget
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.core.pattern_set import PatternSet
@@ -134,7 +133,10 @@ class ExtractionWorker(PerChatWorker):
             return False
         if found.by == "rules" and found.facts and not batch.known:  # most turns give nothing that rules understand
             told = sorted({number for fact in found.facts for number in fact.evidence})
-            batch = replace(batch, known=await self._known(session, [batch.turns[number - 1] for number in told]))
+            said = [batch.turns[number - 1] for number in told]
+            policy = self._policy.extract
+            stored = partial(known_memories.told_memories, session=session, turns=said, policy=policy)
+            batch = replace(batch, known=tuple(await self._p.database.read(stored)))
         self._waiting = ChatBackoff()
         if self._p.embedding is not None:
             await self._p.embedding.embed_statements(fact.text for fact in found.facts)
@@ -166,13 +168,9 @@ class ExtractionWorker(PerChatWorker):
         if self._model is None:
             return batch
         guidelines = await self._p.database.read(known_memories.guidelines)
-        return replace(batch, known=await self._known(session, taken), guidelines=guidelines)
-
-    async def _known(self, session: str, turns: Sequence[ConversationTurn]) -> tuple[Record, ...]:
-        """Read the memories that `turns` may repeat or contradict."""
-        policy, near = self._policy.extract, self._p.memory_search
-        read = partial(known_memories.known_memories, session=session, turns=turns, policy=policy, near=near)
-        return tuple(await self._p.database.read(read))
+        near = self._p.memory_search
+        known = partial(known_memories.known_memories, session=session, turns=taken, policy=policy, near=near)
+        return replace(batch, known=tuple(await self._p.database.read(known)), guidelines=guidelines)
 
     async def _find(self, batch: ExtractionBatch, trouble: ChatBackoff | None) -> ExtractionResult:
         if all(turn.hidden for turn in batch.turns):
