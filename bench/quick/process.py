@@ -1,0 +1,202 @@
+"""A `kenobot` of any checkout as a process, looked at from outside: seconds, CPU with all its children, memory."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from bench.quick.scene import CHANNEL, Asked, Told
+
+_HERE = Path(__file__).parent
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PATIENCE = 120.0  # seconds that one request may take
+_LOOK, _LOOKS, _RESTING = 0.1, 5, 0.03  # quiet: at most 3 % of a core over five looks in a row
+CHATS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A revision's files, and the folder with the plugins that play the scene in it."""
+
+    tree: Path
+    plugins: Path
+
+    @classmethod
+    def planted(cls, tree: Path, folder: Path) -> Self:
+        """Put the scene into a new folder, as an installed distribution beside the checkout's own entry points."""
+        folder.mkdir(parents=True)
+        shutil.copy(_HERE / "scene.py", folder / "bench_scene.py")
+        shutil.copy(_HERE / "old_names.py", folder / "bench_old_names.py")
+        (folder / "bench_plugins.py").write_text(
+            "import bench_old_names\n\nbench_old_names.install()\nfrom bench_scene import channel, provider\n"
+        )
+        own = tomllib.loads((tree / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+        _distribution(folder, "kenobot", own)  # what is installed may be another revision's
+        ours = {"channels": {CHANNEL: "bench_plugins:channel"}, "providers": {"instant": "bench_plugins:provider"}}
+        _distribution(folder, "kenobot-bench", {f"kenobot.{group}": points for group, points in ours.items()})
+        return cls(tree, folder)
+
+    @property
+    def environ(self) -> dict[str, str]:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("KENOBOT_")}
+        return {**inherited, "PYTHONPATH": f"{self.plugins}:{self.tree}", "PYTHONDONTWRITEBYTECODE": ""}
+
+    def command(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "kenobot", *words]
+
+    def knows(self, section: str, key: str) -> bool:
+        """Whether a setting is known, by the commented file that lists all of them."""
+        text = (self.tree / "config" / "kenobot.toml").read_text("utf-8")
+        inside = text.partition(f"\n[{section}]\n")[2].partition("\n[")[0]
+        return f"\n# {key} = " in inside
+
+    def once(self, *words: str) -> tuple[float, float]:
+        """Run a command to its end; seconds, and seconds of CPU."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        began = time.perf_counter()
+        done = subprocess.run(
+            self.command(*words),
+            env=self.environ,
+            cwd=self.plugins,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+        )
+        took = time.perf_counter() - began
+        if done.returncode:
+            raise RuntimeError(f"kenobot {' '.join(words)} failed: {done.stderr.strip()[-500:]}")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _distribution(folder: Path, name: str, groups: dict[str, dict[str, str]]) -> None:
+    metadata = folder / f"{name.replace('-', '_')}-0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0\n")
+    lines = [line for group, points in groups.items() for line in (f"[{group}]", *map(" = ".join, points.items()))]
+    (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
+
+
+class Running:
+    """A `kenobot run` that plays the scene. began: when it was started, by `time.perf_counter`."""
+
+    def __init__(self, checkout: Checkout, home: Path, embedder: str) -> None:
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._server.settimeout(_PATIENCE)
+        configure(checkout, home, self._server.getsockname()[1], embedder)
+        self._log = (home.parent / f"{home.name}.log").open("ab")
+        self.began = time.perf_counter()
+        self._process = subprocess.Popen(
+            checkout.command("run", "--home", str(home)),
+            env=checkout.environ,
+            cwd=checkout.plugins,
+            stdout=self._log,
+            stderr=self._log,
+        )
+
+    def __enter__(self) -> Self:
+        try:
+            connection, _ = self._server.accept()
+        except TimeoutError as error:
+            raise RuntimeError(f"The bot did not start: {self._log.name} has its last words.") from error
+        with connection:
+            connection.settimeout(_PATIENCE)
+            self._stream = connection.makefile("rw", encoding="utf-8")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._server.close()
+        self._log.close()
+
+    def ask(self, turns: int = 0, chats: int = 1, *, remember: bool = False, most_seconds: float = 60.0) -> Told:
+        """Have so many turns played; none: only what the event loop went through since the last request."""
+        asked: Asked = {"turns": turns, "chats": chats, "remember": remember, "most_seconds": most_seconds}
+        self._stream.write(json.dumps(asked) + "\n")
+        self._stream.flush()
+        line = self._stream.readline()
+        if not line:
+            raise RuntimeError(f"The bot has ended: {self._log.name} has its last words.")
+        told: Told = json.loads(line)
+        return told
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of CPU so far, of the process and all its children, those that ended included."""
+        return sum(_cpu(pid) for pid in self._family())
+
+    @property
+    def rss(self) -> float:
+        """Resident megabytes of the process and its children."""
+        return sum(_resident(pid) for pid in self._family())
+
+    def wait_until_quiet(self, patience: float) -> None:
+        """Return when it has rested for a while, or after `patience` seconds."""
+        until = time.perf_counter() + patience
+        looks = [self.cpu]
+        while time.perf_counter() < until:
+            time.sleep(_LOOK)
+            looks.append(self.cpu)
+            if len(looks) > _LOOKS and looks[-1] - looks[-1 - _LOOKS] <= _RESTING * _LOOKS * _LOOK:
+                return
+
+    def _family(self) -> list[int]:
+        pids = [self._process.pid]
+        for pid in pids:  # grows while it is gone through
+            pids += _children(pid)
+        return pids
+
+
+def configure(checkout: Checkout, home: Path, port: int, embedder: str) -> None:
+    """Write the home's kenobot.toml."""
+    home.mkdir(mode=0o700, exist_ok=True)
+    chosen = f"[memory]\nembedder = {embedder!r}\n" if checkout.knows("memory", "embedder") else ""
+    (home / "kenobot.toml").write_text(
+        f"[provider]\nname = 'instant'\n[channels]\nenabled = ['{CHANNEL}']\n"
+        f"[channels.{CHANNEL}]\nport = {port}\nowners = {[str(chat) for chat in range(CHATS)]!r}\n{chosen}"
+    )
+
+
+def _children(pid: int) -> Sequence[int]:
+    try:
+        return [
+            int(child)
+            for task in Path(f"/proc/{pid}/task").iterdir()
+            for child in (task / "children").read_text().split()
+        ]
+    except OSError:
+        return ()
+
+
+def _cpu(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / _TICKS  # user and system time, its own and that of children that ended
+
+
+def _resident(pid: int) -> float:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS")), 0.0)

@@ -1,0 +1,202 @@
+"""A channel and a model that cost nothing, inside a `kenobot run`: they say what the driver tells them to and time it.
+
+Copied beside the bot's own modules and loaded by it as a plugin, so it imports nothing but the plugins' own API.
+The driver sends one JSON line a request, and is sent one back: see `Asked` and `Told`.
+"""
+
+import asyncio
+import contextlib
+import json
+import statistics
+import time
+from asyncio import Handle
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
+from typing import TypedDict
+
+from pydantic import BaseModel
+
+from kenobot.ports.channel import Sink
+from kenobot.ports.messages import Inbound, MessagePart, Outbound
+from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
+from kenobot.ports.provider import Delta, Request, Usage
+
+CHANNEL = "bench"
+_RUNTIME = "<kenobot"
+_TICK = 0.01
+
+
+class Asked(TypedDict):
+    """A request: so many turns in so many chats, each reply with a `<memory>` or none. No turns: only look.
+
+    most_seconds: begin no turn after that.
+    """
+
+    turns: int
+    chats: int
+    remember: bool
+    most_seconds: float
+
+
+class Told(TypedDict):
+    """What came of it, and what the event loop went through since the last request; milliseconds but for `seconds`.
+
+    turns: how many were played, in how many `seconds`. p50, p99: of one. pause: longest lateness of a tick. step: most
+    CPU of one callback, step_of: its name. long_steps: callbacks of more than 2 ms of CPU.
+    """
+
+    turns: int
+    p50: float
+    p99: float
+    seconds: float
+    pause: float
+    step: float
+    step_of: str
+    long_steps: int
+
+
+class _LoopWatch:
+    """Measures how late the event loop comes to a tick, and how much CPU its callbacks take at a stretch."""
+
+    def __init__(self) -> None:
+        self._reset()
+
+    def _reset(self) -> None:
+        self._pause = self._step = 0.0
+        self._step_of = ""
+        self._long = 0
+
+    def read(self) -> tuple[float, float, str, int]:
+        """The figures since the last reading."""
+        found = 1000 * self._pause, 1000 * self._step, self._step_of, self._long
+        self._reset()
+        return found
+
+    async def tick(self) -> None:
+        while True:
+            due = time.monotonic() + _TICK
+            await asyncio.sleep(_TICK)
+            self._pause = max(self._pause, time.monotonic() - due)
+
+    def time_steps(self) -> None:
+        """Time the CPU of every callback from now on."""
+        run = Handle._run
+
+        def timed(handle: Handle) -> None:
+            began = time.thread_time()
+            run(handle)
+            took = time.thread_time() - began
+            if took > 0.002:
+                self._long += 1
+            if took > self._step:
+                self._step, self._step_of = took, _name(handle)
+
+        Handle._run = timed  # type: ignore[assignment,method-assign]
+
+
+def _name(handle: Handle) -> str:
+    callback = getattr(handle, "_callback", None)
+    owner = getattr(callback, "__self__", None)
+    if isinstance(owner, asyncio.Task):
+        return str(getattr(owner.get_coro(), "__qualname__", owner))
+    return str(getattr(callback, "__qualname__", callback))
+
+
+class InstantProvider:
+    """Answers at once. Asked to remember, it tags what it was told."""
+
+    name = "instant"
+    rule_based = by_rote = True  # it cannot read turns for memories; by_rote: as old revisions call it
+
+    async def stream(self, request: Request) -> AsyncIterator[Delta]:
+        blocks = (getattr(block, "text", "") for block in request.messages[-1].blocks)
+        said = next((text for text in blocks if text and not text.startswith(_RUNTIME)), "")
+        tag = f" <memory>{said}</memory>" if said.startswith("remember") else ""
+        yield Delta(f"Answer to it, in a sentence of usual length.{tag}", "end_turn", Usage(1000, 20, 900, 0), "none")
+
+
+class BenchSettings(BaseModel, extra="forbid"):
+    """port: where the driver listens. owners: the chats, each of them the owner's."""
+
+    port: int
+    owners: tuple[str, ...]
+
+
+class BenchChannel:
+    """Says what the driver asks for, takes every answer at once and notes when."""
+
+    name = CHANNEL
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._number = time.time_ns()
+        self._answered: dict[str, asyncio.Future[float]] = {}
+        self._watch = _LoopWatch()
+
+    async def run(self, sink: Sink) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        self._watch.time_steps()
+        ticking = asyncio.create_task(self._watch.tick())
+        try:
+            while line := await reader.readline():
+                asked: Asked = json.loads(line)
+                writer.write(json.dumps(await self._play(sink, asked)).encode() + b"\n")
+                await writer.drain()
+        finally:
+            ticking.cancel()
+        await asyncio.Event().wait()  # returning would mean that the conversation is over
+
+    async def _play(self, sink: Sink, asked: Asked) -> Told:
+        times: list[float] = []
+        began = time.perf_counter()
+
+        async def talk(chat: str) -> None:
+            for number in range(asked["turns"] // asked["chats"]):
+                if time.perf_counter() - began > asked["most_seconds"]:
+                    break
+                text = f"remember {chat} {number} of {began:.6f}" if asked["remember"] else f"question number {number}"
+                times.append(1000 * await self._say(sink, chat, text))
+
+        await asyncio.gather(*(talk(str(chat)) for chat in range(asked["chats"])))
+        seconds = time.perf_counter() - began
+        pause, step, step_of, long_steps = self._watch.read()
+        return {
+            "turns": len(times),
+            "p50": statistics.median(times or [0.0]),
+            "p99": statistics.quantiles(times, n=100)[98] if len(times) > 1 else sum(times),
+            "seconds": seconds,
+            "pause": pause,
+            "step": step,
+            "step_of": step_of,
+            "long_steps": long_steps,
+        }
+
+    async def _say(self, sink: Sink, chat: str, text: str) -> float:
+        self._number += 1
+        answered = self._answered[chat] = asyncio.get_running_loop().create_future()
+        began = time.perf_counter()
+        await sink(Inbound(CHANNEL, str(self._number), chat, chat, text, datetime.now(UTC)))
+        done: float = await answered
+        return done - began
+
+    def render(self, text: str) -> Sequence[MessagePart]:
+        return (MessagePart(text),)
+
+    async def send(self, outbound: Outbound) -> str:
+        waiting = self._answered.pop(outbound.chat, None)  # nobody waits for a notice
+        if waiting is not None:
+            with contextlib.suppress(asyncio.InvalidStateError):
+                waiting.set_result(time.perf_counter())
+        return "1"
+
+
+def _channel(settings: BenchSettings, _: PluginContext) -> BenchChannel:
+    return BenchChannel(settings.port)
+
+
+def _provider(_: NoSettings, __: PluginContext) -> InstantProvider:
+    return InstantProvider()
+
+
+channel = Plugin(BenchSettings, _channel)
+provider = Plugin(NoSettings, _provider)

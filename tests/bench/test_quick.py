@@ -1,0 +1,59 @@
+"""The quick bench: it plays a whole bot in a process of its own, in any checkout."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.quick.__main__ import table
+from bench.quick.play import FIGURES, Plan, Played, play
+from bench.quick.process import Checkout
+
+_ROOT = Path(__file__).resolve().parents[2]
+_SMALL = Plan(1, sequential=10, parallel=50, remembered=50, past_turns=200, past_memories=50, quiet_seconds=0.6)
+_COMMANDS = ("version_ms", "help_ms", "chat_ms", "chat_cpu_ms")
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    return play(_ROOT, tmp_path_factory.mktemp("quick") / "scene", _SMALL, "none")
+
+
+def test_each_home_has_every_figure_and_the_commands_are_measured_once(played: Played) -> None:
+    past = {f"past_{key}" for key in FIGURES if key not in _COMMANDS}
+
+    assert set(played.figures) == {*FIGURES, *past}
+
+
+def test_no_figure_of_a_bot_that_answered_is_nothing(played: Played) -> None:
+    nothing = {key for key, value in played.figures.items() if value <= 0}
+
+    assert nothing <= {"long_steps", "past_long_steps"}
+
+
+def test_a_turn_takes_no_less_than_its_median_and_names_the_longest_step(played: Played) -> None:
+    assert played.figures["p99_ms"] >= played.figures["p50_ms"]
+    assert all(played.steps.values())
+
+
+def test_the_table_shows_every_key_and_what_it_means(played: Played) -> None:
+    shown = "\n".join(table(played))
+
+    assert all(key in shown and meaning in shown for key, meaning in FIGURES.items())
+
+
+def test_a_setting_is_known_by_its_section(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "kenobot.toml").write_text(
+        "# x\n[loop]\n# days = 1\n\n[memory]\n# Words.\n# embedder = 'a'\n"
+    )
+    checkout = Checkout(tmp_path, tmp_path)
+
+    assert checkout.knows("memory", "embedder")
+    assert not checkout.knows("memory", "days")
+
+
+def test_a_command_that_fails_is_told_with_its_last_words(tmp_path: Path) -> None:
+    checkout = Checkout.planted(_ROOT, tmp_path / "plugins")
+
+    with pytest.raises(RuntimeError, match="unknown command 'nonsense'"):
+        checkout.once("nonsense")
