@@ -28,6 +28,7 @@ _HOW = re.compile(
     r"\A(?P<word>\S+(?:\s+(?:out|around))?)\s+(?P<what>.+?)\s+(?P<how>(?:" + _PHRASES["how"] + r")\s.+)\Z",
     re.IGNORECASE | re.DOTALL,
 )
+_QUESTION = re.compile(r"[¿？؟]|\?(?!\S*[\w=])")  # an address or a name of a parameter may hold the mark
 _STORY = re.compile(alternatives("story"), re.IGNORECASE)
 _TRIM = " \t,.;:!-—–…"
 _HOLLOW = stems_in(" ".join(sorted(word_set("hollow"))))
@@ -48,8 +49,7 @@ def find_solution(text: str, policy: ProceduralPolicy = DEFAULT) -> Solution | N
         found = _resolution(clause)
         if found is None:
             continue
-        pair = _within(clause, found) or _across(clauses, at)
-        if pair is not None:
+        for pair in filter(None, (_within(clause, found), _across(clauses, at))):
             trigger, response = trigger_of(pair[0], policy), _fitted(pair[1], policy.response_chars)
             if trigger and _says_how(response, trigger):
                 return Solution(trigger, response)
@@ -106,7 +106,7 @@ def _clauses(text: str) -> Iterator[str]:
 
 def _resolution(clause: str) -> re.Match[str] | None:
     """Find where a clause says that something is solved; None when it does not, or denies, asks or hopes for it."""
-    if "?" in clause:
+    if _QUESTION.search(clause):
         return None
     for found in _SOLVED.finditer(clause):
         before = words(fold(clause[: found.start()]))[-_LOOKED_BACK:]

@@ -9,7 +9,7 @@ from typing import Literal
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ERASED_TEXT
-from kenobot.cognitive.store.records import Json
+from kenobot.cognitive.store.records import AMONG, Json
 from kenobot.storage.connection import Connection
 
 ProposalState = Literal["pending", "approved", "rejected", "undone"]
@@ -213,7 +213,11 @@ def language_counts(connection: Connection, scope: str) -> dict[str, int]:
     return dict(rows)
 
 
-def lessons_since(connection: Connection, scope: str, since: datetime) -> list[int]:
-    """Query the live lessons of a scope since a moment, the newest first."""
-    where = f"{store.LIVE} AND form = 'note' AND category = 'lesson' AND created >= ?"
-    return store.select_ids(connection, where, (store.stamp(since),), (scope,), order="id DESC", limit=100)
+def newest_lesson_from(connection: Connection, scope: str, errors: Sequence[int], since: datetime) -> int | None:
+    """Query the newest live lesson of a scope since a moment that is derived from one of `errors`."""
+    where = (
+        f"{store.LIVE} AND form = 'note' AND category = 'lesson' AND created >= ? AND trust IN ('owner', 'model') "
+        f"AND id IN (SELECT src FROM link WHERE type = 'derived' AND dst {AMONG})"
+    )
+    values = (store.stamp(since), json.dumps(list(errors)))
+    return next(iter(store.select_ids(connection, where, values, (scope,), order="id DESC", limit=1)), None)

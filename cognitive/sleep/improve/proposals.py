@@ -23,7 +23,7 @@ from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Json
+from kenobot.cognitive.store.records import Json, Record
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -88,10 +88,9 @@ class _Proposals:
             if record.scope == OWNER_SCOPE and record.trust in _OWN:
                 for tag in json.loads(record.tags):
                     found[_error_class(tag)].append(record.id)
-        lessons = proposals.lessons_since(self.view.connection, OWNER_SCOPE, self.since)
-        lesson = store.get(self.view.connection, lessons[0], (OWNER_SCOPE,)) if lessons else None
         for kind in sorted(OWN_ERRORS):
-            if len(found[kind]) >= self.policy.errors and lesson is not None and lesson.trust in _OWN:
+            lesson = self._newest_lesson(found[kind]) if len(found[kind]) >= self.policy.errors else None
+            if lesson is not None:
                 instruction = one_line(lesson.text, _LONGEST)
                 title, text = texts(kind, self.language, count=len(found[kind]))
                 evidence = _evidence([lesson.id, *found[kind]])
@@ -102,6 +101,11 @@ class _Proposals:
         if len(external) >= self.policy.errors:
             evidence = _evidence(external)
             yield self._setting("errors:external", "provider.fallbacks", "outside", evidence, count=len(external))
+
+    def _newest_lesson(self, errors: Sequence[int]) -> Record | None:
+        """Return the newest lesson that was drawn from one of `errors`."""
+        drawn = proposals.newest_lesson_from(self.view.connection, OWNER_SCOPE, errors, self.since)
+        return store.get(self.view.connection, drawn, (OWNER_SCOPE,)) if drawn is not None else None
 
     def corrections(self) -> Iterator[ProposeChange]:
         """A kind of fact that was corrected repeatedly: a rule to check it first."""

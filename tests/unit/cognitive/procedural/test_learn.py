@@ -45,6 +45,14 @@ _TOLD = {
         "error 403 de S3",
         "arreglado con la política del bucket",
     ),
+    "n8n webhook error returned 401\nThe error was solved by adding ?token= query param": (
+        "n8n webhook error returned 401",
+        "The error was solved by adding ?token= query param",
+    ),
+    "El webhook devolvió un error 401\nEl error se solucionó añadiendo ?token= a la URL": (
+        "El webhook devolvió un error 401",
+        "El error se solucionó añadiendo ?token= a la URL",
+    ),
     "サーバーのエラー 500 — solution: 再起動する": ("サーバーのエラー 500 error", "solution: 再起動する"),
 }
 
