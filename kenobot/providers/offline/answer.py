@@ -17,6 +17,7 @@ _MARKS = " .,;:!?¿¡…"
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 _MENTION = re.compile(r"\A@\w+[\s,:]*")
 _THANKS_AND_MORE = re.compile(rf"{phrases.THANKS.pattern}[.,;!]+\s*(?=[¿¡]?\w)", re.IGNORECASE)
+_FINISHED = "<bootstrap-complete/>"
 _TAG_OPENER = re.compile(r"<(?=[/!]?[^\W\d_])")
 
 
@@ -176,23 +177,23 @@ def _quoted(line: MemoryLine, language: Language) -> str:
 
 def _onboarding(reading: ParsedRequest) -> str:
     """Introduce ourselves, ask for the name once, and finish when it was said or refused."""
-    asked = any(sentence in reading.last_reply for sentence in PHRASES["ask_name"].values())
+    asked = [any(question in reply for question in PHRASES["ask_name"].values()) for reply in reading.replies]
+    asked_now = asked[-1:] == [True]
     said = _without_opening(reading.message)
-    finished = f"<user-update>{_say(reading, 'language')}</user-update>\n<bootstrap-complete/>"
-    fact, name = _name_in(said, reading.language, asked=asked)
+    fact, name = _name_in(said, reading.language, asked=asked_now)
     if name:
         facts, _ = _statements(said)
         kept = [_plain(each) for each in facts]
         if not any(phrases.SAID_NAME.match(each) for each in kept):
             kept = [fact, *(each for each in kept if name not in each)]
-        tags = [f"<memory>{each}</memory>" for each in kept]
-        return "\n".join([_say(reading, "met", name), *tags, finished])
-    if asked and phrases.NO_NAME.match(said):
-        return f"{_say(reading, 'no_name')}\n{finished}"
-    if asked:
-        return _reply(reading)
-    introduction = f"{_say(reading, 'intro')}\n\n{_say(reading, 'ask_name')}"
+        met: Phrase = "met" if facts or phrases.PRESENTED.match(said) else "met_word"
+        return "\n".join([_say(reading, met, name), *(f"<memory>{each}</memory>" for each in kept), _FINISHED])
+    if asked_now and phrases.NO_NAME.match(said):
+        return f"{_say(reading, 'no_name')}\n{_FINISHED}"
     reply = _reply(reading)
+    if any(asked):
+        return reply
+    introduction = f"{_say(reading, 'intro')}\n\n{_say(reading, 'ask_name')}"
     empty = {_say(reading, phrase) for phrase in _SAYS_NOTHING_NEW}
     return introduction if reply in empty else f"{reply}\n\n{introduction}"
 
@@ -206,7 +207,7 @@ def _name_in(said: str, language: Language, *, asked: bool) -> tuple[str, str]:
     if not bare or any(pattern.match(said) for pattern in _NO_NAMES):
         return "", ""
     words = {fold(word) for word in bare[1].split()} - phrases.NAME_PARTICLES
-    if not words or words & phrases.STOP_WORDS:
+    if not words or words & (phrases.STOP_WORDS | phrases.NOT_NAMES):
         return "", ""
     name = _inert(bare[1].rstrip("."))
     name = name.title() if name.islower() else name

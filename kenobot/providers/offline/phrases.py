@@ -68,12 +68,13 @@ NAME_PARTICLES = frozenset(["de", "del", "la", "las", "los", "el", "y"])
 
 Phrase = Literal[
     "hello", "ready", "bye", "welcome", "about", "noted", "noted_chat", "forget", "nothing", "nothing_at_all", "found",
-    "everything", "more", "your_name", "cannot", "intro", "ask_name", "met", "no_name", "language",
+    "everything", "more", "your_name", "cannot", "intro", "ask_name", "met", "met_word", "no_name",
 ]  # fmt: skip
 
 PHRASES: dict[Phrase, dict[Language, str]] = _TABLES["phrases"]
 NAME_FACT: dict[Language, str] = _TABLES["name_fact"]
 QUOTES: dict[Language, str] = _TABLES["quotes"]
+NOT_NAMES = frozenset(_TABLES["words"]["not_names"].split())
 STOP_WORDS = frozenset(_TABLES["words"]["stop"].split())
 ACCENTED: dict[str, str] = _TABLES["words"]["accented"]
 CONCEPTS = tuple(tuple(row.split()) for row in _TABLES["words"]["concepts"])

@@ -36,10 +36,10 @@ class MemoryLine:
 
 @dataclass(frozen=True, slots=True)
 class ParsedRequest:
-    """message: the person's last. last_reply: the reply before it, "" at the start of a conversation."""
+    """message: the person's last. replies: those before it that the prompt shows, oldest first."""
 
     message: str
-    last_reply: str
+    replies: tuple[str, ...]
     memory_lines: tuple[MemoryLine, ...]
     onboarding: bool
     language: Language
@@ -49,10 +49,10 @@ def parse_request(request: Request) -> ParsedRequest:
     """Parse `request`. Of the conversation only the last exchange counts, of memory everything in the prompt."""
     context: list[Block] = []
     said: list[str] = []
-    answered = ""
+    replies: list[str] = []
     for message in request.messages:
         if message.role == "assistant":
-            answered = message.text
+            replies.append(message.text)
             continue
         context.extend(block for block in message.text_blocks if _is_context(block))
         said.append("\n\n".join(block.text for block in message.text_blocks if not _is_context(block)))
@@ -60,10 +60,10 @@ def parse_request(request: Request) -> ParsedRequest:
     # In the frozen part the days come newest first; what came up in the conversation is newer than all of it.
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
     news = [line for block in context for line in _memory(block.text)]
-    before = guess_language("\n".join([*said[-6:-1], answered]))
+    before = guess_language("\n".join([*said[-6:-1], *replies[-1:]]))
     return ParsedRequest(
         message=last,
-        last_reply=answered,
+        replies=tuple(replies),
         memory_lines=tuple(_unique([*frozen, *news])),
         onboarding=any(_BOOTSTRAP in block.text for block in request.system),
         language="es" if SPANISH.match(last) else guess_language(last, default=before),

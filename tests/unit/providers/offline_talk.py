@@ -1,6 +1,7 @@
 """A prompt with memory in it, and talk with the offline provider over it."""
 
 import re
+from collections.abc import Sequence
 
 from kenobot.ports.provider import Block, Message, Request
 from kenobot.providers.offline.answer import answer
@@ -57,9 +58,22 @@ and buy brushes
 BOOTSTRAP = "## First Conversation — Bootstrap\nGreet."
 
 
-def ask(text: str, *, system: str = MEMORY, before: str = "", context: str = "") -> str:
+def ask(
+    text: str,
+    *,
+    system: str = MEMORY,
+    before: str = "",
+    context: str = "",
+    talk: Sequence[tuple[str, str]] = (),
+) -> str:
+    """Return the reply. before: the reply before the message. talk: messages with their replies before it."""
+    talk = talk or ([(".", before)] if before else [])
     blocks = (Block(f"<kenobot-context>\n{context}\n</kenobot-context>"),) if context else ()
-    earlier = (Message("user", (Block("."),)), Message("assistant", (Block(before),))) if before else ()
+    earlier = [
+        each
+        for said, reply in talk
+        for each in (Message("user", (Block(said),)), Message("assistant", (Block(reply),)))
+    ]
     return answer(parse_request(Request((Block(system),), (*earlier, Message("user", (*blocks, Block(text)))))))
 
 

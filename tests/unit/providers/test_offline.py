@@ -60,22 +60,22 @@ def test_at_first_it_introduces_itself_and_asks_the_name(text: str, language: st
 
 
 @pytest.mark.parametrize(
-    ("text", "before", "fact", "preference"),
+    ("text", "before", "fact"),
     [
-        ("Me llamo Ana", "", "Me llamo Ana", "español"),
-        ("Hola, soy María José", "", "Me llamo María José", "español"),
-        ("Hi, I'm Anna", "", "My name is Anna", "English"),
-        ("Ana", "¡Hola! ¿Cómo te llamas?", "Me llamo Ana", "español"),
-        ("josé de la torre.", "¡Hola! ¿Cómo te llamas?", "Me llamo José De La Torre", "español"),
-        ("小明", "Hi! What is your name?", "My name is 小明", "English"),
-        ("My name is Carlos and I live in Lyon", "", "My name is Carlos and I live in Lyon", "English"),
+        ("Me llamo Ana", "", "Me llamo Ana"),
+        ("Hola, soy María José", "", "Me llamo María José"),
+        ("Hi, I'm Anna", "", "My name is Anna"),
+        ("Ana", "¡Hola! ¿Cómo te llamas?", "Me llamo Ana"),
+        ("josé de la torre.", "¡Hola! ¿Cómo te llamas?", "Me llamo José De La Torre"),
+        ("小明", "Hi! What is your name?", "My name is 小明"),
+        ("My name is Carlos and I live in Lyon", "", "My name is Carlos and I live in Lyon"),
     ],
 )
-def test_a_name_ends_onboarding(text: str, before: str, fact: str, preference: str) -> None:
-    """The name is remembered, the language is noted, and onboarding is over."""
+def test_a_name_ends_onboarding(text: str, before: str, fact: str) -> None:
+    """The name is remembered, and nothing that was not said; onboarding is over."""
     reply = ask(text, system=BOOTSTRAP, before=before)
     assert tagged(reply) == [fact]
-    assert preference in tagged(reply, "user-update")[0]
+    assert "user-update" not in reply
     assert reply.endswith("<bootstrap-complete/>")
 
 
@@ -87,10 +87,31 @@ def test_nobody_has_to_say_their_name(text: str) -> None:
     assert reply.endswith("<bootstrap-complete/>")
 
 
-@pytest.mark.parametrize("text", ["leave me alone", "soy feliz", "I live in Rome", "what can you do?"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "leave me alone",
+        "soy feliz",
+        "I live in Rome",
+        "what can you do?",
+        "Stop",
+        "exit",
+        "menú",
+        "Cancelar",
+        "error 404",
+    ],
+)
 def test_not_every_answer_is_a_name(text: str) -> None:
     """What is no name is answered like anything else."""
     assert "bootstrap-complete" not in ask(text, system=BOOTSTRAP, before="What is your name?")
+
+
+def test_the_name_is_asked_for_once() -> None:
+    """Who talks of something else is not asked again, and may still say it later."""
+    earlier = [("hola", "¡Hola! ¿Cómo te llamas?"), ("¿qué puedes hacer?", phrased("about", "es"))]
+    assert "llamas" not in ask("vivo en Lugo", system=BOOTSTRAP, talk=earlier)
+    assert tagged(ask("Me llamo Ana", system=BOOTSTRAP, talk=earlier)) == ["Me llamo Ana"]
+    assert not tagged(ask("Lugo", system=BOOTSTRAP, talk=earlier))
 
 
 def test_a_request_comes_before_the_introduction() -> None:
