@@ -229,7 +229,7 @@ def plan_due_events(
 
 
 def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
-    """The day on which a commitment was resolved, up to `today`; None while it is open."""
+    """The day on which a commitment was resolved, up to `today`; None while it is open, also when it is overdue."""
     attributes = record.attribute_map
     said = _day(attributes.get(RESOLVED_ATTRIBUTE, ""))
     if said is not None:
@@ -238,8 +238,12 @@ def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
     if marked & _RESOLVED_MARKS:
         touched = parse_time(record.updated)
         return touched.astimezone(zone).date() if touched is not None else today
-    due = _day(attributes.get("due", ""))
-    return due if due is not None and due < today else None
+    return None
+
+
+def due_on(record: Record) -> date | None:
+    """The day by which a commitment was to be kept; None where none was said."""
+    return _day(record.attribute_map.get("due", ""))
 
 
 def _day(text: str) -> date | None:

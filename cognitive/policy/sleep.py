@@ -91,6 +91,7 @@ class PruningPolicy:
     archive_importance: float = 0.3  # it is no more important
     archive_uses: int = 2  # and was used no more often
     keep_resolved_days: float = 90.0  # that a resolved commitment is kept
+    ask_overdue_days: float = 14.0  # that the question about an overdue one stays open
     max_searched: int = 2000  # newest messages and records searched for a commitment's end
     max_core_tokens: int = 2000  # size of MEMORY.md above which what is worth least leaves it
     error_days: float = 1.0  # looked back for errors before the last night

@@ -12,6 +12,7 @@ from typing import Any
 from kenobot.cognitive.policy.beliefs import LinkType
 from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Json, Record
+from kenobot.ports.identity import QUOTED_TRUST, least_trusted, parse_trust
 from kenobot.ports.memory import Candidate, RelationVerdict
 
 ColumnValues = Mapping[str, ColumnValue]
@@ -97,6 +98,23 @@ class Change:
     reason: str
     parts: tuple[ChangePart, ...]
     record: int | None = None
+
+
+def question_about(text: str, category: str, *records: Record, expires: datetime | None = None) -> AdmitRecord:
+    """Ask the owner about records of one scope; the question is as trusted as the least of the words it quotes."""
+    said_by = {parse_trust(record.trust, "tool") for record in records}
+    candidate = Candidate(
+        form="question",
+        scope=records[0].scope,
+        text=text,
+        category=category,
+        source="sleep",
+        trust=least_trusted(said_by & (QUOTED_TRUST | {"guest"}), "model"),
+        subject="" if records[0].subject == "owner" else records[0].subject,
+        importance=max(record.importance for record in records),
+        expires=expires,
+    )
+    return AdmitRecord(candidate, derived_from=tuple(record.id for record in records))
 
 
 def unchanged(record: Record, *columns: str) -> dict[str, ColumnValue]:

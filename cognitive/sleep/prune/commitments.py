@@ -1,7 +1,7 @@
 """Commitments: a resolved one is kept for a while and then expires; an open one never goes by itself.
 
-One is resolved when its owner says that it is done or called off, when its day has passed, or when it was marked so.
-The day on which that was said is written on the commitment.
+One is resolved when its owner says that it is done or called off, or when it was marked so. The day on which that was
+said is written on the commitment. When its day has passed it is overdue, and asked about once.
 """
 
 import json
@@ -9,16 +9,20 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, time, timedelta
 
-from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE, resolved_on
+from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE, due_on, resolved_on
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.pass_rows import RecentUtterance
-from kenobot.cognitive.sleep.plan.changes import Change, expire, unchanged, update
+from kenobot.cognitive.sleep.plan.changes import Change, expire, question_about, unchanged, update
+from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
+from kenobot.cognitive.sleep.plan.texts import texts
+from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, alternatives, word_set
 from kenobot.cognitive.text.words import fold, stems, words
 
+OVERDUE = "overdue"
 _FIRST_NIGHT = timedelta(days=30)  # how far back to look without an earlier night
 _OVERLAP = timedelta(days=1)
 _LONGEST = 4000
@@ -43,7 +47,11 @@ def plan(view: NightView) -> Iterator[Change]:
     """Resolve commitments that are done, and expire those that were resolved long ago."""
     records = pass_rows.commitments(view.connection)
     days = {record.id: resolved_on(record, view.today, view.zone) for record in records}
-    yield from _newly_resolved(view, [record for record in records if days[record.id] is None])
+    left_open = [record for record in records if days[record.id] is None]
+    resolved = list(_newly_resolved(view, left_open))
+    yield from resolved
+    done = {change.record for change in resolved}
+    yield from _questions(view, [record for record in left_open if record.id not in done])
     for record in records:
         day = days[record.id]
         if day is None or record.policy_class == "protected":
@@ -70,6 +78,27 @@ def _newly_resolved(view: NightView, records: Sequence[Record]) -> Iterator[Chan
             record = concerned.pop(place)
             left.remove(record)
             yield _resolve(record, local_day(datetime.fromisoformat(utterance.at), view.zone))
+
+
+def _questions(view: NightView, left_open: Sequence[Record]) -> Iterator[Change]:
+    """Ask once about each commitment that is overdue; close the questions about those that no longer are."""
+    overdue = {record.id: record for record in left_open if (due := due_on(record)) is not None and due < view.today}
+    for question in pass_rows.records_of_form(view.connection, "question", OVERDUE):
+        about = tiers.derived_from_ids(view.connection, question.id)
+        if question.status == "active" and about.isdisjoint(overdue):
+            yield expire(question, "it is open no longer", stamp(view.now), touch=True)
+        for number in about:
+            overdue.pop(number, None)
+    for record in overdue.values():
+        yield _question(view, record)
+
+
+def _question(view: NightView, record: Record) -> Change:
+    day, language = due_on(record), "es" if record.lang == "es" else "en"
+    [question] = texts("overdue", language, text=one_line(record.text), day=day)
+    expires = view.now + timedelta(days=view.policy.pruning.ask_overdue_days)
+    ask = question_about(question, OVERDUE, record, expires=expires)
+    return Change("asked", f"its day, {day}, has passed, and nothing said that it is done", (ask,), record.id)
 
 
 def _may_end(utterance: RecentUtterance, record: Record) -> bool:

@@ -18,18 +18,15 @@ from kenobot.cognitive.remember.conflicts import (
 )
 from kenobot.cognitive.remember.draft import attributes_json
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, ChangePart, UpdateRecord, unchanged
+from kenobot.cognitive.sleep.plan.changes import AddLink, Change, ChangePart, UpdateRecord, question_about, unchanged
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.fingerprint import normalize_name
-from kenobot.ports.identity import QUOTED_TRUST, Trust, least_trusted, parse_trust
-from kenobot.ports.memory import Candidate
 
 QUESTION = "question"
-_OTHERS: frozenset[Trust] = QUOTED_TRUST | {"guest"}  # trust of words that a prompt quotes
 _BY_HAND = ("command", "edit")
 
 
@@ -103,18 +100,7 @@ def _weaker(record: Record, policy: Policy) -> dict[str, ColumnValue]:
 def _question(view: NightView, older: Record, newer: Record) -> Change:
     """Ask the owner: both stay as they are until more is known."""
     language = "es" if "es" in (older.lang, newer.lang) else "en"
-    said_by = {parse_trust(record.trust, "tool") for record in (older, newer)}
     [question] = texts("conflict", language, older=one_line(older.text), newer=one_line(newer.text))
-    candidate = Candidate(
-        form="question",
-        scope=older.scope,
-        text=question,
-        category=QUESTION,
-        source="sleep",
-        trust=least_trusted(said_by & _OTHERS, "model"),  # a prompt quotes others' words
-        subject="" if older.subject == "owner" else older.subject,
-        importance=max(older.importance, newer.importance),
-    )
-    learn = AdmitRecord(candidate, derived_from=(older.id, newer.id))
+    learn = question_about(question, QUESTION, older, newer)
     against = AddLink(newer.id, older.id, "contradicts", "both cannot be so, and nothing tells which is")
     return Change("questioned", f"#{older.id} and #{newer.id} cannot both be so", (learn, against), newer.id)

@@ -7,16 +7,18 @@ import pytest
 
 from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.sleep.prune import commitments
+from kenobot.cognitive.sleep import pass_rows
+from kenobot.cognitive.sleep.prune import commitments, endings
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
-from tests.nights import carry_out
+from tests.nights import carry_out, play
 
 _OWNERS: dict[str, str | float] = {"trust": "owner", "source": "tag", "confidence": 0.95}
 _DAY = timedelta(days=1)
+_DUE = json.dumps({"due": "2026-02-20"})
 
 
 def _promise(text: str = "I have to send the report to Luis") -> dict[str, str | float]:
@@ -31,16 +33,38 @@ def test_an_open_commitment_never_goes_by_itself() -> None:
         assert get(connection, record.id) == record
 
 
-@pytest.mark.parametrize(("days", "goes"), [(90, False), (92, True)])
-def test_one_whose_day_has_passed_is_kept_for_ninety_days(days: int, goes: bool) -> None:
-    """Counted from the end of that day."""
+@pytest.mark.parametrize(
+    ("language", "asked"),
+    [
+        ("en", "Is it done? “I have to send the report to Luis” was due on 2026-02-20."),
+        ("es", "¿Está hecho? «I have to send the report to Luis» era para el 2026-02-20."),
+    ],
+)
+def test_one_whose_day_has_passed_is_overdue_and_asked_about_once(language: str, asked: str) -> None:
+    """It stays open for ever; the question goes after two weeks, and does not come back."""
     with open_memory() as connection:
-        attrs = json.dumps({"due": "2026-02-20"})
-        record = put_record(connection, columns={**_promise(), "attributes": attrs})
-        when = START.replace(month=2, day=20) + timedelta(days=days)
-        done = carry_out(connection, commitments.PASS, when)
-        assert [change.kind for change in done] == (["expired"] if goes else [])
-        assert get(connection, record.id).status == ("expired" if goes else "active")
+        record = put_record(connection, columns={**_promise(), "attributes": _DUE, "lang": language})
+        assert carry_out(connection, commitments.PASS, START.replace(month=2, day=20)) == []
+        [change] = carry_out(connection, commitments.PASS, START.replace(month=2, day=22))
+        [question] = pass_rows.records_of_form(connection, "question", commitments.OVERDUE)
+        assert (change.kind, question.text, question.status) == ("asked", asked, "active")
+        assert carry_out(connection, commitments.PASS, START.replace(month=2, day=23)) == []
+        play(connection, (endings.EXPIRY,), START.replace(month=4))
+        assert carry_out(connection, commitments.PASS, START + 3650 * _DAY) == []
+        assert get(connection, question.id).status == "expired"
+        assert get(connection, record.id) == record
+
+
+def test_the_question_closes_when_it_is_answered() -> None:
+    """What is said to be done is asked about no longer, nor what is no longer remembered."""
+    with open_memory() as connection:
+        put_record(connection, columns={**_promise(), "attributes": _DUE})
+        carry_out(connection, commitments.PASS, START + 10 * _DAY)
+        [question] = pass_rows.records_of_form(connection, "question", commitments.OVERDUE)
+        _say(connection, "I sent the report to Luis", START + 11 * _DAY)
+        done = carry_out(connection, commitments.PASS, START + 12 * _DAY)
+        assert [change.kind for change in done] == ["resolved", "expired"]
+        assert get(connection, question.id).status == "expired"
 
 
 @pytest.mark.parametrize(
