@@ -1,4 +1,4 @@
-"""Find the code in a Markdown text, in time linear in the text."""
+"""Find the code and the block quotes in a Markdown text, in time linear in the text but for sorting what is found."""
 
 import re
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ Range = tuple[int, int]
 
 # These begin with plain signs, not with a class or a repetition, so that the search skips the rest at full speed.
 _FENCES = re.compile(r"(```+)([^\n]*)"), re.compile(r"(~~~+)([^\n]*)")
+_QUOTED = re.compile(r"^ {0,3}>[^\n]*", re.MULTILINE)
 _RUN = re.compile(r"``*")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*+\n")
 
@@ -65,6 +66,11 @@ def code_ranges(text: str) -> list[Range]:
         at = end
     found += _spans(text, at, len(text))
     return found
+
+
+def quoted_ranges(text: str) -> list[Range]:
+    """All lines of block quotes, in order."""
+    return [match.span() for match in _QUOTED.finditer(text)]
 
 
 def _spans(text: str, start: int, end: int) -> Iterator[Range]:

@@ -9,8 +9,9 @@ none: its markup is dropped, its text belongs to where it stands.
 
 Clean text: everything outside elements. Unclosed openers, stray closers and a tag cut by the end of the reply are
 dropped; the text after an unclosed opener stays, also within an element of another name, up to that element's end.
-`<user>` alone is a placeholder and stays. Code and look-alikes (full-width brackets, HTML entities) are text. Markup
-that comes about by removing other markup gets `‹` for its `<`, so that scanning a clean text changes nothing.
+`<user>` alone is a placeholder and stays. Code, block quotes and look-alikes (full-width brackets, HTML entities) are
+text. Markup that comes about by removing other markup gets `‹` for its `<`, so that scanning a clean text changes
+nothing.
 
 Cost: linear in the text. Tags of one spelling in an unbroken row, like `<m><m><m>`, are handled as one. A reply with
 more than some ten thousand pairs or five thousand spans of code is a flood: nothing in it acts, and every `<` is `‹`.
@@ -25,15 +26,16 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from kenobot.ports.postprocessor import Element
-from kenobot.postprocessors.code_ranges import Range, code_ranges, fenced_ranges
+from kenobot.postprocessors.code_ranges import Range, code_ranges, fenced_ranges, quoted_ranges
 
 # People and models write `<user>@host`; a tag of this name acts only when it is closed.
 _PLACEHOLDERS = frozenset({"user"})
 _DEFUSED = "‹"
+_SIGN = re.compile(r"[^\n]")
 _FLOOD = 21_000
 _THREE_BREAKS = re.compile(r"(?:\r\n?+|\n)(?:\r\n?+|\n)(?:\r\n?+|\n)[\r\n]*+")
 _CUT = re.compile(
-    r"<(/?)([a-z][a-z0-9-]{0,63})(\s{0,8}/|\s{1,8}[\w-]{0,32}(?:=[^\s`]{0,64})?)?", re.ASCII | re.IGNORECASE
+    r"<(/?)([a-z][a-z0-9-]{0,63})(\s{0,8}/|\s{1,8}[\w-]{0,32}(?:=[^\s`>]{0,64})?)?", re.ASCII | re.IGNORECASE
 )
 _MARK = re.compile(r"<([ \t]*)(/?)([ \t]*)([^\s/>]+)([^>]*)>")
 _BEGUN = re.compile(r"([ \t]*+/?[ \t]*+)([a-z][a-z0-9-]*+|)((?:[\s/][^<>]*+)?)", re.ASCII | re.IGNORECASE)
@@ -68,7 +70,7 @@ class _Tag(NamedTuple):
 class _Parts:
     """A split text: the first of `texts`, the first of `rows`, the second of `texts` and so on.
 
-    tags: of each row; None for a row that is text: code, or unpaired placeholders. pairs: the index of a row of
+    tags: of each row; None for a row that is text: code, quotes, or unpaired placeholders. pairs: the index of a row of
     openers to that of the row with its last closers. unclosed: unpaired tags of each row. stays: what the person sees
     of a row.
     """
@@ -181,7 +183,9 @@ class _Scanner:
         known = {mark: self._read(mark) for mark in spellings}
         tags = [known[mark] for mark in marks]
         if tags:
-            _spare_code(tags, texts, rows, code_ranges(text))
+            _spare(tags, texts, rows, code_ranges(text))
+            if ">" in "".join(texts):
+                _spare(tags, texts, rows, quoted_ranges(_without_markup(texts, rows)))
         unclosed = [len(row) // len(mark) for row, mark in zip(rows, marks, strict=True)]
         pairs = _pair(tags, unclosed)
         stays = {index: row for index, row in enumerate(rows) if tags[index] is None}
@@ -261,7 +265,12 @@ def _row(names: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"((<{begins}{name}(?:[\s/]{other}`~]*+([`~]{other}]*+)?+)?+>)(?(3)|\2*+))")
 
 
-def _spare_code(tags: list[_Tag | None], texts: list[str], rows: list[str], ranges: Sequence[Range]) -> None:
+def _without_markup(texts: Sequence[str], rows: Sequence[str]) -> str:
+    """Join the parts to a text of the same length, in which no bracket of a tag opens a line."""
+    return "".join(text + _SIGN.sub("\0", row) for text, row in zip(texts, (*rows, ""), strict=True))
+
+
+def _spare(tags: list[_Tag | None], texts: list[str], rows: list[str], ranges: Sequence[Range]) -> None:
     """Turn the rows that begin in one of `ranges`, which are in order, into text."""
     if not ranges:
         return

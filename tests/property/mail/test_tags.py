@@ -6,7 +6,7 @@ import re
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kenobot.postprocessors.code_ranges import code_ranges
+from kenobot.postprocessors.code_ranges import code_ranges, quoted_ranges
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.postprocessors.scanner import scan_tags, whole_length
 from kenobot.testing.postprocessor import RecordingTurn
@@ -20,6 +20,7 @@ SHARDS = (
     *(f"</{name.rstrip('/')}>" for name in NAMES),
     *(
         "<memory/>",
+        "\n> ",
         "<MEMORY a='b'>",
         "</memory >",
         "< memory >",
@@ -47,10 +48,12 @@ def is_subsequence(part: str, whole: str) -> bool:
 @example("<memory <mem<memory>x</memory>ory> y>")
 @example("` <memory>a\n\nb</memory> `<memory>x</memory>`")
 @example("    ```\n<memory></memory><memory>\n```")
-def test_no_markup_is_left_outside_code(text: str) -> None:
-    """The clean text never shows a tag of ours that is not quoted as code."""
+@example("<memory>a\n</memory>> <memory>b</memory>")
+@example("> <memory>a\n</memory>\n> `b")
+def test_no_markup_is_left_outside_code_and_quotes(text: str) -> None:
+    """The clean text never shows a tag of ours that is not quoted, as code or in a block quote."""
     clean = scan_tags(text, NAMES).clean
-    quoted = code_ranges(clean)
+    quoted = code_ranges(clean) + quoted_ranges(clean)
     for match in MARKUP.finditer(clean):
         assert any(start <= match.start() < end for start, end in quoted), clean
 

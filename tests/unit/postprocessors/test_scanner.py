@@ -89,6 +89,34 @@ def test_code_that_is_never_closed_protects_nothing(text: str, clean: str) -> No
     assert found(text) == (clean, [("memory", "x")])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> <memory>a</memory>",
+        "You wrote:\n   > remember <memory>a</memory>\n\nDone.",
+        "> > <memory>a</memory>\n> <chat-memory>b</chat-memory>",
+        ">`<memory>a</memory>`",
+    ],
+)
+def test_tags_in_a_block_quote_are_text(text: str) -> None:
+    """What somebody else wrote stays as it is and does not act."""
+    assert found(text) == (text, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "clean", "content"),
+    [
+        ("> quoted\n<memory>a</memory>", "> quoted", "a"),
+        ("<memory>a</memory>> x", "> x", "a"),
+        ("    a > b <memory>a</memory>", "a > b", "a"),
+        ("x <memory\n>a</memory\n>", "x", "a"),
+    ],
+)
+def test_what_only_looks_like_a_block_quote_is_none(text: str, clean: str, content: str) -> None:
+    """The bracket of a tag, a comparison, and the line after a quote."""
+    assert found(text) == (clean, [("memory", content)])
+
+
 def test_code_within_an_element_belongs_to_its_content() -> None:
     """A quoted tag within an element is part of what is to be remembered."""
     assert found("<memory>write `</memory>` to end</memory>ok") == ("ok", [("memory", "write `</memory>` to end")])
