@@ -11,6 +11,7 @@ from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.events import record_events, undone_by
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
+from kenobot.cognitive.text.words import terms
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
@@ -105,7 +106,11 @@ def _rewound(connection: Connection, known: Record, at: str) -> Record | None:
 
 @dataclass(frozen=True, slots=True)
 class ReplyExplanation:
-    """A reply, and what its prompt showed of memory: what was recalled for it first. turn: the inbox row."""
+    """A reply, and what its prompt showed of memory: what was recalled for it first. turn: the inbox row.
+
+    Behind a reply stand the memories recalled for it, then those on show that share words with the exchange, those with
+    the most words first. All others were only in view.
+    """
 
     session: str
     turn: int
@@ -113,6 +118,27 @@ class ReplyExplanation:
     question: str
     answer: str
     used_memories: tuple[UsedMemory, ...]
+
+    def behind(self) -> tuple[UsedMemory, ...]:
+        """Choose the memories that stand behind the reply."""
+        said = set(terms(f"{self.question}\n{self.answer}"))
+        shared = {
+            used.record_id: len(said.intersection(terms(used.record.text)))
+            for used in self.used_memories
+            if used.record is not None
+        }
+        recalled = [used for used in self.used_memories if used.where == "message" and used.record is not None]
+        rest = [used for used in self.used_memories if used.where != "message" and shared.get(used.record_id)]
+        rest.sort(key=lambda used: -shared[used.record_id])
+        known: dict[int, UsedMemory] = {}
+        for used in (*recalled, *rest):
+            known.setdefault(used.record_id, used)
+        return tuple(known.values())
+
+    def in_view(self) -> tuple[UsedMemory, ...]:
+        """List the memories that the prompt showed besides."""
+        behind = {used.record_id for used in self.behind()}
+        return tuple(used for used in self.used_memories if used.record_id not in behind)
 
 
 def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> ReplyExplanation | None:

@@ -4,7 +4,7 @@
 theirs in private, a guest their own; in a group everybody adds to the group's, and a guest takes away their own alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from kenobot.agent.commands.command import CommandCall, CommandContext, numbered_lines, one_line, time_ago_text
 from kenobot.cognitive.control.find import parse_number
@@ -16,11 +16,9 @@ from kenobot.cognitive.control.undo import (
     last_undoable_event,
     undo,
 )
-from kenobot.cognitive.recall.prompt.usage import UsedMemory
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.store import feedback, records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.words import terms
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
@@ -87,16 +85,16 @@ def explain_reply(connection: Connection, call: CommandCall, _: CommandContext) 
     reply = explain_last_reply(connection, call.inbound.session, call.principal.read_scopes)
     if reply is None:
         return texts.WHY_NONE(call.language)
-    used = [each for each in reply.used_memories if each.record is not None]
-    likely = _likely(used, f"{reply.question}\n{reply.answer}")
+    behind, others = reply.behind(), reply.in_view()
     question = f"“{one_line(reply.question, _QUOTED)}”"
-    if not likely:
+    if not behind:
         parts = [texts.WHY_NOTHING(call.language, question=question)]
     else:
-        lines = "\n".join(_because(connection, record, call) for record in likely)
+        named = [used.record for used in behind if used.record is not None][:_BEHIND]
+        lines = "\n".join(_because(connection, record, call) for record in named)
         parts = [texts.WHY_SOME(call.language, question=question, lines=lines)]
-    if len(used) > len(likely):
-        parts.append(texts.WHY_MORE(call.language, count=len(used) - len(likely)))
+    if others:
+        parts.append(texts.WHY_MORE(call.language, count=len(others)))
     return "\n\n".join(parts)
 
 
@@ -128,19 +126,6 @@ def _learned(decision: Decision, text: str, language: Language) -> str:
     if "looks like" in decision.reason:
         return texts.REMEMBER_REFUSED_SECRET(language)
     return texts.REMEMBER_REFUSED(language, why=decision.reason)
-
-
-def _likely(because: Sequence[UsedMemory], said: str) -> list[Record]:
-    """The memories that stand behind what was said: those recalled for it, then those on show that share its words."""
-    spoken = set(terms(said))
-    recalled = [each.record for each in because if each.where == "message" and each.record is not None]
-    shared = [
-        (len(spoken.intersection(terms(each.record.text))), each.record)
-        for each in because
-        if each.where != "message" and each.record is not None
-    ]
-    rest = [record for count, record in sorted(shared, key=lambda pair: -pair[0]) if count]
-    return list({record.id: record for record in [*recalled, *rest]}.values())[:_BEHIND]
 
 
 def _because(connection: Connection, record: Record, call: CommandCall) -> str:

@@ -90,11 +90,28 @@ def why(context: CommandContext) -> int:
             reply = past.explain_last_reply(connection, session, context.scopes) if session else None
             if reply is None:
                 return options.print_failure("Nothing was answered there yet: `kenobot chat` begins a conversation.")
-            rows = [_used_row(connection, used, context) for used in reply.used_memories]
-            if not args.json:
-                print(one_line(f"{reply.at[:16]}  {reply.session}  {_short(reply.question)}"))
-    nothing = "No memory stands behind it: only the conversation itself."
-    return options.print_rows(rows, args.json, _origin_lines, nothing)
+            return _print_why(connection, reply, context)
+    return options.print_rows(rows, args.json, _origin_lines)
+
+
+def _print_why(connection: Connection, reply: past.ReplyExplanation, context: CommandContext) -> int:
+    """Print the memories behind a reply, then those that were only in view."""
+    as_json = context.args.json
+    if not as_json:
+        print(one_line(f"{reply.at[:16]}  {reply.session}  {_short(reply.question)}"))
+    parts = (
+        (reply.behind(), True, "Behind the answer:"),
+        (reply.in_view(), False, "In view besides, without a word of it:"),
+    )
+    for used, is_behind, heading in parts:
+        rows = [_used_row(connection, each, context) | {"behind": is_behind} for each in used]
+        if rows and not as_json:
+            print(heading)
+        if rows:
+            options.print_rows(rows, as_json, _origin_lines)
+    if not reply.behind():
+        return options.print_failure("No memory stands behind the answer: only the conversation itself.")
+    return 0
 
 
 # ── as text ─────────────────────────────────────────────────────────────────────────────────────────────────────

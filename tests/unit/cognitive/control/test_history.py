@@ -1,0 +1,33 @@
+"""What stands behind a reply, and what its prompt only showed."""
+
+from kenobot.cognitive.control.history import ReplyExplanation
+from kenobot.cognitive.recall.prompt.usage import UsedMemory
+from tests.memory_rows import open_memory, put_record
+
+
+def test_behind_a_reply_stands_what_was_recalled_for_it_or_shares_its_words() -> None:
+    """Each once, the recalled ones first; all else was only in view, also what is forgotten meanwhile."""
+    with open_memory() as connection:
+        river, tea, dog = (
+            put_record(connection, text) for text in ("Lives near the river", "Likes tea", "Our dog is Toby")
+        )
+        used = (
+            UsedMemory(tea.id, tea, "frame"),
+            UsedMemory(dog.id, dog, "frame"),
+            UsedMemory(river.id, river, "message"),
+            UsedMemory(99, None, "message"),
+            UsedMemory(river.id, river, "frame"),
+        )
+    reply = ReplyExplanation("s", 1, "", "What is the dog called?", "Toby, your dog.", used)
+    assert [each.record_id for each in reply.behind()] == [river.id, dog.id]
+    assert [each.record_id for each in reply.in_view()] == [tea.id, 99]
+
+
+def test_behind_a_reply_to_nothing_known_stands_nothing() -> None:
+    """Whatever the prompt shows anyway was only in view."""
+    with open_memory() as connection:
+        tea = put_record(connection, "Likes tea")
+    reply = ReplyExplanation("s", 1, "", "What is the boiling point of mercury?", "357 °C.",
+                             (UsedMemory(tea.id, tea, "frame"),))  # fmt: skip
+    assert reply.behind() == ()
+    assert [each.record_id for each in reply.in_view()] == [tea.id]
