@@ -50,7 +50,7 @@ _LIFTED = {
 def distractors(conversation: Conversation, count: int) -> list[str]:
     """So many texts that answer none of a conversation's questions, each different."""
     rng = Random(7)
-    others = [each for each in datasets.load("own") if each.name != conversation.name] + datasets.load("talks")
+    others = [each for name in datasets.BUILT_IN for each in datasets.load(name) if each.name != conversation.name]
     pool = [said for each in others for unit in each.passages if len(said := unit.text.split()) > _PIECE[0]]
     made: dict[str, None] = {}
     while len(made) < count:
@@ -67,10 +67,11 @@ async def _placed(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.f
     return rows
 
 
-async def _fill(folder: Path, conversation: Conversation, embedder: Embedder, count: int) -> None:
+async def fill_crowd(folder: Path, conversation: Conversation, embedder: Embedder | None, count: int) -> None:
     """A database in `folder` that holds the crowd, as if it had been told over the time before the questions."""
     texts, end = distractors(conversation, count), conversation.questions[0].at
-    rows = await _placed(embedder, texts)
+    rows = await _placed(embedder, texts) if embedder is not None else []
+    model = embedder.model_id if embedder is not None else ""
 
     def work(connection: Connection) -> None:
         days = [timedelta(days=1 + _DAYS * (1 - number / count)) for number in range(1, count + 1)]
@@ -78,7 +79,7 @@ async def _fill(folder: Path, conversation: Conversation, embedder: Embedder, co
         put_notes(connection, [(number, "owner", text, stamp(end - ago)) for number, (text, ago) in enumerate(told, 1)])
         connection.executemany(
             "INSERT INTO vector (record_id, model, embedding) VALUES (?, ?, ?)",
-            [(number, embedder.model_id, row.tobytes()) for number, row in enumerate(rows, 1)],
+            [(number, model, row.tobytes()) for number, row in enumerate(rows, 1)],
         )
 
     database = Database.open(folder / "kenobot.db", folder / "backups")
@@ -119,7 +120,7 @@ async def _run(count: int, name: str) -> None:
             embedder = build_embedder(name, Path(folder), clock)
             if embedder is None:
                 raise SystemExit("There is no embedder: install kenobot[embedded].")
-            await _fill(Path(folder), conversation, embedder, count)
+            await fill_crowd(Path(folder), conversation, embedder, count)
             async with open_eval_home(conversation, Path(folder), embedder, clock, lambda *_: None) as place:
                 await _ask(place, conversation, found, took)
     for each in _LIFTED:

@@ -46,8 +46,8 @@ def _not_flat(rows: Sequence[SizeResult]) -> Iterator[str]:
 # ── for people and programs ──────────────────────────────────────────────────────────────────────────────────────────
 
 _HEADS = (
-    "memories", "prompt, tokens", "most", "memory, tokens", "most", "cached", "built, ms CPU", "p95", "turn, ms CPU",
-    "p95", "until the answer, ms", "p95",
+    "memories", "“hello”, tokens", "prompt, tokens", "most", "memory, tokens", "most", "cached", "built, ms CPU", "p95",
+    "turn, ms CPU", "p95", "until the answer, ms", "p95",
 )  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def report_of(rows: Sequence[SizeResult], found: Sequence[str]) -> Report:
 
 def _cells(row: SizeResult) -> list[str]:
     return [
-        f"{row.memories:,}", f"{row.prompt:,.0f}", f"{row.prompt_most:,}", f"{row.memory:,.0f}",
+        f"{row.memories:,}", f"{row.hello:,}", f"{row.prompt:,.0f}", f"{row.prompt_most:,}", f"{row.memory:,.0f}",
         f"{row.memory_most:,}", f"{100 * row.cached:.0f} %", *_times(row.build_cpu), *_times(row.turn_cpu),
         *_times(row.turn),
     ]  # fmt: skip

@@ -55,7 +55,7 @@ class CostMeter:
         return Reply(self._reply, stop_reason="end_turn", usage=usage, model="meter")
 
     def _measured(self, request: Request) -> PromptCost:
-        blocks = [*request.system, *(block for message in request.messages for block in message.text_blocks)]
+        blocks = _blocks(request)
         roles = ["system"] * len(request.system)
         roles += [f"{at} {message.role}" for at, message in enumerate(request.messages) for _ in message.text_blocks]
         sent = tuple(f"{role}\n{block.text}" for role, block in zip(roles, blocks, strict=True))
@@ -77,9 +77,18 @@ class CostMeter:
         return _tokens(blocks[:served])
 
 
+def request_tokens(request: Request) -> int:
+    """Tokens of a whole prompt."""
+    return _tokens(_blocks(request))
+
+
 def _notes(messages: Sequence[Message]) -> int:
     """Tokens of what the runtime put beside messages: memory, and with the last one the time and the scratchpad."""
     return sum(map(estimate_tokens, runtime_blocks(messages)))
+
+
+def _blocks(request: Request) -> list[Block]:
+    return [*request.system, *(block for message in request.messages for block in message.text_blocks)]
 
 
 def _tokens(blocks: Sequence[Block]) -> int:

@@ -11,7 +11,7 @@ from random import Random
 from statistics import fmean
 
 from bench.cost import memories
-from bench.cost.prompt_cost import CostMeter, PromptCost
+from bench.cost.prompt_cost import CostMeter, PromptCost, request_tokens
 from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.app.wiring import prompt_limits
@@ -21,8 +21,10 @@ from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
+from kenobot.core.settings.schema import ContextSettings
 from kenobot.evals.recall.metrics import percentiles
 from kenobot.gateway.access import Access, Roster
+from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
@@ -62,13 +64,15 @@ class Percentiles:
 class SizeResult:
     """What a conversation came to with so many memories. Tokens are of one prompt, the mean or the most of its turns.
 
-    memory: what all messages are shown of it and what this one is besides. log: what came with earlier messages.
-    cached: share of all input tokens, 0 to 1, that a prompt cache would have served. build: making the prompt; turn:
-    all of it, by CPU until everything is quiet and the files are written, by the clock until the answer is handed out.
+    hello: of the prompt for "hello", where nothing was said before. memory: what all messages are shown of it and what
+    this one is besides. log: what came with earlier messages. cached: share of all input tokens, 0 to 1, that a prompt
+    cache would have served. build: making the prompt; turn: all of it, by CPU until everything is quiet and the files
+    are written, by the clock until the answer is handed out.
     """
 
     memories: int
     turns: int
+    hello: int
     prompt: float
     prompt_most: int
     memory: float
@@ -100,21 +104,28 @@ class _Watch:
     cpu: list[float]
 
 
-def run(sizes: Sequence[int], turns: int, embedder: str, tell: ProgressCallback) -> list[SizeResult]:
-    """A row for each size, each in a folder that is gone afterwards."""
+def run(
+    sizes: Sequence[int], turns: int, embedder: str, tell: ProgressCallback, context: ContextSettings | None = None
+) -> list[SizeResult]:
+    """A row for each size, each in a folder that is gone afterwards. context: the sizes of prompts."""
     rows = []
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="kenobot-cost-") as folder:
-            rows.append(asyncio.run(_measured(Path(folder), size, turns, embedder, tell)))
+            rows.append(asyncio.run(_measured(Path(folder), size, turns, embedder, tell, context or ContextSettings())))
     return rows
 
 
-async def _measured(folder: Path, size: int, turns: int, embedder: str, tell: ProgressCallback) -> SizeResult:
+async def _measured(
+    folder: Path, size: int, turns: int, embedder: str, tell: ProgressCallback, context: ContextSettings
+) -> SizeResult:
     tell(f"{size:,} memories: taking them in")
     await _fill(Home(folder / "home"), size)
     meter, line = CostMeter(), _Line(_LINE)
     provider = ScriptedProvider(meter.reply, name="meter", keep=0)
-    house = Simulation(folder, provider, Roster.of([_OWNER]), start=_START, channels=[_LINE], embedder=embedder)
+    config = "\n".join(["[context]", *(f"{name} = {value}" for name, value in context)])
+    house = Simulation(
+        folder, provider, Roster.of([_OWNER]), start=_START, channels=[_LINE], config=config, embedder=embedder
+    )
     house.channels[_LINE] = line
     tell(f"{size:,} memories: writing their files")
     async with house:
@@ -123,8 +134,10 @@ async def _measured(folder: Path, size: int, turns: int, embedder: str, tell: Pr
         house.app.embedding.begin()
         await house.app.embedding.wait_idle()
         tell(f"{size:,} memories: talking")
-        built, taken = await _talk(house, meter, line, size, turns)
-    return _row(size, meter.sizes, built, taken)
+        prompts = _prompts(house, Settings(context=context))
+        hello = await prompts.build(*_message(house, "hello"))
+        built, taken = await _talk(house, prompts, meter, line, size, turns)
+    return _row(size, request_tokens(hello.request), meter.sizes, built, taken)
 
 
 async def _fill(home: Home, size: int) -> None:
@@ -140,19 +153,27 @@ async def _fill(home: Home, size: int) -> None:
         await database.close()
 
 
-async def _talk(house: Simulation, meter: CostMeter, line: _Line, size: int, turns: int) -> tuple[_Watch, _Watch]:
+def _prompts(house: Simulation, settings: Settings) -> PromptService:
+    app = house.app
+    builder = ContextBuilder(Identity(house.home.identity), house.zone, prompt_limits(settings), app.index)
+    return PromptService(app.database, builder, app.memory_files, house.clock, app.embedding)
+
+
+def _message(house: Simulation, text: str, number: int = 0) -> tuple[PendingMessage, Principal]:
+    inbound = Inbound(_LINE, f"b{number}", _CHAT, _OWNER, text, house.clock.now())
+    return PendingMessage(_FAR + number, inbound, "bench"), Access({_LINE: house.roster}).principal(inbound)
+
+
+async def _talk(
+    house: Simulation, prompts: PromptService, meter: CostMeter, line: _Line, size: int, turns: int
+) -> tuple[_Watch, _Watch]:
     """Hold the conversation; what building each prompt took, and each whole turn."""
     rng, built, taken = Random(size), _Watch([], []), _Watch([], [])
-    app = house.app
-    builder = ContextBuilder(Identity(house.home.identity), house.zone, prompt_limits(Settings()), app.index)
-    building = PromptService(app.database, builder, app.memory_files, house.clock, app.embedding)
-    access = Access({_LINE: house.roster})
     for number in range(turns):
         house.advance_to(house.clock.now() + _PAUSE)
         text, reply = _said(number, size, rng)
-        inbound = Inbound(_LINE, f"b{number}", _CHAT, _OWNER, text, house.clock.now())
         wall, cpu = time.perf_counter(), time.process_time()
-        await building.build(PendingMessage(_FAR + number, inbound, "bench"), access.principal(inbound))
+        await prompts.build(*_message(house, text, number))
         built.wall.append(time.perf_counter() - wall)
         built.cpu.append(time.process_time() - cpu)
         meter.expect(reply)
@@ -180,11 +201,12 @@ def _said(number: int, size: int, rng: Random) -> tuple[str, str]:
     ).question, "Let me think: I believe I have told you all I know of it."
 
 
-def _row(size: int, sizes: Sequence[PromptCost], built: _Watch, taken: _Watch) -> SizeResult:
+def _row(size: int, hello: int, sizes: Sequence[PromptCost], built: _Watch, taken: _Watch) -> SizeResult:
     whole = sum(each.prompt for each in sizes)
     return SizeResult(
         memories=size,
         turns=len(sizes),
+        hello=hello,
         prompt=fmean(each.prompt for each in sizes),
         prompt_most=max(each.prompt for each in sizes),
         memory=fmean(each.memory for each in sizes),

@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -95,10 +95,17 @@ class _Times:
 def simulate_years(days: int, per_day: int, tell: Callable[[WeekMetrics], None], seed: int = 7) -> YearsReport:
     """Live through so many days with so many messages each, in a folder that is gone afterwards. tell: of each week."""
     with tempfile.TemporaryDirectory(prefix="kenobot-years-") as folder:
-        return asyncio.run(_live(Path(folder), TalkGenerator(per_day, seed), days, tell))
+        return asyncio.run(live(Path(folder), TalkGenerator(per_day, seed), days, tell))
 
 
-async def _live(folder: Path, talk: TalkGenerator, days: int, tell: Callable[[WeekMetrics], None]) -> YearsReport:
+async def live(
+    folder: Path,
+    talk: TalkGenerator,
+    days: int,
+    tell: Callable[[WeekMetrics], None],
+    last: Callable[[Simulation], Awaitable[None]] | None = None,
+) -> YearsReport:
+    """Live through so many days of talk in a folder. last: what else is done with the home in the end."""
     model, years, times, rng = YearsModel(), YearsReport(talk), _Times(), Random(11)
     house = Simulation(
         folder,
@@ -118,6 +125,8 @@ async def _live(folder: Path, talk: TalkGenerator, days: int, tell: Callable[[We
                 model.sizes.clear()
                 times = _Times()
         await _end(house, years)
+        if last is not None:
+            await last(house)
     return years
 
 

@@ -89,7 +89,6 @@ class RecallPolicy:
 
     stability_per_use: float = 0.1  # gained by being shown
     again_minutes: float = 60.0  # until a use of the same memory counts again
-    frame_share: float = 0.5  # of the memory budget for a prompt prefix where each message is searched
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ MEMORY = (
 ROW = SizeResult(
     memories=1000,
     turns=60,
+    hello=800,
     prompt=900.0,
     prompt_most=1000,
     memory=500.0,

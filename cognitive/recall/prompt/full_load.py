@@ -45,41 +45,47 @@ class FullLoader:
         self._characters = 0
         self._lock = Lock()
 
-    def load(self, connection: Connection, query: MemoryQuery) -> MemoryPack:
+    def load(self, connection: Connection, query: MemoryQuery, *, searchable: bool = False) -> MemoryPack:
         """Load what the scopes of `query` hold: MEMORY.md first, then the chat's own, then recent notes.
 
-        Mode "full" shows the days of the window only; "selective" less of them, since each message is searched for;
-        "auto" goes on to older days while they fit.
+        Mode "full" shows the days of the window only; the others go on to older days while they fit. searchable: a
+        message can be searched for, so of notes that do not all fit only the latest are loaded.
         """
         chat, policy = chat_scope(query.session), query.policy
         others = tuple(scope for scope in query.scopes if scope != chat)
         budget = query.prefix_tokens
-        if query.mode == "selective":
-            budget = int(budget * policy.recall.frame_share)
         core = _core(connection, others, int(budget * policy.long_term_share), query.mode, "long_term")
         left = budget - estimate_tokens(core["long_term"])
         share = int(left * policy.chat_share)
         chat_core = _core(connection, [chat], share, query.mode, "chat")
-        chat_log = self._log(connection, (chat,), share, query, "chat")
+        chat_log = self._log(connection, (chat,), share, query, "chat", searchable=searchable)
         left -= estimate_tokens(chat_log["chat"]) + estimate_tokens(chat_core["chat"])
-        recent = self._log(connection, others, left, query, "recent")
+        recent = self._log(connection, others, left, query, "recent", searchable=searchable)
         profile = store.slot_record(connection, chat, "profile", "context")
         context = clip_to_tokens(render_record(profile, indent=""), policy.working_tokens) if profile else ""
         pack = MemoryPack({"context": context}, (core["long_term"],))
         return pack + core + chat_core + recent + chat_log
 
     def _log(
-        self, connection: Connection, scopes: tuple[str, ...], budget: int, query: MemoryQuery, section: Section
+        self,
+        connection: Connection,
+        scopes: tuple[str, ...],
+        budget: int,
+        query: MemoryQuery,
+        section: Section,
+        *,
+        searchable: bool,
     ) -> MemoryPack:
         budget = max(0, budget)
         if budget > _COARSE:
             budget -= budget % _GRAIN  # chats that leave about as much room share one log
+        latest = min(budget, query.recent_tokens) if searchable and query.mode != "full" else budget
         change = store.last_change(connection, scopes)
-        key = (scopes, section, budget, query.day, query.zone.key, query.mode, query.recent_days, change)
+        key = (scopes, section, budget, latest, query.day, query.zone.key, query.mode, query.recent_days, change)
         with self._lock:
             log = self._logs.get(key)
         if log is None:
-            log = _daily(connection, scopes, budget, query, section)
+            log = _notes(connection, scopes, (budget, latest), query, section)
             with self._lock:
                 self._characters += _size(log) - (_size(self._logs[key]) if key in self._logs else 0)
                 self._logs[key] = log
@@ -148,10 +154,23 @@ def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: Load
     return MemoryPack({section: shown}, entries=entries, omitted=filed)
 
 
-def _daily(
-    connection: Connection, scopes: Sequence[str], budget: int, query: MemoryQuery, section: Section
+def _notes(
+    connection: Connection, scopes: Sequence[str], budgets: tuple[int, int], query: MemoryQuery, section: Section
 ) -> MemoryPack:
-    """Daily logs, newest day first, entries of a day in the order they came."""
+    """All notes of these scopes if they fit into the first of two budgets, else the latest, within the second."""
+    whole, latest = budgets
+    total = sum(store.count_daily(connection, scope) for scope in scopes)
+    if query.mode != "selective" and total * _ENTRY_TOKENS <= whole:
+        pack = _daily(connection, scopes, whole, query, section, total)
+        if latest == whole or not pack.omitted:
+            return pack
+    return _daily(connection, scopes, latest, query, section, total)
+
+
+def _daily(
+    connection: Connection, scopes: Sequence[str], budget: int, query: MemoryQuery, section: Section, total: int
+) -> MemoryPack:
+    """Daily logs, newest day first, entries of a day in the order they came. total: how many notes there are."""
     horizon = (date.fromisoformat(query.day) - timedelta(days=query.recent_days - 1)).isoformat()
     since = "" if query.mode == "auto" else horizon
     limit = max(1, budget // _ENTRY_TOKENS) + 1
@@ -159,9 +178,7 @@ def _daily(
     texts: list[str] = []
     entries: list[MemoryEntry] = []
     left = budget
-    total = 0
     for scope in scopes:
-        total += store.count_daily(connection, scope)
         for record in store.newest_daily(connection, scope, since, limit):
             text = render_log_entry(record, query.zone)
             left -= estimate_tokens(f"{text}\n\n") + (0 if record.day in days else _DAY_TOKENS)

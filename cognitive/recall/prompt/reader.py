@@ -26,7 +26,7 @@ class MemoryReader:
         """The sections that `query` asks for."""
         pack = MemoryPack()
         if PREFIX_SECTIONS & query.sections:
-            pack += self._loader.load(connection, query)
+            pack += self._loader.load(connection, query, searchable=self._index is not None)
         if "updates" in query.sections and query.prefix is not None:
             searched = self.searches(query.mode, query.prefix.omitted)
             pack += read_updates(connection, query, query.prefix, searched=searched)

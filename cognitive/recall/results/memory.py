@@ -38,7 +38,8 @@ class MemoryQuery:
 
     text: the message. sections: what `MemoryReader` reads.
 
-    Of a full load: session: the chat. mode: how far back it goes. prefix_tokens, recent_days: its size.
+    Of a full load: session: the chat. mode: how far back it goes. prefix_tokens, recent_days: its size. recent_tokens:
+    size of its notes where each message is searched for.
     Of updates: prefix: the beginning that the chat's prompt has.
     Of a search: preceding_text: what was said before the message. budget (tokens), limit, excerpt_limit: 0 leaves them
     to the policy. as_of: search what was known then. vector_relevance: relevance of records found by vectors, 0 to 1.
@@ -56,6 +57,7 @@ class MemoryQuery:
     prefix: PromptPrefix | None = None
     mode: LoadMode = "auto"
     prefix_tokens: int = 0
+    recent_tokens: int = 0
     recent_days: int = 3
     preceding_text: str = ""
     budget: int = 0

@@ -49,7 +49,9 @@ GROUP_INSTRUCTIONS = resources.files(__package__).joinpath("group_instructions.m
 _RULE = "\n\n---\n\n"
 _REST = timedelta(hours=1)
 _REDUCTION = 4
-_REDUCED = ("budget_tokens", "memory_tokens", "message_tokens", "history_min", "history_max", "summary_tokens")
+_REDUCED = (
+    "budget_tokens", "memory_tokens", "recent_tokens", "message_tokens", "history_min", "history_max", "summary_tokens",
+)  # fmt: skip
 _PAD = "### Working memory"
 _CHAT_CONTEXT = "### Chat context"
 _HEADINGS: Mapping[Section, str] = {
@@ -66,13 +68,15 @@ _PRECEDING = 2  # messages from which a short one borrows search terms
 class PromptLimits:
     """Limits of a prompt; all but messages and days in tokens.
 
-    history_min: messages that a new prefix begins with. history_max: messages before a new prefix is made. late_after:
-    wait of a message from which on the model is told. always_new_prefix: make a new prefix for every prompt.
-    summary_tokens: of the summary of messages that are not shown; 0 without summaries.
+    memory_tokens: of memory in a prefix. recent_tokens: of its notes, once not all fit. history_min: messages that a
+    new prefix begins with. history_max: messages before a new prefix is made. late_after: wait of a message from which
+    on the model is told. always_new_prefix: make a new prefix for every prompt. summary_tokens: of the summary of
+    messages that are not shown; 0 without summaries.
     """
 
     budget_tokens: int = 24_000
     memory_tokens: int = 6_000
+    recent_tokens: int = 1_000
     message_tokens: int = 4_000
     history_min: int = 20
     history_max: int = 60
@@ -217,6 +221,7 @@ class ContextBuilder:
             request.pending.session,
             mode=limits.recall_mode,
             prefix_tokens=limits.memory_tokens,
+            recent_tokens=limits.recent_tokens,
             recent_days=limits.recent_days,
         )
         plan = self._continued(connection, base, limits, identity) or self._new(connection, base, limits, identity)

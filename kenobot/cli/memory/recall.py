@@ -59,10 +59,11 @@ def _loaded_text(context: CommandContext) -> str:
         scope.removeprefix("chat:") if scope.startswith("chat:") else _NO_SESSION,
         mode=settings.memory.recall,
         prefix_tokens=context.args.budget or settings.context.memory_tokens,
+        recent_tokens=settings.context.recent_tokens,
         recent_days=settings.memory.days,
     )
     with context.read() as connection:
-        pack = FullLoader().load(connection, query)
+        pack = FullLoader().load(connection, query, searchable=not context.args.budget)
     sections: tuple[Section, ...] = ("long_term", "recent", "chat", "context")
     return "\n\n".join(pack[name] for name in sections if pack[name])
 

@@ -113,6 +113,7 @@ class PostProcessorsSettings(PluginsSettings):
 class ContextSettings(SettingsModel):
     budget_tokens: int = Field(24_000, ge=2000, le=1_000_000)
     memory_tokens: int = Field(6000, ge=0, le=500_000)
+    recent_tokens: int = Field(1000, ge=0, le=500_000)
     history_min: int = Field(20, ge=0, le=1000)
     history_max: int = Field(60, ge=1, le=1000)
     message_tokens: int = Field(4000, ge=100, le=500_000)

@@ -145,6 +145,42 @@ async def test_many_short_notes_on_many_days_stay_within_the_budget(database: Da
         assert estimate_tokens(pack["recent"]) > budget * 0.6
 
 
+async def _searchable(database: Database, **sizes: object) -> MemoryPack:
+    query = replace(_QUERY, **sizes)  # type: ignore[arg-type]
+    return await database.read(lambda connection: FullLoader().load(connection, query, searchable=True))
+
+
+async def test_of_notes_that_do_not_all_fit_only_the_latest_are_loaded(database: Database) -> None:
+    """What is left out is found by a search; as long as all fit, all are shown, and without a search what fits."""
+    told = [f"note number {number} with some more words in it" for number in range(60)]
+    await _keep_all(database, _notes(told))
+    everything = await _searchable(database, recent_tokens=100)
+    assert (everything.omitted, len(everything.entries)) == (0, 60)
+    latest = await _searchable(database, prefix_tokens=500, recent_tokens=100)
+    assert told[-1] in latest["recent"]
+    assert estimate_tokens(latest["recent"]) <= 100
+    assert len(latest.entries) + latest.omitted == 60
+    unsearched = await _recall(database, replace(_QUERY, prefix_tokens=500, recent_tokens=100))
+    assert len(unsearched.entries) > len(latest.entries)
+
+
+async def test_many_notes_take_nothing_from_memory_md_and_the_chats_own(database: Database) -> None:
+    """Each list that fits is shown whole, however large another is."""
+    await _keep_all(database, _notes((f"core fact {number}" for number in range(20)), tier="core"))
+    await _keep_all(database, [(Candidate("note", _CHAT, f"of this chat {number}"), _DAY) for number in range(20)])
+    await _keep_all(database, _notes(f"note number {number} with some more words" for number in range(400)))
+    pack = await _searchable(database, prefix_tokens=3000, recent_tokens=60)
+    assert (pack["long_term"].count("core fact"), pack["chat"].count("of this chat")) == (20, 20)
+    assert 0 < estimate_tokens(pack["recent"]) <= 60
+
+
+async def test_full_mode_loads_its_days_whatever_the_size_of_the_latest_notes(database: Database) -> None:
+    """Nothing is searched for beside it."""
+    await _keep_all(database, _notes(f"note number {number} with some more words in it" for number in range(60)))
+    pack = await _searchable(database, mode="full", recent_tokens=50)
+    assert len(pack.entries) == 60
+
+
 async def test_a_long_memory_md_is_cut_at_a_line_and_says_so(database: Database) -> None:
     """It takes half of the budget at most, and the rest remains for recent notes."""
     await _keep_all(database, _notes((f"fact number {number} of a long list" for number in range(200)), tier="core"))
