@@ -129,7 +129,7 @@ async def measure(folder: Path, records: int, turns: int) -> dict[str, float]:
             latest[0] = time.perf_counter()
 
         began = time.perf_counter()
-        night = asyncio.create_task(scene.app.sleep_worker.sleep("command", tell=tell))
+        night = asyncio.create_task(scene.app.background.sleep_worker.sleep("command", tell=tell))
         beside: list[float] = []
         while not night.done():
             beside.append(await talker.say())

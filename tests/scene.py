@@ -146,8 +146,8 @@ class Scene:
         before = len(self.channel.sent)
         await self.put(text, chat, user, **more)
         await self.app.wait_drained()
-        await self.app.extraction.wait_idle()
-        await self.app.compaction.wait_idle()
+        await self.app.background.extraction.wait_idle()
+        await self.app.background.compaction.wait_idle()
         return "\n".join(self.texts[before:])
 
     def read(self, name: str) -> str:

@@ -99,7 +99,7 @@ class MonthSimulation:
     async def _tick(self) -> None:
         """What the schedule does every so often."""
         await self._house.app.sweep()
-        await self._house.app.extraction.tick()
+        await self._house.app.background.extraction.tick()
         await self._house.wait_idle()
 
     async def recall_text(self, question: str, scope: str) -> str:

@@ -2,31 +2,27 @@
 
 import asyncio
 import contextlib
+import importlib
 import logging
+from collections.abc import AsyncIterator
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.cleanup import MissingFilesWorker, PurgeFinisher
-from kenobot.agent.background.extraction import build_extraction_worker
-from kenobot.agent.background.per_chat_worker import WorkerContext
 from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
-from kenobot.agent.background.sleep import SleepContext, sleep_policy
 from kenobot.agent.commands.command import CommandContext
 from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.loop import AgentLoop, IntakePolicy
-from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService, build_reranker
 from kenobot.agent.turn.runner import TurnRunner, TurnServices
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.wiring import (
-    build_compaction_worker,
     build_models,
-    build_sleep_worker,
     prompt_limits,
     reply_language,
+    sleep_policy,
     turn_policy,
 )
 from kenobot.channels.console import Console, ConsoleOptions
@@ -66,8 +62,12 @@ from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
 from kenobot.storage.signal_log import SignalLog
 
+if TYPE_CHECKING:
+    from kenobot.app.background import Background
+
 _log = logging.getLogger(__name__)
 
+_HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the work behind them
 _GRACE_SECONDS = 5.0
 _CLOSE_SECONDS = 1.0
 _FINISHED_BY, _SENT_BY, _CLOSED_BY = 6.0, 8.0, 8.5  # seconds after the end was begun; then the database is closed
@@ -100,7 +100,7 @@ class App:
         )
         self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language)
 
-        self.memory_files = files = MemoryFiles(
+        self.memory_files = MemoryFiles(
             *(home.memory, database, clock, zone, sleep_policy(settings.sleep)),
             intake=LargeIntake(self._announce_intake),
         )
@@ -109,23 +109,31 @@ class App:
         self.embedding = EmbeddingWorker(database, index, clock, plugins.embedder, plugins.previous_embedders)
 
         self._stop_began: float | None = None
-        self._model, background = build_models(settings, plugins, clock)
-        context = WorkerContext(database, bus, clock, zone, files, index, self.embedding)
-        self.extraction = build_extraction_worker(settings.extraction, context, background)
-        self.compaction = build_compaction_worker(settings, context, background)
-        sleep = SleepContext(database, bus, clock, zone, home.sleep_lock, files, self.extraction, self.indexer, index)
-        self.sleep_worker = build_sleep_worker(settings, sleep, background)
+        self._home, self._settings = home, settings
+        self._model, self._background_model = build_models(settings, plugins, clock)
+        self._background: Background | None = None
         self.proposal_announcer = ProposalAnnouncer(database, bus)
-        self.purge_finisher = PurgeFinisher(database, home.database, files, self.indexer)
-        self.missing_files = MissingFilesWorker(database, bus, clock, zone, files)
-        self.loop = self._build_loop(home, settings, rng, background)
+        self.loop = self._build_loop(home, settings, rng)
 
-    def _build_loop(self, home: Home, settings: Settings, rng: Random, background: ModelRouter | None) -> AgentLoop:
-        """Construct the loop and its turns. background: the model that reranks."""
+    @property
+    def background(self) -> "Background":
+        """The workers behind the turns. Their modules are imported at the first use: answers need none of them."""
+        if self._background is None:
+            from kenobot.agent.background.per_chat_worker import WorkerContext
+            from kenobot.app.background import Background
+
+            context = WorkerContext(
+                *(self.database, self.bus, self.clock, self._zone), self.memory_files, self.index, self.embedding
+            )
+            self._background = Background(self._home, self._settings, context, self.indexer, self._background_model)
+        return self._background
+
+    def _build_loop(self, home: Home, settings: Settings, rng: Random) -> AgentLoop:
+        """Construct the loop and its turns."""
         database, clock, zone, language = self.database, self.clock, self._zone, reply_language(settings)
         identity, index = Identity(home.identity), self.index
         builder = ContextBuilder(identity, zone, prompt_limits(settings), index)
-        reranker = build_reranker(settings, background, database, clock)
+        reranker = build_reranker(settings, self._background_model, database, clock)
         services = TurnServices(
             database=database,
             bus=self.bus,
@@ -155,7 +163,12 @@ class App:
         return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake, parallel=parallel)
 
     async def start(self) -> None:
-        """Take up what an earlier run left behind, then be ready for new messages."""
+        """Take up what an earlier run left behind, then be ready for new messages, and work behind the turns."""
+        await self.start_turns()
+        await self.start_background()
+
+    async def start_turns(self) -> None:
+        """Take up the messages that an earlier run left behind, then be ready for new ones."""
         await self._keep_house()
         self.scheduler.every(3600.0, "housekeeping", self._keep_house)
         self.scheduler.every(2.0, "audit", self.audit.flush)
@@ -163,8 +176,6 @@ class App:
         self.scheduler.every(60.0, "sweep", self.sweep)
         self.scheduler.every(10.0, "memory files", self.memory_files.scan)
         self.scheduler.every(60.0, "memory index", self.indexer.index_all)
-        self.scheduler.every(10.0, "erasing", self.purge_finisher.tick)
-        self.scheduler.every(10.0, "lost files", self.missing_files.tick)
         self.scheduler.every(60.0, "memory by meaning", self.embedding.tick)
         await self.admission.refresh()
         self.owner_alerts.attach(self.bus)
@@ -172,11 +183,28 @@ class App:
         self.memory_files.begin()
         await self.delivery.sweep()
         await self.loop.start()
-        await self.extraction.start(self.scheduler)
-        await self.compaction.start(self.scheduler)
         await self.proposal_announcer.start(self.scheduler)
-        self.sleep_worker.start(self.scheduler)
         await self.bus.emit(STARTED, "app", "", channels=" ".join(self.channels), provider=self.plugins.provider.name)
+
+    async def start_background(self) -> None:
+        """Begin the work behind the turns."""
+        await self.background.start(self.scheduler)
+
+    async def run_background(self) -> None:
+        """Begin the work behind the turns once nobody waits for an answer, then follow the schedule.
+
+        The first messages after the start come before it: they would share the processor with its imports.
+        """
+        await self.clock.sleep(_HEAD_START_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LONGEST_HEAD_START):
+                await self.loop.wait_idle()
+        await asyncio.to_thread(importlib.import_module, "kenobot.app.background")
+        await self.start_background()
+        await self.scheduler.start()
+        self.indexer.begin()
+        self.embedding.begin()
+        self.background.sleep_worker.begin()
 
     async def _keep_house(self) -> None:
         await self.owner_alerts.save_owner_chat()
@@ -240,13 +268,16 @@ class App:
     async def _finish(self) -> None:
         """Begin nothing more, and give turns and jobs under way some seconds."""
         await self.bus.emit(STOPPING, "app", "")
-        await self.sleep_worker.stop()
+        if self._background is not None:
+            await self._background.sleep_worker.stop()
         await asyncio.gather(self.scheduler.stop(_GRACE_SECONDS), self.loop.stop(_GRACE_SECONDS))
 
     async def _send_last(self) -> None:
         """Send what is on its way, and stop what works beside the turns."""
         self.database.hurry()
-        for worker in (self.extraction, self.compaction, self.proposal_announcer, self.indexer, self.embedding):
+        if self._background is not None:
+            await self._background.stop_extracting()
+        for worker in (self.proposal_announcer, self.indexer, self.embedding):
             await worker.stop()
         await self._drain()
         await self.owner_alerts.under_way.stop()
@@ -281,11 +312,8 @@ async def serve(app: App, console: ConsoleOptions | None = None) -> int:
                 return 0
             _log.info("ready: %s, with %s", ", ".join(app.channels), app.plugins.provider.name)
             notify_systemd("READY=1")
-            await app.scheduler.start()
-            app.indexer.begin()
-            app.embedding.begin()
-            app.sleep_worker.begin()
-            await _watch(app, stop)
+            async with _background(app):
+                await _watch(app, stop)
         finally:
             notify_systemd("STOPPING=1")
             await app.stop()
@@ -295,7 +323,7 @@ async def serve(app: App, console: ConsoleOptions | None = None) -> int:
 async def _start(app: App, stop: asyncio.Event) -> bool:
     """Start; False when asked to stop before that was done."""
     asked = asyncio.create_task(stop.wait(), name="stop")
-    starting = asyncio.create_task(app.start(), name="start")
+    starting = asyncio.create_task(app.start_turns(), name="start")
     try:
         with start_extended():
             await asyncio.wait({asked, starting}, return_when=asyncio.FIRST_COMPLETED)
@@ -306,6 +334,23 @@ async def _start(app: App, stop: asyncio.Event) -> bool:
         for task in (asked, starting):
             task.cancel()
         await asyncio.wait({asked, starting}, timeout=_CLOSE_SECONDS)
+
+
+@contextlib.asynccontextmanager
+async def _background(app: App) -> AsyncIterator[None]:
+    """Have the work behind the turns begin meanwhile, until the end is begun."""
+    beginning = asyncio.create_task(app.run_background(), name="background")
+    beginning.add_done_callback(_log_failure)
+    try:
+        yield
+    finally:
+        beginning.cancel()
+        await asyncio.gather(beginning, return_exceptions=True)
+
+
+def _log_failure(beginning: asyncio.Task[None]) -> None:
+    if not beginning.cancelled() and (error := beginning.exception()) is not None:
+        _log.error("The work behind the turns could not begin.", exc_info=error)
 
 
 async def _watch(app: App, stop: asyncio.Event) -> None:

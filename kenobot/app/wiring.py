@@ -1,25 +1,20 @@
-"""Build parts from the settings, for the app and for commands that need a part of it."""
+"""Build models and policies from the settings, for the app and for commands that need a part of it."""
 
+from dataclasses import replace
 from datetime import timedelta
 
-from kenobot.agent.background.compaction import CompactionWorker
-from kenobot.agent.background.per_chat_worker import WorkerContext
-from kenobot.agent.background.sleep import SleepContext, SleepWorker, sleep_policy
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.agent.turn.state_machine import TurnPolicy
 from kenobot.app.plugin_instances import PluginInstances
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
 from kenobot.core.i18n import Language
 from kenobot.core.retry import CircuitBreaker, RetryPolicy
 from kenobot.core.settings.load import Settings
+from kenobot.core.settings.schema import SleepSettings
 from kenobot.ports.clock import Clock
 from kenobot.ports.provider import Provider
-
-
-def build_compaction_worker(settings: Settings, context: WorkerContext, model: ModelRouter | None) -> CompactionWorker:
-    """Build the worker that summarizes conversations; model None leaves all to rules."""
-    budgeted = context.budgeted(model, "compaction", settings.compaction.daily_tokens)
-    return CompactionWorker(context, budgeted, prompt_limits(settings).window, reads=settings.extraction.enabled)
 
 
 def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> tuple[ModelRouter, ModelRouter | None]:
@@ -39,14 +34,11 @@ def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> 
     return model, model if own is None else route(own)
 
 
-def build_sleep_worker(
-    settings: Settings, context: SleepContext, asked: ModelRouter | None, *, unthrottled: bool = False
-) -> SleepWorker:
-    """Build the worker of sleep. unthrottled: no conversation has to be kept fluent meanwhile."""
-    hour = settings.sleep.hour if settings.sleep.hour >= 0 else None
-    return SleepWorker(
-        context, sleep_policy(settings.sleep), asked, enabled=settings.sleep.enabled, hour=hour, unthrottled=unthrottled
-    )
+def sleep_policy(settings: SleepSettings) -> Policy:
+    """Build the policy from the settings of sleep."""
+    preset = WEEKLY_LOGS if settings.daily_log == "weekly" else SleepPolicy()
+    sleep = replace(preset, expired=settings.expired, budget_tokens=settings.daily_tokens)
+    return replace(DEFAULT, sleep=sleep)
 
 
 def reply_language(settings: Settings) -> Language | None:

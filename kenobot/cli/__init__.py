@@ -32,6 +32,7 @@ A personal agent that lives in your chats and remembers.
 
 options:
   -h, --help   show this help
+  --version    show the version
   --home DIR   data directory (default: $KENOBOT_HOME, else ~/.kenobot)
 
 exit codes: 0 success · 1 failed · 2 usage error or nothing found · 78 configuration error · 130 interrupted
@@ -75,6 +76,9 @@ def _run(words: list[str], clock: "Clock | None") -> int:
     home = argparse.ArgumentParser(prog="kenobot", usage=_USAGE.removeprefix("usage: "), add_help=False)
     home.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help="data directory (~/.kenobot)")
     rest = home.parse_known_args(words)[1]
+    if rest[:1] in (["version"], ["--version"]):
+        print(f"kenobot {__version__}")
+        return 0
     commands = tomllib.loads(resources.files("kenobot.cli").joinpath("commands.toml").read_text("utf-8"))
     if rest[:1] in (["-h"], ["--help"]):
         print(_HELP.format(usage=_USAGE, commands="\n\n".join(_sections(commands))), end="")
@@ -84,9 +88,6 @@ def _run(words: list[str], clock: "Clock | None") -> int:
     name = ALIASES.get(rest[0], rest[0])
     if "section" not in commands.get(name, ()):
         home.error(f"unknown command {name!r}: kenobot --help lists them")
-    if name == "version":
-        print(f"kenobot {__version__}")
-        return 0
     if name == "bench" and rest[1:2] and rest[1] in MOVED_BENCHES:
         return options.print_failure(
             f'kenobot: "bench {rest[1]}" is not part of the installed program any more: in a checkout of the source, '

@@ -1,12 +1,14 @@
 """Parsers of commands, the types of their arguments, and their endings. Imports nothing heavy."""
 
 import argparse
+import gc
 import importlib
 import json
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -97,15 +99,27 @@ def _filled(text: str) -> str:
 
 def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     """Run the command that the arguments name; returns its exit code. Raises KenobotError."""
-    from kenobot.cli.context import CommandContext
-    from kenobot.cognitive.control.find import AmbiguousReference
+    with _without_collecting():
+        from kenobot.cli.context import CommandContext
+        from kenobot.cognitive.control.find import AmbiguousReference
 
-    module, _, function = arguments.call.partition(":")
-    run: Callable[[CommandContext], int] = getattr(importlib.import_module(f"kenobot.cli.{module}"), function)
+        module, _, function = arguments.call.partition(":")
+        run: Callable[[CommandContext], int] = getattr(importlib.import_module(f"kenobot.cli.{module}"), function)
     try:
         return run(CommandContext(arguments, clock))
     except AmbiguousReference as error:
         raise NothingFound(str(error)) from error
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Import without garbage collection. What was imported stays, so no later collection goes through it either."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 # ── types of arguments ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -179,11 +179,11 @@ class Simulation:
         app = self.app
         while True:
             await app.wait_drained()
-            if app.extraction.idle and app.compaction.idle and app.sleep_worker.idle:
+            if app.background.extraction.idle and app.background.compaction.idle and app.background.sleep_worker.idle:
                 return
-            await app.extraction.wait_idle()
-            await app.compaction.wait_idle()
-            await app.sleep_worker.wait_idle()
+            await app.background.extraction.wait_idle()
+            await app.background.compaction.wait_idle()
+            await app.background.sleep_worker.wait_idle()
 
     # ── time ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

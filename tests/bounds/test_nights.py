@@ -48,7 +48,7 @@ async def test_nothing_of_a_night_stays_when_it_is_over(tmp_path: Path) -> None:
         await scene.app.database.write(_put)
         before = _left()
         for _ in range(2):
-            await scene.app.sleep_worker.sleep("hourly")
+            await scene.app.background.sleep_worker.sleep("hourly")
         more = {name: count - before.get(name, 0) for name, count in _left().items() if count > before.get(name, 0)}
         assert more == {}
         assert await scene.rows("SELECT name FROM sleep_pass WHERE trouble != ''") == []

@@ -118,11 +118,11 @@ class _Home(Simulation):
         while True:
             await app.wait_drained()
             await app.embedding.wait_idle()
-            if app.extraction.idle and app.compaction.idle and app.sleep_worker.idle:
+            if app.background.extraction.idle and app.background.compaction.idle and app.background.sleep_worker.idle:
                 return
-            await app.extraction.wait_idle()
-            await app.compaction.wait_idle()
-            await app.sleep_worker.wait_idle()
+            await app.background.extraction.wait_idle()
+            await app.background.compaction.wait_idle()
+            await app.background.sleep_worker.wait_idle()
 
 
 @dataclass(slots=True)

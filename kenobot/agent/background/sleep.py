@@ -18,8 +18,8 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.background.extraction import ExtractionWorker
 from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, ModelRouter, TokenBudget, TokenUse
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, Phase, SleepPolicy
+from kenobot.cognitive.policy import Policy
+from kenobot.cognitive.policy.sleep import PHASES, Phase, SleepPolicy
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember.extract.prompt import request_tokens
 from kenobot.cognitive.sleep import report, run_rows
@@ -54,18 +54,13 @@ _SWITCH_SECONDS = 0.0005
 StepListener = Callable[[NightProgress], Awaitable[None]]
 
 
-def sleep_policy(settings: SleepSettings) -> Policy:
-    """Build the policy from the settings."""
-    preset = WEEKLY_LOGS if settings.daily_log == "weekly" else SleepPolicy()
-    sleep = replace(preset, expired=settings.expired, budget_tokens=settings.daily_tokens)
-    return replace(DEFAULT, sleep=sleep)
-
-
-def next_sleep_time(settings: SleepSettings, last: datetime | None, now: datetime, timezone: str) -> datetime | None:
+def next_sleep_time(
+    settings: SleepSettings, policy: SleepPolicy, last: datetime | None, now: datetime, timezone: str
+) -> datetime | None:
     """Return the first full hour from now on at which sleep will be due; None when it is disabled."""
     if not settings.enabled:
         return None
-    policy, hour = sleep_policy(settings).sleep, settings.hour if settings.hour >= 0 else None
+    hour = settings.hour if settings.hour >= 0 else None
     hours = (now + timedelta(hours=number) for number in range(_A_WEEK_OF_HOURS))
     return next((each for each in hours if is_due(each, last, policy, ZoneInfo(timezone), hour)), None)
 

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from kenobot.agent.background.sleep import sleep_policy
+from kenobot.app.wiring import sleep_policy
 from kenobot.cli.context import CommandContext
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.core.settings.home import AlreadyLocked

@@ -3,7 +3,8 @@
 import asyncio
 from typing import Any
 
-from kenobot.agent.background.sleep import next_sleep_time, sleep_policy
+from kenobot.agent.background.sleep import next_sleep_time
+from kenobot.app.wiring import sleep_policy
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.sync_files import sync_files
@@ -88,7 +89,7 @@ def _status(context: CommandContext, connection: Connection, last: SleepRun) -> 
     unfinished = run_rows.last_run(connection, "running") is not None
     passes = run_rows.pass_results(connection, last.id)
     full = sleep_plans.last_full_night_at(connection)
-    due = next_sleep_time(settings.sleep, full, context.now, settings.bot.timezone)
+    due = next_sleep_time(settings.sleep, policy, full, context.now, settings.bot.timezone)
     return {
         "state": "awake" if not unfinished else "asleep" if run_night.is_asleep(context.home) else "cut short",
         "run": last.id,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from kenobot.agent.background.extraction import build_extraction_worker
 from kenobot.agent.background.per_chat_worker import WorkerContext
-from kenobot.agent.background.sleep import SleepContext, sleep_policy
+from kenobot.agent.background.sleep import SleepContext
 from kenobot.agent.model_router import ModelRouter
-from kenobot.app import plugin_instances, wiring
+from kenobot.app import background, plugin_instances, wiring
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
@@ -45,7 +45,7 @@ async def run_sleep(context: CommandContext, phases: tuple[Phase, ...]) -> Night
             alone = False
             context.require_current_schema()
         async with _opened(context, alone=alone) as (parts, model):
-            worker = wiring.build_sleep_worker(context.loaded.settings, parts, model, unthrottled=alone)
+            worker = background.build_sleep_worker(context.loaded.settings, parts, model, unthrottled=alone)
             finished = await worker.sleep("command", phases, print_progress)
             if not set(phases) <= set(finished.run.phases):
                 print("That was the rest of a night that had been cut short.", file=sys.stderr)
@@ -62,7 +62,7 @@ async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tupl
     database = Database.open(home.database, home.backups)
     index, bus = SideIndex(home.index), Bus(clock)
     try:
-        files = MemoryFiles(home.memory, database, clock, zone, sleep_policy(loaded.settings.sleep), pause=0)
+        files = MemoryFiles(home.memory, database, clock, zone, wiring.sleep_policy(loaded.settings.sleep), pause=0)
         extraction = build_extraction_worker(
             loaded.settings.extraction, WorkerContext(database, bus, clock, zone, files, index), model
         )
@@ -103,7 +103,7 @@ async def dry_run(context: CommandContext, phases: tuple[Phase, ...]) -> NightRe
             bus = Bus(context.clock)
             try:
                 parts = SleepContext(database, bus, context.clock, context.zone, contextlib.nullcontext)
-                worker = wiring.build_sleep_worker(settings, parts, None, unthrottled=True)
+                worker = background.build_sleep_worker(settings, parts, None, unthrottled=True)
                 return await worker.sleep("rehearsal", phases, print_progress)
             finally:
                 await bus.close()

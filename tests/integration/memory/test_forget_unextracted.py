@@ -69,8 +69,8 @@ async def test_a_yes_after_it_was_read_means_the_memory(tmp_path: Path) -> None:
         assert "Paris" in await scene.say("forget that I live in Paris")
     async with Scene(tmp_path, ["Nice."], extraction=True) as scene:
         scene.channel.number = 100
-        await scene.app.extraction.tick()
-        await scene.app.extraction.wait_idle()
+        await scene.app.background.extraction.tick()
+        await scene.app.background.extraction.wait_idle()
         assert await live(scene) == ["I live in Paris"]
         assert (await scene.say("yes")).startswith("Forgotten:")
         assert await live(scene) == []

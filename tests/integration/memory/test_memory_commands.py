@@ -266,12 +266,12 @@ async def test_a_purge_beside_a_running_bot_is_finished_by_the_bot(tmp_path: Pat
         await scene.app.check_external_changes()
         await scene.app.wait_drained()
         assert await scene.rows("SELECT value FROM key_value WHERE key = 'purge:unfinished'") != []
-        await scene.app.purge_finisher.tick()
+        await scene.app.background.purge_finisher.tick()
         held = {path for path, content in _bytes_of(scene.home.path).items() if b"Zanzibar" in content}
         assert held == set()
         assert await scene.rows("SELECT value FROM key_value WHERE key = 'purge:unfinished'") == []
         before = scene.home.database.stat().st_mtime_ns
-        await scene.app.purge_finisher.tick()
+        await scene.app.background.purge_finisher.tick()
         assert scene.home.database.stat().st_mtime_ns == before
         await scene.say("How are you?")
         assert "Zanzibar" not in scene.requests[-1]
@@ -297,7 +297,7 @@ async def test_a_purge_that_was_killed_is_finished_by_the_next_start(
         assert await asyncio.to_thread(main, order) == 130
     assert any(b"Zanzibar" in content for content in _bytes_of(home.path).values())
     async with Scene(tmp_path, ["Sure."]) as scene:
-        await scene.app.purge_finisher.tick()
+        await scene.app.background.purge_finisher.tick()
         assert not [path for path, content in _bytes_of(home.path).items() if b"Zanzibar" in content]
 
 

@@ -36,7 +36,7 @@ async def looked(scene: Scene) -> list[str]:
     before = len(scene.texts)
     await scene.app.memory_files.scan()
     await scene.app.memory_files.sync_in()
-    await scene.app.missing_files.tick()
+    await scene.app.background.missing_files.tick()
     await scene.app.wait_drained()
     return scene.texts[before:]
 
@@ -98,7 +98,7 @@ async def test_what_was_lost_while_no_bot_ran_is_told_at_the_next_start(tmp_path
     shutil.rmtree(scene.home.memory / "facts")
     async with Scene(tmp_path, ["Hm."]) as scene:
         scene.channel.number = 100
-        await scene.app.missing_files.tick()
+        await scene.app.background.missing_files.tick()
         await scene.app.wait_drained()
         assert "6 memory files are gone at once" in scene.texts[-1]
         assert await scene.say("/lost keep") == "Good, I keep all of it."

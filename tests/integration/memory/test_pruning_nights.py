@@ -123,8 +123,8 @@ async def test_a_promise_that_was_said_to_be_kept_is_found_in_the_conversation(t
     """No tag, no model: the owner's plain words, in the turn they wrote."""
     async with Scene(tmp_path, ["Vale."], extraction=True, clock=ManualClock()) as scene:
         await scene.say("Prometo regar las plantas de Ana")
-        await scene.app.extraction.tick()
-        await scene.app.extraction.wait_idle()
+        await scene.app.background.extraction.tick()
+        await scene.app.background.extraction.wait_idle()
         scene.clock.advance(days=2)  # type: ignore[attr-defined]
         await scene.say("Ya he regado las plantas de Ana")
         done = await _sleep(scene, commitments.PASS, days=2.5)

@@ -22,7 +22,7 @@ async def looked(scene: Scene) -> list[str]:
     before = len(scene.texts)
     await scene.app.memory_files.sync_in()
     await scene.app.memory_files.sync_out()
-    await scene.app.missing_files.tick()
+    await scene.app.background.missing_files.tick()
     await scene.app.wait_drained()
     return scene.texts[before:]
 

@@ -24,19 +24,10 @@ from kenobot.storage import dead_letters
 from .conftest import Cli
 
 
-def test_version(cli: Cli) -> None:
-    """`kenobot version` prints one line."""
-    assert cli("version") == (0, f"kenobot {__version__}\n", "")
-
-
-def test_version_imports_nothing_heavy() -> None:
-    """Neither pydantic nor an SDK nor asyncio is loaded to print a version."""
-    code = (
-        "import sys; from kenobot.cli import main; main(['version']);"
-        "print([m for m in ('pydantic', 'telegram', 'anthropic', 'asyncio', 'sqlite3') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+@pytest.mark.parametrize("word", ["version", "--version"])
+def test_version(cli: Cli, word: str) -> None:
+    """`kenobot version` and `--version` print one line."""
+    assert cli(word) == (0, f"kenobot {__version__}\n", "")
 
 
 @pytest.mark.parametrize(

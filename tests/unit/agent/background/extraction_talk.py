@@ -52,5 +52,5 @@ async def read(scene: Scene) -> int:
 
 
 async def tick(scene: Scene) -> None:
-    await scene.app.extraction.tick()
-    await scene.app.extraction.wait_idle()
+    await scene.app.background.extraction.tick()
+    await scene.app.background.extraction.wait_idle()

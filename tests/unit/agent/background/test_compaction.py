@@ -137,13 +137,13 @@ async def test_a_failed_summary_leaves_the_window_as_it_was(tmp_path: Path, answ
         assert await summary(scene) is None
         assert len(mind.asked) == 1, "the pause is not over"
         assert all(text in mind.requests[-1] for text in TALK[:5])
-        assert scene.app.compaction.tracked_chats == 1
+        assert scene.app.background.compaction.tracked_chats == 1
         mind.summary = lines("Postgres for Andrómeda was decided; the wedding of Lucía is on 14 June in Granada")
         assert isinstance(scene.clock, EagerClock)
         scene.clock.advance(60)
         await talk(scene, "ok")
         assert await summary(scene) is not None
-        assert scene.app.compaction.tracked_chats == 0
+        assert scene.app.background.compaction.tracked_chats == 0
 
 
 @pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded", "pause_turn", "refusal", "new"])
@@ -215,7 +215,7 @@ async def test_a_restart_goes_on_where_it_was(tmp_path: Path) -> None:
         await talk(scene, *TALK)
         before = await summary(scene)
     async with Scene(tmp_path, ["Vale."], environ=SMALL) as scene:
-        await scene.app.compaction.wait_idle()
+        await scene.app.background.compaction.wait_idle()
         assert await summary(scene) == before
         events = await scene.rows("SELECT count(*) FROM event WHERE actor = 'compaction' AND type = 'compacted'")
         scene.channel.number = 100
@@ -327,7 +327,7 @@ async def test_a_purge_erases_every_version_of_the_summary(tmp_path: Path) -> No
     arguments = ["memory", "purge", str(number), "--yes", "--home", str(scene.home.path)]
     assert await asyncio.to_thread(main, arguments) == 0
     async with Scene(tmp_path, ["Vale."], environ=SMALL) as scene:
-        await scene.app.compaction.wait_idle()
+        await scene.app.background.compaction.wait_idle()
         for table, column in (("record", "text"), ("event", "data"), ("message", "text"), ("prompt_prefix", "text")):
             assert await scene.rows(f"SELECT rowid FROM {table} WHERE instr({column}, 'Lucía')") == []
         found = await summary(scene)

@@ -61,7 +61,7 @@ async def test_what_waits_is_read_after_a_restart(tmp_path: Path) -> None:
         await scene.say("Vivo en Lyon")
         assert await read(scene) == 0
     async with Scene(tmp_path, ["ok"], extraction=True) as scene:
-        await scene.app.extraction.wait_idle()
+        await scene.app.background.extraction.wait_idle()
         assert await live(scene) == [("owner", "Vivo en Lyon", "owner")]
         assert await read(scene) == 2
 
@@ -174,7 +174,7 @@ async def test_a_batch_that_is_too_long_is_halved(tmp_path: Path) -> None:
             clock.advance(20 * 60)
             await tick(scene)
         assert await read(scene) == 10
-        assert scene.app.extraction.tracked_chats == 0
+        assert scene.app.background.extraction.tracked_chats == 0
 
 
 async def test_an_answer_that_is_cut_is_asked_for_again_in_parts(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ async def test_what_was_heard_is_forgotten_with_each_look(tmp_path: Path) -> Non
     async with Scene(tmp_path, ["ok"], extraction=True) as scene:
         for chat in range(20):
             await scene.say("rain", chat=str(chat))
-        assert scene.app.extraction.tracked_chats == 0
+        assert scene.app.background.extraction.tracked_chats == 0
 
 
 async def test_a_file_shows_what_was_read(tmp_path: Path) -> None:

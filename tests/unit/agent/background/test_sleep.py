@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from kenobot.agent.background.extraction import ExtractionWorker
-from kenobot.agent.background.sleep import SleepContext, SleepWorker, next_sleep_time, sleep_policy
+from kenobot.agent.background.sleep import SleepContext, SleepWorker, next_sleep_time
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
+from kenobot.app.wiring import sleep_policy
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, SleepPolicy
@@ -247,7 +248,7 @@ async def test_the_owner_is_told_when_much_changed_at_once(tmp_path: Path) -> No
     async with Scene(tmp_path, ["Vale."]) as scene:
         await scene.say("hola, ¿qué tal estás hoy?")
         await scene.app.database.write(fill)
-        sleeper = scene.app.sleep_worker
+        sleeper = scene.app.background.sleep_worker
         sleeper._p = replace(sleeper._p, passes=(FADE,))
         before = len(scene.texts)
         await sleeper.tick()
@@ -263,8 +264,8 @@ async def test_a_quiet_night_tells_nobody(tmp_path: Path) -> None:
     async with Scene(tmp_path, ["All right.<memory>Ana takes the train to Lyon</memory>"]) as scene:
         await scene.say("hello there, how are you?")
         before = len(scene.texts)
-        await scene.app.sleep_worker.tick()
-        await scene.app.sleep_worker.wait_idle()
+        await scene.app.background.sleep_worker.tick()
+        await scene.app.background.sleep_worker.wait_idle()
         await scene.app.wait_drained()
         assert await scene.rows("SELECT title FROM proposal") == []
         assert len(scene.texts) == before
@@ -278,7 +279,7 @@ async def test_what_a_person_wrote_into_a_file_is_part_of_the_night(tmp_path: Pa
     async with Scene(tmp_path, ["All right."]) as scene:
         await scene.say("hello there, how are you?")
         (scene.home.memory / "2026-02-14.md").write_text(f"## 09:00 — Learned: {told}\n", "utf-8")
-        await scene.app.sleep_worker.sleep("hourly")
+        await scene.app.background.sleep_worker.sleep("hourly")
         await scene.app.wait_drained()
         assert f"- {told}\n" in scene.read("MEMORY.md")
 
@@ -353,7 +354,7 @@ async def test_settings_reach_sleep_and_the_files(tmp_path: Path) -> None:
     environ = {"KENOBOT_SLEEP__DAILY_LOG": "weekly", "KENOBOT_SLEEP__EXPIRED": "delete"}
     async with Scene(tmp_path, environ=environ) as scene:
         wanted = replace(WEEKLY_LOGS, expired="delete")
-        assert scene.app.sleep_worker._policy.sleep == wanted
+        assert scene.app.background.sleep_worker._policy.sleep == wanted
         assert scene.app.memory_files.list_files._policy.sleep == wanted
 
 
@@ -361,7 +362,7 @@ def test_the_next_night_can_be_told() -> None:
     """To the hour; never, when it does not sleep by itself."""
     now = datetime(2026, 2, 14, 12, tzinfo=UTC)
     told = [
-        next_sleep_time(SleepSettings(enabled=enabled, hour=hour), last, now, "UTC")
+        next_sleep_time(SleepSettings(enabled=enabled, hour=hour), SleepPolicy(), last, now, "UTC")
         for enabled, hour, last in ((True, -1, now), (True, 3, now.replace(hour=3)), (True, -1, None), (False, -1, now))
     ]
     assert told == [now.replace(day=15, hour=8), now.replace(day=15, hour=3), now, None]

@@ -1,0 +1,65 @@
+"""Background work: construct, start and stop the workers that go on behind the turns.
+
+Their modules take longer to load than a turn takes, so the app imports this one only when they are needed.
+"""
+
+from kenobot.agent.background.cleanup import MissingFilesWorker, PurgeFinisher
+from kenobot.agent.background.compaction import CompactionWorker
+from kenobot.agent.background.extraction import build_extraction_worker
+from kenobot.agent.background.per_chat_worker import WorkerContext
+from kenobot.agent.background.sleep import SleepContext, SleepWorker
+from kenobot.agent.model_router import ModelRouter
+from kenobot.app.wiring import prompt_limits, sleep_policy
+from kenobot.cognitive.recall.index.index import Indexer
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import Settings
+from kenobot.core.worker import Scheduler
+
+
+class Background:
+    """The workers behind the turns. `start` them once, `begin` what may wait until then, `stop` them at the end.
+
+    model: the model of the background work; None leaves all to rules.
+    """
+
+    def __init__(
+        self, home: Home, settings: Settings, context: WorkerContext, indexer: Indexer, model: ModelRouter | None
+    ) -> None:
+        database, bus, clock, zone, files = context.database, context.bus, context.clock, context.zone, context.files
+        self.extraction = build_extraction_worker(settings.extraction, context, model)
+        self.compaction = build_compaction_worker(settings, context, model)
+        sleep = SleepContext(
+            database, bus, clock, zone, home.sleep_lock, files, self.extraction, indexer, context.index
+        )
+        self.sleep_worker = build_sleep_worker(settings, sleep, model)
+        self.purge_finisher = PurgeFinisher(database, home.database, files, indexer)
+        self.missing_files = MissingFilesWorker(database, bus, clock, zone, files)
+
+    async def start(self, scheduler: Scheduler) -> None:
+        """Take up what an earlier run left behind, and listen for new turns."""
+        scheduler.every(10.0, "erasing", self.purge_finisher.tick)
+        scheduler.every(10.0, "lost files", self.missing_files.tick)
+        await self.extraction.start(scheduler)
+        await self.compaction.start(scheduler)
+        self.sleep_worker.start(scheduler)
+
+    async def stop_extracting(self) -> None:
+        """Stop what works on the conversations; sleep has been stopped before."""
+        await self.extraction.stop()
+        await self.compaction.stop()
+
+
+def build_compaction_worker(settings: Settings, context: WorkerContext, model: ModelRouter | None) -> CompactionWorker:
+    """Build the worker that summarizes conversations; model None leaves all to rules."""
+    budgeted = context.budgeted(model, "compaction", settings.compaction.daily_tokens)
+    return CompactionWorker(context, budgeted, prompt_limits(settings).window, reads=settings.extraction.enabled)
+
+
+def build_sleep_worker(
+    settings: Settings, context: SleepContext, asked: ModelRouter | None, *, unthrottled: bool = False
+) -> SleepWorker:
+    """Build the worker of sleep. unthrottled: no conversation has to be kept fluent meanwhile."""
+    hour = settings.sleep.hour if settings.sleep.hour >= 0 else None
+    return SleepWorker(
+        context, sleep_policy(settings.sleep), asked, enabled=settings.sleep.enabled, hour=hour, unthrottled=unthrottled
+    )

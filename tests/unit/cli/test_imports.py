@@ -1,0 +1,52 @@
+"""What a command may import before it answers: a start is short as long as these lists hold."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_SDKS = ("telegram", "anthropic", "prompt_toolkit", "httpx", "numpy")
+_LIGHT = (
+    *_SDKS,
+    "asyncio",
+    "sqlite3",
+    "pydantic",
+    "kenobot.app",
+    "kenobot.agent",
+    "kenobot.cognitive",
+    "kenobot.storage",
+)
+_BEHIND_THE_TURNS = (
+    "apscheduler",
+    "kenobot.app.background",
+    "kenobot.agent.background.cleanup",
+    "kenobot.agent.background.compaction",
+    "kenobot.agent.background.extraction",
+    "kenobot.agent.background.sleep",
+)
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"]])
+def test_version_and_help_import_nothing_heavy(words: list[str], tmp_path: Path) -> None:
+    """Neither a model's SDK nor settings nor any part of a bot is imported to print a text."""
+    assert _imported(words, _LIGHT, tmp_path) == []
+
+
+def test_a_first_answer_imports_nothing_of_the_work_behind_the_turns(tmp_path: Path) -> None:
+    """One question is answered before sleep, extraction, compaction, the scheduler or an SDK is imported."""
+    assert _imported(["chat", "-m", "hello"], (*_SDKS, *_BEHIND_THE_TURNS), tmp_path) == []
+
+
+def _imported(words: list[str], heavy: tuple[str, ...], home: Path) -> list[str]:
+    """Run a command in a new process; returns the heavy modules that it imported."""
+    code = (
+        f"import sys; from kenobot.cli import main; code = main({words!r});"
+        f"print([m for m in sorted(sys.modules) if (m + '.').startswith(tuple(h + '.' for h in {heavy!r}))], code)"
+    )
+    environ = {**os.environ, "KENOBOT_HOME": str(home), "KENOBOT_PROVIDER__NAME": "offline"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ)
+    listed, _, code = done.stdout.splitlines()[-1].rpartition(" ")
+    assert code == "0", done.stderr
+    return [name.strip("'") for name in listed.strip("[]").split(", ") if name]
