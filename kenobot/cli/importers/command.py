@@ -13,6 +13,7 @@ from kenobot.cli.importers import kenobot_js, workspaces
 from kenobot.cli.importers.apply_plan import FileResult, ImportReport, apply_plan
 from kenobot.cli.importers.folder import SourceFolder
 from kenobot.cli.importers.plan import ImportContext, ImportPlan, Origin
+from kenobot.cli.memory.sync_files import sync_files
 from kenobot.core.redaction import one_line
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import session_id
@@ -47,6 +48,7 @@ def import_agent(context: CommandContext) -> int:
         home.seed_identity()
         migrate.migrate(home.database, home.backups)
         report = _apply(home.database, plan)
+    sync_files(context)
     _print(plan, report, args.json, done=True)
     return 0
 

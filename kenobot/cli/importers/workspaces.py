@@ -42,7 +42,10 @@ def is_openclaw(folder: SourceFolder) -> bool:
     long_term = folder.has(f"{base}MEMORY.md") or folder.has(f"{base}memory.md")
     marks = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "HEARTBEAT.md", "TOOLS.md")
     marked = sum(folder.has(f"{base}{name}") for name in marks)
-    return (long_term and (marked > 0 or folder.has(f"{base}memory"))) or (marked > 1 and folder.has(f"{base}memory"))
+    if long_term:
+        return marked > 0 or folder.has(f"{base}memory")
+    # The same files of instructions stand in a workspace of nanobot, which has its long-term memory below memory/.
+    return marked > 1 and folder.has(f"{base}memory") and not is_nanobot(folder)
 
 
 def read_openclaw(plan: ImportPlan) -> None:

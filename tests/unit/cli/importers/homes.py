@@ -81,7 +81,10 @@ def nanobot(root: Path) -> Path:
     return lay(
         root,
         {
+            "AGENTS.md": "# Agent Instructions\nRemember what matters.\n",
+            "HEARTBEAT.md": "# Heartbeat Tasks\n",
             "SOUL.md": "# Soul\nI am nanobot.\n",
+            "TOOLS.md": "# Tool Usage Notes\n",
             "USER.md": "# User Profile\n\n## Basic Information\n\n- **Name**: Li Wei\n"
             "- **Timezone**: (your timezone)\n\n"
             "### Communication Style\n\n- [ ] Casual\n- [x] Technical\n\n## Topics of Interest\n\n- \n- Go\n",

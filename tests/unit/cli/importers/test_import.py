@@ -121,10 +121,12 @@ def test_an_openclaw_workspace_is_taken_in(home: Home, cli: Cli, tmp_path: Path)
 
 
 def test_a_nanobot_workspace_is_taken_in(home: Home, cli: Cli, tmp_path: Path) -> None:
-    """Both kinds of history give episodes at their own times; a raw transcript is none."""
+    """Both kinds of history give episodes at their own times; a raw transcript is none. The files have it at once."""
     code, out, err = cli("import", str(homes.nanobot(tmp_path / "nano")), "--yes", "--json")
     assert code == 0, err
     rows = told(out)
+    assert '"from": "nanobot"' in out
+    assert "The user lives in Chengdu." in (home.memory / "MEMORY.md").read_text("utf-8")
     assert rows["memory/history.jsonl"]["skipped"] == {
         "a conversation as it was, and no memory": 1,
         "a damaged line": 1,
