@@ -168,10 +168,28 @@ class CommandContext:
                 pass
             yield index, connection
 
+    def make_home(self) -> None:
+        """Make folders, identity and database where there are none, for a command that brings memories.
+
+        Raises ConfigError or StoreError.
+        """
+        if self._is_empty:
+            self.home.prepare()
+            self.home.seed_identity()
+            migrate.migrate(self.home.database, self.home.backups)
+
     def require_database(self) -> None:
         """Raises NothingFound."""
-        if not self.home.database.exists():
-            raise options.NoDatabase(f"There is nothing in {self.home.path} yet: start with `kenobot chat`.")
+        if self._is_empty:
+            raise options.NoDatabase(
+                f"{self.home.path} is empty: start with `kenobot chat`, or store something with "
+                "`kenobot memory remember TEXT`."
+            )
+
+    @property
+    def _is_empty(self) -> bool:
+        database = self.home.database
+        return not database.exists() or not database.stat().st_size
 
 
 def _require_current(connection: sqlite3.Connection) -> None:

@@ -43,9 +43,8 @@ def import_agent(context: CommandContext) -> int:
             f"Take {new} in? / ¿Tomarlas? [y/N] ", "kenobot: nobody is here to agree: add --yes to do it."
         ):
             return options.print_failure("kenobot: nothing was taken in.")
-    home.prepare()
+    context.make_home()
     with home.lock():  # raises ConfigError when the bot runs: it would wait for all of this
-        home.seed_identity()
         migrate.migrate(home.database, home.backups)
         report = _apply(home.database, plan)
     sync_files(context)

@@ -33,6 +33,7 @@ def remember(context: CommandContext) -> int:
         source="command",
         tier="core" if context.args.core else "daily",
     )
+    context.make_home()
     with _writing(context) as connection:
         decision = admit(connection, candidate, context.owner)
         record = records.get(connection, decision.record or 0, (scope,))

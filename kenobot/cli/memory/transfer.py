@@ -16,8 +16,6 @@ from kenobot.cognitive.control import export as portable
 from kenobot.cognitive.control.export import MemoryImportReport
 from kenobot.cognitive.mirror import rebuild as rebuilding
 from kenobot.cognitive.mirror.paths import is_memory_file
-from kenobot.core.settings.home import Home
-from kenobot.storage import migrate
 from kenobot.storage.connection import connect
 from kenobot.storage.database import run_steps
 
@@ -40,7 +38,7 @@ def export(context: CommandContext) -> int:
 
 def import_(context: CommandContext) -> int:
     args = context.args
-    _create_database(context.home)
+    context.make_home()
     try:
         with _open_lines(args.file) as found, tempfile.TemporaryFile("w+", encoding="utf-8") as lines:
             lines.writelines(f"{line}\n" for line in found)  # it is read twice, and standard input only once
@@ -91,17 +89,16 @@ def rebuild(context: CommandContext) -> int:
     if not home.memory.exists():
         return options.print_failure(f"There are no files in {home.memory}.")
     tell = _progress(context)
-    with home.lock():
-        _create_database(home)
-        with context.write() as connection:
-            report = rebuilding.rebuild(
-                connection,
-                home.memory,
-                now,
-                replace_all=args.replace,
-                dry_run=args.dry_run,
-                progress=(lambda done, _: tell(done)) if tell else None,
-            )
+    context.make_home()
+    with home.lock(), context.write() as connection:
+        report = rebuilding.rebuild(
+            connection,
+            home.memory,
+            now,
+            replace_all=args.replace,
+            dry_run=args.dry_run,
+            progress=(lambda done, _: tell(done)) if tell else None,
+        )
     if not args.dry_run:
         sync_files(context)
     states = ", ".join(f"{count} {status}" for status, count in report.by_status.items())
@@ -118,12 +115,6 @@ def _progress(context: CommandContext) -> Callable[[int], None] | None:
     if context.args.json or not sys.stderr.isatty():
         return None
     return lambda done: options.show_progress(f"{done} lines …")
-
-
-def _create_database(home: Home) -> None:
-    if not home.database.exists() or not home.database.stat().st_size:
-        home.prepare()
-        migrate.migrate(home.database, home.backups)
 
 
 @contextmanager

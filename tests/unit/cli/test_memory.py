@@ -190,12 +190,20 @@ def test_every_command_has_a_help_with_an_example(cli: Cli, command: str) -> Non
 
 
 def test_nothing_here_yet(cli: Cli, home: Home) -> None:
-    """Before the first run every command says so and makes nothing."""
+    """Before the first run every command that reads or changes says so, with what to do, and makes nothing."""
     for arguments in (
         ["list"], ["show", "1"], ["history", "1"], ["why"], ["stats"], ["recall", "tea"], ["context"], ["sync"],
-        ["remember", "tea"], ["forget", "1"], ["purge", "1", "--yes"], ["undo"], ["correct", "1", "tea"],
+        ["forget", "1"], ["purge", "1", "--yes"], ["undo"], ["correct", "1", "tea"],
     ):  # fmt: skip
         code, out, err = cli("memory", *arguments)
         assert (code, out) == (2, ""), arguments
-        assert err
+        assert "`kenobot memory remember TEXT`" in err
     assert not home.database.exists()
+
+
+def test_the_first_memory_makes_a_home(cli: Cli, home: Home) -> None:
+    """With its identity and its files, before the bot was ever started."""
+    assert remember(cli, "likes tea") == [1]
+    assert texts(cli) == ["likes tea"]
+    assert home.identity.exists()
+    assert "likes tea" in files(home)
