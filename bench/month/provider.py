@@ -5,7 +5,7 @@ Nothing in it knows how memory works. It is shown prompts like any model, and re
 
 from bench.month.script import MonthScript
 from bench.scripted_facts import ScriptedFact, extraction_reply, is_extraction
-from kenobot.agent.prompt.speakers import BLOCK_OPEN
+from kenobot.agent.prompt.runtime_block import BLOCK_OPEN
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Request
 

@@ -47,25 +47,32 @@ class AttributedText:
     text: str
 
 
-def quoted_passages(text: str) -> list[str]:
-    """Find the passages of others: lines after `>`, fenced blocks, long quotations, and what was pasted."""
+def split_quotes(text: str) -> tuple[str, list[str]]:
+    """Split `text` into its sender's words and the passages of others: lines after `>`, fenced blocks, long
+    quotations, and what was pasted.
+    """
     text, pasted = split_pasted(text)
     found = [*pasted, *(match[0] for match in _FENCED.finditer(text))]
     rest = _FENCED.sub("\n", text)
     found += [match[0] for match in _QUOTED_LINE.finditer(rest)]
-    marked = (match[0] for match in _IN_MARKS.finditer(_QUOTED_LINE.sub("", rest)))
-    return [*found, *(passage for passage in marked if len(passage) >= _PASSAGE)]
+    rest = _QUOTED_LINE.sub("", rest)
+    found += [match[0] for match in _IN_MARKS.finditer(rest) if len(match[0]) >= _PASSAGE]
+    return _IN_MARKS.sub(lambda match: " " if len(match[0]) >= _PASSAGE else match[0], rest), found
+
+
+def quoted_passages(text: str) -> list[str]:
+    """Find the passages of others in `text`."""
+    return split_quotes(text)[1]
 
 
 def without_quotes(text: str) -> str:
-    """Remove the passages that `quoted_passages` returns."""
-    rest = _QUOTED_LINE.sub("", _FENCED.sub("\n", split_pasted(text)[0]))
-    return _IN_MARKS.sub(lambda match: " " if len(match[0]) >= _PASSAGE else match[0], rest)
+    """Remove the passages of others from `text`."""
+    return split_quotes(text)[0]
 
 
-def may_be_pasted(text: str) -> bool:
-    """Return whether part of `text` may be another's: quoted, or longer than people type in a chat."""
-    return len(text) > _LONG or bool(quoted_passages(text))
+def is_long(text: str) -> bool:
+    """Return whether `text` is longer than people type in a chat: part of it may be pasted."""
+    return len(text) > _LONG
 
 
 def content_words(text: str) -> frozenset[str]:

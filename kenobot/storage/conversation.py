@@ -10,6 +10,7 @@ from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust, chat_scope
 from kenobot.ports.provider import Role
 from kenobot.storage.connection import Connection
@@ -28,8 +29,7 @@ _PREFIX_COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StoredMessage:
+class StoredMessage(NamedTuple):
     """One message of a conversation. `context` is what the prompt carried beside a person's words.
 
     trust: whose words they are.
@@ -41,6 +41,14 @@ class StoredMessage:
     context: str
     at: str
     trust: Trust
+
+    @property
+    def text_tokens(self) -> int:
+        return estimate_tokens(self.text)
+
+    @property
+    def context_tokens(self) -> int:
+        return estimate_tokens(self.context)
 
 
 class MessageRow(NamedTuple):
@@ -184,7 +192,7 @@ def import_history(
 
 def _shown(connection: Connection, where: str, *values: str | int) -> list[StoredMessage]:
     rows = connection.execute(f"SELECT id, role, text, context, at, trust FROM message WHERE {where}", values)
-    return [StoredMessage(*row) for row in rows]
+    return list(map(StoredMessage._make, rows))
 
 
 def latest(connection: Connection, session: str, limit: int) -> list[StoredMessage]:

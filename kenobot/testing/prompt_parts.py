@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
-from kenobot.agent.prompt.speakers import BLOCK_OPEN
+from kenobot.agent.prompt.runtime_block import BLOCK_OPEN
 from kenobot.ports.provider import Message, Request
 
 

@@ -22,6 +22,7 @@ from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.bus import Bus
+from kenobot.core.sized_cache import SizedCache
 from kenobot.gateway.access import Roster
 from kenobot.gateway.bot_messages import HourlyOnce
 from kenobot.gateway.delivery import Delivery
@@ -303,10 +304,25 @@ async def test_what_is_known_of_memory_files_goes_with_them(tmp_path: Path, data
     assert list(root.rglob("*.md")) == []
 
 
-async def test_worked_out_logs_are_kept_within_a_number_and_a_size(
+def test_cached_values_are_kept_within_a_number_and_a_size() -> None:
+    """Neither many values nor large ones make a cache grow without end; those used last stay."""
+    cache = SizedCache[int, str](64, 10_000, len)
+    for key in range(100):
+        cache.get(key, lambda key: f"{key} {'x' * 10}")
+        cache.get(0, str)
+    assert len(cache._values) == 64 and 0 in cache._values
+    assert cache._used == sum(map(len, cache._values.values()))
+    for key in range(100, 110):
+        cache.get(key, lambda _: "y" * 3000)
+    assert cache._used == sum(map(len, cache._values.values())) <= 10_000
+    cache.get(200, lambda _: "z" * 20_000)
+    assert list(cache._values) == [200] and cache._used == 20_000
+
+
+async def test_the_days_of_an_unchanged_memory_are_read_once(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither many chats nor a generous budget make the cache grow without end."""
+    """The next prompt takes them from the cache."""
 
     def learn(connection: Connection) -> None:
         for number in range(20):
@@ -322,15 +338,9 @@ async def test_worked_out_logs_are_kept_within_a_number_and_a_size(
     def ask(chat: int, connection: Connection) -> MemoryPack:
         return loader.load(connection, full_load_query(("owner", f"chat:{chat}"), f"chat:{chat}", "2026-02-14", 6000))
 
-    for chat in range(100):
-        await database.read(partial(ask, chat))
-    assert len(loader._logs) == 64
-    assert loader._characters == sum(full_load._size(log) for log in loader._logs.values()) > 0
-
-    monkeypatch.setattr(full_load, "_LOGS_CHARACTERS", 10_000)
-    for chat in range(100, 110):
-        await database.read(partial(ask, chat))
-    assert loader._characters == sum(full_load._size(log) for log in loader._logs.values()) <= 10_000
+    first = await database.read(partial(ask, 0))
+    monkeypatch.setattr(full_load, "_notes", lambda *_: pytest.fail("the days were read again"))
+    assert (await database.read(partial(ask, 0)))["recent"] == first["recent"] != ""
 
 
 def test_the_identity_folder_is_read_by_four_names(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast
 
 from kenobot.agent.commands.natural_language import match_command
-from kenobot.agent.prompt.speakers import BLOCK_CLOSE, BLOCK_OPEN
+from kenobot.agent.prompt.runtime_block import BLOCK_CLOSE, BLOCK_OPEN
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import end_record

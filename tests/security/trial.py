@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kenobot.agent.prompt.speakers import BLOCK_CLOSE, BLOCK_OPEN
+from kenobot.agent.prompt.runtime_block import BLOCK_CLOSE, BLOCK_OPEN
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.ports.provider import Delta, Request
 from tests.scene import Scene

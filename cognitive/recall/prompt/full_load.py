@@ -3,11 +3,9 @@
 Reads O(k) rows: k is what fits into the budget, never the size of the store.
 """
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from threading import Lock
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.results.memory import LoadMode, MemoryEntry, MemoryPack, MemoryQuery, Section
@@ -16,6 +14,7 @@ from kenobot.cognitive.store import list_file_rows, tiers
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.text.quoting import index_line, index_target
 from kenobot.core.redaction import Redactor
+from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.ports.identity import chat_scope
 from kenobot.storage.connection import Connection
@@ -40,10 +39,7 @@ class FullLoader:
     """Load memory for the beginning of a prompt. Daily logs are cached until they change. For several threads."""
 
     def __init__(self) -> None:
-        # bounded: 64 logs and 8 million characters; test_worked_out_logs_are_kept_within_a_number_and_a_size
-        self._logs: OrderedDict[tuple[object, ...], MemoryPack] = OrderedDict()
-        self._characters = 0
-        self._lock = Lock()
+        self._logs = SizedCache[tuple[object, ...], MemoryPack](_LOGS_KEPT, _LOGS_CHARACTERS, _size)
 
     def load(self, connection: Connection, query: MemoryQuery, *, searchable: bool = False) -> MemoryPack:
         """Load what the scopes of `query` hold: MEMORY.md first, then the chat's own, then recent notes.
@@ -82,16 +78,7 @@ class FullLoader:
         latest = min(budget, query.recent_tokens) if searchable and query.mode != "full" else budget
         change = store.last_change(connection, scopes)
         key = (scopes, section, budget, latest, query.day, query.zone.key, query.mode, query.recent_days, change)
-        with self._lock:
-            log = self._logs.get(key)
-        if log is None:
-            log = _notes(connection, scopes, (budget, latest), query, section)
-            with self._lock:
-                self._characters += _size(log) - (_size(self._logs[key]) if key in self._logs else 0)
-                self._logs[key] = log
-                while len(self._logs) > _LOGS_KEPT or (self._characters > _LOGS_CHARACTERS and len(self._logs) > 1):
-                    self._characters -= _size(self._logs.popitem(last=False)[1])
-        return log
+        return self._logs.get(key, lambda _: _notes(connection, scopes, (budget, latest), query, section))
 
 
 def read_scratchpad(connection: Connection, chat: str, policy: Policy = DEFAULT) -> Scratchpad | None:

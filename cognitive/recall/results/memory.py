@@ -184,7 +184,7 @@ class MemoryPack:
     updates counted as shown. search: what a search found.
     """
 
-    # bounded: seven sections of each pack, 64 packs are kept; test_worked_out_logs_are_kept_within_a_number_and_a_size
+    # bounded: seven sections of each pack, 64 packs are kept; test_cached_values_are_kept_within_a_number_and_a_size
     sections: Mapping[Section, str] = field(default_factory=dict)
     texts: tuple[str, ...] = ()
     entries: tuple[MemoryEntry, ...] = ()

@@ -16,7 +16,8 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent.history import SUMMARY_HEADING, HistoryWindow, load_summary, summary_tokens_in
 from kenobot.agent.prompt import speakers
-from kenobot.agent.prompt.speakers import escape_runtime_block, runtime_block
+from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
+from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, ShownMessages, quotations
 from kenobot.agent.safety.trifecta import Exposure, ShownTexts
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity, IdentityText
@@ -35,13 +36,13 @@ from kenobot.cognitive.recall.results.memory import (
 )
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.text.calendar import describe_age
-from kenobot.cognitive.text.provenance import SpeechContext
+from kenobot.cognitive.text.provenance import AttributedText, SpeechContext
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.provider import Block, Message, Request
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import PromptPrefix, StoredMessage
+from kenobot.storage.conversation import PromptPrefix
 from kenobot.storage.inbox import PendingMessage
 
 TAG_INSTRUCTIONS = resources.files(__package__).joinpath("tag_instructions.md").read_text("utf-8").removesuffix("\n")
@@ -121,7 +122,7 @@ class PromptPlan:
     identity: IdentityText
     prefix: PromptPrefix
     previous_prefix: PromptPrefix | None
-    history: Sequence[StoredMessage]
+    history: Sequence[ShownMessage]
     memory: MemoryPack
     texts: tuple[str, ...]
     query: MemoryQuery | None = None
@@ -139,6 +140,14 @@ class PromptPlan:
         """Return what the prompt shows of memory, as it stands there."""
         contexts = (line.context for line in self.history if line.id > self.prefix.last_message)
         return (self.prefix.text, *contexts, self.notes)
+
+    def quoted_memory(self, tail: str) -> Iterator[AttributedText]:
+        """Iterate over what memory shows of others' words."""
+        yield from quotations(self.prefix.text)
+        for line in self.history:
+            if line.id > self.prefix.last_message:
+                yield from line.quoted_memory
+        yield from (*quotations(self.notes), *quotations(tail))
 
     def adding(self, pack: MemoryPack) -> "PromptPlan":
         """The plan with more of memory beside the message."""
@@ -193,6 +202,7 @@ class ContextBuilder:
         self._identity = identity
         self._zone = zone
         self._limits = limits
+        self._messages = ShownMessages()
         self.memory = MemoryReader(index)
 
     @property
@@ -253,7 +263,8 @@ class ContextBuilder:
             Block(self._who(plan, request, state), cache=True),
             Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\n{plan.prefix.text}", cache=True),
         )
-        speech = speakers.speech_context(inbound, principal, history, (*plan.memory_on_show, tail))
+        spoken = PersonText(inbound.text)
+        speech = speakers.speech_context(inbound, spoken, principal, history, tuple(plan.quoted_memory(tail)))
         shows_private = (
             bool(history)
             or any(plan.texts)
@@ -270,7 +281,7 @@ class ContextBuilder:
             bootstrap=state,
             speech=speech,
             shows_private=shows_private,
-            shows_untrusted=speakers.shows_untrusted_words(inbound, principal, history, speech),
+            shows_untrusted=speakers.shows_untrusted_words(inbound, spoken, principal, history, speech),
         )
 
     # ── the frozen beginning ─────────────────────────────────────────────────────────────────────────────────────
@@ -295,7 +306,8 @@ class ContextBuilder:
         prefix, scopes = conversation.load_prefix(connection, base.session), " ".join(base.scopes)
         if prefix is None or (prefix.scopes, prefix.day) != (scopes, base.day) or limits.always_new_prefix:
             return None
-        history = conversation.since(connection, base.session, prefix.first_message, limits.history_max + 1)
+        stored = conversation.since(connection, base.session, prefix.first_message, limits.history_max + 1)
+        history = self._messages.of(stored)
         fits = limits.window.fits(history, summary_tokens_in(prefix.text))
         if not history or not fits or base.now - datetime.fromisoformat(history[-1].at) > _REST:
             return None
@@ -318,7 +330,8 @@ class ContextBuilder:
         memory = self.memory.read(connection, replace(base, sections=PREFIX_SECTIONS))
         window, session = limits.window, base.session
         summary = load_summary(connection, session, window.summary_budget, base.scopes)
-        latest = conversation.latest(connection, session, limits.history_min + window.summary_batch + 1)
+        stored = conversation.latest(connection, session, limits.history_min + window.summary_batch + 1)
+        latest = self._messages.of(stored)
         history = window.shown(latest, summary.cursor, summary.tokens)
         newest = latest[-1].id if latest else 0
         dropped = latest[: len(latest) - len(history)]
@@ -381,10 +394,9 @@ def _joined(texts: Sequence[str]) -> str:
 def _replay(plan: PromptPlan) -> Iterator[Message]:
     """The conversation so far. Notes from before the prefix are in the prefix; later ones stay where they were."""
     for line in plan.history:
-        if line.text.strip():
-            notes = runtime_block(line.context) if line.id > plan.prefix.last_message else ""
-            text = clip_to_tokens(escape_runtime_block(line.text), plan.limits.message_tokens)
-            yield Message(line.role, tuple(Block(part) for part in (notes, text) if part))
+        message = line.render(plan.limits.message_tokens, with_context=line.id > plan.prefix.last_message)
+        if message is not None:
+            yield message
 
 
 def _render(memory: MemoryPack, summary: str) -> str:

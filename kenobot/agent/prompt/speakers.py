@@ -1,26 +1,12 @@
-"""Attribute the texts of a prompt to the speaker, the model, or others; set apart the block of the runtime. Pure."""
+"""Attribute the texts of a prompt to the speaker, the model, or others. Pure."""
 
-import re
 from collections.abc import Sequence
 
-from kenobot.cognitive.text.provenance import (
-    AttributedText,
-    SpeechContext,
-    may_be_pasted,
-    quoted_passages,
-    without_quotes,
-)
-from kenobot.cognitive.text.quoting import find_quotations
-from kenobot.core.lookalikes import defuse, markup_pattern, may_hold_markup
+from kenobot.agent.prompt.shown_message import PersonText, ShownMessage
+from kenobot.cognitive.text.provenance import AttributedText, SpeechContext
 from kenobot.ports.identity import Principal, Trust
 from kenobot.ports.messages import FORWARDED, Inbound
 from kenobot.ports.names import Role, label_id, speaker_label, split_line
-from kenobot.storage.conversation import StoredMessage
-
-_BLOCK = "kenobot-context"
-BLOCK_OPEN = f"<{_BLOCK}>"
-BLOCK_CLOSE = f"</{_BLOCK}>"
-_BORDER = re.compile(rf"{markup_pattern([_BLOCK], r'(?:[^<>]{0,256}+>)?').pattern}|<\|")  # <|: chat templates
 
 
 def message_text(inbound: Inbound, role: Role) -> str:
@@ -38,16 +24,19 @@ def message_text(inbound: Inbound, role: Role) -> str:
 
 
 def speech_context(
-    inbound: Inbound, principal: Principal, lines: Sequence[StoredMessage], memory: Sequence[str]
+    inbound: Inbound,
+    spoken: PersonText,
+    principal: Principal,
+    lines: Sequence[ShownMessage],
+    quoted_memory: Sequence[AttributedText],
 ) -> SpeechContext:
-    """Attribute the words of a prompt to their speakers. lines: the history on show. memory: the texts that show
-    memory.
+    """Attribute the words of a prompt to their speakers.
 
+    spoken: the words of `inbound`. lines: the history on show. quoted_memory: what memory shows of others' words.
     What the model answered to the text of others counts as theirs too, because it tells what stands there.
     """
     before: list[str] = []
     asked: list[str] = []
-    remembered = [AttributedText(trust, text) for block in memory for trust, text in find_quotations(block)]
     others: list[AttributedText] = []
     answers_to: Trust | None = None
     for line in lines:
@@ -58,53 +47,45 @@ def speech_context(
                 others.append(AttributedText(answers_to, line.text))
         elif _is_own(line, inbound, principal):
             answers_to = None
-            before.append(without_quotes(line.text))
-            others += [AttributedText("forward", text) for text in quoted_passages(line.text)]
+            before.append(line.own_words)
+            others += line.passages
         else:
             answers_to = line.trust
             others.append(AttributedText(line.trust, line.text))
-    passages = [inbound.text] if inbound.forwarded else quoted_passages(inbound.text)
-    others += [AttributedText("forward", text) for text in passages]
-    now = "" if inbound.forwarded else without_quotes(inbound.text)
+    passages = (AttributedText("forward", inbound.text),) if inbound.forwarded else spoken.passages
+    others += passages
     return SpeechContext(
         principal.trust,
-        now,
+        "" if inbound.forwarded else spoken.own_words,
         tuple(before),
         tuple(asked),
-        (*remembered, *others),
+        (*quoted_memory, *others),
         has_quotes=bool(passages),
         others_spoke=bool(others),
     )
 
 
 def shows_untrusted_words(
-    inbound: Inbound, principal: Principal, lines: Sequence[StoredMessage], heard: SpeechContext
+    inbound: Inbound, spoken: PersonText, principal: Principal, lines: Sequence[ShownMessage], heard: SpeechContext
 ) -> bool:
     """Return whether the prompt shows others' words, or what may be such in the last two messages."""
-    own = [line.text for line in lines if line.role == "user" and _is_own(line, inbound, principal)]
-    return bool(heard.other_texts) or any(map(may_be_pasted, [inbound.text, *own[-1:]]))
+    if heard.other_texts or spoken.may_be_pasted:
+        return True
+    own = (line for line in reversed(lines) if line.role == "user" and _is_own(line, inbound, principal))
+    last = next(own, None)
+    return last is not None and last.may_be_pasted
 
 
-def texts_with_markup(lines: Sequence[StoredMessage], heard: SpeechContext) -> list[str]:
+def texts_with_markup(lines: Sequence[ShownMessage], heard: SpeechContext) -> list[str]:
     """Earlier texts that the model may be made to repeat: everybody else's, and whatever holds something like a tag."""
     return [voice.text for voice in heard.other_texts] + [
-        line.text for line in lines if line.role == "user" and may_hold_markup(line.text)
+        line.text for line in lines if line.role == "user" and line.may_hold_markup
     ]
 
 
-def _is_own(line: StoredMessage, inbound: Inbound, principal: Principal) -> bool:
+def _is_own(line: ShownMessage, inbound: Inbound, principal: Principal) -> bool:
     """Return whether the speaker of this turn wrote a line of the history; ids tell guests of a group apart."""
     mine: Trust = "owner" if principal.role == "owner" else "guest"
     if line.role != "user" or line.trust != mine:
         return False
     return inbound.private or mine == "owner" or split_line(line.text).id == label_id(inbound.user)
-
-
-def runtime_block(text: str) -> str:
-    """`text` as the runtime's own block; "" for none."""
-    return f"{BLOCK_OPEN}\n{text}\n{BLOCK_CLOSE}" if text else ""
-
-
-def escape_runtime_block(text: str) -> str:
-    """`text` without anything that could pass for the runtime's own block, in any disguise, whole or cut."""
-    return defuse(text, _BORDER)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kenobot.agent.prompt.speakers import runtime_block
+from kenobot.agent.prompt.runtime_block import runtime_block
 from kenobot.ports.provider import Block, Message, Reply, Request
 
 _GO_ON = runtime_block(

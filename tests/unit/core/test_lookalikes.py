@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.agent.prompt.speakers import BLOCK_CLOSE, BLOCK_OPEN, escape_runtime_block
+from kenobot.agent.prompt.runtime_block import BLOCK_CLOSE, BLOCK_OPEN, escape_runtime_block
 from kenobot.core import lookalikes
 from kenobot.core.lookalikes import defuse, fold, markup_pattern, may_hold_markup, readings
 

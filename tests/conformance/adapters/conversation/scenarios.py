@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from kenobot.agent.prompt.speakers import BLOCK_OPEN
+from kenobot.agent.prompt.runtime_block import BLOCK_OPEN
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.core.settings.home import Home
