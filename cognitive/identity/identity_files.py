@@ -42,6 +42,7 @@ class Identity:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._paths: dict[str, Path] = {}  # bounded: 4 files; test_the_identity_folder_is_read_by_four_names
         self._seen: dict[str, _Seen] = {}  # bounded: 4 files; test_the_identity_folder_is_read_by_four_names
         self._lock = threading.Lock()
 
@@ -81,7 +82,7 @@ class Identity:
 
     def _text(self, name: str) -> str | None:
         """Read a file for a prompt; None when it is missing."""
-        path = self._root / name
+        path = self._paths.setdefault(name, self._root / name)
         try:
             found = path.stat()
             stamp = FileStamp.of(found)

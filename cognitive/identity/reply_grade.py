@@ -60,6 +60,7 @@ _FUNCTION_WORDS = word_set("unspoken_of_replies")
 def grade_reply(reply: str, asked: str = "", shown: Sequence[str] = ()) -> ReplyGrade:
     """Grade `reply` as an answer to `asked`. shown: the memories in the prompt. Pure."""
     text = reply[:_MAX_REPLY_CHARS].strip()
+    words = list(_content_words(text))
     signals: list[GradeSignal] = []
     score = 1.0
     if not text:
@@ -73,7 +74,7 @@ def grade_reply(reply: str, asked: str = "", shown: Sequence[str] = ()) -> Reply
         if hedging is not None:
             signals.append(hedging)
             score -= _COST_EXCESSIVE_HEDGING if hedging == "excessive_hedging" else _COST_MILD_HEDGING
-        if _repeats(text):
+        if _repeats(text, words):
             signals.append("high_repetition")
             score -= _COST_REPETITION
     if _unused(reply, shown):
@@ -92,8 +93,7 @@ def _hedging(text: str) -> Literal["excessive_hedging", "mild_hedging"] | None:
     return "excessive_hedging" if excessive else "mild_hedging"
 
 
-def _repeats(text: str) -> bool:
-    words = list(_content_words(text))
+def _repeats(text: str, words: Sequence[str]) -> bool:
     windows = [words[start : start + _WINDOW_WORDS] for start in range(0, len(words), _WINDOW_WORDS)]
     shares = [_repeated_share(window) for window in windows if len(window) >= _MIN_WINDOW_WORDS]
     if shares and sum(shares) / len(shares) >= _REPEATED_WORDS_FROM:

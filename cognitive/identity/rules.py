@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from pydantic import BaseModel, field_validator
 
@@ -77,20 +78,23 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 
 def violations(rules: Rules, reply: str) -> list[str]:
     """Match the forbidden patterns that stand in `reply` as whole words, whatever their case."""
-    text = _plain(reply)
-    return [each.pattern for each in rules.forbidden if _stands_in(_plain(each.pattern), text)]
+    text = _plain(reply) if rules.forbidden else ""
+    return [each.pattern for each in rules.forbidden if (form := _form(each.pattern)) and form.search(text)]
 
 
 def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
-def _stands_in(pattern: str, text: str) -> bool:
-    if not pattern:
-        return False
-    before = r"(?<!\w)" if _is_word(pattern[0]) else ""
-    after = r"(?!\w)" if _is_word(pattern[-1]) else ""
-    return re.search(f"{before}{re.escape(pattern)}{after}", text) is not None
+@lru_cache(maxsize=256)
+def _form(pattern: str) -> re.Pattern[str] | None:
+    """Compile a forbidden pattern; None when it is blank."""
+    plain = _plain(pattern)
+    if not plain:
+        return None
+    before = r"(?<!\w)" if _is_word(plain[0]) else ""
+    after = r"(?!\w)" if _is_word(plain[-1]) else ""
+    return re.compile(f"{before}{re.escape(plain)}{after}")
 
 
 def _is_word(char: str) -> bool:

@@ -189,9 +189,7 @@ class AgentLoop:
             text=inbound.text,
         )
         if envelope is None:
-            drop = self._inbox.store(
-                inbound, trace, drop_reason="stopped by middleware", digest=message_digest(inbound)
-            )
+            drop = self._inbox.store(inbound, trace, drop_reason="stopped by middleware", digest=digest)
             return await drop is not None, None
         text = str(envelope.payload.get("text", inbound.text))
         if text != inbound.text:

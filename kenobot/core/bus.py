@@ -115,7 +115,7 @@ class Bus:
         self._middleware.append(middleware)
 
     def wake_on(self, signal: Signal, ring: Callable[[Envelope], None]) -> None:
-        """Call `ring` at once with every envelope of `signal`: for workers, which only note that there is work.
+        """Call `ring` at once with every envelope of `signal`: for KenoBot's own parts, which only note it.
 
         Observers subscribe instead: here there is no queue and no deadline.
         """

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal, TypeVar
 
 from kenobot.ports.names import Role
@@ -24,6 +25,7 @@ def is_session_id(text: str) -> bool:
     return _SAFE_SESSION.fullmatch(text) is not None
 
 
+@lru_cache(maxsize=1024)
 def session_id(channel: str, chat: str, thread: str = "") -> str:
     """Name the session of a chat, or of a thread in it: `telegram-123456789`.
 

@@ -42,6 +42,7 @@ class _Job:
     work: Callable[[Connection], Any]
     loop: asyncio.AbstractEventLoop
     waiting: asyncio.Future[Any] | None = None
+    rescue: Callable[[Connection], object] | None = None
     patient: bool = False
     result: Any = None
     error: BaseException | None = None
@@ -58,7 +59,7 @@ class Database:
         # Waiting for another program's lock is our own, so that it can be ended.
         self._connection.execute(f"PRAGMA busy_timeout = {round(_BUSY_LOOK_SECONDS * 1000)}")
         # bounded: 20,000 transactions waiting; test_a_disk_that_stands_still_fills_no_queue
-        self._jobs: queue.SimpleQueue[tuple[_Job, ...] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
         self._reads: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_on, name="kenobot-writer", daemon=True)
@@ -86,19 +87,19 @@ class Database:
     def submit(
         self,
         work: Callable[[Connection], T],
-        before: Callable[[Connection], object] | None = None,
+        rescue: Callable[[Connection], object] | None = None,
         *,
         patient: bool = False,
     ) -> Awaitable[T]:
         """Queue `work` for the next transaction and return something to await. Order of submission is kept.
 
         `work` runs in the writer thread; it must be quick and must not commit. Awaiting raises whatever `work`
-        raised, or StoreError when the commit failed: then nothing of it was written. `before` shares the transaction
-        and stays written when `work` raises; its own failure is only logged. `patient`: see `write_soon`.
+        raised, or StoreError when the commit failed: then nothing of it was written. `rescue` is written in its place
+        when `work` raises; its own failure is only logged. `patient`: see `write_soon`.
         """
         job, waiting = self._job(work, self._jobs)
-        job.patient = patient
-        self._jobs.put((job,) if before is None else (_Job(before, job.loop), job))
+        job.rescue, job.patient = rescue, patient
+        self._jobs.put(job)
         return waiting
 
     def write_nowait(self, work: Callable[[Connection], object]) -> None:
@@ -107,15 +108,15 @@ class Database:
         It is left undone when the disk is far behind: nobody waits for it, so nothing else would bound the queue.
         """
         if not self._closed and self._jobs.qsize() < _QUEUED:
-            self._jobs.put((_Job(work, asyncio.get_running_loop(), patient=True),))
+            self._jobs.put(_Job(work, asyncio.get_running_loop(), patient=True))
 
     async def write_soon(self, work: Callable[[Connection], T]) -> T:
         """Like `write`, for what holds nothing up: waits some milliseconds for another write to share a commit."""
         return await self.submit(work, patient=True)
 
-    async def write(self, work: Callable[[Connection], T], before: Callable[[Connection], object] | None = None) -> T:
+    async def write(self, work: Callable[[Connection], T], rescue: Callable[[Connection], object] | None = None) -> T:
         """Run `work` in a transaction; return when it is on disk. See `submit`."""
-        return await self.submit(work, before)
+        return await self.submit(work, rescue)
 
     async def write_in_steps(self, work: Callable[[Connection], Generator[None, None, T]], size: int) -> T:
         """Run long work in transactions of at most `size` of its steps, between which everybody else may write.
@@ -149,33 +150,31 @@ class Database:
     def _write_on(self) -> None:
         connection = self._connection
         try:
-            jobs = self._jobs.get()
-            while jobs is not None:
-                group = list(jobs)
-                jobs = self._join(group)
+            job = self._jobs.get()
+            while job is not None:
+                group = [job]
+                is_last = self._join(group)
                 self._commit(connection, group)
                 _settle(group)
-                del group
-                if jobs is not None:
-                    jobs = self._jobs.get()
+                del group, job  # a thread that waits holds nothing of what it did last
+                job = None if is_last else self._jobs.get()
         finally:
             connection.close()
 
-    def _join(self, group: list[_Job]) -> tuple[()] | None:
-        """Add what else is waiting to `group`; a patient group waits a moment for company. None: it is the last one."""
-        deadline = time.monotonic() + _PATIENCE
+    def _join(self, group: list[_Job]) -> bool:
+        """Add what else is waiting to `group`; a patient group waits a moment for company. True: it is the last one."""
+        ends = time.monotonic() + _PATIENCE
+        is_patient = group[0].patient
         while len(group) < _GROUP:
             try:
-                if all(job.patient for job in group):
-                    jobs = self._jobs.get(timeout=max(0.0, deadline - time.monotonic()))
-                else:
-                    jobs = self._jobs.get_nowait()
+                job = self._jobs.get(is_patient, max(0.0, ends - time.monotonic()) if is_patient else None)
             except queue.Empty:
                 break
-            if jobs is None:
-                return None
-            group.extend(jobs)
-        return ()
+            if job is None:
+                return True
+            group.append(job)
+            is_patient = is_patient and job.patient
+        return False
 
     def _commit(self, connection: Connection, group: list[_Job]) -> None:
         """Run every job of `group` in one transaction and note what came of each.
@@ -196,6 +195,7 @@ class Database:
                         raise
                     connection.execute("ROLLBACK TO job")
                     job.error = _plain(error)
+                    _rescue(connection, job)
                 connection.execute("RELEASE job")
             connection.execute("COMMIT")
         except Exception as error:
@@ -358,6 +358,19 @@ def _look(connection: Connection, job: _Job) -> None:
     finally:
         if connection.in_transaction:
             connection.rollback()
+
+
+def _rescue(connection: Connection, job: _Job) -> None:
+    """Write what stays of a job that failed."""
+    if job.rescue is None:
+        return
+    try:
+        job.rescue(connection)
+    except Exception as error:
+        _log.warning("what stays of a write that failed could not be written: %s", _plain(error))
+        if not connection.in_transaction:
+            raise
+        connection.execute("ROLLBACK TO job")
 
 
 def _survey(path: Path, job: _Job, over: threading.Event) -> None:

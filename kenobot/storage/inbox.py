@@ -84,7 +84,9 @@ class Inbox:
         that a repeat of it is recognised. claimed: its turn begins at once, so that storing it and claiming it are one
         write. Its ids must have a UTF-8: see `has_bad_ids`.
         """
-        inbound = replace(inbound, text=replace_surrogates(inbound.text), user_name=_name(inbound.user_name))
+        text, name = replace_surrogates(inbound.text), _name(inbound.user_name)
+        if (text, name) != (inbound.text, inbound.user_name):
+            inbound = replace(inbound, text=text, user_name=name)
         row = _columns(inbound, self._clock.now().isoformat(), drop_reason) | {
             "trace": trace,
             "state": "dropped" if drop_reason else "claimed" if claimed else "pending",

@@ -3,15 +3,18 @@
 import json
 from collections import deque
 from collections.abc import Callable
+from functools import lru_cache
 
+from kenobot.core.bus import Bus
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import StoreError
-from kenobot.ports.signals import ALL_SIGNALS, Envelope, PayloadValue, Signals
+from kenobot.ports.signals import ALL_SIGNALS, Envelope, PayloadValue
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
 _BATCH = 64
 _HELD = 10_000
+_BLOTTED = 512
 
 
 class SignalLog:
@@ -23,15 +26,16 @@ class SignalLog:
     def __init__(self, database: Database, keep: int, redact: Callable[[str], str] | None = None) -> None:
         self._database = database
         self._keep = keep
-        self._redact = redact or Redactor()
+        self._redact = lru_cache(maxsize=_BLOTTED)(redact or Redactor())  # the names of chats come again and again
         # bounded: 10,000 signals, in practice 64; test_what_is_held_in_memory_is_bounded
         self._held: deque[Envelope] = deque(maxlen=_HELD)
 
-    def attach(self, signals: Signals) -> None:
+    def attach(self, bus: Bus) -> None:
         """Log every signal from now on."""
-        signals.subscribe(ALL_SIGNALS.values(), self.append)
+        for signal in ALL_SIGNALS.values():
+            bus.wake_on(signal, self.append)
 
-    async def append(self, envelope: Envelope) -> None:
+    def append(self, envelope: Envelope) -> None:
         """Hold a signal for the next batch. A crash may lose the last few."""
         self._held.append(envelope)
         if len(self._held) >= _BATCH:

@@ -6,10 +6,10 @@ After a restart the turn goes on from its last step. Steps go when their turn en
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, astuple
+from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, Usage
 from kenobot.storage.connection import Connection
@@ -19,6 +19,7 @@ TurnStep = Reply | ToolCall | ToolResult
 _StepKind = Literal["reply", "call", "result"]
 
 _KEEP_DAYS = 30
+_COSTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _KINDS: Mapping[type[TurnStep], _StepKind] = {Reply: "reply", ToolCall: "call", ToolResult: "result"}
 
 
@@ -26,7 +27,7 @@ def append_step(connection: Connection, message: int, number: int, step: TurnSte
     """Store step `number`, from 0, of the turn of an inbox row. The first of a number counts."""
     connection.execute(
         "INSERT INTO turn_step (inbox_id, number, kind, payload, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (message, number, _KINDS[type(step)], json.dumps(asdict(step)), at.isoformat()),
+        (message, number, _KINDS[type(step)], json.dumps(_dump(step)), at.isoformat()),
     )
 
 
@@ -42,31 +43,42 @@ def saved_pieces(connection: Connection, message: int) -> tuple[Reply, ...]:
     return tuple(step for step in pieces if isinstance(step, Reply))[::-1]
 
 
-def finish_turn(connection: Connection, message: int, session: str, trace: str, at: datetime, grade: str) -> None:
-    """Replace the steps of a committed turn by one row of what its replies cost, inside its transaction."""
+class FreshReply(NamedTuple):
+    """A reply without a step, its number among the steps of its turn, and its time."""
+
+    number: int
+    reply: Reply
+    at: datetime
+
+
+def finish_turn(
+    connection: Connection,
+    message: int,
+    session: str,
+    trace: str,
+    at: datetime,
+    grade: str,
+    fresh: FreshReply | None = None,
+) -> None:
+    """Replace the steps of a committed turn by one row of what its replies cost, inside its transaction.
+
+    fresh: its last reply, where that has no step.
+    """
     rows = connection.execute(
-        "SELECT payload, at FROM turn_step WHERE inbox_id = ? AND kind = 'reply' ORDER BY number", (message,)
+        "SELECT number, payload, at FROM turn_step WHERE inbox_id = ? AND kind = 'reply' ORDER BY number", (message,)
     ).fetchall()
-    replies = [_reply(json.loads(payload)) for payload, _ in rows]
-    last, replied_at = replies[-1], rows[-1][1]
-    costs = [sum(each) for each in zip(*(astuple(reply.usage) for reply in replies), strict=True)]
+    replies = {number: (json.loads(payload), replied) for number, payload, replied in rows}
+    if fresh is not None:
+        replies.setdefault(fresh.number, (_dump(fresh.reply), fresh.at.isoformat()))
+    last, replied_at = replies[max(replies)]
+    costs = [sum(reply["usage"][name] for reply, _ in replies.values()) for name in _COSTS]
     connection.execute(
-        "INSERT INTO turn (inbox_id, session, trace, stop_reason, model, input_tokens, output_tokens, "
-        "cache_read_tokens, cache_write_tokens, replied_at, committed_at, grade) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            message,
-            session,
-            trace,
-            last.stop_reason,
-            last.model,
-            *costs,
-            replied_at,
-            at.isoformat(),
-            grade,
-        ),
+        f"INSERT INTO turn (inbox_id, session, trace, stop_reason, model, {', '.join(_COSTS)}, replied_at, "
+        "committed_at, grade) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (message, session, trace, last["stop_reason"], last["model"], *costs, replied_at, at.isoformat(), grade),
     )
-    drop_steps(connection, message)
+    if rows:
+        drop_steps(connection, message)
 
 
 def drop_steps(connection: Connection, message: int) -> None:
@@ -81,6 +93,13 @@ async def prune(database: Database, now: datetime) -> None:
         "replied_at < ? AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.id = turn.inbox_id)",
         (now - timedelta(days=_KEEP_DAYS)).isoformat(),
     )
+
+
+def _dump(step: TurnStep) -> dict[str, Any]:
+    payload = {each.name: getattr(step, each.name) for each in fields(step)}
+    if isinstance(step, Reply):
+        payload |= {"usage": asdict(step.usage), "calls": [asdict(call) for call in step.calls]}
+    return payload
 
 
 def _load(kind: _StepKind, payload: dict[str, Any]) -> TurnStep:

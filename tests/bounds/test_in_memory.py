@@ -95,7 +95,12 @@ def test_a_cache_forgets(what: str) -> None:
     assert limit is not None
     for number in range(limit + 50):
         text = chr(0x4E00 + number)
-        asked = {"_scanner": ((("tag", f"{number}"),),), "holds_kind": (text, "place")}.get(name, (text,))
+        asked = {
+            "_scanner": ((("tag", f"{number}"),),),
+            "holds_kind": (text, "place"),
+            "_markup_pattern": ((text,), "x"),
+            "session_id": ("telegram", text),
+        }.get(name, (text,))
         cached(*asked)
     assert cached.cache_info().currsize == limit
 

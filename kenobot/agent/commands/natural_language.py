@@ -39,10 +39,11 @@ class _Phrases:
 
     def __init__(self, language: Language) -> None:
         table = _TABLES[language]
-        forget = (table["forget_lead"] + fill_parts(wish, table["parts"]) for wish in table["forget"])
-        tell = (table["tell_lead"] + fill_parts(wish, table["parts"]) + table["tail"] for wish in table["tell"])
+        forget = [table["forget_lead"] + fill_parts(wish, table["parts"]) for wish in table["forget"]]
+        tell = [table["tell_lead"] + fill_parts(wish, table["parts"]) + table["tail"] for wish in table["tell"]]
         self.forget = tuple(map(re.compile, forget))
-        self.tell = tuple(map(re.compile, tell))
+        self.tell = re.compile("|".join(f"(?:{wish})" for wish in tell))
+        self.any_forget = re.compile("|".join(f"(?:{wish})" for wish in forget).replace("(?P<about>", "(?:"))
         self.idioms = re.compile("|".join(table["idioms"]))
         self.more = re.compile("|".join(table["more"]))
         self.asks = re.compile(table["asks"])
@@ -66,7 +67,7 @@ def match_command(text: str) -> MemoryRequest | None:
     asked = plain.endswith("?")
     plain = _PLEASE.sub("", plain.rstrip(".!?… ").rstrip())
     for language, phrases in _PHRASES.items():
-        if any(pattern.fullmatch(plain) for pattern in phrases.tell):
+        if phrases.tell.fullmatch(plain):
             return MemoryRequest("tell", "", language)
         wish = _forgetting(plain, language, phrases, asked)
         if wish is not None:
@@ -75,6 +76,8 @@ def match_command(text: str) -> MemoryRequest | None:
 
 
 def _forgetting(plain: str, language: Language, phrases: _Phrases, asked: bool) -> MemoryRequest | None:
+    if not phrases.any_forget.fullmatch(plain):
+        return None
     for pattern in phrases.forget:
         match = pattern.fullmatch(plain)
         if match is None:

@@ -31,7 +31,7 @@ from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import proposals
-from kenobot.cognitive.text.provenance import Provenance
+from kenobot.cognitive.text.provenance import Provenance, SpeechContext
 from kenobot.core import redaction, texts
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, guess_language
@@ -41,7 +41,7 @@ from kenobot.core.worker import TextWork
 from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer
 from kenobot.gateway.delivery import Delivery
-from kenobot.ports.channel import Channel
+from kenobot.ports.channel import Channel, TypingIndicator
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError
 from kenobot.ports.identity import Principal
@@ -114,6 +114,9 @@ class TurnRunner:
         self._inbox = inbox.Inbox(services.database, services.clock)
         self._signals = TurnSignals(services.bus)
         self._text_work = TextWork()
+        self._typing = {
+            name: channel for name, channel in services.channels.items() if isinstance(channel, TypingIndicator)
+        }
 
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with. If not, no model could be reached."""
@@ -125,7 +128,7 @@ class TurnRunner:
         await self._signals.emit_in_chat(THINKING_START, pending)
         try:
             async with (
-                show_typing(self._s.channels.get(pending.inbound.channel), pending.inbound.chat),
+                show_typing(self._typing.get(pending.inbound.channel), pending.inbound.chat),
                 when_late(self._s.patience_seconds, lambda: self._ask_for_patience(data)),
             ):
                 return await self._drive(data)
@@ -296,8 +299,7 @@ class TurnRunner:
         processed = self._s.pipeline.process(answer, context.untrusted_texts, effects, data.language)
         mark = texts.LINK_REMOVED(data.language)
         guarded = trifecta.guard_reply(processed.clean, effects.candidates, context.exposure, context.shown, mark)
-        provenance = Provenance(context.speech)
-        effects.candidates = [replace(item, trust=provenance.lowest_trust(item)) for item in guarded.candidates]
+        effects.candidates = _attributed(guarded.candidates, context.speech)
         shown = guarded.reply if pieces[-1].whole else f"{guarded.reply}\n\n{texts.CUT(data.language)}"
         data.processed, data.removed_urls = replace(processed, clean=shown), guarded.removed_urls
         data.grade = grade_reply(guarded.reply, data.pending.inbound.text, context.plan.texts)
@@ -306,7 +308,7 @@ class TurnRunner:
     async def _commit(self, data: TurnData) -> None:
         """Write history, memory, outbox and inbox in one transaction, then dispatch and announce.
 
-        The checkpoint of the reply goes just before it: it stays when the rest fails.
+        When that fails, the checkpoint of the reply is written in its place.
         """
         assert data.processed is not None and data.effects is not None
         effects = data.effects
@@ -314,7 +316,7 @@ class TurnRunner:
         await self._s.embedding.embed_statements(candidate.text for candidate in effects.candidates)
         data.decisions, waiting, reacted = await self._s.database.write(
             lambda connection: self._write(connection, data, answer),
-            before=self._checkpoint(data) if data.unsaved else None,
+            rescue=self._checkpoint(data) if data.unsaved else None,
         )
         self._s.delivery.dispatch(waiting)
         decided = [decision.record for _, decision in data.decisions if decision.record is not None]
@@ -375,17 +377,19 @@ class TurnRunner:
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
         waiting = outbox.enqueue(connection, _destination(pending), answer.parts, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
-        turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, _grade_text(data.grade))
+        grade = _grade_text(data.grade)
+        turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved)
         return decisions, waiting, reacted
 
-    def _last(self, pieces: Sequence[Reply]) -> tuple[int, Reply]:
-        """Return the number of the last piece, and the piece without secrets, as a checkpoint holds it."""
-        last = pieces[-1]
-        return len(pieces) - 1, replace(last, text=self._s.redact.redact_known(last.text))
+    def _last(self, pieces: Sequence[Reply]) -> turn_steps.FreshReply:
+        """Return the last piece without secrets, as a checkpoint holds it."""
+        last, text = pieces[-1], self._s.redact.redact_known(pieces[-1].text)
+        kept = last if text == last.text else replace(last, text=text)
+        return turn_steps.FreshReply(len(pieces) - 1, kept, self._s.clock.now())
 
     def _checkpoint(self, data: TurnData) -> Callable[[Connection], None]:
         assert data.unsaved is not None
-        (number, reply), pending, at = data.unsaved, data.pending, self._s.clock.now()
+        (number, reply, at), pending = data.unsaved, data.pending
         return lambda connection: turn_steps.append_step(connection, pending.id, number, reply, at)
 
     def _render_answer(self, data: TurnData, text: str) -> RenderedAnswer:
@@ -410,6 +414,14 @@ def _react(connection: Connection, pending: PendingMessage, principal: Principal
         return reacted + outcome.apply_outcome(connection, pending.session, text, principal, at, reacted)
 
     return fact_candidates.in_savepoint(connection, "reaction", react, lambda _: [])
+
+
+def _attributed(candidates: Sequence[Candidate], speech: SpeechContext) -> list[Candidate]:
+    """Lower the trust of memories to that of the authors of their words."""
+    if not candidates:
+        return []
+    provenance = Provenance(speech)
+    return [replace(item, trust=provenance.lowest_trust(item)) for item in candidates]
 
 
 def _grade_text(graded: ReplyGrade | None) -> str:

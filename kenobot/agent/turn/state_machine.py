@@ -17,9 +17,9 @@ Every turn ends in exactly one of: committed, the person told of a failure, move
 the person told; or deferred, and then it goes on from the beginning.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kenobot.core import texts
 from kenobot.core.i18n import Text
@@ -187,8 +187,7 @@ Effect = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TurnState:
+class TurnState(NamedTuple):
     """The state of a turn.
 
     deferrals: how often this message was deferred before.
@@ -249,15 +248,15 @@ def step(
     """Return the next state of `turn` and the effect to perform. jitter: spreads the pauses between model calls."""
     match event:
         case MessageClaimed():
-            return _begun(replace(turn, attempt=event.attempt, stage_failures=0), event, policy)
+            return _begun(turn._replace(attempt=event.attempt, stage_failures=0), event, policy)
         case EffectDone():
             return _advance(turn, policy)
         case ModelReplied(reply):
-            return _answered(replace(turn, pieces=(*turn.pieces, reply), fresh=True), policy)
+            return _answered(turn._replace(pieces=(*turn.pieces, reply), fresh=True), policy)
         case WaitElapsed():
             return _again(turn)
         case ProbeFinished(True):
-            return _ask(replace(turn, ending=None, message_suspected=True, level=0, provider_calls=0))
+            return _ask(turn._replace(ending=None, message_suspected=True, level=0, provider_calls=0))
         case ProbeFinished():
             return _end(turn, turn.ending or Defer(""))
         case EffectFailed():
@@ -268,25 +267,25 @@ def _begun(turn: TurnState, begun: MessageClaimed, policy: TurnPolicy) -> tuple[
     if turn.attempt > policy.attempts:
         return _end(turn, MoveToDeadLetters(f"{policy.attempts} attempts failed"))
     if begun.is_command:
-        return replace(turn, stage="order"), RunCommand()
+        return turn._replace(stage="order"), RunCommand()
     if begun.pieces:
-        turn = replace(turn, pieces=begun.pieces, fresh=False)
+        turn = turn._replace(pieces=begun.pieces, fresh=False)
     elif begun.age > policy.expires_after:
         return _end(turn, ReportFailure(texts.EXPIRED, f"it was {begun.age / 3600:.0f} hours old", "expired"))
-    return replace(turn, stage="context"), BuildContext(turn.reduced)
+    return turn._replace(stage="context"), BuildContext(turn.reduced)
 
 
 def _advance(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
     """Go on from a stage whose effect is done."""
     if turn.stage == "piece":
-        return _answered(replace(turn, fresh=False, stage_failures=0), policy)
+        return _answered(turn._replace(fresh=False, stage_failures=0), policy)
     if turn.stage == "context" and turn.pieces:
         return _answered(turn, policy)
     if turn.stage in ("context", "shorten"):
         return _ask(turn)
     if turn.stage == "process":
-        return replace(turn, stage="commit", stage_failures=0), CommitTurn()
-    return replace(turn, stage="done"), Stop()
+        return turn._replace(stage="commit", stage_failures=0), CommitTurn()
+    return turn._replace(stage="done"), Stop()
 
 
 def _answered(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
@@ -296,8 +295,8 @@ def _answered(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
         return _end(turn, ReportFailure(texts.DECLINED, "the model declined to answer"))
     if _goes_on(turn, policy):
         if turn.fresh:
-            return replace(turn, stage="piece"), SavePiece(turn.pieces)
-        turn = replace(turn, provider_calls=0)
+            return turn._replace(stage="piece"), SavePiece(turn.pieces)
+        turn = turn._replace(provider_calls=0)
         return _shorten(turn) if last.end == "crowded" else _ask(turn)
     if not last.whole and not any(piece.text.strip() for piece in turn.pieces):
         return _end(turn, ReportFailure(texts.NO_ANSWER, f"the reply ended before it began: {last.stop_reason}"))
@@ -315,15 +314,15 @@ def _goes_on(turn: TurnState, policy: TurnPolicy) -> bool:
 
 
 def _shorten(turn: TurnState) -> tuple[TurnState, Effect]:
-    return replace(turn, stage="shorten", reduced=True), BuildContext(reduced=True)
+    return turn._replace(stage="shorten", reduced=True), BuildContext(reduced=True)
 
 
 def _process(turn: TurnState) -> tuple[TurnState, Effect]:
-    return replace(turn, stage="process"), ProcessReply(turn.pieces, turn.fresh)
+    return turn._replace(stage="process"), ProcessReply(turn.pieces, turn.fresh)
 
 
 def _ask(turn: TurnState) -> tuple[TurnState, Effect]:
-    return replace(turn, stage="model", provider_calls=turn.provider_calls + 1), AskModel(turn.level, turn.pieces)
+    return turn._replace(stage="model", provider_calls=turn.provider_calls + 1), AskModel(turn.level, turn.pieces)
 
 
 def _again(turn: TurnState) -> tuple[TurnState, Effect]:
@@ -340,7 +339,7 @@ def _again(turn: TurnState) -> tuple[TurnState, Effect]:
         return turn, SavePiece(turn.pieces)
     if turn.stage == "commit":
         return turn, CommitTurn()
-    return replace(turn, stage="claim"), ClaimMessage()
+    return turn._replace(stage="claim"), ClaimMessage()
 
 
 def _failed(
@@ -348,21 +347,21 @@ def _failed(
 ) -> tuple[TurnState, Effect]:
     error = failed.error
     if isinstance(error, Fenced):
-        return replace(turn, stage="done", ending=None), Stop()
+        return turn._replace(stage="done", ending=None), Stop()
     if turn.stage == "model" and isinstance(error, RemoteError):
         return _unanswered(turn, error, failed.elapsed, policy, jitter)
-    stuck = replace(turn, stage_failures=turn.stage_failures + 1)
+    stuck = turn._replace(stage_failures=turn.stage_failures + 1)
     pause = Backoff(1.0, policy.longest_pause).pause(turn.stage_failures)
     if isinstance(error, StoreError) or (isinstance(error, MemoryError) and turn.stage_failures < _SHORTAGE):
         return stuck, Wait(pause)  # the machine's trouble, not this message's
     if isinstance(turn.ending, MoveToDeadLetters):
-        stuck = replace(stuck, dead_letter_failures=turn.dead_letter_failures + 1)
+        stuck = stuck._replace(dead_letter_failures=turn.dead_letter_failures + 1)
         return (
-            (stuck, Wait(pause)) if stuck.dead_letter_failures <= _BURIALS else (replace(stuck, stage="done"), Stop())
+            (stuck, Wait(pause)) if stuck.dead_letter_failures <= _BURIALS else (stuck._replace(stage="done"), Stop())
         )
     if turn.ending is not None or turn.attempt >= policy.attempts:
         return _end(turn, MoveToDeadLetters(_reason(error)))
-    return replace(stuck, stage="claim", pieces=turn.pieces[:-1] if turn.fresh else turn.pieces), Wait(pause)
+    return stuck._replace(stage="claim", pieces=turn.pieces[:-1] if turn.fresh else turn.pieces), Wait(pause)
 
 
 def _unanswered(
@@ -371,12 +370,12 @@ def _unanswered(
     """Retry a model that did not answer, shorten the prompt, ask the next provider, or end."""
     if isinstance(error, PromptTooLong) and not turn.reduced:
         return _shorten(turn)
-    turn = replace(turn, may_recover=turn.may_recover or not isinstance(error, Rejected))
+    turn = turn._replace(may_recover=turn.may_recover or not isinstance(error, Rejected))
     pause = retry_delay(turn.provider_calls, error, policy.retry, jitter, elapsed)
     if pause is not None:
         return turn, Wait(pause)
     if turn.level + 1 < policy.provider_count:
-        return _ask(replace(turn, level=turn.level + 1, provider_calls=0))
+        return _ask(turn._replace(level=turn.level + 1, provider_calls=0))
     if any(piece.text.strip() for piece in turn.pieces):
         return _process(turn)  # what is there goes out, marked as cut
     if not turn.may_recover:
@@ -385,11 +384,11 @@ def _unanswered(
         return _end(turn, MoveToDeadLetters(f"the model answers others, but not this: {_reason(error)}"))
     if turn.deferrals < _PARKS_BEFORE_PROBE:
         return _end(turn, Defer(_reason(error)))
-    return replace(turn, stage="probe", ending=Defer(_reason(error))), ProbeModel()
+    return turn._replace(stage="probe", ending=Defer(_reason(error))), ProbeModel()
 
 
 def _end(turn: TurnState, ending: Ending) -> tuple[TurnState, Effect]:
-    return replace(turn, stage="ending", ending=ending, stage_failures=0), ending
+    return turn._replace(stage="ending", ending=ending, stage_failures=0), ending
 
 
 def _reason(error: Exception) -> str:

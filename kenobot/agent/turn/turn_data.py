@@ -8,9 +8,9 @@ from kenobot.cognitive.identity.reply_grade import ReplyGrade
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.memory import Candidate, Decision
-from kenobot.ports.provider import Reply
 from kenobot.postprocessors.pipeline import ProcessedReply
 from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.turn_steps import FreshReply
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class CollectedEffects:
 class TurnData:
     """One turn's data, from claim to commit.
 
-    unsaved: a piece of the answer that has no checkpoint yet, with its number.
+    unsaved: a piece of the answer that has no checkpoint yet.
     violated_rules: patterns that rules.json forbids, in the reply.
     """
 
@@ -44,7 +44,7 @@ class TurnData:
     attempt: int = 0
     first_call_at: float | None = None
     context: PromptContext | None = None
-    unsaved: tuple[int, Reply] | None = None
+    unsaved: FreshReply | None = None
     effects: CollectedEffects | None = None
     processed: ProcessedReply | None = None
     removed_urls: int = 0

@@ -3,12 +3,13 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from typing import Any
 
 from kenobot.agent.fact_candidates import memory_written_payload
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core.bus import Bus
-from kenobot.ports.channel import Channel, TypingIndicator
+from kenobot.ports.channel import TypingIndicator
 from kenobot.ports.signals import (
     BOOTSTRAP_DONE,
     CONFIG_CHANGED,
@@ -79,9 +80,9 @@ def _committed(data: TurnData, clean: str) -> Iterator[tuple[Signal, dict[str, P
 
 
 @contextlib.asynccontextmanager
-async def show_typing(channel: Channel | None, chat: str) -> AsyncIterator[None]:
+async def show_typing(channel: TypingIndicator | None, chat: str) -> AsyncIterator[None]:
     """Show that an answer is on its way, where `channel` can."""
-    if not isinstance(channel, TypingIndicator):
+    if channel is None:
         yield
         return
     task = asyncio.create_task(_keep_typing(channel, chat))
@@ -93,23 +94,17 @@ async def show_typing(channel: Channel | None, chat: str) -> AsyncIterator[None]
 
 
 @contextlib.asynccontextmanager
-async def when_late(seconds: float, say: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+async def when_late(seconds: float, say: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
     """Call `say` once if the body takes longer than `seconds`; it has returned when the body is left."""
-    over = asyncio.Event()
-
-    async def wait() -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await over.wait()
-        except TimeoutError:
-            await say()
-
-    task = asyncio.create_task(wait(), name="patience")
+    begun: list[asyncio.Task[None]] = []
+    timer = asyncio.get_running_loop().call_later(
+        seconds, lambda: begun.append(asyncio.create_task(say(), name="patience"))
+    )
     try:
         yield
     finally:
-        over.set()
-        await asyncio.gather(task, return_exceptions=True)
+        timer.cancel()
+        await asyncio.gather(*begun, return_exceptions=True)
 
 
 async def _keep_typing(channel: TypingIndicator, chat: str) -> None:

@@ -32,7 +32,7 @@ async def test_people_s_words_are_not_kept(database: Database) -> None:
     """Of what somebody wrote only the length remains; the rest of the payload does."""
     audit = SignalLog(database, keep=100)
     for signal in (MESSAGE_IN, MESSAGE_OUT, MEMORY_WRITTEN):
-        await audit.append(_envelope(signal, text="mi canario se llama Pío", channel="fake", id=3, record=None))
+        audit.append(_envelope(signal, text="mi canario se llama Pío", channel="fake", id=3, record=None))
     await audit.flush()
     found = await rows(database, "SELECT name, payload FROM signal ORDER BY id")
     assert [row[0] for row in found] == ["message:in", "message:out", "memory:written"]
@@ -43,7 +43,7 @@ async def test_people_s_words_are_not_kept(database: Database) -> None:
 async def test_what_an_error_quotes_is_blotted_out(database: Database) -> None:
     """A configured secret and what looks like one never get into the trail, and the rest of the sentence does."""
     audit = SignalLog(database, 100, Redactor(["canary-of-mine"]))
-    await audit.append(_envelope(CHANNEL_DOWN, channel="irc", error="irc://keno:s3cret@host refused canary-of-mine"))
+    audit.append(_envelope(CHANNEL_DOWN, channel="irc", error="irc://keno:s3cret@host refused canary-of-mine"))
     await audit.flush()
     told = json.loads(str(await scalar(database, "SELECT payload FROM signal")))
     assert told == {"channel": "irc", "error": "[secret]@host refused [secret]"}
@@ -59,7 +59,7 @@ async def test_the_trail_is_bounded(database: Database) -> None:
     """The newest rows stay, whatever was written before."""
     audit = SignalLog(database, keep=10)
     for number in range(500):
-        await audit.append(_envelope(number=number))
+        audit.append(_envelope(number=number))
     await audit.flush()
     payloads = [json.loads(str(row[0])) for row in await rows(database, "SELECT payload FROM signal ORDER BY id")]
     assert [payload["number"] for payload in payloads] == list(range(490, 500))
@@ -69,7 +69,7 @@ async def test_what_is_held_in_memory_is_bounded(database: Database) -> None:
     """A full batch is written without being asked for, so that little is ever held."""
     audit = SignalLog(database, keep=1000)
     for _ in range(64):
-        await audit.append(_envelope())
+        audit.append(_envelope())
     await database.write(lambda connection: None)
     assert await scalar(database, "SELECT count(*) FROM signal") == 64
 
@@ -78,7 +78,7 @@ async def test_nothing_is_written_twice_or_out_of_order(database: Database) -> N
     """Batches and flushes follow one another, also when several flush at once."""
     audit = SignalLog(database, keep=1000)
     for number in range(200):
-        await audit.append(_envelope(number=number))
+        audit.append(_envelope(number=number))
         if number % 50 == 7:
             await asyncio.gather(audit.flush(), audit.flush())
     await audit.flush()
@@ -89,8 +89,8 @@ async def test_nothing_is_written_twice_or_out_of_order(database: Database) -> N
 async def test_words_that_no_utf8_holds_do_not_cost_the_batch(database: Database) -> None:
     """A lone surrogate in one payload must not lose the other signals."""
     audit = SignalLog(database, keep=100)
-    await audit.append(_envelope(user="\ud83d"))
-    await audit.append(_envelope(user="fine"))
+    audit.append(_envelope(user="\ud83d"))
+    audit.append(_envelope(user="fine"))
     await audit.flush()
     assert await scalar(database, "SELECT count(*) FROM signal") == 2
 
@@ -101,12 +101,12 @@ async def test_a_disk_that_fails_delays_the_trail(database: Database, monkeypatc
 
     async def write(*work: Any) -> Any:
         if failures:
-            await audit.append(_envelope(number=2))  # meanwhile
+            audit.append(_envelope(number=2))  # meanwhile
             raise failures.pop()
         return await original(*work)
 
     monkeypatch.setattr(database, "write", write)
-    await audit.append(_envelope(number=1))
+    audit.append(_envelope(number=1))
     with pytest.raises(StoreError):
         await audit.flush()
     await audit.flush()
