@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test check crash soak bench years month cost docs lock lowest fmt clean
+.PHONY: help chat test check crash soak bench bench-against years month cost docs lock lowest fmt clean
 
 help: ## show this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 28
 
 $(VENV)/.ready: pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "KenoBot needs Python 3.11 or newer: set PYTHON=/path/to/python3" >&2; exit 1; }
@@ -44,6 +44,9 @@ soak: $(VENV)/.ready ## a hundred thousand messages and a flood, by hand: a quar
 
 bench: $(VENV)/.ready ## start, memory, latency and throughput, with a profile
 	@$(BIN)/python -m bench
+
+bench-against: $(VENV)/.ready ## this tree beside the commit REV, in turn: what a turn costs; some minutes
+	@$(BIN)/python -m bench.against $(REV)
 
 years: $(VENV)/.ready ## two simulated years: records, disk, prompts, recall and nights; the better part of an hour
 	@$(BIN)/python -m bench.years

@@ -2,10 +2,11 @@
 
 Starts `kenobot run` as a process, with a channel and a model that cost nothing, and everything else as shipped: full
 durability, memory, Markdown files, index, audit trail. First with an empty home, then with a past of 20,000 turns and
-10,000 memories that it has just been given and digests meanwhile. A turn is counted from the message handed in to the
-answer handed out; its CPU is that of the process and its children until all is quiet, or for at most three seconds.
+10,000 memories that it has just been given and digests meanwhile; with --lived also when it has digested them. A turn
+is counted from the message handed in to the answer handed out; its CPU is that of the process and its children until
+all is quiet, or for at most three seconds.
 
-Compare CPU and counts. Milliseconds are those of the machine in that minute.
+Compare CPU and counts. Milliseconds are those of the machine in that minute; `python -m bench.against` compares pairs.
 """
 
 import argparse
@@ -16,38 +17,49 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.quick.play import FIGURES, Plan, Played, play
+from bench.quick.play import COMMANDS, DIGEST, PREFIX, TALK, Home, Plan, Played, Stage
 
-_HERE = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench.quick", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--tree", type=Path, default=_HERE, metavar="DIR", help="another checkout to measure (this)")
+    parser.add_argument("--tree", type=Path, default=ROOT, metavar="DIR", help="another checkout to measure (this)")
     parser.add_argument("--embedder", default="none", metavar="NAME", help="as memory.embedder (none)")
+    parser.add_argument("--lived", action="store_true", help="also a past that is digested, which may take minutes")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     arguments = parser.parse_args(argv)
     load = os.getloadavg()[0]
+    homes: list[Home] = ["empty", "past"]
+    figures: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
-        played = play(arguments.tree.resolve(), Path(folder), Plan(), arguments.embedder)
+        stage = Stage(arguments.tree.resolve(), Path(folder), Plan(), arguments.embedder)
+        if arguments.lived:
+            figures |= stage.digest()
+            homes.append("lived")
+        played = stage.play(homes)
+    figures |= played.figures
     if arguments.json:
-        print(json.dumps({"figures": played.figures, "steps": played.steps, "load": load}, indent=2))
+        print(json.dumps({"figures": figures, "steps": played.steps, "load": load}, indent=2))
     else:
-        print("\n".join(table(played)))
+        print("\n".join(table(Played(figures, played.steps))))
         print(f"\nLoad of the machine before it began: {load:.1f}.")
     return 0
 
 
 def table(played: Played) -> list[str]:
-    """Every figure in a line: its key, its value in the empty home and with a past, and what it means."""
-    lines = [f"{'':<14}{'empty':>12}{'past':>12}"]
-    for key, meaning in FIGURES.items():
-        cells = [played.figures.get(name) for name in (key, f"past_{key}")]
+    """Every figure in a line: its key, its value in each home, and what it means."""
+    homes = list(played.steps)
+    lines = [f"{'':<14}" + "".join(f"{home:>12}" for home in homes)]
+    for key, meaning in {**COMMANDS, **TALK}.items():
+        cells = [played.figures.get(PREFIX[home] + key) for home in PREFIX if home in homes]
         shown = "".join(f"{cell:>12,.1f}" if cell is not None else f"{'':>12}" for cell in cells)
         lines.append(f"{key:<14}{shown}  {meaning}")
-    return [*lines, "", *(f"{key}: {name}" for key, name in played.steps.items())]
+    if DIGEST in played.figures:
+        lines.append(f"{DIGEST:<14}{played.figures[DIGEST]:>{12 * len(homes)},.1f}  CPU until the past is digested")
+    return [*lines, "", *(f"the longest step, {home}: {step}" for home, step in played.steps.items())]
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from bench.quick.scene import CHANNEL, Asked, Told
 _HERE = Path(__file__).parent
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PATIENCE = 120.0  # seconds that one request may take
-_LOOK, _LOOKS, _RESTING = 0.1, 5, 0.03  # quiet: at most 3 % of a core over five looks in a row
+_LOOK, _RESTING = 0.1, 0.03  # quiet: at most 3 % of a core over some looks in a row
 CHATS = 50
 
 
@@ -148,15 +148,16 @@ class Running:
         """Resident megabytes of the process and its children."""
         return sum(_resident(pid) for pid in self._family())
 
-    def wait_until_quiet(self, patience: float) -> None:
-        """Return when it has rested for a while, or after `patience` seconds."""
+    def wait_until_quiet(self, patience: float, looks: int = 5) -> bool:
+        """Wait until it has rested for some looks in a row, or for `patience` seconds; return whether it has rested."""
         until = time.perf_counter() + patience
-        looks = [self.cpu]
+        seen = [self.cpu]
         while time.perf_counter() < until:
             time.sleep(_LOOK)
-            looks.append(self.cpu)
-            if len(looks) > _LOOKS and looks[-1] - looks[-1 - _LOOKS] <= _RESTING * _LOOKS * _LOOK:
-                return
+            seen.append(self.cpu)
+            if len(seen) > looks and seen[-1] - seen[-1 - looks] <= _RESTING * looks * _LOOK:
+                return True
+        return False
 
     def _family(self) -> list[int]:
         pids = [self._process.pid]

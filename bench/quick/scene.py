@@ -38,21 +38,27 @@ class Asked(TypedDict):
     most_seconds: float
 
 
-class Told(TypedDict):
-    """What came of it, and what the event loop went through since the last request; milliseconds but for `seconds`.
+class LoopFigures(TypedDict):
+    """What the event loop went through since the last request, in milliseconds.
 
-    turns: how many were played, in how many `seconds`. p50, p99: of one. pause: longest lateness of a tick. step: most
+    pause: longest lateness of a tick; own_pause: the same, each at most the CPU of this process meanwhile. step: most
     CPU of one callback, step_of: its name. long_steps: callbacks of more than 2 ms of CPU.
     """
+
+    pause: float
+    own_pause: float
+    step: float
+    step_of: str
+    long_steps: int
+
+
+class Told(LoopFigures):
+    """What came of it. turns: how many were played, in how many `seconds`. p50, p99: of one, in milliseconds."""
 
     turns: int
     p50: float
     p99: float
     seconds: float
-    pause: float
-    step: float
-    step_of: str
-    long_steps: int
 
 
 class _LoopWatch:
@@ -62,21 +68,29 @@ class _LoopWatch:
         self._reset()
 
     def _reset(self) -> None:
-        self._pause = self._step = 0.0
+        self._pause = self._own_pause = self._step = 0.0
         self._step_of = ""
         self._long = 0
 
-    def read(self) -> tuple[float, float, str, int]:
+    def read(self) -> LoopFigures:
         """The figures since the last reading."""
-        found = 1000 * self._pause, 1000 * self._step, self._step_of, self._long
+        found: LoopFigures = {
+            "pause": 1000 * self._pause,
+            "own_pause": 1000 * self._own_pause,
+            "step": 1000 * self._step,
+            "step_of": self._step_of,
+            "long_steps": self._long,
+        }
         self._reset()
         return found
 
     async def tick(self) -> None:
         while True:
-            due = time.monotonic() + _TICK
+            due, computed = time.monotonic() + _TICK, time.process_time()
             await asyncio.sleep(_TICK)
-            self._pause = max(self._pause, time.monotonic() - due)
+            late = time.monotonic() - due
+            self._pause = max(self._pause, late)
+            self._own_pause = max(self._own_pause, min(late, time.process_time() - computed))
 
     def time_steps(self) -> None:
         """Time the CPU of every callback from now on."""
@@ -159,16 +173,12 @@ class BenchChannel:
 
         await asyncio.gather(*(talk(str(chat)) for chat in range(asked["chats"])))
         seconds = time.perf_counter() - began
-        pause, step, step_of, long_steps = self._watch.read()
         return {
             "turns": len(times),
             "p50": statistics.median(times or [0.0]),
             "p99": statistics.quantiles(times, n=100)[98] if len(times) > 1 else sum(times),
             "seconds": seconds,
-            "pause": pause,
-            "step": step,
-            "step_of": step_of,
-            "long_steps": long_steps,
+            **self._watch.read(),
         }
 
     async def _say(self, sink: Sink, chat: str, text: str) -> float:

@@ -5,29 +5,35 @@ from pathlib import Path
 import pytest
 
 from bench.quick.__main__ import table
-from bench.quick.play import FIGURES, Plan, Played, play
+from bench.quick.play import COMMANDS, DIGEST, PREFIX, TALK, Plan, Played, Stage
 from bench.quick.process import Checkout
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SMALL = Plan(1, sequential=10, parallel=50, remembered=50, past_turns=200, past_memories=50, quiet_seconds=0.6)
-_COMMANDS = ("version_ms", "help_ms", "chat_ms", "chat_cpu_ms")
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    return play(_ROOT, tmp_path_factory.mktemp("quick") / "scene", _SMALL, "none")
+    stage = Stage(_ROOT, tmp_path_factory.mktemp("quick"), _SMALL)
+    digested = stage.digest()
+    played = stage.play(["empty", "lived"])
+    return Played({**digested, **played.figures}, played.steps)
 
 
 def test_each_home_has_every_figure_and_the_commands_are_measured_once(played: Played) -> None:
-    past = {f"past_{key}" for key in FIGURES if key not in _COMMANDS}
+    of_homes = {PREFIX[home] + key for home in played.steps for key in TALK}
 
-    assert set(played.figures) == {*FIGURES, *past}
+    assert set(played.figures) == {*COMMANDS, *of_homes, DIGEST}
 
 
 def test_no_figure_of_a_bot_that_answered_is_nothing(played: Played) -> None:
     nothing = {key for key, value in played.figures.items() if value <= 0}
 
-    assert nothing <= {"long_steps", "past_long_steps"}
+    assert nothing <= {"long_steps", "lived_long_steps"}
+
+
+def test_the_process_itself_causes_no_more_of_a_pause_than_there_is(played: Played) -> None:
+    assert played.figures["own_pause_ms"] <= played.figures["pause_ms"]
 
 
 def test_a_turn_takes_no_less_than_its_median_and_names_the_longest_step(played: Played) -> None:
@@ -38,7 +44,7 @@ def test_a_turn_takes_no_less_than_its_median_and_names_the_longest_step(played:
 def test_the_table_shows_every_key_and_what_it_means(played: Played) -> None:
     shown = "\n".join(table(played))
 
-    assert all(key in shown and meaning in shown for key, meaning in FIGURES.items())
+    assert all(key in shown and meaning in shown for key, meaning in {**COMMANDS, **TALK}.items())
 
 
 def test_a_setting_is_known_by_its_section(tmp_path: Path) -> None:

@@ -1,0 +1,155 @@
+"""`python -m bench.against [REVISION]`: this working tree beside another commit, in turn on this machine.
+
+Both play the scene of `python -m bench.quick`, with an empty home and with one that has lived with 20,000 turns and
+10,000 memories, a pair at a time, so that whatever else the machine does meets both. What counts is the ratio within a
+pair; shown is the median of the pairs. The other commit runs with the packages that are installed here.
+
+Exits 1 when a turn's CPU is more than 1.3 times what it was, in the median of the pairs, or when in each run of this
+tree the event loop paused for more than 100 ms by the process's own doing. CPU is process time, and of a pause counts
+what the process itself computed in it: a busy machine fails nobody.
+"""
+
+import argparse
+import io
+import json
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.quick.__main__ import ROOT
+from bench.quick.play import COMMANDS, DIGEST, PREFIX, TALK, Home, Plan, Stage
+
+BASELINE = Path(__file__).with_name("baseline")
+HOMES: Sequence[Home] = ("empty", "lived")
+PAIRS = 3
+CPU_RATIO = 1.3
+PAUSE_MS = 100.0
+_CPU = ("cpu_ms", "chats_cpu_ms", "memory_cpu_ms")
+GATED = (*(PREFIX[home] + key for home in HOMES for key in _CPU), DIGEST)
+PAUSES = tuple(f"{PREFIX[home]}own_pause_ms" for home in HOMES)
+
+_PATIENT = Plan(most_seconds=8.0, quiet_seconds=6.0)  # on a busy machine as many turns are played as on a quiet one
+
+Figures = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The figures of the two, measured one right after the other."""
+
+    before: Figures
+    now: Figures
+
+    def ratio(self, key: str) -> float | None:
+        """How many times what it was; None where it was nothing."""
+        return self.now[key] / self.before[key] if self.before[key] else None
+
+
+def _progress(text: str) -> None:
+    print(f"\r{text:<60}", end="" if text else "\r", file=sys.stderr, flush=True)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.against", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("revision", nargs="?", help="the commit to compare with (the one that bench/baseline names)")
+    parser.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help=f"how often each is measured ({PAIRS})")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    arguments = parser.parse_args(argv)
+    revision = arguments.revision or baseline()
+    with tempfile.TemporaryDirectory(prefix="kenobot-against-") as folder:
+        try:
+            unpack(revision, Path(folder) / "tree")
+        except LookupError as error:
+            print(f"bench.against: {error}", file=sys.stderr)
+            return 78
+        pairs = measure(Path(folder), arguments.pairs)
+    failures = judge(pairs)
+    if arguments.json:
+        shown = [{"before": pair.before, "now": pair.now} for pair in pairs]
+        print(json.dumps({"revision": revision, "pairs": shown, "failures": failures}, indent=2))
+    else:
+        print("\n".join([*table(revision, pairs), "", *(failures or ["Nothing failed."])]))
+    return 1 if failures else 0
+
+
+def baseline() -> str:
+    """The revision that bench/baseline names, below its comments."""
+    lines = BASELINE.read_text("utf-8").splitlines()
+    return next(line.strip() for line in lines if line.strip() and not line.startswith("#"))
+
+
+def unpack(revision: str, folder: Path) -> None:
+    """Put a commit's files into a new folder. Raises LookupError when this repository does not have it."""
+    packed = subprocess.run(["git", "-C", str(ROOT), "archive", revision], capture_output=True, check=False)
+    if packed.returncode:
+        why = packed.stderr.decode(errors="replace").strip()
+        raise LookupError(
+            f'Git cannot give out "{revision}": {why}. Name a commit that is in this repository, or fetch it (all of '
+            "them: `git fetch --unshallow`)."
+        )
+    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
+        archive.extractall(folder, filter="tar")
+
+
+def measure(folder: Path, pairs: int, plan: Plan = _PATIENT) -> list[Pair]:
+    """Measure the unpacked commit and this tree in turn, each pair in the other order than the one before."""
+    before = Stage(folder / "tree", folder / "before", plan)
+    now = Stage(ROOT, folder / "now", plan)
+    _progress("digesting the past of both")
+    digested = before.digest(), now.digest()
+    found = []
+    for number in range(pairs):
+        _progress(f"pair {number + 1} of {pairs}")
+        if number % 2:
+            second, first = now.play(HOMES), before.play(HOMES)
+        else:
+            first, second = before.play(HOMES), now.play(HOMES)
+        found.append(Pair({**first.figures, **digested[0]}, {**second.figures, **digested[1]}))
+    _progress("")
+    return found
+
+
+def judge(pairs: Sequence[Pair]) -> list[str]:
+    """What got worse beyond its bound, one plain sentence each."""
+    failures = []
+    for key in GATED:
+        ratio = median_ratio(pairs, key)
+        if ratio is not None and ratio > CPU_RATIO:
+            failures.append(f"{key} is {ratio:.2f} times what it was, in the median of the pairs; at most {CPU_RATIO}.")
+    for key in PAUSES:
+        shortest = min(pair.now[key] for pair in pairs)
+        if shortest > PAUSE_MS:
+            failures.append(f"{key} was {shortest:.0f} ms or more in every run; at most {PAUSE_MS:.0f}.")
+    return failures
+
+
+def median_ratio(pairs: Sequence[Pair], key: str) -> float | None:
+    """The median of the pairs' ratios; None where a figure was nothing before."""
+    ratios = [ratio for pair in pairs if (ratio := pair.ratio(key)) is not None]
+    return statistics.median(ratios) if ratios else None
+
+
+def table(revision: str, pairs: Sequence[Pair]) -> list[str]:
+    """A line for each figure: the medians of both, the median ratio, the lowest and highest, and what it means."""
+    lines = [f"{'':<22}{revision[:10]:>12}{'this tree':>12}{'ratio':>8}  {'of the pairs':<14}"]
+    meanings = {PREFIX[home] + key: f"{meaning} ({home})" for home in HOMES for key, meaning in TALK.items()}
+    for key, meaning in {**COMMANDS, **meanings, DIGEST: "CPU until the past is digested"}.items():
+        before, now = (
+            statistics.median(side) for side in zip(*((p.before[key], p.now[key]) for p in pairs), strict=True)
+        )
+        ratios = [ratio for pair in pairs if (ratio := pair.ratio(key)) is not None]
+        compared = f"{statistics.median(ratios):>8.2f}  {min(ratios):.2f}–{max(ratios):.2f}" if ratios else ""
+        mark = "*" if key in GATED or key in PAUSES else " "
+        lines.append(f"{key:<21}{mark}{before:>12,.1f}{now:>12,.1f}{compared:<24}{meaning}")
+    return [*lines, "", "* is held to a bound."]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
