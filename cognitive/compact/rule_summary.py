@@ -13,6 +13,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn, signal_level
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.provenance import quoted_passages, without_quotes
+from kenobot.core import pacing
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust, trust_rank
@@ -40,6 +41,7 @@ def summarize(
     found = [_Candidate(line, sentence_value(line.text, policy), at) for at, line in enumerate(old.lines)]
     seen = {key_of(line.text) for line in old.lines}
     for turn in turns:
+        pacing.step()
         for line, value in _lines(turn, zone, policy):
             key = key_of(line.text)
             if key not in seen:

@@ -16,6 +16,7 @@ from kenobot.cognitive.mirror.pattern_file import PatternFile
 from kenobot.cognitive.mirror.records.record_files import RecordFiles
 from kenobot.cognitive.mirror.session_note import SessionNote
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.core.pacing import Rank, ranked
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.storage import disk
@@ -44,6 +45,7 @@ class MemoryFiles:
         intake: LargeIntake | None = None,
     ) -> None:
         self._root = root.resolve()
+        self._pacer = database.pacer
         self._clock = clock
         self._pause = pause
         self._intake = intake or LargeIntake()
@@ -67,7 +69,7 @@ class MemoryFiles:
     def begin(self) -> None:
         """Begin to catch up with what happened while nobody looked, and to write along, both in the background."""
         if self._writer is None:
-            self._writer = asyncio.create_task(self.run(), name="memory files")
+            self._writer = asyncio.create_task(self._write_along(), name="memory files")
 
     async def catch_up(self) -> None:
         """Take in what happened to files and memory while nobody looked. Raises StoreError."""
@@ -115,7 +117,8 @@ class MemoryFiles:
         look = asyncio.create_task(self._sync_in(session), name="look at the memory files")
         self._looks.add(look)
         look.add_done_callback(self._end_look)
-        return await self._intake.until_large(look)
+        with self._pacer.waited_for():  # for files that are just being written
+            return await self._intake.until_large(look)
 
     async def _sync_in(self, session: str | None) -> int:
         touched = await self.list_files.sync_in(session) + await self.record_files.sync_in(session)
@@ -150,6 +153,10 @@ class MemoryFiles:
         touched = await self.list_files.scan() + await self.record_files.scan()
         if touched or self.record_files.has_pending_writes or not self._is_caught_up:
             self._wake.set()
+
+    async def _write_along(self) -> None:
+        with ranked(Rank.SOON):
+            await self.run()
 
     async def run(self) -> None:
         """Catch up, then write files as records change, until cancelled.

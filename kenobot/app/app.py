@@ -34,6 +34,7 @@ from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.core.bus import Bus
+from kenobot.core.pacing import responsive
 from kenobot.core.plugins import close as close_plugins
 from kenobot.core.redaction import Redactor
 from kenobot.core.settings.home import Home
@@ -112,6 +113,7 @@ class App:
         self._home, self._settings = home, settings
         self._model, self._background_model = build_models(settings, plugins, clock)
         self._background: Background | None = None
+        self._responsive = contextlib.ExitStack()
         self.proposal_announcer = ProposalAnnouncer(database, bus)
         self.loop = self._build_loop(home, settings, rng)
 
@@ -169,6 +171,7 @@ class App:
 
     async def start_turns(self) -> None:
         """Take up the messages that an earlier run left behind, then be ready for new ones."""
+        self._responsive.enter_context(responsive())
         await self._keep_house()
         self.scheduler.every(3600.0, "housekeeping", self._keep_house)
         self.scheduler.every(2.0, "audit", self.audit.flush)
@@ -240,6 +243,7 @@ class App:
             await self.loop.wait_idle()
             await self.admission.wait_refreshed()
             await self.delivery.queue.wait_idle()
+            await self.proposal_announcer.wait_idle()
             await self.bus.drain()
             await self.owner_alerts.under_way.wait_idle()
             if self.delivery.queue.idle and self.loop.idle:
@@ -258,6 +262,7 @@ class App:
                 _log.warning("Something did not end in time: what it was at is left to the next start.")
         await self.database.close(_CLOSE_SECONDS / 2)
         self.index.close()
+        self._responsive.close()
 
     def begin_to_stop(self) -> float:
         """Note, once, when the end was begun: what is done from then on counts towards its ten seconds."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import blinker
 
+from kenobot.core.pacing import Rank, ranked
 from kenobot.core.worker import was_cancelled
 from kenobot.ports.clock import Clock
 from kenobot.ports.signals import (
@@ -57,8 +58,9 @@ class _Subscription:
             envelope = await self._queue.get()
             self._busy = True
             try:
-                async with asyncio.timeout(self._bus.deadline):
-                    await self._receiver(envelope)
+                with ranked(Rank.SOON):
+                    async with asyncio.timeout(self._bus.deadline):
+                        await self._receiver(envelope)
             except (Exception, asyncio.CancelledError) as error:
                 if was_cancelled(error):
                     raise

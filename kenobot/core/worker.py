@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any, Generic, TypeVar
 
+from kenobot.core.pacing import Rank, ranked
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 
@@ -22,6 +23,8 @@ _LONG_TEXT = 2_000  # characters, which keep the event loop for about five milli
 
 class BackgroundTask:
     """name: of its task. What is broken off is the next start's: whoever derives from this keeps it on disk."""
+
+    rank = Rank.SOON
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -53,7 +56,8 @@ class BackgroundTask:
 
     async def _do(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
-            await work()
+            with ranked(self.rank):
+                await work()
         finally:
             self._task = None
 
@@ -202,17 +206,21 @@ class KeyedQueue(Generic[K, T]):
 
     async def _run(self, key: K, line: _Line[T]) -> None:
         try:
-            while not self._stopping:
-                try:
-                    if not await self._step(key, line):
-                        return
-                except StoreError as error:
-                    _log.error("the %s cannot be used: %s", self._store, error)
-                    line.ready.clear()
-                    line.newest, line.more = line.done, True
-                    await self._clock.sleep(_STORE_PAUSE)
+            with ranked(Rank.TURN):  # background work may have queued the first item
+                await self._work_off(key, line)
         finally:
             del self._lines[key]
+
+    async def _work_off(self, key: K, line: _Line[T]) -> None:
+        while not self._stopping:
+            try:
+                if not await self._step(key, line):
+                    return
+            except StoreError as error:
+                _log.error("the %s cannot be used: %s", self._store, error)
+                line.ready.clear()
+                line.newest, line.more = line.done, True
+                await self._clock.sleep(_STORE_PAUSE)
 
     async def _step(self, key: K, line: _Line[T]) -> bool:
         """Work off one item, or fill `ready`; returns whether the key's run goes on."""
@@ -291,7 +299,8 @@ class Scheduler:
         assert task is not None
         self._running.add(task)
         try:
-            await job()
+            with ranked(Rank.LATER):
+                await job()
             self._hindered.discard(name)
         except StoreError as error:
             if name not in self._hindered:

@@ -2,8 +2,7 @@
 
 import contextlib
 import sqlite3
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,29 +16,28 @@ LOG_BYTES = 4 * 1024**2
 """Size to which a log is cut back after a large transaction or a long reading made it longer."""
 
 
-class CancellableConnection(sqlite3.Connection):
-    """A connection that asks nothing more once `cancelled` is set: it raises StoreError instead."""
+class SteppedConnection(sqlite3.Connection):
+    """A connection that calls `before_query` before each query: to rest, or to raise and so end what asks it."""
 
-    cancelled: threading.Event
+    before_query: Callable[[], None]
 
     def execute(self, sql: str, /, *values: Any) -> sqlite3.Cursor:
-        if self.cancelled.is_set():
-            raise StoreError("Nobody waits for this any more.")
+        self.before_query()
         return super().execute(sql, *values)
 
 
-def connect(path: Path, *, readonly: bool = False, cancelled: threading.Event | None = None) -> Connection:
+def connect(path: Path, *, readonly: bool = False, before_query: Callable[[], None] | None = None) -> Connection:
     """A connection with KenoBot's settings, in autocommit mode: transactions are spelled out.
 
-    cancelled: when it is set, the connection asks nothing more.
+    before_query: see `SteppedConnection`.
     """
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
-    factory = sqlite3.Connection if cancelled is None else CancellableConnection
+    factory = sqlite3.Connection if before_query is None else SteppedConnection
     connection = sqlite3.connect(
         uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10, factory=factory
     )
-    if isinstance(connection, CancellableConnection) and cancelled is not None:
-        connection.cancelled = cancelled
+    if isinstance(connection, SteppedConnection) and before_query is not None:
+        connection.before_query = before_query
     try:
         connection.execute("PRAGMA foreign_keys = ON")
         if not readonly:

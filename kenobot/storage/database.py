@@ -1,4 +1,4 @@
-"""The one database of a home: SQLite in WAL mode, one writer thread with group commit, a few readers.
+"""The one database of a home: SQLite in WAL mode, one writer thread with group commit, a few readers, one behind them.
 
 Everything that must not be lost is on disk (`synchronous=FULL`) before `write` returns. Writes that arrive while a
 commit is under way share the next one, each in a savepoint of its own, so a failing write takes down nobody else.
@@ -6,17 +6,20 @@ commit is under way share the next one, each in a savepoint of its own, so a fai
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import queue
 import sqlite3
 import threading
 import time
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from kenobot.core import pacing
+from kenobot.core.pacing import Pacer, Rank, current_rank
 from kenobot.ports.errors import StoreError, StoreFull
 from kenobot.storage.connection import Connection, connect, to_store_error
 from kenobot.storage.migrate import migrate, open_writer
@@ -48,25 +51,43 @@ class _Job:
     error: BaseException | None = None
 
 
+@dataclass(order=True, frozen=True, slots=True)
+class _Reading:
+    """A reading of background work, by rank and then in order; no job ends the thread."""
+
+    rank: int
+    number: int
+    job: _Job | None = field(compare=False, default=None)
+
+
 class Database:
-    """Open with `Database.open`; `write` and `read` may be called from any task of the running event loop."""
+    """Open with `Database.open`; `write` and `read` may be called from any task of the running event loop.
+
+    Background work (`kenobot.core.pacing.Rank`) reads in a thread of its own, which rests between its queries while
+    turns are under way, and has its writes begun in their gaps.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.pacer = Pacer()
         self._broken_off = threading.Event()
         self._hurried = threading.Event()
-        self._connection = open_writer(path, cancelled=self._broken_off)  # the writer's own
+        self._connection = open_writer(path, before_query=partial(_end_if, self._broken_off))  # the writer's own
         # Waiting for another program's lock is our own, so that it can be ended.
         self._connection.execute(f"PRAGMA busy_timeout = {round(_BUSY_LOOK_SECONDS * 1000)}")
         # bounded: 20,000 transactions waiting; test_a_disk_that_stands_still_fills_no_queue
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
         self._reads: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
+        self._later: queue.PriorityQueue[_Reading] = queue.PriorityQueue()
+        self._numbers = itertools.count()
         self._writer = threading.Thread(target=self._write_on, name="kenobot-writer", daemon=True)
         self._readers = [
             threading.Thread(target=self._read_on, name=f"kenobot-reader-{number}", daemon=True)
             for number in range(_READERS)
         ]
+        self._readers.append(threading.Thread(target=self._read_behind, name="kenobot-background", daemon=True))
         self._closed = False
         self._version: int | None = None
 
@@ -112,11 +133,16 @@ class Database:
 
     async def write_soon(self, work: Callable[[Connection], T]) -> T:
         """Like `write`, for what holds nothing up: waits some milliseconds for another write to share a commit."""
+        if current_rank():
+            await self.pacer.gap()
         return await self.submit(work, patient=True)
 
     async def write(self, work: Callable[[Connection], T], rescue: Callable[[Connection], object] | None = None) -> T:
         """Run `work` in a transaction; return when it is on disk. See `submit`."""
-        return await self.submit(work, rescue)
+        behind = bool(current_rank())
+        if behind:
+            await self.pacer.gap()
+        return await self.submit(work, rescue, patient=behind)
 
     async def write_in_steps(self, work: Callable[[Connection], Generator[None, None, T]], size: int) -> T:
         """Run long work in transactions of at most `size` of its steps, between which everybody else may write.
@@ -225,8 +251,12 @@ class Database:
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` on a reader connection, in one consistent snapshot of what has been committed."""
-        job, waiting = self._job(work, self._reads)
-        self._reads.put(job)
+        rank = current_rank()
+        job, waiting = self._job(work, self._later if rank else self._reads)
+        if rank:
+            self._later.put(_Reading(rank, next(self._numbers), job))
+        else:
+            self._reads.put(job)
         return await waiting
 
     async def read_long(self, work: Callable[[Connection], T]) -> T:
@@ -235,17 +265,26 @@ class Database:
         Cancelled, it ends at its next query.
         """
         (job, waiting), over = self._job(work), threading.Event()
-        threading.Thread(target=_survey, args=(self._path, job, over), name="kenobot-survey", daemon=True).start()
+        args = (self._path, job, over, self.pacer if current_rank() else None)
+        threading.Thread(target=_survey, args=args, name="kenobot-survey", daemon=True).start()
         try:
             return await waiting
         finally:
             over.set()
 
     def _read_on(self) -> None:
+        self._read_all(self._reads.get)
+
+    def _read_behind(self) -> None:
+        self.pacer.rest_here()
+        self._read_all(lambda: self._later.get().job, pacing.step)
+
+    def _read_all(self, next_job: Callable[[], _Job | None], before_query: Callable[[], None] | None = None) -> None:
+        """Do the jobs of a reading thread until there is none."""
         connection: Connection | None = None
-        while (job := self._reads.get()) is not None:
+        while (job := next_job()) is not None:
             try:
-                connection = connection or connect(self._path, readonly=True)
+                connection = connection or connect(self._path, readonly=True, before_query=before_query)
                 _look(connection, job)
             except Exception as error:
                 job.error = _plain(error)
@@ -272,8 +311,9 @@ class Database:
         if grace is not None:
             self.hurry()
         ends = None if grace is None else time.monotonic() + grace
-        for _ in self._readers:
+        for _ in range(_READERS):
             self._reads.put(None)
+        self._later.put(_Reading(len(Rank), next(self._numbers)))
         for thread in self._readers:
             await _join_thread(thread, ends)
         self._jobs.put(None)  # last, because the last connection to close folds the write-ahead log into the file
@@ -286,7 +326,9 @@ class Database:
             await _join_thread(self._writer, time.monotonic() + _BREAK_OFF_SECONDS)
 
     def _job(
-        self, work: Callable[[Connection], T], queued: "queue.SimpleQueue[Any] | None" = None
+        self,
+        work: Callable[[Connection], T],
+        queued: "queue.SimpleQueue[Any] | queue.PriorityQueue[Any] | None" = None,
     ) -> tuple[_Job, asyncio.Future[T]]:
         """A job for a queue, and its result. Raises StoreError when the database is closed or the queue full."""
         if self._closed:
@@ -373,9 +415,20 @@ def _rescue(connection: Connection, job: _Job) -> None:
         connection.execute("ROLLBACK TO job")
 
 
-def _survey(path: Path, job: _Job, over: threading.Event) -> None:
+def _end_if(over: threading.Event) -> None:
+    if over.is_set():
+        raise StoreError("Nobody waits for this any more.")
+
+
+def _survey(path: Path, job: _Job, over: threading.Event, pacer: Pacer | None) -> None:
+    def before_query() -> None:
+        _end_if(over)
+        pacing.step()
+
+    if pacer is not None:
+        pacer.rest_here()
     try:
-        with contextlib.closing(connect(path, readonly=True, cancelled=over)) as connection:
+        with contextlib.closing(connect(path, readonly=True, before_query=before_query)) as connection:
             _look(connection, job)
     except Exception as error:
         job.error = _plain(error)

@@ -6,7 +6,7 @@
 import os
 import shutil
 import sqlite3
-import threading
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
@@ -51,13 +51,13 @@ def migrate(path: Path, backups: Path) -> None:
         connection.close()
 
 
-def open_writer(path: Path, *, cancelled: threading.Event | None = None) -> Connection:
-    """Open a connection to write by. cancelled: see `connect`.
+def open_writer(path: Path, *, before_query: Callable[[], None] | None = None) -> Connection:
+    """Open a connection to write by. before_query: see `connect`.
 
     Raises ConfigError when the file cannot be opened, StoreCorrupt when damaged.
     """
     try:
-        return connect(path, cancelled=cancelled)
+        return connect(path, before_query=before_query)
     except (sqlite3.Error, OSError) as error:
         raise _cannot_open(path, error) from error
 

@@ -17,6 +17,7 @@ from kenobot.cognitive.recall.index import backlog_rows, conversation_rows, post
 from kenobot.cognitive.recall.index.backlog_rows import index_state
 from kenobot.cognitive.recall.index.documents import record_documents, turn_documents
 from kenobot.cognitive.store import events
+from kenobot.core.pacing import Rank, unbroken
 from kenobot.core.worker import BackgroundTask
 from kenobot.ports.errors import StoreError
 from kenobot.storage import conversation
@@ -71,7 +72,7 @@ class SideIndex:
 
         Never raises for a damaged index or a full disk: then it is made anew, or lags behind for a while.
         """
-        with self._lock, self._forgiving():
+        with unbroken(), self._lock, self._forgiving():
             if self._writing is not None and not self._sick and index_state(self._writing, truth).current:
                 return
             index = self._writer(truth)
@@ -81,7 +82,7 @@ class SideIndex:
 
     def backlog_size(self, truth: Connection) -> int:
         """About how many rows `index_backlog` has still to read."""
-        with self._lock, self._forgiving():
+        with unbroken(), self._lock, self._forgiving():
             return _backlog_size(self._writer(truth))
         return 0
 
@@ -89,7 +90,7 @@ class SideIndex:
         """Index up to `rows` of what was there before the index was, then merge its lists, a step at a time; returns
         about how many rows are left, 1 while there is something to merge.
         """
-        with self._lock, self._forgiving():
+        with unbroken(), self._lock, self._forgiving():
             index = self._writer(truth)
             gaps = backlog_rows.gaps(index)
             if not gaps:
@@ -115,7 +116,7 @@ class SideIndex:
         Nothing is written of a snapshot older than the index, which may hold what was erased since. Forgiving like
         `catch_up`.
         """
-        with self._lock, self._forgiving():
+        with unbroken(), self._lock, self._forgiving():
             index = self._writer(truth)
             with _transaction(index):
                 state = index_state(index, truth)
@@ -230,6 +231,8 @@ class SideIndex:
 
 class Indexer(BackgroundTask):
     """Index the backlog in small steps, so that turns are answered meanwhile."""
+
+    rank = Rank.LATER
 
     def __init__(self, database: Database, index: SideIndex) -> None:
         super().__init__("memory index")

@@ -131,7 +131,7 @@ class CompactionWorker(PerChatWorker):
     async def _sum_up(self, batch: SummaryBatch) -> Summary | None:
         """Summarize a batch; None while it has to wait. Raises SummaryRejected, RemoteError."""
         if batch.deep:
-            return self._summarize_by_rules(batch)
+            return await self._summarize_by_rules(batch)
         trouble = self._failing.get(batch.session)
         waits = trouble is not None and self._p.clock.monotonic() < trouble.not_before
         try:
@@ -140,28 +140,30 @@ class CompactionWorker(PerChatWorker):
         except (SummaryRejected, RemoteError):
             if not batch.late:
                 raise
-        return self._summarize_by_rules(batch) if batch.late else None
+        return await self._summarize_by_rules(batch) if batch.late else None
 
     async def _summarize(self, batch: SummaryBatch) -> Summary:
         """Summarize a batch. Raises SummaryRejected, or RemoteError when the model cannot be reached."""
         if self._model is None:
-            return self._summarize_by_rules(batch)
+            return await self._summarize_by_rules(batch)
         request = prompt.build_request(
             batch.previous, batch.turns, batch.token_limit, self._p.zone, self._policy.compact
         )
         answer = await self._model.ask(request)
         if answer is None:
-            return self._summarize_by_rules(batch)
+            return await self._summarize_by_rules(batch)
         reply, use = answer
-        lines = self._read(reply, batch)
+        lines = await self._compute(partial(self._read, reply, batch))
         if lines is None:
             await self._model.budget.settle(use, use.tokens)
             raise SummaryRejected("The model's answer is no summary.")
         return Summary(tuple(lines), "model", use)
 
-    def _summarize_by_rules(self, batch: SummaryBatch) -> Summary:
+    async def _summarize_by_rules(self, batch: SummaryBatch) -> Summary:
         """Summarize by rules: no call, no tokens."""
-        found = rule_summary.summarize(batch.previous, batch.turns, batch.token_limit, self._p.zone, self._policy)
+        found = await self._compute(
+            lambda: rule_summary.summarize(batch.previous, batch.turns, batch.token_limit, self._p.zone, self._policy)
+        )
         known = set(batch.previous.lines)
         return Summary(tuple(line if line in known else _least_trusted(line, batch) for line in found), "rules")
 

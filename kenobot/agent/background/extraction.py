@@ -5,7 +5,7 @@ then either extracted, and its facts are written once, or still pending.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -22,6 +22,7 @@ from kenobot.cognitive.store import events, token_budget
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.provenance import without_quotes
+from kenobot.core import pacing
 from kenobot.core.pattern_set import PatternSet
 from kenobot.core.retry import Backoff
 from kenobot.core.settings.schema import ExtractionSettings
@@ -177,7 +178,7 @@ class ExtractionWorker(PerChatWorker):
             return ExtractionResult((), "rules")
         if trouble is not None and trouble.limit == 1 and trouble.failures >= self._policy.extract.halve_after_failures:
             trouble.failures -= 1  # the next turn gets one try
-            return self._extract_by_rules(batch)
+            return await self._extract_by_rules(batch)
         return await self._extract(batch)
 
     async def _extract(self, batch: ExtractionBatch) -> ExtractionResult:
@@ -186,7 +187,7 @@ class ExtractionWorker(PerChatWorker):
         Raises ExtractionFailed, BudgetExhausted, or RemoteError when the model cannot be reached.
         """
         if self._model is None:
-            return self._extract_by_rules(batch)
+            return await self._extract_by_rules(batch)
         budget, request = self._model.budget, prompt.build_request(batch, self._p.zone, self._policy.extract)
         if prompt.request_tokens(request) > budget.daily_tokens:
             raise ExtractionFailed("The turns are longer than what may be read in a day.")
@@ -199,20 +200,23 @@ class ExtractionWorker(PerChatWorker):
         if answer is None:
             raise BudgetExhausted("What may be used today for memory is used up.")
         reply, use = answer
-        facts = parse_facts(reply.text)
+        facts = await self._compute(partial(parse_facts, reply.text))
         if facts is None or (not reply.whole and len(batch.turns) > 1):
             await budget.settle(use, use.tokens)
             raise ExtractionFailed("The answer is cut." if facts else "The answer holds no list of facts.")
         return ExtractionResult(facts, "model", use)
 
-    def _extract_by_rules(self, batch: ExtractionBatch) -> ExtractionResult:
+    async def _extract_by_rules(self, batch: ExtractionBatch) -> ExtractionResult:
         """Extract what the rules understand; of what somebody else wrote they understand nothing."""
-        facts: list[ExtractedFact] = []
-        for number, turn in enumerate(batch.turns, 1):
-            if not turn.hidden and turn.trust in ("owner", "guest"):
-                day = turn.at.astimezone(self._p.zone).date()
-                facts += heuristic.extract_facts(without_quotes(turn.text), day, evidence=number)
-        return ExtractionResult(tuple(facts), "rules")
+
+        def extract() -> Iterator[ExtractedFact]:
+            for number, turn in enumerate(batch.turns, 1):
+                if not turn.hidden and turn.trust in ("owner", "guest"):
+                    pacing.step()
+                    day = turn.at.astimezone(self._p.zone).date()
+                    yield from heuristic.extract_facts(without_quotes(turn.text), day, evidence=number)
+
+        return ExtractionResult(await self._compute(lambda: tuple(extract())), "rules")
 
     def _note(self, session: str, turns: int, error: ExtractionFailed) -> None:
         """Halve the batch after some failures; a single turn that the model cannot read is left to the rules."""

@@ -2,8 +2,9 @@
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.embedding_worker import EmbeddingWorker
@@ -21,6 +22,8 @@ from kenobot.ports.identity import session_id
 from kenobot.ports.signals import MESSAGE_OUT, Envelope, Signal
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -114,6 +117,10 @@ class PerChatWorker(BackgroundTask, ABC):
     @abstractmethod
     async def _advance(self, session: str) -> bool:
         """Process the next batch of a chat if it is due; return whether to try again at once."""
+
+    async def _compute(self, work: Callable[[], T]) -> T:
+        """Run what may take milliseconds in the background's thread: the event loop's serves every chat."""
+        return await self._p.database.read(lambda _: work())
 
     def _is_resting(self) -> bool:
         """Return whether no chat can be processed now; the next tick then tries all."""

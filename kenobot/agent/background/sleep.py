@@ -7,8 +7,7 @@ command line.
 import asyncio
 import contextlib
 import logging
-import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -33,6 +32,7 @@ from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
+from kenobot.core.pacing import Rank
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.core.settings.schema import SleepSettings
 from kenobot.core.worker import BackgroundTask, Scheduler
@@ -49,7 +49,6 @@ JOB = "sleep"
 _LOOK_SECONDS = 3600.0
 _A_WEEK_OF_HOURS = 7 * 24
 _SHORTEST_WAIT = 5.0  # seconds before a model that did not answer is asked again
-_SWITCH_SECONDS = 0.0005
 
 StepListener = Callable[[NightProgress], Awaitable[None]]
 
@@ -137,6 +136,8 @@ class SleepWorker(BackgroundTask):
     hour: the earliest, in the owner's zone. Not `enabled`, it sleeps only by `sleep`.
     """
 
+    rank = Rank.LATER
+
     def __init__(
         self,
         rooms: SleepContext,
@@ -194,7 +195,7 @@ class SleepWorker(BackgroundTask):
         self, cause: str, phases: tuple[Phase, ...] = PHASES, tell: StepListener | None = None
     ) -> NightReport:
         """Run a night, or the rest of one that was cut short. Raises AlreadyLocked or StoreError."""
-        with self._p.lock(), _responsive():
+        with self._p.lock():
             if await self._p.database.read(partial(run_rows.last_run, state="running")) is None:
                 await self._drain()
             at = self._p.clock.now()
@@ -267,14 +268,3 @@ class SleepWorker(BackgroundTask):
                 await self._p.indexer.index_all()
         except StoreError as error:
             _log.warning("the memory index has to wait: %s", error)
-
-
-@contextlib.contextmanager
-def _responsive() -> Iterator[None]:
-    """Let computing threads give way ten times as often as by default."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)

@@ -68,7 +68,8 @@ class PromptService:
 
     async def _ask_models(self, query: MemoryQuery) -> Mapping[int, float]:
         """Embed the query, and have what it finds marked by the reranker, if there is one."""
-        await self.embedding.embed_query(query.text)
+        with self.database.pacer.waited_for():  # for what is just being embedded
+            await self.embedding.embed_query(query.text)
         if self.reranker is None:
             return NO_MARKS
         pack = await self.database.read(partial(self.builder.memory.read, query=query))

@@ -68,6 +68,8 @@ _log = logging.getLogger(__name__)
 
 _STILL_WORKING_PART = -2  # of an answer; a plea for patience is part -1
 
+_WAITS = (machine.AskModel, machine.ProbeModel, machine.Wait)  # for something outside of this process
+
 _ENDINGS: Mapping[inbox.FinalState, Signal] = {
     "failed": TURN_FAILED,
     "expired": MESSAGE_EXPIRED,
@@ -120,6 +122,10 @@ class TurnRunner:
 
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with. If not, no model could be reached."""
+        with self._s.database.pacer.turn():
+            return await self._run(pending)
+
+    async def _run(self, pending: PendingMessage) -> bool:
         token = current_trace.set(pending.trace)
         principal = self._s.access.principal(pending.inbound)
         language = self._s.language or guess_language(pending.inbound.text)
@@ -145,7 +151,11 @@ class TurnRunner:
         effect: machine.Effect = machine.ClaimMessage()
         while not isinstance(effect, machine.Stop):
             try:
-                event = await self._perform(effect, data)
+                if isinstance(effect, _WAITS):
+                    with self._s.database.pacer.away():
+                        event = await self._perform(effect, data)
+                else:
+                    event = await self._perform(effect, data)
             except Exception as error:
                 ours = not isinstance(error, (KenobotError, MemoryError))  # a mistake of the code: show where
                 _log.warning("%s: %s: %s", type(effect).__name__, type(error).__name__, error, exc_info=ours)
