@@ -8,12 +8,16 @@ and ends with the interpreter's own shutdown. Only the second of importing is sp
 import asyncio
 import contextlib
 import ctypes
+import gc
 import json
 import os
 import select
 import signal
 import socket
+import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _PR_SET_PTRACER = 0x59616D61
 _ANYBODY = ctypes.c_ulong(-1)
 _LARGEST = 200_000
+_LONGEST_RUN = 30.0  # seconds of a command that should end by itself
 OBEY_MODES = "CRASH_SUITE_OBEY_MODES"  # an environment variable: root, too, is held to the modes of files
 _CAPABILITIES_V3 = 0x20080522
 _DAC_OVERRIDE, _DAC_READ_SEARCH = 1, 2
@@ -71,6 +76,7 @@ class Nursery:
             str(self._theirs.fileno()),
             pass_fds=[self._theirs.fileno()],
             cwd=ROOT,
+            stdin=asyncio.subprocess.DEVNULL,
         )
         self._theirs.close()
         self._ours.setblocking(False)
@@ -84,19 +90,37 @@ class Nursery:
         async with asyncio.timeout(20):
             await self._process.wait()
 
-    async def __call__(self, command: list[str], environ: dict[str, str]) -> Running:
-        """Start `[strace …] python -m kenobot …`: the bot is forked, and strace attached before it does anything."""
+    async def run(
+        self, arguments: Sequence[str], environ: Mapping[str, str], stdout: int | None = None
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run `kenobot …` to its end. stdout: a descriptor to write to; None to have what was written."""
+        with tempfile.TemporaryFile() as written:
+            command = [sys.executable, "-m", "kenobot", *arguments]
+            process = await self(command, dict(environ), written.fileno() if stdout is None else stdout)
+            assert process.stderr is not None
+            async with asyncio.timeout(_LONGEST_RUN):
+                complaints = await process.stderr.read()
+                code = await process.wait()
+            written.seek(0)
+            return subprocess.CompletedProcess(command, code, written.read().decode(), complaints.decode())
+
+    async def __call__(self, command: list[str], environ: dict[str, str], stdout: int | None = None) -> Running:
+        """Start `[strace …] python -m kenobot …`: the bot is forked, and strace attached before it does anything.
+
+        stdout: a descriptor to write to; None for nowhere.
+        """
         at = command.index(sys.executable)
         wrap, arguments = command[:at], command[at + 1 :]
         assert arguments[:2] == ["-m", "kenobot"], arguments
         complaints, their_stderr = os.pipe()
         gate, go = os.pipe()
+        their_stdout = os.open(os.devnull, os.O_WRONLY) if stdout is None else os.dup(stdout)
         request = json.dumps({"arguments": arguments[2:], "environ": environ}).encode()
         async with self._one_at_a_time:
             self._answer = asyncio.get_running_loop().create_future()
-            socket.send_fds(self._ours, [request], [their_stderr, gate])
-            os.close(their_stderr)
-            os.close(gate)
+            socket.send_fds(self._ours, [request], [their_stdout, their_stderr, gate])
+            for descriptor in (their_stdout, their_stderr, gate):
+                os.close(descriptor)
             async with asyncio.timeout(60):
                 pid = await self._answer
         reader = asyncio.StreamReader()
@@ -182,7 +206,7 @@ def _serve(link: socket.socket) -> tuple[list[str], dict[str, str]] | None:
                 _, status = os.waitpid(pid, 0)
                 _tell(link, {"pid": pid, "code": os.waitstatus_to_exitcode(status)})
                 continue
-            data, given, *_ = socket.recv_fds(link, _LARGEST, 2)
+            data, given, *_ = socket.recv_fds(link, _LARGEST, 3)
             if not data:
                 for pid in children.values():
                     os.kill(pid, signal.SIGKILL)
@@ -209,12 +233,10 @@ def _become(
     for descriptor in (link.fileno(), *others):
         os.close(descriptor)
     link.detach()
-    stderr, gate = given
-    os.dup2(stderr, 2)
-    os.close(stderr)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
+    stdout, stderr, gate = given
+    for descriptor, number in ((stdout, 1), (stderr, 2)):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
     ctypes.CDLL(None).prctl(_PR_SET_PTRACER, _ANYBODY, 0, 0, 0)
     os.read(gate, 1)
     os.close(gate)
@@ -235,8 +257,11 @@ def _obey_modes() -> None:
 
 
 def _import_everything() -> None:
-    """What a running bot imports, at the start and later."""
+    """What a running bot imports, at the start and later, and which plugins there are."""
     import importlib
+    from typing import get_args
+
+    from kenobot.core.plugins import PluginGroup, installed
 
     for name in (
         "anthropic",
@@ -248,12 +273,16 @@ def _import_everything() -> None:
         "kenobot.cli.sleep.run_night",
         "kenobot.cli.start",
         "kenobot.providers.anthropic",
+        "kenobot.providers.offline",
         "kenobot.postprocessors.tags",
         "sqlite3",
         "telegram.request",
         "zoneinfo",
     ):
         importlib.import_module(name)
+    for group in get_args(PluginGroup):
+        installed(group)
+    gc.freeze()  # no collection of a child's touches, and so copies, what all of them share
 
 
 def _main() -> int:

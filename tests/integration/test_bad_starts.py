@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.crash.nursery import Nursery
 from tests.integration.harness import KEY, TOKEN
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -252,8 +253,11 @@ def matches(line: str, expected: str) -> bool:
     return re.fullmatch(re.escape(expected).replace(r"\*", ".+"), line) is not None
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_a_bad_start_is_78_with_plain_lines_and_changes_nothing(tmp_path: Path, case: Case) -> None:
+async def test_a_bad_start_is_78_with_plain_lines_and_changes_nothing(
+    tmp_path: Path, nursery: Nursery, case: Case
+) -> None:
     """What a person must fix is said in lines of its own, without a secret, and not a byte of the home changes."""
     (tmp_path / "a file").write_text("not a folder")
     home = tmp_path / case.place
@@ -263,7 +267,7 @@ def test_a_bad_start_is_78_with_plain_lines_and_changes_nothing(tmp_path: Path, 
         case.prepare(home)
     before = listing(tmp_path)
 
-    done = run("run", home, case.environ)
+    done = await nursery.run(["--home", str(home), "run"], environment(case.environ))
 
     lines = done.stderr.splitlines()
     expected = [f"kenobot: {line.format(home=home)}" for line in case.lines]
@@ -277,11 +281,11 @@ def test_a_bad_start_is_78_with_plain_lines_and_changes_nothing(tmp_path: Path, 
     assert listing(tmp_path) == before
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("verb", ["chat", "memory list", "config", "setup --yes"])
-def test_no_command_breaks_down_over_a_home_that_cannot_be(tmp_path: Path, verb: str) -> None:
+async def test_no_command_breaks_down_over_a_home_that_cannot_be(tmp_path: Path, nursery: Nursery, verb: str) -> None:
     """Each says so in one plain line."""
-    name, *more = verb.split()
-    done = run(name, tmp_path / ("h" * 300), {}, *more)
+    done = await nursery.run(["--home", str(tmp_path / ("h" * 300)), *verb.split()], environment({}))
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (78, "", 1), done.stderr
     assert done.stderr.endswith("file name too long.\n")
 

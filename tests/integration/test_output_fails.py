@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.crash.nursery import Nursery
 from tests.integration.test_bad_starts import ROOT, environment
 
 FULL = Path("/dev/full")
@@ -139,13 +140,14 @@ def test_a_chat_escapes_what_the_output_cannot_show(lived_in: Path, encoding: st
     assert shown in done.stdout
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("words", VERBS)
-def test_a_command_whose_output_fails_ends_with_1(lived_in: Path, words: str) -> None:
+async def test_a_command_whose_output_fails_ends_with_1(lived_in: Path, nursery: Nursery, words: str) -> None:
     """In one plain line; one whose reader has seen enough ends well and quietly."""
     for output, code in ((full, 1), (no_reader, 0)):
         with output() as descriptor:
-            done = run(lived_in, *words.split(), stdout=descriptor)
-        assert (done.returncode, done.stderr.count(b"\n")) == (code, code), (words, done.stderr)
+            done = await nursery.run(["--home", str(lived_in), *words.split()], environment({}), descriptor)
+        assert (done.returncode, done.stderr.count("\n")) == (code, code), (words, done.stderr)
 
 
 def test_lists_escape_what_the_output_cannot_show(lived_in: Path) -> None:

@@ -20,8 +20,9 @@ _RAREST = 12  # pieces of a line by which lines like it are looked up
 _SHARED_BY = 50  # lines with a piece; a more common one finds nothing
 _CLOSEST = 8  # lines that are compared with one
 
-Origin = Literal["kept", "changed", "moved", "rewritten"]
-"""How a line came: it stood here as it is, or in other words; it stood in another file, or did in other words."""
+Origin = Literal["kept", "changed", "moved", "copied", "rewritten"]
+"""How a line came: it stood here as it is, or in other words; it stood in another file, or in several of which one
+or more still show it; or it stood in another file in other words."""
 Place = tuple[int, int]
 """A file and a line, by their positions."""
 
@@ -101,12 +102,13 @@ class _Pairs:
         return self._files[old[0]].old[old[1]][0]
 
     def _pair(self, old: Place, new: Place, *, same: bool) -> None:
-        how: Origin = ("kept" if same else "changed") if old[0] == new[0] else "moved" if same else "rewritten"
         record = self._record(old)
+        moved: Origin = "copied" if record in self._copies else "moved"
+        how: Origin = ("kept" if same else "changed") if old[0] == new[0] else moved if same else "rewritten"
         self._origins[new[0]][new[1]] = (how, record)
         self._paired.add(old)
         path = self._files[new[0]].path
-        if record is not None and same and (how == "moved" or path in self._copies.get(record, ())):
+        if record is not None and same and (how == moved or path in self._copies.get(record, ())):
             self._standing.setdefault(record, path)
 
     def _loosen(self) -> None:

@@ -97,8 +97,8 @@ class ListFileEdit(ListFile):
                 if was is not None and was in lines.marked and mark is None:
                     self._vouched(was)
                 continue
-            if how == "moved" and was is not None:
-                standing[at] = self._moved(was)
+            if how in ("moved", "copied") and was is not None:
+                standing[at] = self._moved(was, settles=how == "moved")
             elif how in ("changed", "rewritten") and was is not None:
                 standing[at] = self._changed(was, text, mark, stays=how == "changed")
             else:
@@ -198,12 +198,13 @@ class ListFileEdit(ListFile):
             self._put(known, "edited", {"subject": candidate.subject})
         return known.id
 
-    def _moved(self, record: int) -> int:
-        """Let a record belong here from now on, instead of where its line stood before."""
+    def _moved(self, record: int, *, settles: bool = True) -> int:
+        """Let a record stand here, instead of where its line stood before. settles: it belongs here from now on."""
         known = store.get(self.connection, record, self.reach)
         if known is not None and known.status == "active":  # what the bot forgot meanwhile stays forgotten
             self._known_here(known, self._candidate(known.text))
-            self._settle(record, self.role)
+            if settles:
+                self._settle(record, self.role)
         return record
 
     def _vouched(self, record: int) -> None:
@@ -277,8 +278,9 @@ class ListFileEdit(ListFile):
         decision = supersede(self.connection, was, candidate, context)
         if decision.record == was and before.text != text:
             self._put(before, "reworded", {"text": text})
-        self._file(decision.record, before.tier if stays else "")
-        if decision.record is not None and not stays:
+        is_elsewhere = known is not None and known.id == decision.record != was  # and goes on standing there
+        self._file(decision.record, before.tier if stays and not is_elsewhere else "")
+        if decision.record is not None and not stays and not is_elsewhere:
             self._settle(decision.record, self.role)
         return self._refused(was, decision.record)
 

@@ -1,15 +1,20 @@
 """A person moves, edits, copies and deletes lines in several files and then saves: what stands in some file lives."""
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
+from tests.property.files.mirror_faults import death_between_files
 from tests.property.files.mirror_lines import facts, kind_of
 from tests.property.mail.lives import Lives
+from tests.property.mail.power import CRASHES, NEVER, Crash
 from tests.unit.cognitive.mirror.house import LOG, House
 
 FILES = ["MEMORY.md", LOG, "2026-02-12.md", "ref-home.md", "archive/2025-11-03.md"]
+EXCLUSIVE = ["MEMORY.md", "ref-home.md"]
 SUBJECTS = ["boiler", "billetes", "gym", "seguro", "茶", "قهوة", "Ana's dog"]
 SAYINGS = [
     "the {} was repaired by Luis",
@@ -74,7 +79,7 @@ class OneSaveMachine(Lives):
     @rule(pick=_PICKS, to=st.sampled_from(FILES), top=st.booleans())
     def move(self, pick: int, to: str, top: bool) -> None:
         """A line cut from one file and put into another, or elsewhere in the same."""
-        if place := self._pick(pick):
+        if (place := self._pick(pick)) and not self._is_one_place(to, self.desk[place[0]][place[1]], leaving=place[0]):
             line = self.desk[place[0]].pop(place[1])
             self.desk[to].insert(0 if top else len(self.desk[to]), line)
             self.saved = False
@@ -82,9 +87,14 @@ class OneSaveMachine(Lives):
     @rule(pick=_PICKS, to=st.sampled_from(FILES))
     def copy(self, pick: int, to: str) -> None:
         """A line that stands in two files from now on."""
-        if (place := self._pick(pick)) and self.desk[place[0]][place[1]] not in self.desk[to]:
-            self.desk[to].append(self.desk[place[0]][place[1]])
+        line = self.desk[place[0]][place[1]] if (place := self._pick(pick)) else None
+        if line is not None and line not in self.desk[to] and not self._is_one_place(to, line):
+            self.desk[to].append(line)
             self.saved = False
+
+    def _is_one_place(self, to: str, line: str, leaving: str = "") -> bool:
+        """Whether `line` stands in another of the files that own a fact: written here, it leaves that one."""
+        return to in EXCLUSIVE and any(line in self.desk[path] for path in EXCLUSIVE if path not in (to, leaving))
 
     @rule(subject=st.sampled_from(SUBJECTS), saying=st.sampled_from(SAYINGS), core=st.booleans())
     @precondition(lambda self: self.saved)
@@ -99,12 +109,21 @@ class OneSaveMachine(Lives):
     @rule(first=st.sampled_from(["look", "write"]))
     def save(self, first: str) -> None:
         """All files at once; then memory looks at them, or finds the edits while it writes."""
+        self._write_all()
+        self.runner.run(self._take_in(first))
+
+    @rule(crash=CRASHES, left=st.none() | st.integers(0, 3), swapped=st.booleans())
+    def save_and_die(self, crash: Crash, left: int | None, swapped: bool) -> None:
+        """All files at once; the process dies at a write of the database or of a file, and the next one goes on."""
+        self._write_all()
+        self.runner.run(self._die_over_it(crash, left, swapped))
+
+    def _write_all(self) -> None:
         for path, lines in self.desk.items():
             text = "".join(self._typed(path, line) for line in lines)
             if lines or (self.house.root / path).exists():
                 self.house.write(path, text)
         self.saved = True
-        self.runner.run(self._take_in(first))
 
     def _typed(self, path: str, text: str) -> str:
         return f"## 9:05 — {text}\n\n" if kind_of(path) == "daily" else f"- {text}\n"
@@ -121,6 +140,19 @@ class OneSaveMachine(Lives):
         events = await self.house.count_events()
         assert await mirror.sync_in() == 0
         assert await self.house.count_events() == events, "looking again found edits that nobody made"
+
+    async def _die_over_it(self, crash: Crash, left: int | None, swapped: bool) -> None:
+        """left: it dies at a file, after so many more; None: at a write of the database, as `crash` says."""
+        crash = crash if left is None else replace(crash, writes=NEVER)
+
+        async def work() -> None:
+            with death_between_files(left, swapped=swapped, is_dead=self.power.dead.is_set):
+                await self.house.mirror.sync_in()
+                await self.house.mirror.sync_out()
+
+        self.house.database = await self._die(crash, work(), self.house.database)
+        self.house.restart()
+        await self._take_in("look")
 
     async def _check(self) -> None:
         """What stands lives, once; what stands nowhere does not; each line is where it was left, and nowhere else."""

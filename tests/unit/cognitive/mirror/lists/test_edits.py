@@ -249,6 +249,36 @@ async def test_a_line_that_was_cut_into_memory_md_is_not_replaced_by_the_next_on
     assert house.text(LOG) == "## 14:30 — The tickets for Rome are booked today\n\n"
 
 
+async def test_a_copy_that_moves_on_leaves_the_line_in_memory_md_alone(house: House) -> None:
+    """It stands in MEMORY.md and in a log; cut from there into another log, it still belongs in MEMORY.md."""
+    boiler = await house.learn("The boiler was repaired by Luis", flush=True)
+    house.write("MEMORY.md", "- The boiler was repaired by Luis\n")
+    for _ in range(2):
+        await house.mirror.sync_in()
+        await house.mirror.sync_out()
+    house.write(LOG, "")
+    house.write("2026-02-12.md", "## 9:05 — The boiler was repaired by Luis\n\n")
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
+    assert (await house.record(boiler)).tier == "core"
+    assert house.text("MEMORY.md") == "- The boiler was repaired by Luis\n"
+    assert house.text("2026-02-12.md") == "## 9:05 — The boiler was repaired by Luis\n\n"
+
+
+async def test_a_line_written_over_with_one_that_stands_elsewhere_leaves_that_one_where_it_is(house: House) -> None:
+    """What it said before is over; the other goes on standing in its own file too."""
+    house.write("ref-home.md", "- The boiler is serviced 1 times a year\n")
+    house.write("archive/2025-11-03.md", "## 9:05 — The boiler is serviced 2 times a year\n\n")
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
+    house.write("archive/2025-11-03.md", "## 9:05 — The boiler is serviced 1 times a year\n\n")
+    await house.mirror.sync_in()
+    await house.mirror.sync_out()
+    assert await house.texts() == ["The boiler is serviced 1 times a year"]
+    assert "- The boiler is serviced 1 times a year\n" in house.text("ref-home.md")
+    assert house.text("archive/2025-11-03.md") == "## 9:05 — The boiler is serviced 1 times a year\n\n"
+
+
 async def test_a_line_that_was_deleted_is_forgotten_and_not_replaced_by_the_next_one(house: House) -> None:
     """The history of the corrected line is its own."""
     boiler = await house.learn("The boiler was repaired by Luis", core=True)
