@@ -5,8 +5,9 @@ A kind of file is a subclass. `_dirty` finds the files that may have to be writt
 """
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -70,6 +71,7 @@ class FileSync(Generic[Detail]):
         self._problems: dict[str, str] = {}  # bounded: 200 sentences; test_what_is_known_of_cards_is_bounded
         # bounded: the memory files; test_what_is_known_of_memory_files_goes_with_them
         self._seen: dict[str, FileStamp] = {}
+        self._under_way: frozenset[str] = frozenset()  # files and folders that are being written
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -83,7 +85,8 @@ class FileSync(Generic[Detail]):
 
     def has_changes(self, session: str = "") -> bool:
         """Tell whether a file that a turn of a chat looks at is not as it was seen. Looks at the disk."""
-        return disk.any_changed(str(self._root), self.recent_stamps(session))
+        stamps = self.recent_stamps(session)
+        return disk.any_changed(str(self._root), {path: stamps[path] for path in stamps.keys() - self._under_way})
 
     async def sync_out(self) -> int:
         """Write every file whose records changed; how many facts edits touched that were found on the way.
@@ -117,6 +120,19 @@ class FileSync(Generic[Detail]):
 
     async def _write(self, keys: Sequence[FileKey]) -> int:
         return sum([await self._reconcile(str(path)) for path in keys])
+
+    @contextlib.contextmanager
+    def _writing(self, paths: Iterable[str]) -> Iterator[None]:
+        """Take paths out of what a turn compares while they are written: what changes there is our own doing.
+
+        An edit of that moment is seen by the next look, for the file is noted with the stamp that we gave it.
+        """
+        mine = frozenset(paths)
+        self._under_way |= mine
+        try:
+            yield
+        finally:
+            self._under_way -= mine
 
     # ── one file ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -166,15 +182,19 @@ class FileSync(Generic[Detail]):
     async def _settle(self, path: str, found: ReadResult, view: FileView[Detail]) -> bool:
         """Make the file hold the view's text, then note it; False when somebody changed the file meanwhile."""
         stamp = found.stamp
-        if view.text != (found.text or ""):
-            await self._before_write(view)
+        if view.text == (found.text or ""):
+            self._problems.pop(path, None)
+            await self._note(path, view, stamp)
+            return True
+        await self._before_write(view)
+        with self._writing([path]):
             seen = self._seen.pop(path, None)  # until it is noted, what stands there may be ours
             stamp = await disk.replace(self._root, path, view.text, found.stamp) if view.text else None
             if stamp is None and (view.text or not await asyncio.to_thread(disk.remove, self._root, path, found.stamp)):
                 self._seen |= {} if seen is None else {path: seen}
                 return False
-        self._problems.pop(path, None)
-        await self._note(path, view, stamp)
+            self._problems.pop(path, None)
+            await self._note(path, view, stamp)
         return True
 
     def _leave_alone(self, path: str, stamp: FileStamp | None, problem: str) -> None:

@@ -6,7 +6,6 @@ The kinds of files know nothing of each other: what one takes in, the others sho
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -19,7 +18,6 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.core.pacing import Rank, ranked
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
-from kenobot.storage import disk
 from kenobot.storage.database import Database
 
 log = logging.getLogger(__name__)
@@ -140,8 +138,7 @@ class MemoryFiles:
         if self.list_files.full_scan_is_due():
             return None
         kinds = (self.list_files, self.record_files, self.pattern_file)
-        stamps = {path: stamp for kind in kinds for path, stamp in kind.recent_stamps(session).items()}
-        return partial(disk.any_changed, str(self._root), stamps)
+        return lambda: any(kind.has_changes(session) for kind in kinds)
 
     def mark_dirty(self, record_ids: Iterable[int] = ()) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""

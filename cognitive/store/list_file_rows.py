@@ -28,6 +28,14 @@ def save_list_file(connection: Connection, path: str, text: str, blocks: Sequenc
     )
 
 
+def extend_list_file(connection: Connection, path: str, text: str, blocks: Sequence[str | int]) -> None:
+    """Append `text` to what is noted of a list file, whose blocks are `blocks` then."""
+    connection.execute(
+        "UPDATE list_file SET text = text || ?, blocks = ? WHERE path = ?",
+        (text, json.dumps(blocks, ensure_ascii=False), path),
+    )
+
+
 def delete_list_file(connection: Connection, path: str) -> None:
     connection.execute("DELETE FROM list_file WHERE path = ?", (path,))
 

@@ -50,11 +50,15 @@ class ReadResult:
 
 @dataclass(frozen=True, slots=True)
 class PendingFile:
-    """A text to be written in the place of the file that `expected` describes, None: of no file."""
+    """A text to be written in the place of the file that `expected` describes, None: of no file.
+
+    appends: put it at the end of that file instead. A crash may then leave a part of it there.
+    """
 
     path: str
     text: str
     expected: FileStamp | None
+    appends: bool = False
 
 
 # ── comparing ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -150,9 +154,18 @@ def _look(root: Path, path: str) -> os.stat_result | None:
 
 async def replace(root: Path, path: str, text: str, expected: FileStamp | None) -> FileStamp | None:
     """Write one file in a thread; see `write`. Cancelled, it ends the file before it gives way. Raises OSError."""
-    work = asyncio.ensure_future(asyncio.to_thread(write, root, [PendingFile(path, text, expected)]))
+    return await _put(root, PendingFile(path, text, expected))
+
+
+async def append(root: Path, path: str, text: str, expected: FileStamp) -> FileStamp | None:
+    """Append to one file in a thread; see `replace`."""
+    return await _put(root, PendingFile(path, text, expected, appends=True))
+
+
+async def _put(root: Path, file: PendingFile) -> FileStamp | None:
+    work = asyncio.ensure_future(asyncio.to_thread(write, root, [file]))
     try:
-        outcome = (await asyncio.shield(work))[path]
+        outcome = (await asyncio.shield(work))[file.path]
     except asyncio.CancelledError:
         await asyncio.gather(work, return_exceptions=True)
         raise
@@ -173,7 +186,7 @@ def write(root: Path, files: Sequence[PendingFile]) -> dict[str, FileStamp | OSE
         try:
             made = _make_folder(root, target.parent)
             stamp = _write_one(target, file)
-            touched |= made if stamp is None else {*made, target.parent}
+            touched |= made if stamp is None or file.appends else {*made, target.parent}
             done[file.path] = stamp
         except OSError as error:
             done[file.path] = error
@@ -186,6 +199,8 @@ def write(root: Path, files: Sequence[PendingFile]) -> dict[str, FileStamp | OSE
 
 
 def _write_one(target: Path, file: PendingFile) -> FileStamp | None:
+    if file.appends:
+        return _append_if(target, file.text.encode("utf-8"), file.expected)
     return write_if(target, file.text, lambda: stamp_of(target) == file.expected)
 
 
@@ -198,10 +213,7 @@ def write_if(target: Path, text: str, is_unchanged: Callable[[], bool], mode: in
             file.write(text.encode("utf-8"))
             file.flush()
             os.fchmod(file.fileno(), mode)
-            # A person who saves in the same tick of the clock, as many bytes as these, must still be seen: so this
-            # file is made to look a little older than it is.
-            now = os.fstat(file.fileno())
-            os.utime(file.fileno(), ns=(now.st_atime_ns, now.st_mtime_ns - _RACY_NS))
+            _look_older(file.fileno())
             os.fsync(file.fileno())
             stamp = FileStamp.of(os.fstat(file.fileno()))
         if not is_unchanged():
@@ -211,6 +223,30 @@ def write_if(target: Path, text: str, is_unchanged: Callable[[], bool], mode: in
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def _append_if(target: Path, text: bytes, expected: FileStamp | None) -> FileStamp | None:
+    """Put a text at the end of a file unless somebody has changed that, also meanwhile: then None. Raises OSError."""
+    descriptor = os.open(target, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+    with os.fdopen(descriptor, "ab") as file:
+        before = FileStamp.of(os.fstat(descriptor))
+        if before != expected:
+            return None
+        file.write(text)
+        file.flush()
+        _look_older(descriptor)
+        os.fsync(descriptor)
+        stamp = FileStamp.of(os.fstat(descriptor))
+    return stamp if stamp.size == before.size + len(text) and stamp_of(target) == stamp else None
+
+
+def _look_older(descriptor: int) -> None:
+    """Make a file look a little older than it is.
+
+    A person who saves in the same tick of the clock, as many bytes as these, must still be seen.
+    """
+    now = os.fstat(descriptor)
+    os.utime(descriptor, ns=(now.st_atime_ns, now.st_mtime_ns - _RACY_NS))
 
 
 def replace_text(path: Path, text: str) -> None:

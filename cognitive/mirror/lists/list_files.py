@@ -21,6 +21,7 @@ from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.line_pairs import FileLines, LineEdits, pair_lines
 from kenobot.cognitive.mirror.lists.list_edits import ListFileEdit
 from kenobot.cognitive.mirror.lists.list_view import CURSOR, Blocks, ListFile, find_copies
+from kenobot.cognitive.mirror.lists.log_append import TouchedRecords, plan_append
 from kenobot.cognitive.mirror.paths import ARCHIVE, FileRole, is_legacy, paths_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events, list_file_rows, tiers
@@ -65,6 +66,9 @@ class ListFiles(FileSync[Blocks]):
         self._looks: set[asyncio.Task[int]] = set()  # bounded: the one at work and the next; turn
         self._unsettled: list[str] = []  # bounded: files edited in one save that are still to be written; turn
         self._there: dict[str, FileStamp] | None = None  # bounded: the list files, during a look at all of them; turn
+        self._touched = TouchedRecords(0, ())  # of the round of writing under way
+        # bounded: the memory files; test_what_is_known_of_memory_files_goes_with_them
+        self._laid_out: set[str] = set()  # logs that were compared with memory as a whole, so that they may grow
 
     async def start(self) -> None:
         """Catch up with what happened to files and memory while nobody looked. Raises StoreError."""
@@ -184,6 +188,7 @@ class ListFiles(FileSync[Blocks]):
         cursor = self._cursor or 0
         marked = {key for key in again if isinstance(key, int)}
         touched = events.record_ids_touched_since(connection, cursor)
+        self._touched = TouchedRecords(cursor, {*touched, *marked})
         records = store.by_ids(connection, [*touched, *(marked - set(touched))], ALL_SCOPES)
         paths: set[str] = set(list_file_rows.list_files_with(connection, set(touched) - records.keys()))
         left = tiers.former_tiers(connection, cursor)
@@ -197,6 +202,35 @@ class ListFiles(FileSync[Blocks]):
         # The archive comes first: a log leaves the hot tree when the archive has it.
         return events.last_record_event(connection), [*sorted(ours, key=lambda p: (not p.startswith(ARCHIVE), p))]
 
+    async def _write(self, keys: Sequence[FileKey]) -> int:
+        return sum([0 if await self._append(str(path)) else await self._reconcile(str(path)) for path in keys])
+
+    async def _append(self, path: str) -> bool:
+        """Append what is new to a day's log that is as it was noted; False when it has to be compared as a whole."""
+        role, stamp = self._role(path), self._seen.get(path, UNKNOWN)
+        if path not in self._laid_out or role.is_expired or stamp == UNKNOWN or path in self._problems:
+            return False
+        plan = await self._database.read(
+            lambda connection: plan_append(ListFile(connection, path, role, self._zone), self._touched)
+        )
+        if plan is None or not plan.text:
+            return plan is not None
+        with self._writing([path]):
+            del self._seen[path]  # until it is noted, what stands there may be ours
+            try:
+                new = await disk.append(self._root, path, plan.text, stamp)
+            except OSError as error:
+                self._again.add(path)
+                self._report_unwritten(path, error)
+                return True
+            if new is None:
+                return False
+            await self._database.write(
+                partial(list_file_rows.extend_list_file, path=path, text=plan.text, blocks=plan.blocks)
+            )
+            self._seen[path] = new
+        return True
+
     def _learn(self, path: str) -> None:
         """Remember that a list file is there."""
         place = role_of(path)
@@ -209,6 +243,7 @@ class ListFiles(FileSync[Blocks]):
         """Forget a list file that is there no more."""
         self._known.discard(path)
         self._topics.discard(path)
+        self._laid_out.discard(path)
         self._seen.pop(path, None)
 
     def _leaving(self) -> set[str]:
@@ -364,6 +399,8 @@ class ListFiles(FileSync[Blocks]):
         self._learn(path)
         self._seen[path] = stamp
         place = self._role(path)
+        if place.kind == "daily" and not place.archived:
+            self._laid_out.add(path)
         if place.kind == "topic" and place.is_expired:
             await self._put_away(path)
 

@@ -31,7 +31,10 @@ CURSOR = "mirror:event"  # state key: the last event whose records all stand in 
 
 @dataclass(slots=True)
 class ListFile:
-    """A list file as it was noted, inside a transaction. role: what it holds today."""
+    """A list file as it was noted, inside a transaction. role: what it holds today.
+
+    noted_ids: its blocks as they are stored, the number of a record or literal text.
+    """
 
     connection: Connection
     path: str
@@ -39,19 +42,19 @@ class ListFile:
     zone: ZoneInfo
     reach: tuple[str, ...] = field(init=False)
     noted_text: str | None = field(init=False)
-    _noted: Sequence[str | int] = field(init=False)
+    noted_ids: Sequence[str | int] = field(init=False)
     _blocks: list[FileBlock] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.reach = (self.role.scope,)
         row = list_file_rows.list_file(self.connection, self.path)
-        self.noted_text, self._noted = row if row else (None, ())
+        self.noted_text, self.noted_ids = row if row else (None, ())
 
     @property
     def noted_blocks(self) -> list[FileBlock]:
         """The blocks that were noted; cutting a large file takes its time, so only where they are asked for."""
         if self._blocks is None:
-            self._blocks = list_layout.decode_blocks(self.role.kind, self.noted_text or "", self._noted)
+            self._blocks = list_layout.decode_blocks(self.role.kind, self.noted_text or "", self.noted_ids)
         return self._blocks
 
     def view(self, found: str | None, *, is_watched: bool = False) -> FileView[Blocks]:
@@ -64,7 +67,13 @@ class ListFile:
         text = list_layout.join_blocks(blocks)
         is_noted = self.noted_text == text and self.noted_blocks == blocks
         ours = (self.noted_text,) if is_watched else (text, self.noted_text)
-        return FileView(text, blocks, found is not None and found not in ours, is_noted)
+        is_torn = not is_watched and found is not None and self._is_torn_append(found, text)
+        return FileView(text, blocks, found is not None and found not in ours and not is_torn, is_noted)
+
+    def _is_torn_append(self, found: str, text: str) -> bool:
+        """Return whether a log holds what was noted and a part of what was being appended: nobody wrote that."""
+        noted = self.noted_text
+        return noted is not None and self.role.kind == "daily" and found.startswith(noted) and text.startswith(found)
 
     def lines(self, found: str) -> FileLines:
         """Read the lines of the file, as noted and as they stand in `found`."""
@@ -166,16 +175,16 @@ class ListFile:
         if kind == "preferences":  # only added to, but for what its owner wants forgotten or erased
             kept = {number for number, record in records.items() if record.status != "forgotten"}
             blocks = [block for block in blocks if block.record not in others or block.record in kept]
-        guests = {number: self._item(record) for number, record in records.items() if self._may_stay(record, leaves)}
+        guests = {number: self.item(record) for number, record in records.items() if self._may_stay(record, leaves)}
         heirs: dict[int, int] = {}
         for number in others:
             ended = number in records and records[number].status != "active"
             heir = store.successor(self.connection, number, self.reach) if ended else None
             if heir is not None and kind == "topic":
-                guests[heir.id] = self._item(heir)
+                guests[heir.id] = self.item(heir)
             if heir is not None and (heir.id in home or heir.id in guests):
                 heirs[number] = heir.id
-        items = [self._item(record) for record in home.values()]
+        items = [self.item(record) for record in home.values()]
         if kind == "core":
             moved = decay_store.last_tier_movers(self.connection, home).items()
             nights = {n: local_day(datetime.fromisoformat(at), self.zone) for n, (by, at) in moved if by == _SLEEP}
@@ -214,7 +223,8 @@ class ListFile:
         text = row[0] if row else ""
         return not self.role.keeps_archive or all(block.raw.strip() in text for block in blocks)
 
-    def _item(self, record: store.Record) -> ShownRecord:
+    def item(self, record: store.Record) -> ShownRecord:
+        """Return a record as the file shows it."""
         time = local_time(datetime.fromisoformat(record.created), self.zone)
         return ShownRecord(record.id, record.text, time, quote_mark(record.trust, record.scope, record.by))
 

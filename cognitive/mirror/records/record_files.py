@@ -65,6 +65,9 @@ class RecordFiles(FileSync[EditOutcome]):
         self.batch = policy.files.batch
         # bounded: 64 folders, of each 100 files; test_what_is_known_of_cards_is_bounded
         self._recent: OrderedDict[str, tuple[FileStamp | None, dict[str, FileStamp]]] = OrderedDict()
+        self._look_count = 0
+        # bounded: 64 folders; test_what_is_known_of_cards_is_bounded
+        self._last_look: dict[str, int] = {}  # by folder, which of all looks was its last
         self._round: list[str] = []  # bounded: the folders of cards there are; test_what_is_known_of_cards_is_bounded
         self._round_look = _Look()
 
@@ -83,12 +86,20 @@ class RecordFiles(FileSync[EditOutcome]):
     async def sync_in(self, session: str | None = None) -> int:
         """Take in what people did to the files; how many facts they touched. Raises StoreError.
 
-        session: look only at the owner's and this chat's of the last days; "" at the owner's; without it, at all.
+        session: look only at the owner's and this chat's of the last days; "" at the owner's; without it, at all. Of
+        callers who wait for a look at the same folders, one looks.
         """
+        asked_after = self._look_count
         async with self._lock:
             look = _Look()
-            await self._look(self._recent_paths(session) if session is not None else await self._folders(), look)
-            return await self._take_edits(look) + await self._take_missing(look)
+            recent = self._recent_paths(session) if session is not None else None
+            folders = await self._folders() if recent is None else recent
+            folders = [each for each in folders if self._last_look.get(each, 0) <= asked_after]
+            number = self._look_count = self._look_count + 1
+            await self._look(folders, look)
+            touched = await self._take_edits(look) + await self._take_missing(look)
+            self._last_look |= {each: number for each in folders if each in self._recent}
+            return touched
 
     def recent_stamps(self, session: str) -> dict[str, FileStamp | None]:
         stamps: dict[str, FileStamp | None] = {}
@@ -136,7 +147,8 @@ class RecordFiles(FileSync[EditOutcome]):
         self._recent[folder] = (stamp, dict(newest))
         self._recent.move_to_end(folder)
         while len(self._recent) > _MOST_RECENT_FOLDERS:
-            self._recent.popitem(last=False)
+            oldest, _ = self._recent.popitem(last=False)
+            self._last_look.pop(oldest, None)
 
     async def _look(self, folders: Sequence[str], look: _Look) -> None:
         """Compare folders with what is noted of them, and add to `look` what changed. The lock is held."""
@@ -250,6 +262,12 @@ class RecordFiles(FileSync[EditOutcome]):
             await self._database.write(partial(record_file_rows.drop_row, path=row.path))
         plans, touched = await self._unmoved(plans)
         folders = sorted({plan.row.folder for plan in plans})
+        with self._writing([*folders, *(plan.row.path for plan in plans)]):
+            return touched + await self._write_files(plans, folders)
+
+    async def _write_files(self, plans: Sequence[RecordFilePlan], folders: Sequence[str]) -> int:
+        """Write the files of `plans`, which lie in `folders`, and note them; how many edits were found instead."""
+        touched = 0
         before = {folder: disk.peek(f"{self._root}/{folder}") for folder in folders}
         pending = [PendingFile(plan.row.path, plan.text, plan.expected) for plan in plans]
         done = await asyncio.to_thread(disk.write, self._root, pending) if pending else {}

@@ -63,10 +63,12 @@ def death_between_files(
         if is_dead():
             raise Killed
         if left is not None and done >= left:
+            half = file.text.encode()[: len(file.text) // 2]
             if swapped:
                 real(target, file)
+            elif file.appends:
+                target.write_bytes(target.read_bytes() + half)
             else:
-                half = file.text.encode()[: len(file.text) // 2]
                 target.with_name(f".kenobot-{done:016x}.tmp").write_bytes(half)
             raise Killed
         done += 1

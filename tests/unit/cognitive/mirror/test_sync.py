@@ -21,16 +21,16 @@ from tests.unit.cognitive.mirror.notes import cursor_of, row_of
 
 
 async def test_a_save_while_the_bot_writes_is_not_overwritten(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file is looked at again just before it is replaced."""
+    """The file is looked at again just before it is written."""
     await house.learn("one", flush=True)
-    replace = disk.replace
+    write = disk._write_one
 
-    async def interrupted(*args: Any) -> disk.FileStamp | None:
-        monkeypatch.setattr(disk, "replace", replace)
+    def interrupted(*args: Any) -> disk.FileStamp | None:
+        monkeypatch.setattr(disk, "_write_one", write)
         house.edit(LOG, "one\n\n", "one\n\n## 15:00 — mine\n\n")
-        return await replace(*args)
+        return write(*args)
 
-    monkeypatch.setattr(disk, "replace", interrupted)
+    monkeypatch.setattr(disk, "_write_one", interrupted)
     await house.learn("two", flush=True)
     assert house.text(LOG) == ENTRY("one") + "## 15:00 — mine\n\n" + ENTRY("two")
     assert await house.texts() == ["one", "two", "mine"]
