@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ValidationError
 
 from kenobot.cognitive.text.lexicon import alternatives
-from kenobot.core.i18n import Language, guess_language
+from kenobot.core.i18n import Language, told_language
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
@@ -54,12 +54,12 @@ class MessageStats(BaseModel, frozen=True):
         words = sum(any(char.isalpha() for char in word) for word in text.split())
         if not words:
             return self
-        languages = {guess_language(text, otherwise) for otherwise in ("en", "es")}  # both: nothing speaks for either
+        language = told_language(text)
         return MessageStats(
             messages=self.messages + 1,
             words=self.words + words,
-            spanish=self.spanish + (languages == {"es"}),
-            english=self.english + (languages == {"en"}),
+            spanish=self.spanish + (language == "es"),
+            english=self.english + (language == "en"),
             formal=self.formal + bool(_FORMAL.search(text)),
             with_emoji=self.with_emoji
             + any(ord(char) >= 0x2600 and unicodedata.category(char) == "So" for char in text),

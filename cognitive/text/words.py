@@ -13,7 +13,7 @@ from functools import lru_cache
 import snowballstemmer  # type: ignore[import-untyped]
 
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, word_rows
-from kenobot.core.i18n import guess_language
+from kenobot.core.i18n import told_language
 
 MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
@@ -162,8 +162,7 @@ def detect_language(text: str) -> str:
     script = counts.most_common(1)[0][0]
     if script != "LATIN":
         return _LANGUAGES.get(script, "")
-    found = guess_language(said, "en")
-    return found if found == guess_language(said, "es") else ""
+    return told_language(said) or ""
 
 
 @lru_cache(4096)

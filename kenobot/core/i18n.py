@@ -15,11 +15,16 @@ _SPANISH_SIGNS = re.compile(r"[ñ¿¡]", re.IGNORECASE)
 
 def guess_language(text: str, default: Language = "en") -> Language:
     """Guess the language of `text` by its function words; `default` on a tie."""
+    return told_language(text) or default
+
+
+def told_language(text: str) -> Language | None:
+    """Tell the language of `text` by its function words; None on a tie."""
     words = [word.lower() for word in _WORD.findall(text[:2000])]
     spanish = sum(word in _SPANISH for word in words) + 2 * bool(_SPANISH_SIGNS.search(text[:2000]))
     english = sum(word in _ENGLISH for word in words)
     if spanish == english:
-        return default
+        return None
     return "es" if spanish > english else "en"
 
 

@@ -60,7 +60,7 @@ class CommandCall:
 class CommandContext:
     """Dependencies of the commands.
 
-    folder: the Markdown files. language: of the answers; None follows the words of the command, then of the message.
+    folder: the Markdown files. language: of the answers; None follows what the person writes. commands: all there are.
     """
 
     zone: ZoneInfo
@@ -68,6 +68,7 @@ class CommandContext:
     access: Access
     index: SideIndex | None = None
     language: Language | None = None
+    commands: "tuple[Command, ...]" = ()
 
     @property
     def memory_search(self) -> NearSearch | None:
@@ -98,12 +99,14 @@ Answer = Callable[[Connection, CommandCall, CommandContext], str]
 class Command:
     """A chat command.
 
-    names: without the slash: English, Spanish, then older English ones. owner_only: the owner gives it alone with the
-    bot. stores_argument: the arguments go into memory as they stand. language: of the words that it was given in.
+    names: without the slash: English, Spanish, then others that mean the same. help: what it does; None for a wish.
+    owner_only: the owner gives it alone with the bot. stores_argument: the arguments go into memory as they stand.
+    language: of the words that it was given in.
     """
 
     names: tuple[str, ...]
     answer: Answer
+    help: Text | None = None
     changes: frozenset[Change] = frozenset({"memory"})
     owner_only: bool = False
     stores_argument: bool = False

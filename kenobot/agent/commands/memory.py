@@ -4,10 +4,11 @@
 theirs in private, a guest their own; in a group everybody adds to the group's, and a guest takes away their own alone.
 """
 
+import re
 from collections.abc import Mapping
 
 from kenobot.agent.commands.command import CommandCall, CommandContext, numbered_lines, one_line, time_ago_text
-from kenobot.cognitive.control.find import parse_number
+from kenobot.cognitive.control.find import find_memories, parse_number
 from kenobot.cognitive.control.history import explain_last_reply
 from kenobot.cognitive.control.undo import (
     UndoError,
@@ -25,7 +26,9 @@ from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.ports.memory import Candidate, Decision, Form
 from kenobot.storage.connection import Connection
 
-_NEWEST = 8
+_NEWEST = 8  # memories a page
+_LISTED = ("note", "episode", "summary")
+_PAGE = re.compile(r"(?:page|p[aá]gina)\s+0*([1-9][0-9]{0,4})", re.IGNORECASE)
 _BEHIND = 8  # memories that /why names
 _QUOTED = 140  # characters of a message
 _ORIGINS: Mapping[str, Text] = {
@@ -63,21 +66,46 @@ def remember(connection: Connection, call: CommandCall, context: CommandContext)
 
 
 def show_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str:
-    """`/memory`: how much is remembered here, and the newest of it."""
+    """`/memory`: how much is remembered here, and the newest of it; `/memory WORDS`: what is about them."""
     reach = call.principal.read_scopes
     counts = records.live_counts_by_form(connection, reach)
     if not counts:
         return texts.MEMORY_NONE(call.language)
-    newest = records.list_records(connection, reach, ("active",), ("note", "episode", "summary"), _NEWEST)
+    page = _PAGE.fullmatch(call.arguments)
+    if call.arguments and page is None:
+        return _found(connection, call, context)
+    skipped = _NEWEST * (int(page[1]) - 1 if page is not None else 0)
+    newest = records.list_records(connection, reach, ("active",), _LISTED, skipped + _NEWEST + 1)[skipped:]
+    if not newest:
+        return texts.MEMORY_NO_PAGE(call.language)
     forms = [f"{count} {_FORMS[form][count != 1](call.language)}" for form, count in counts.items() if form in _FORMS]
-    lines = numbered_lines(newest, call.language)
-    parts = [
-        texts.MEMORY_SOME(call.language, count=sum(counts.values()), forms=", ".join(forms), lines=lines),
-        texts.MEMORY_HANDS(call.language),
-    ]
-    if OWNER_SCOPE in reach:
+    lines = numbered_lines(newest[:_NEWEST], call.language)
+    if skipped:
+        parts = [lines]
+    else:
+        parts = [
+            texts.MEMORY_SOME(call.language, forms=", ".join(forms), lines=lines),
+            texts.MEMORY_HANDS(call.language),
+        ]
+    if len(newest) > _NEWEST:
+        parts.append(texts.MEMORY_MORE(call.language, page=skipped // _NEWEST + 2))
+    if not skipped and OWNER_SCOPE in reach:
         parts.append(texts.MEMORY_FILES(call.language, folder=f"`{context.folder}`"))
     return "\n\n".join(parts)
+
+
+def _found(connection: Connection, call: CommandCall, context: CommandContext) -> str:
+    reach, number = call.principal.read_scopes, parse_number(call.arguments)
+    named = records.get(connection, number, reach) if number is not None else None
+    if named is not None and named.status == "active":
+        found = [named]
+    else:
+        meant = find_memories(connection, call.arguments, reach, search=context.memory_search)
+        found = [each.record for each in meant[:_NEWEST]]
+    words = one_line(call.arguments, _QUOTED)
+    if not found:
+        return texts.MEMORY_NOT_FOUND(call.language, words=words)
+    return texts.MEMORY_FOUND(call.language, words=words, lines=numbered_lines(found, call.language))
 
 
 def explain_reply(connection: Connection, call: CommandCall, _: CommandContext) -> str:

@@ -11,12 +11,15 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from kenobot.agent.commands import forget, memory, owner
+from kenobot.agent.commands import forget, guide, memory, owner
 from kenobot.agent.commands.command import Change, Command, CommandCall, CommandContext
 from kenobot.agent.commands.natural_language import match_command, parse_answer
+from kenobot.core import texts
+from kenobot.core.i18n import Language, told_language
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -26,19 +29,22 @@ _COMMAND = re.compile(r"/([a-z][a-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL | re.IG
 _PEOPLE: frozenset[Change] = frozenset({"people"})
 _PROPOSALS: frozenset[Change] = frozenset({"memory", "proposals"})
 
+_SPOKEN = 6  # messages of a chat that tell which language is spoken there
+
 _COMMANDS = (
-    Command(("pair", "emparejar"), owner.pair, _PEOPLE, owner_only=True),
-    Command(("people", "personas"), owner.show_people, _PEOPLE, owner_only=True),
-    Command(("remember", "recuerda"), memory.remember, stores_argument=True),
-    Command(("forget", "olvida"), forget.forget_memory),
-    Command(("why", "porque"), memory.explain_reply),
-    Command(("memory", "memoria"), memory.show_memory),
-    Command(("undo", "deshacer"), memory.undo_change),
-    Command(("missing", "perdidos", "lost"), owner.missing_memory, owner_only=True),
-    Command(("revived", "revividos"), owner.revived_memory, owner_only=True),
-    Command(("proposals", "propuestas"), owner.show_proposals, _PROPOSALS, owner_only=True),
-    Command(("approve", "aprobar"), owner.approve, _PROPOSALS, owner_only=True),
-    Command(("reject", "rechazar"), owner.reject, _PROPOSALS, owner_only=True),
+    Command(("help", "ayuda", "start"), guide.show_help, texts.HELP_HELP, frozenset()),
+    Command(("remember", "recuerda"), memory.remember, texts.HELP_REMEMBER, stores_argument=True),
+    Command(("memory", "memoria"), memory.show_memory, texts.HELP_MEMORY),
+    Command(("why", "porque"), memory.explain_reply, texts.HELP_WHY),
+    Command(("forget", "olvida"), forget.forget_memory, texts.HELP_FORGET),
+    Command(("undo", "deshacer"), memory.undo_change, texts.HELP_UNDO),
+    Command(("missing", "perdidos", "lost"), owner.missing_memory, texts.HELP_MISSING, owner_only=True),
+    Command(("revived", "revividos"), owner.revived_memory, texts.HELP_REVIVED, owner_only=True),
+    Command(("proposals", "propuestas"), owner.show_proposals, texts.HELP_PROPOSALS, _PROPOSALS, owner_only=True),
+    Command(("approve", "aprobar"), owner.approve, texts.HELP_APPROVE, _PROPOSALS, owner_only=True),
+    Command(("reject", "rechazar"), owner.reject, texts.HELP_REJECT, _PROPOSALS, owner_only=True),
+    Command(("people", "personas"), owner.show_people, texts.HELP_PEOPLE, _PEOPLE, owner_only=True),
+    Command(("pair", "emparejar"), owner.pair, texts.HELP_PAIR, _PEOPLE, owner_only=True),
 )
 _NAMED: Mapping[str, Command] = {
     name: replace(command, language="es" if at == 1 else "en")
@@ -51,6 +57,7 @@ _WISHES: Mapping[str, Command] = {
     "forget_all": Command((), forget.decline_everything),
 }
 _ANSWER = Command((), forget.answer_question)
+_UNKNOWN = Command((), guide.decline_unknown, changes=frozenset())
 
 
 CommandListener = Callable[[Collection[Change]], None]
@@ -72,7 +79,8 @@ class CommandRegistry:
         """
         found = _match(inbound.text)
         if found is not None and found[0].is_allowed(principal, inbound):
-            return found
+            # In a group it may be meant for another bot.
+            return found if found[0] is not _UNKNOWN or inbound.private else None
         if not _ANSWER.is_allowed(principal, inbound) or parse_answer(inbound.text) is None:
             return None
         try:
@@ -84,8 +92,16 @@ class CommandRegistry:
 
     def run(self, connection: Connection, command: Command, call: CommandCall) -> str:
         """Carry out a command inside the turn's transaction, in the writer's thread; returns the answer as Markdown."""
-        call = replace(call, language=self._context.language or command.language or call.language)
-        return command.answer(connection, call, self._context)
+        call = replace(call, language=self._context.language or _language(connection, command, call))
+        return command.answer(connection, call, replace(self._context, commands=_COMMANDS))
+
+
+def _language(connection: Connection, command: Command, call: CommandCall) -> Language:
+    """Return the language of a wish, else of what follows the command, else of the chat, else of its spelling."""
+    if command.language is not None and not command.names:
+        return command.language
+    said = (line.text for line in conversation.latest(connection, call.inbound.session, _SPOKEN) if line.role == "user")
+    return told_language(call.arguments) or told_language("\n".join(said)) or command.language or call.language
 
 
 def _match(text: str) -> tuple[Command, str] | None:
@@ -93,6 +109,6 @@ def _match(text: str) -> tuple[Command, str] | None:
     match = _COMMAND.fullmatch(text.strip())
     if match is not None:
         command = _NAMED.get(match[1].lower())
-        return (command, (match[2] or "").strip()) if command is not None else None
+        return (command, (match[2] or "").strip()) if command is not None else (_UNKNOWN, match[1].lower())
     wish = match_command(text)
     return (replace(_WISHES[wish.kind], language=wish.language), wish.topic) if wish is not None else None

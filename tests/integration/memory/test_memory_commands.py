@@ -315,3 +315,56 @@ async def test_a_purge_that_was_killed_is_finished_by_the_next_purge(
     assert any(b"Zanzibar" in content for content in _bytes_of(scene.home.path).values())
     assert await asyncio.to_thread(main, order) == 2, "it is gone already"
     assert not [path for path, content in _bytes_of(scene.home.path).items() if b"Zanzibar" in content]
+
+
+async def test_the_commands_are_listed_to_whoever_may_give_them(tmp_path: Path) -> None:
+    """Asked in either language, and by the first word that Telegram sends; a guest is shown no owner's commands."""
+    async with Scene(tmp_path, []) as scene:
+        told = await scene.say("/help")
+        assert "- `/remember` TEXT: remember it at once" in told
+        assert "- `/approve` NUMBER" in told
+        assert "- `/recuerda` TEXTO" in await scene.say("/ayuda")
+        guest = await scene.say("/start", chat="2", user="2")
+        assert "`/forget`" in guest
+        assert "`/approve`" not in guest
+        assert scene.requests == []
+
+
+async def test_a_command_that_there_is_not_costs_no_call(tmp_path: Path) -> None:
+    """The nearest one is named; in a group it may be another bot's, and a path is no command."""
+    async with Scene(tmp_path, ["A path.", "For another bot."]) as scene:
+        assert "Did you mean `/memory`?" in await scene.say("/memry")
+        assert "`/help` lists those there are" in await scene.say("/weather Rome")
+        assert scene.requests == []
+        assert await scene.say("/etc/hosts is full") == "A path."
+        assert await scene.say("/roll 6", chat="-100", user="1", private=False) == "For another bot."
+
+
+async def test_memory_is_searched_and_leafed_through(tmp_path: Path) -> None:
+    """Eight a page, newest first; words and a number find what is meant."""
+    async with Scene(tmp_path, []) as scene:
+        things = "tea coffee water milk juice beer wine cider mate".split()
+        for thing in things:
+            await scene.say(f"/remember {thing} stands in cupboard {thing[::-1]}")
+        first = await scene.say("/memory")
+        assert "I remember here: 9 notes" in first
+        assert "mate stands" in first
+        assert "tea stands" not in first
+        assert "/memory page 2" in first
+        second = await scene.say("/memory page 2")
+        assert second == "- #1 “tea stands in cupboard aet”"
+        assert "There is no such page" in await scene.say("/memory page 3")
+        assert "#7 “beer stands" in await scene.say("/memory beer cupboard")
+        assert "#5 “milk stands" in await scene.say("/memory 5")
+        assert "nothing that says “submarine”" in await scene.say("/memory submarine")
+
+
+async def test_a_command_is_answered_in_the_language_that_the_person_speaks(tmp_path: Path) -> None:
+    """What follows it decides, then what was said in the chat, and only then how it is spelt."""
+    async with Scene(tmp_path, ["Vale."]) as scene:
+        assert "He aprendido que: me llamo Adrián y vivo en Lugo" in await scene.say(
+            "/remember me llamo Adrián y vivo en Lugo"
+        )
+        await scene.say("¿Qué tiempo hace en la ciudad?")
+        assert "Recuerdo" in (await scene.say("/memory")).replace("recuerdo", "Recuerdo")
+        assert "I remember nothing that says" in await scene.say("/memory the name of the dog that is with us")
