@@ -16,6 +16,7 @@ from functools import lru_cache
 from kenobot.cognitive.text.lexicon import UNSPOKEN
 from kenobot.cognitive.text.pasted import split_pasted
 from kenobot.cognitive.text.words import detect_language
+from kenobot.core.sized_cache import SizedCache
 from kenobot.ports.identity import LEAST_TRUSTED_FIRST, Trust, trust_rank
 from kenobot.ports.memory import Candidate
 
@@ -51,13 +52,23 @@ def split_quotes(text: str) -> tuple[str, list[str]]:
     """Split `text` into its sender's words and the passages of others: lines after `>`, fenced blocks, long
     quotations, and what was pasted.
     """
+    rest, found = _splits.get(text, _split_quotes)
+    return rest, list(found)
+
+
+def _split_quotes(text: str) -> tuple[str, tuple[str, ...]]:
     text, pasted = split_pasted(text)
     found = [*pasted, *(match[0] for match in _FENCED.finditer(text))]
     rest = _FENCED.sub("\n", text)
     found += [match[0] for match in _QUOTED_LINE.finditer(rest)]
     rest = _QUOTED_LINE.sub("", rest)
     found += [match[0] for match in _IN_MARKS.finditer(rest) if len(match[0]) >= _PASSAGE]
-    return _IN_MARKS.sub(lambda match: " " if len(match[0]) >= _PASSAGE else match[0], rest), found
+    return _IN_MARKS.sub(lambda match: " " if len(match[0]) >= _PASSAGE else match[0], rest), tuple(found)
+
+
+_Split = tuple[str, tuple[str, ...]]
+_splits = SizedCache[str, _Split](256, 400_000, lambda split: sum(map(len, split[1]), len(split[0])))
+"""Texts split lately: each rule about a turn asks for the same again."""
 
 
 def quoted_passages(text: str) -> list[str]:

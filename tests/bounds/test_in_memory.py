@@ -22,6 +22,7 @@ from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.bus import Bus
+from kenobot.core.pacing import Rank, ranked
 from kenobot.core.sized_cache import SizedCache
 from kenobot.gateway.access import Roster
 from kenobot.gateway.bot_messages import HourlyOnce
@@ -128,18 +129,22 @@ async def test_a_disk_that_stands_still_fills_no_queue(database: Database, monke
     assert len(await rows(database, "SELECT * FROM key_value")) == 1
 
 
-async def test_readers_that_stand_still_fill_no_queue(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So it is with reading."""
+@pytest.mark.parametrize(("rank", "threads"), [(Rank.TURN, 2), (Rank.SOON, 1), (Rank.LATER, 1)])
+async def test_readers_that_stand_still_fill_no_queue(
+    database: Database, monkeypatch: pytest.MonkeyPatch, rank: Rank, threads: int
+) -> None:
+    """So it is with reading, for turns and behind them."""
     monkeypatch.setattr("kenobot.storage.database._QUEUED", 20)
     held = threading.Event()
-    busy = [asyncio.create_task(database.read(lambda connection: held.wait(20))) for _ in range(2)]
-    await asyncio.sleep(0)
-    while database._reads.qsize():
+    with ranked(rank):
+        busy = [asyncio.create_task(database.read(lambda connection: held.wait(20))) for _ in range(threads)]
         await asyncio.sleep(0)
-    waiting = [asyncio.create_task(database.read(lambda connection: 1)) for _ in range(20)]
-    await asyncio.sleep(0)
-    with pytest.raises(StoreError, match="too slow"):
-        await database.read(lambda connection: 1)
+        while database._reads.qsize() or database._later.qsize():
+            await asyncio.sleep(0)
+        waiting = [asyncio.create_task(database.read(lambda connection: 1)) for _ in range(20)]
+        await asyncio.sleep(0)
+        with pytest.raises(StoreError, match="too slow"):
+            await database.read(lambda connection: 1)
     held.set()
     assert await asyncio.gather(*waiting) == [1] * 20
     await asyncio.gather(*busy)

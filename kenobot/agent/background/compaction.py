@@ -8,7 +8,7 @@ stay in the prompt as long as there is room, and before there is none, rules sum
 import json
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -33,6 +33,7 @@ from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.provenance import AttributedText
 from kenobot.cognitive.text.words import detect_language
+from kenobot.core import pacing
 from kenobot.core.retry import Backoff
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import KenobotError, RemoteError
@@ -161,11 +162,15 @@ class CompactionWorker(PerChatWorker):
 
     async def _summarize_by_rules(self, batch: SummaryBatch) -> Summary:
         """Summarize by rules: no call, no tokens."""
-        found = await self._compute(
-            lambda: rule_summary.summarize(batch.previous, batch.turns, batch.token_limit, self._p.zone, self._policy)
-        )
-        known = set(batch.previous.lines)
-        return Summary(tuple(line if line in known else _least_trusted(line, batch) for line in found), "rules")
+
+        def summarize() -> Iterator[SummaryLine]:
+            known = set(batch.previous.lines)
+            room, policy = batch.token_limit, self._policy
+            for line in rule_summary.summarize(batch.previous, batch.turns, room, self._p.zone, policy):
+                pacing.step()
+                yield line if line in known else _least_trusted(line, batch)
+
+        return Summary(await self._compute(lambda: tuple(summarize())), "rules")
 
     def _read(self, reply: Reply, batch: SummaryBatch) -> list[SummaryLine] | None:
         """Parse the lines of an answer, within the token limit; None when it cannot stand for the batch."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.core.pacing import Rank, ranked
 from kenobot.ports.errors import StoreError, StoreFull
 from kenobot.storage.connection import Connection, connect, savepoint
 from kenobot.storage.database import Database
@@ -438,3 +439,57 @@ async def test_what_another_process_writes_is_noticed_once(database: Database) -
 async def test_the_first_look_assumes_a_change(database: Database) -> None:
     """Whoever looks for the first time cannot know what happened before."""
     assert await database.changed_elsewhere()
+
+
+# ── behind the turns ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_turn_reads_at_once_whatever_background_work_reads(database: Database) -> None:
+    """However much of it waits, and however long one of them takes, the readers of the turns are free."""
+    held = threading.Event()
+    with ranked(Rank.SOON):
+        behind = [asyncio.create_task(database.read(lambda connection: held.wait(20))) for _ in range(50)]
+    await asyncio.sleep(0)
+    async with asyncio.timeout(10):
+        assert await asyncio.gather(*(database.read(lambda connection: 1) for _ in range(50))) == [1] * 50
+    assert not any(task.done() for task in behind)
+    held.set()
+    await asyncio.gather(*behind)
+
+
+async def test_background_work_is_done_by_rank_and_then_in_order(database: Database) -> None:
+    """What the next turn may build on comes before what may take until tomorrow."""
+    held, done = threading.Event(), list[str]()
+
+    def begin(rank: Rank, name: str) -> asyncio.Task[None]:
+        with ranked(rank):
+            return asyncio.create_task(database.read(lambda connection: done.append(name)))
+
+    with ranked(Rank.SOON):
+        first = asyncio.create_task(database.read(lambda connection: held.wait(20)))
+    tasks = [begin(Rank.LATER, "a"), begin(Rank.SOON, "b"), begin(Rank.LATER, "c"), begin(Rank.SOON, "d")]
+    await asyncio.sleep(0)
+    held.set()
+    await asyncio.gather(first, *tasks)
+    assert done == ["b", "d", "a", "c"]
+
+
+async def test_background_work_goes_on_beside_a_turn_that_never_ends(database: Database) -> None:
+    """It reads and writes with its share of the time."""
+    with database.pacer.turn(), ranked(Rank.LATER):
+        async with asyncio.timeout(10):
+            await database.write(lambda connection: connection.execute("PRAGMA user_version").fetchone())
+            assert await database.read(lambda connection: connection.execute("SELECT 1").fetchone()) == (1,)
+            assert await database.read_long(lambda connection: connection.execute("SELECT 2").fetchone()) == (2,)
+
+
+async def test_a_long_reading_of_a_turn_takes_no_rest(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only background work is held back for the turns."""
+    taken: list[float | None] = []
+    with database.pacer.turn():
+        monkeypatch.setattr(database.pacer._free, "wait", taken.append)
+        await database.read_long(lambda connection: connection.execute("SELECT 1").fetchone())
+        assert not taken
+        with ranked(Rank.LATER):
+            await database.read_long(lambda connection: connection.execute("SELECT 1").fetchone())
+    assert taken

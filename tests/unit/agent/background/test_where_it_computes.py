@@ -1,0 +1,67 @@
+"""What background workers compute, they compute in a thread of their own: the event loop's serves every chat."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import pytest
+
+from kenobot.agent.background import compaction, extraction
+from kenobot.cognitive.compact import rule_summary
+from kenobot.cognitive.compact import self_check as gaps
+from kenobot.cognitive.remember.extract import heuristic
+from tests.scene import Scene
+from tests.unit.agent.background.extraction_talk import Minds, lyon
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def threads_of(monkeypatch: pytest.MonkeyPatch, module: object, name: str) -> set[str]:
+    """Note the threads in which a function is called."""
+    seen: set[str] = set()
+
+    def noting(function: Callable[P, T]) -> Callable[P, T]:
+        def call(*args: P.args, **more: P.kwargs) -> T:
+            seen.add(threading.current_thread().name)
+            return function(*args, **more)
+
+        return call
+
+    monkeypatch.setattr(module, name, noting(getattr(module, name)))
+    return seen
+
+
+async def test_a_summary_by_rules_and_its_check_keep_the_event_loop_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also the part that says whose words a line repeats."""
+    seen = [
+        threads_of(monkeypatch, rule_summary, "summarize"),
+        threads_of(monkeypatch, compaction, "trust_of"),
+        threads_of(monkeypatch, gaps, "find_gaps"),
+    ]
+    environ = {"KENOBOT_CONTEXT__HISTORY_MIN": "2", "KENOBOT_CONTEXT__HISTORY_MAX": "10"}
+    async with Scene(tmp_path, ["ok"], environ=environ) as scene:
+        for number in range(20):
+            await scene.say(f"On 2026-03-{number + 1:02} we decided to paint room {number} green.")
+    assert seen == [{"kenobot-background"}] * 3
+
+
+async def test_extraction_by_rules_keeps_the_event_loop_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fact told in one message is found in the background's thread, and kept in the writer's."""
+    found = threads_of(monkeypatch, heuristic, "extract_facts")
+    kept = threads_of(monkeypatch, extraction, "admit_isolated")
+    async with Scene(tmp_path, ["ok"], extraction=True) as scene:
+        await scene.say("Remember that my name is Marta.")
+    assert found == {"kenobot-background"}
+    assert kept == {"kenobot-writer"}
+
+
+async def test_a_models_answer_is_parsed_in_the_background(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long it is, no chat waits for it."""
+    seen = threads_of(monkeypatch, extraction, "parse_facts")
+    async with Scene(tmp_path, provider=Minds(lyon), extraction=True) as scene:
+        await scene.say("Recuerda que vivo en Lyon")
+    assert seen == {"kenobot-background"}
