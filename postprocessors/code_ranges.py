@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterator
 
+from kenobot.core import lazy
+
 Range = tuple[int, int]
 
 # These begin with plain signs, not with a class or a repetition, so that the search skips the rest at full speed.
-_FENCES = re.compile(r"(```+)([^\n]*)"), re.compile(r"(~~~+)([^\n]*)")
-_QUOTED = re.compile(r"^ {0,3}>[^\n]*", re.MULTILINE)
-_RUN = re.compile(r"``*")
-_BLANK_LINE = re.compile(r"\n[ \t\r]*+\n")
+_FENCES = lazy.regex(r"(```+)([^\n]*)"), lazy.regex(r"(~~~+)([^\n]*)")
+_QUOTED = lazy.regex(r"^ {0,3}>[^\n]*", re.MULTILINE)
+_RUN = lazy.regex(r"``*")
+_BLANK_LINE = lazy.regex(r"\n[ \t\r]*+\n")
 
 
 def fenced_ranges(text: str) -> list[Range]:

@@ -1,18 +1,17 @@
 """Run all post-processors over a reply: clean text for the person, effects of its tags for the turn."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kenobot.core import texts
+from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
 from kenobot.ports.errors import PluginError, StoreError
 from kenobot.ports.postprocessor import Element, PostProcessor, TurnEffects
 from kenobot.postprocessors.quotation import QuotationCheck, is_blank
 from kenobot.postprocessors.scanner import ScanResult, scan_tags, whole_length
 
-_TAG = re.compile(r"[a-z][a-z0-9-]{1,63}/?")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_TAG = lazy.regex(r"[a-z][a-z0-9-]{1,63}/?")
+_SURROGATE = lazy.regex("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)

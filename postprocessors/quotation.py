@@ -3,14 +3,14 @@
 Once such a text holds a known tag in any disguise, every element whose content also stands in it counts as quoted.
 """
 
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+from kenobot.core import lazy
 from kenobot.core.lookalikes import INVISIBLE, dropped_count, fold, markup_pattern, readings
 
-_VISIBLE = re.compile(rf"[^\s{INVISIBLE}]")
+_VISIBLE = lazy.regex(rf"[^\s{INVISIBLE}]")
 _AMPERSANDS = "&＆﹠"
 _MOST_AMPERSANDS = 10_000
 _MOST_DROPPED = 100_000

@@ -25,20 +25,21 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from kenobot.core import lazy
 from kenobot.ports.postprocessor import Element
 from kenobot.postprocessors.code_ranges import Range, code_ranges, fenced_ranges, quoted_ranges
 
 # People and models write `<user>@host`; a tag of this name acts only when it is closed.
 _PLACEHOLDERS = frozenset({"user"})
 _DEFUSED = "‹"
-_SIGN = re.compile(r"[^\n]")
+_SIGN = lazy.regex(r"[^\n]")
 _FLOOD = 21_000
-_THREE_BREAKS = re.compile(r"(?:\r\n?+|\n)(?:\r\n?+|\n)(?:\r\n?+|\n)[\r\n]*+")
-_CUT = re.compile(
+_THREE_BREAKS = lazy.regex(r"(?:\r\n?+|\n)(?:\r\n?+|\n)(?:\r\n?+|\n)[\r\n]*+")
+_CUT = lazy.regex(
     r"<(/?)([a-z][a-z0-9-]{0,63})(\s{0,8}/|\s{1,8}[\w-]{0,32}(?:=[^\s`>]{0,64})?)?", re.ASCII | re.IGNORECASE
 )
-_MARK = re.compile(r"<([ \t]*)(/?)([ \t]*)([^\s/>]+)([^>]*)>")
-_BEGUN = re.compile(r"([ \t]*+/?[ \t]*+)([a-z][a-z0-9-]*+|)((?:[\s/][^<>]*+)?)", re.ASCII | re.IGNORECASE)
+_MARK = lazy.regex(r"<([ \t]*)(/?)([ \t]*)([^\s/>]+)([^>]*)>")
+_BEGUN = lazy.regex(r"([ \t]*+/?[ \t]*+)([a-z][a-z0-9-]*+|)((?:[\s/][^<>]*+)?)", re.ASCII | re.IGNORECASE)
 _LONGEST_CUT = 180
 _SHORTEST_CUT = 4
 _ROUNDS = 20
@@ -255,14 +256,14 @@ def _row(names: Sequence[str]) -> re.Pattern[str]:
     is a row of its own, because code may begin or end in it.
     """
     if not names:
-        return re.compile("(?!)")
+        return lazy.regex("(?!)")
     # The first letters sort out nearly every bracket. Attributes stop at the next bracket and nothing backtracks. A
     # defused bracket stops them too: otherwise defusing one tag could complete the one before it.
     letters = ("".join(sorted(set(column))) for column in itertools.islice(zip(*names, strict=False), 3))
     begins = rf"(?=[ \t/]*+(?ai:{''.join(f'[{re.escape(each)}]' for each in letters)}))"
     name = rf"[ \t]*+/?[ \t]*+(?ai:{'|'.join(map(re.escape, names))})"
     other = f"[^<>{_DEFUSED}"
-    return re.compile(rf"((<{begins}{name}(?:[\s/]{other}`~]*+([`~]{other}]*+)?+)?+>)(?(3)|\2*+))")
+    return lazy.regex(rf"((<{begins}{name}(?:[\s/]{other}`~]*+([`~]{other}]*+)?+)?+>)(?(3)|\2*+))")
 
 
 def _without_markup(texts: Sequence[str], rows: Sequence[str]) -> str:

@@ -1,18 +1,18 @@
 """The Telegram plugin and its settings: private chats, and groups that mention the bot, by long polling."""
 
-import re
 from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field, SecretStr
 
+from kenobot.core import lazy
 from kenobot.core.network import HttpAddress, building_client
 from kenobot.ports.channel import Channel
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 
-_TOKEN = re.compile(r"[0-9]{8,10}:[A-Za-z0-9_-]{35}")
-_ID = re.compile(r"-?[0-9]{1,20}")
+_TOKEN = lazy.regex(r"[0-9]{8,10}:[A-Za-z0-9_-]{35}")
+_ID = lazy.regex(r"-?[0-9]{1,20}")
 
 
 def is_token(text: str) -> bool:

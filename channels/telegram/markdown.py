@@ -11,28 +11,29 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final, Literal
 
+from kenobot.core import lazy
 from kenobot.ports.messages import EntityKind, TextEntity
 
 _RULE: Final = "———"
 # Far more lines and marks than a reply has. What comes after them stays as written, so hostile text costs little.
 _MOST_PIECES: Final = 100_000
 _DROPPED: Final = dict.fromkeys([*(c for c in range(32) if chr(c) not in "\n\t"), 127])
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_HEADING = re.compile(r"#{1,6}[ \t]+(?=\S)")
-_HORIZONTAL_RULE = re.compile(r"-{3,}[ \t]*")
+_SURROGATE = lazy.regex("[\ud800-\udfff]")
+_HEADING = lazy.regex(r"#{1,6}[ \t]+(?=\S)")
+_HORIZONTAL_RULE = lazy.regex(r"-{3,}[ \t]*")
 # Fences of more than eight backticks do not occur, and the limit bounds the search for their end.
-_FENCE_OPEN = re.compile(r"(?<!`)(`{3,8})(?!`)([^`]*)$")
-_FENCE_CLOSE = re.compile(r"(?<!`)(`{3,8})[ \t]*$")
-_LANGUAGE = re.compile(r"[^\s`]{1,64}")
-_BACKTICKS = re.compile(r"`+")
-_LINK = re.compile(
+_FENCE_OPEN = lazy.regex(r"(?<!`)(`{3,8})(?!`)([^`]*)$")
+_FENCE_CLOSE = lazy.regex(r"(?<!`)(`{3,8})[ \t]*$")
+_LANGUAGE = lazy.regex(r"[^\s`]{1,64}")
+_BACKTICKS = lazy.regex(r"`+")
+_LINK = lazy.regex(
     r"\[([^\[\]]{1,1024})\]"
     r"\(((?:https?|tg|mailto):[^\s()\[]*+(?:\([^\s()\[]*+\)[^\s()\[]*+)*+)\)",
     re.IGNORECASE,
 )
 # A lone asterisk between word characters is arithmetic or a file pattern: 2*3*4.
-_TOKEN = re.compile(r"`+|\*{2,}|(?<!\w)\*|\*(?!\w)|~~+|\[")
-_WORD = re.compile(r"\w")
+_TOKEN = lazy.regex(r"`+|\*{2,}|(?<!\w)\*|\*(?!\w)|~~+|\[")
+_WORD = lazy.regex(r"\w")
 
 
 def parse_markdown(markdown: str) -> tuple[str, tuple[TextEntity, ...]]:

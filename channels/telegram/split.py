@@ -7,16 +7,17 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
+from kenobot.core import lazy
 from kenobot.ports.messages import MessagePart, TextEntity
 
 MAX_UNITS: Final = 4096
 _JOINER: Final = "\u200d"
-_EXTENDERS = re.compile("[\u200c\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
-_REGIONAL = re.compile("[\U0001f1e6-\U0001f1ff]")
+_EXTENDERS = lazy.regex("[\u200c\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
+_REGIONAL = lazy.regex("[\U0001f1e6-\U0001f1ff]")
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 _LONGEST_CLUSTER: Final = 64  # characters of one letter with its marks; a longer one may be cut
-_BLANK_LINES = re.compile(r"(?:[^\S\n]*+\n)*+")
-_BLANKS = re.compile(r"[^\S\n]*+\n?")
+_BLANK_LINES = lazy.regex(r"(?:[^\S\n]*+\n)*+")
+_BLANKS = lazy.regex(r"[^\S\n]*+\n?")
 
 
 def split_message(text: str, spans: Sequence[TextEntity] = (), limit: int = MAX_UNITS) -> list[MessagePart]:

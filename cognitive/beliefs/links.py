@@ -19,14 +19,15 @@ from kenobot.cognitive.store.links import Link
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.lexicon import alternatives, phrases
 from kenobot.cognitive.text.words import fold, terms
+from kenobot.core import lazy
 from kenobot.storage.connection import Connection
 
 _EITHER_WAY = frozenset({"related", "entity", "time", "trace"})
-_NAME = re.compile(r"[^\W_][\w'’+#-]*", re.UNICODE)
+_NAME = lazy.regex(r"[^\W_][\w'’+#-]*", re.UNICODE)
 _NAMES = 12  # words of one text, and tags, that are looked up as names
 _SELF = frozenset({"", "owner"})
 _CAUSAL = phrases("cause")
-_BACKWARD = re.compile(rf"(?:y |and )?(?:{alternatives('cause_before')})(?!\w)")
+_BACKWARD = lazy.regex(rf"(?:y |and )?(?:{alternatives('cause_before')})(?!\w)")
 DEFAULT = GraphPolicy()
 
 

@@ -11,10 +11,11 @@ from typing import Literal
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, day_named
 from kenobot.cognitive.text.lexicon import STOPWORDS, phrases
 from kenobot.cognitive.text.words import fold, stems, words
+from kenobot.core import lazy
 
 GapKind = Literal["decision", "open", "fact", "date", "number", "name"]
 
-_END = re.compile(r"(?<=[.!?…])\s+|\n+|(?<=[。！？؟।])\s*")
+_END = lazy.regex(r"(?<=[.!?…])\s+|\n+|(?<=[。！？؟।])\s*")
 _LONGEST = 4000  # characters of a message that are looked at
 _MOST = 60  # sentences of a message
 
@@ -22,15 +23,15 @@ _MOST = 60  # sentences of a message
 _DECISION = phrases("decision")
 _OPEN = phrases("open")
 _UNKNOWING = phrases("unknowing")
-_ASKS = re.compile(r"[?？؟]\s*\W*$")
+_ASKS = lazy.regex(r"[?？؟]\s*\W*$")
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-_DATE = re.compile(
+_DATE = lazy.regex(
     rf"\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}}|\d{{1,2}}(?:st|nd|rd|th)? (?:de |of )?(?:{_MONTH})"
     rf"(?: (?:de |del )?\d{{4}})?|(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?"
 )
-_NUMBER = re.compile(r"(?<![\w.,])[$€£¥]?\d[\d.,:]*\d(?:\s?[%€$£¥°])?|(?<![\w.,])[$€£¥]?\d(?:\s?[%€$£¥°])?(?![\w.,:])")
-_UNIT = re.compile(r"\s?([^\W\d_]{1,20})")
-_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_NUMBER = lazy.regex(r"(?<![\w.,])[$€£¥]?\d[\d.,:]*\d(?:\s?[%€$£¥°])?|(?<![\w.,])[$€£¥]?\d(?:\s?[%€$£¥°])?(?![\w.,:])")
+_UNIT = lazy.regex(r"\s?([^\W\d_]{1,20})")
+_WORD = lazy.regex(r"[^\W\d_][\w'’-]*")
 _DAYS = MONTHS.keys() | WEEKDAYS.keys()
 
 

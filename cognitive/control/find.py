@@ -1,6 +1,5 @@
 """Find the memories that a person means, by words, number or key. For what must not guess: forgetting, correcting."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,12 +15,13 @@ from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
+from kenobot.core import lazy
 from kenobot.ports.errors import KenobotError
 from kenobot.storage.connection import Connection
 
 _NEAR = 50
 _FRESH = 300  # newest records that an index may not know yet
-_NUMBER = re.compile(r"#?([0-9]{1,15})")
+_NUMBER = lazy.regex(r"#?([0-9]{1,15})")
 _SHOWN = 5
 
 

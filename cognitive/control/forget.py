@@ -32,6 +32,7 @@ from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, terms, words
+from kenobot.core import lazy
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
@@ -41,7 +42,7 @@ _SLOT = "slot:"  # such a key stands for a place, whatever is in it
 _LINES = ("note", "episode")
 _OWN_NOTES = ("scratchpad", "profile", "summary")
 _MADE_ASLEEP = frozenset({("summary", "week"), ("profile", "profile"), ("note", "meta"), ("question", "question")})
-_COMPOUND = re.compile(r"^.$|['’.&/-]", re.ASCII)  # a word that comes in its parts as well, and one letter of such
+_COMPOUND = lazy.regex(r"^.$|['’.&/-]", re.ASCII)  # a word that comes in its parts as well, and one letter of such
 _FEW = 3
 _POLICY = DEFAULT.control
 _OF_ANYBODY = frozenset(
@@ -287,7 +288,7 @@ def purge(connection: Connection, plan: PurgePlan, actor: Actor, messages: Seque
 def _redact_events(connection: Connection, text: str) -> None:
     """Take `text` out of what other events tell, such as the reasons of decisions; not out of the middle of a word."""
     spelled = json.dumps(text, ensure_ascii=False)[1:-1]
-    pattern = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
+    pattern = lazy.regex(rf"(?<!\w){re.escape(text)}(?!\w)")
     for happening in events.events_containing(connection, spelled):
         blotted = _redacted(dict(happening.data), pattern)
         assert isinstance(blotted, dict)

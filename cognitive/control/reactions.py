@@ -6,7 +6,6 @@ reply used, or that the turn before taught; where several could be meant and the
 yes applies to them, as a no would hit what is right.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +22,7 @@ from kenobot.cognitive.store.feedback import LastExchange
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.lexicon import STOPWORDS, alternatives, load_phrases
 from kenobot.cognitive.text.words import stems, terms, words
+from kenobot.core import lazy
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
 
@@ -30,13 +30,13 @@ ReactionKind = Literal["confirmed", "disputed", "pinned"]
 
 _KINDS: tuple[ReactionKind, ...] = ("disputed", "pinned", "confirmed")  # a no before a yes
 
-_CLAUSE = re.compile(r"[,.;:!¡\n…—–]+|\s-+\s")
-_FILLER = re.compile(rf"(?:(?:{alternatives('filler')})(?:\s+|$))*")
-_NAY = re.compile(r"(?:(?:no|nope|nah)(?:\s+|$))+")
+_CLAUSE = lazy.regex(r"[,.;:!¡\n…—–]+|\s-+\s")
+_FILLER = lazy.regex(rf"(?:(?:{alternatives('filler')})(?:\s+|$))*")
+_NAY = lazy.regex(r"(?:(?:no|nope|nah)(?:\s+|$))+")
 _PHRASES = {
-    kind: re.compile(pattern) for kind, pattern in load_phrases("kenobot.cognitive.control", "reactions.toml").items()
+    kind: lazy.regex(pattern) for kind, pattern in load_phrases("kenobot.cognitive.control", "reactions.toml").items()
 }
-_BUT = re.compile(r"(?:but|though|except|however|only|pero|aunque|salvo|menos|solo que|sin embargo)\b")
+_BUT = lazy.regex(r"(?:but|though|except|however|only|pero|aunque|salvo|menos|solo que|sin embargo)\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ValidationError
 
 from kenobot.cognitive.text.lexicon import alternatives
+from kenobot.core import lazy
 from kenobot.core.i18n import Language, told_language
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
@@ -25,8 +26,8 @@ _ENOUGH = 3
 _LONGEST_ANSWER = 2_000
 _TEXTS = tomllib.loads(resources.files("kenobot.cognitive.identity").joinpath("onboarding.toml").read_text("utf-8"))
 
-_FORMAL = re.compile(rf"\b({alternatives('formal')})\b", re.IGNORECASE)
-_QUESTION = re.compile(rf"({alternatives('question_starts')})\b", re.IGNORECASE)
+_FORMAL = lazy.regex(rf"\b({alternatives('formal')})\b", re.IGNORECASE)
+_QUESTION = lazy.regex(rf"({alternatives('question_starts')})\b", re.IGNORECASE)
 _QUESTION_MARKS = ("?", "？", "؟")
 
 

@@ -1,10 +1,11 @@
 """Find what preferences.md says beyond what a conversation was told of it, as a note. Pure."""
 
-import re
 from itertools import pairwise
 
-_ITEM = re.compile(r"[-*+•]\s|\d{1,9}[.)]\s|#{1,6}(\s|$)")
-_SECTION = re.compile(r"#{2,6}\s")
+from kenobot.core import lazy
+
+_ITEM = lazy.regex(r"[-*+•]\s|\d{1,9}[.)]\s|#{1,6}(\s|$)")
+_SECTION = lazy.regex(r"#{2,6}\s")
 _INTRODUCTION = "### New preferences"
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Literal
 
 from kenobot.cognitive.text.lexicon import alternatives, word_set
+from kenobot.core import lazy
 
 Quality = Literal["good", "fair", "poor"]
 GradeSignal = Literal[
@@ -48,9 +49,9 @@ _COST_EXCESSIVE_HEDGING = 0.3
 _COST_MILD_HEDGING = 0.1
 _COST_REPETITION = 0.2
 
-_WORD = re.compile(r"[^\W\d_]+")
-_SENTENCE_END = re.compile(r"[.!?\n]+")
-_HEDGE = re.compile(
+_WORD = lazy.regex(r"[^\W\d_]+")
+_SENTENCE_END = lazy.regex(r"[.!?\n]+")
+_HEDGE = lazy.regex(
     rf"\b(?:{alternatives('hedges')})\b|n't (?:\w{{1,10}} )?(?:sure|certain|confident)\b",
     re.IGNORECASE,
 )

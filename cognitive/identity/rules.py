@@ -6,6 +6,8 @@ from functools import lru_cache
 
 from pydantic import BaseModel, field_validator
 
+from kenobot.core import lazy
+
 
 class Behavior(BaseModel, frozen=True):
     """Something to do. Guidelines of one category stand together."""
@@ -73,7 +75,7 @@ def _avoid(rules: Rules) -> str:
 
 
 # Scripts that do not part words with blanks: there a word may stand anywhere.
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_UNSPACED = lazy.regex(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 def violations(rules: Rules, reply: str) -> list[str]:
@@ -94,7 +96,7 @@ def _form(pattern: str) -> re.Pattern[str] | None:
         return None
     before = r"(?<!\w)" if _is_word(plain[0]) else ""
     after = r"(?!\w)" if _is_word(plain[-1]) else ""
-    return re.compile(f"{before}{re.escape(plain)}{after}")
+    return lazy.regex(f"{before}{re.escape(plain)}{after}")
 
 
 def _is_word(char: str) -> bool:

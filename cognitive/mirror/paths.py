@@ -16,6 +16,7 @@ from typing import Literal
 
 from kenobot.cognitive.mirror.lists.list_layout import FileKind
 from kenobot.cognitive.store.records import Record
+from kenobot.core import lazy
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 from kenobot.ports.memory import Form
 
@@ -24,17 +25,17 @@ GROUPS = ("chats", "users")
 AREAS: tuple["Area", ...] = ("facts", "boxes", "artifacts")
 Area = Literal["facts", "boxes", "artifacts"]
 
-_UNSAFE = re.compile(r"[^\w+#-]+")
+_UNSAFE = lazy.regex(r"[^\w+#-]+")
 _LONGEST_SLUG = 60  # bytes
 _LONGEST_PAGE = 120
-_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])", re.IGNORECASE)
-_HASHED = re.compile(r"-[0-9a-f]{10}\Z")
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_WEEK = re.compile(r"week:([0-9]{4}-W[0-9]{2})")
-_WEEK_FILE = re.compile(r"week-([0-9]{4}-W[0-9]{2})")
-_TOPIC = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})-\S.*", re.DOTALL)
-_LEGACY = re.compile(r"[^.#~].*[-_]legacy", re.DOTALL | re.IGNORECASE)
-_REF = re.compile(r"[^/\\\x00-\x1f\x7f]{1,180}")
+_RESERVED = lazy.regex(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])", re.IGNORECASE)
+_HASHED = lazy.regex(r"-[0-9a-f]{10}\Z")
+_DAY = lazy.regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_WEEK = lazy.regex(r"week:([0-9]{4}-W[0-9]{2})")
+_WEEK_FILE = lazy.regex(r"week-([0-9]{4}-W[0-9]{2})")
+_TOPIC = lazy.regex(r"([0-9]{4}-[0-9]{2}-[0-9]{2})-\S.*", re.DOTALL)
+_LEGACY = lazy.regex(r"[^.#~].*[-_]legacy", re.DOTALL | re.IGNORECASE)
+_REF = lazy.regex(r"[^/\\\x00-\x1f\x7f]{1,180}")
 _BY_SLEEP = "sleep"  # a source of what was not told on any day: it has its record file, and stands in no log
 _OF_SLOT = {"person": "profile.md", "identity": "IDENTITY.md", "session": "SESSION.md"}
 _SLOT_OF = {"profile": "person", "IDENTITY": "identity", "SESSION": "session"}

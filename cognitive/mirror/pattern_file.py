@@ -12,7 +12,6 @@ is reported and left alone, whatever happens to memory meanwhile; one that is no
 import asyncio
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,7 +30,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ColumnValue, change
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.core import redaction
+from kenobot.core import lazy, redaction
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 from kenobot.ports.memory import Candidate
@@ -43,8 +42,8 @@ from kenobot.storage.state import read_state, write_state
 PATH = "procedural/patterns.json"
 STATE_KEY = "mirror:patterns"  # state key
 _MOST = 5_000  # patterns of the whole home that the file shows, the newest
-_ID = re.compile(r"pattern-([0-9]{1,18})")
-_SCOPE = re.compile(r"(?:chat|user):(.+)")
+_ID = lazy.regex(r"pattern-([0-9]{1,18})")
+_SCOPE = lazy.regex(r"(?:chat|user):(.+)")
 _LONGEST = 16_000  # characters of a trigger or a response
 _BY_HAND = 0.95
 

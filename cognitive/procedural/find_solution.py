@@ -14,22 +14,23 @@ from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural.pattern import is_failure_word, keyword_coverage, keywords, stems_in
 from kenobot.cognitive.text.lexicon import alternatives, load_phrases, word_set
 from kenobot.cognitive.text.words import fold, words
+from kenobot.core import lazy
 
-_CLAUSE = re.compile(r"\n+|\s*[—–;→]+\s*|\s+-+>?\s+|(?<=[.!…。！])\s+|(?<=[。！])")
+_CLAUSE = lazy.regex(r"\n+|\s*[—–;→]+\s*|\s+-+>?\s+|(?<=[.!…。！])\s+|(?<=[。！])")
 _PHRASES = load_phrases("kenobot.cognitive.procedural", "find_solution.toml")
-_SOLVED = re.compile(rf"(?<!\w)(?:{_PHRASES['solved']})(?!\w)", re.IGNORECASE)
+_SOLVED = lazy.regex(rf"(?<!\w)(?:{_PHRASES['solved']})(?!\w)", re.IGNORECASE)
 _OPEN = word_set("not_solved")
 _LOOKED_BACK = 3  # words
 _LONGEST, _CLAUSES, _TAIL = 8_000, 60, 200  # characters, clauses, and characters before a solution that are looked at
-_BLANKS = re.compile(r"[^\S\n]+")
+_BLANKS = lazy.regex(r"[^\S\n]+")
 _LEAST = 2  # words that name a problem: one alone would be found in every message
-_LINKING = re.compile(rf"(?:[\s,:(]|(?<!\w)(?:{_PHRASES['linking']})(?!\w))+\Z", re.IGNORECASE)
-_HOW = re.compile(
+_LINKING = lazy.regex(rf"(?:[\s,:(]|(?<!\w)(?:{_PHRASES['linking']})(?!\w))+\Z", re.IGNORECASE)
+_HOW = lazy.regex(
     r"\A(?P<word>\S+(?:\s+(?:out|around))?)\s+(?P<what>.+?)\s+(?P<how>(?:" + _PHRASES["how"] + r")\s.+)\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_QUESTION = re.compile(r"[¿？؟]|\?(?!\S*[\w=])")  # an address or a name of a parameter may hold the mark
-_STORY = re.compile(alternatives("story"), re.IGNORECASE)
+_QUESTION = lazy.regex(r"[¿？؟]|\?(?!\S*[\w=])")  # an address or a name of a parameter may hold the mark
+_STORY = lazy.regex(alternatives("story"), re.IGNORECASE)
 _TRIM = " \t,.;:!-—–…"
 _HOLLOW = stems_in(" ".join(sorted(word_set("hollow"))))
 

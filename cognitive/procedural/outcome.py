@@ -3,7 +3,6 @@
 Only a short, plain message counts, only for a pattern whose response the reply has used, and once for each reply.
 """
 
-import re
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Literal
@@ -18,20 +17,21 @@ from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.calendar import parse_time
 from kenobot.cognitive.text.lexicon import load_phrases
 from kenobot.cognitive.text.words import fold
+from kenobot.core import lazy
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
 
 Outcome = Literal["worked", "failed"]
 
 _LONGEST = 240  # characters; a longer message is about something else
-_SENTENCE = re.compile(r"[.;!¡\n…—–]+")
-_BUT = re.compile(r"(?:but|pero|though|aunque|except|salvo|sin embargo|however)\b")
+_SENTENCE = lazy.regex(r"[.;!¡\n…—–]+")
+_BUT = lazy.regex(r"(?:but|pero|though|aunque|except|salvo|sin embargo|however)\b")
 _PHRASES = {
-    kind: re.compile(rf"\b(?:{pattern})\b")
+    kind: lazy.regex(rf"\b(?:{pattern})\b")
     for kind, pattern in load_phrases("kenobot.cognitive.procedural", "outcome.toml").items()
 }
-_YES = re.compile(r"\A(?:si|yes|yep|ok|vale)\s*[,.!]\s*")
-_WISH = re.compile(
+_YES = lazy.regex(r"\A(?:si|yes|yep|ok|vale)\s*[,.!]\s*")
+_WISH = lazy.regex(
     r"\b(?:if|si|when|cuando|hope|espero|ojala|should|deberia|will|would|might|puede que|quiza|maybe|let's see|a ver)\b"
 )
 

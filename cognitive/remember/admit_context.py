@@ -1,6 +1,5 @@
 """Context of an admission, and sanitising of texts."""
 
-import re
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,9 +7,10 @@ from datetime import datetime
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.text.similarity import Nearness
+from kenobot.core import lazy
 
-_LINE_BREAK = re.compile("\r\n|[\r\u2028\u2029\x85]")
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")  # the Tags block can carry a hidden text
+_LINE_BREAK = lazy.regex("\r\n|[\r\u2028\u2029\x85]")
+_UNSEEN = lazy.regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")  # the Tags block can carry a hidden text
 
 
 @dataclass(frozen=True, slots=True)

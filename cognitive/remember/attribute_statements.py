@@ -14,23 +14,24 @@ from kenobot.cognitive.remember.statement_relation import parse_statement
 from kenobot.cognitive.text.fingerprint import is_owner
 from kenobot.cognitive.text.lexicon import fill_parts
 from kenobot.cognitive.text.words import fold
+from kenobot.core import lazy
 
 _LONGEST = 160  # characters of a sentence that is read
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("attribute_statements.toml").read_text("utf-8"))
 _SENTENCE = "(?:{{adverbs}},? )?(?:{}){{now}}{{end}}"
 _SHAPES = tuple(
-    (name, re.compile(fill_parts(pattern if name == "fixed" else _SENTENCE.format(pattern), _TABLES["parts"])))
+    (name, lazy.regex(fill_parts(pattern if name == "fixed" else _SENTENCE.format(pattern), _TABLES["parts"])))
     for name, patterns in _TABLES["shapes"].items()
     for pattern in patterns
 )
-_TOLD_BY = re.compile(
+_TOLD_BY = lazy.regex(
     r"\b(?:is|am|es|lives?|resides?|moved|based|works?|viv[eo]|resid[eo]|mud\w+|trabaj[ao]|llam[ao]|tiene|tengo)\b"
 )
 _PLACES = frozenset({"residence", "employer"})
 _HEDGES = frozenset("if si maybe perhaps quiza quizas might could would".split())
 _SAID_OF_MANY = frozenset("it he she that this there today tomorrow hoy eso user".split())  # to be a number or a day
 _ANYBODY = frozenset("it he she they we this that there el ella ellos ellas eso esto".split())
-_SEVERAL = re.compile(r"\s(?:and|or|y|o|e)\s", re.IGNORECASE)
+_SEVERAL = lazy.regex(r"\s(?:and|or|y|o|e)\s", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from kenobot.cognitive.text.fingerprint import normalise
 from kenobot.cognitive.text.lexicon import word_set
 from kenobot.cognitive.text.similarity import NEGATING_SIGNS, NEGATORS, is_negation, polarity_of
 from kenobot.cognitive.text.words import fold
+from kenobot.core import lazy
 from kenobot.ports.memory import Relation
 
 _LONGEST = 2000  # characters compared; what is longer is the same only when its key is
@@ -30,10 +31,10 @@ _GOING_ON = word_set("statement_going_on")
 _CONDITIONS = word_set("statement_conditions")
 _DATES = word_set("statement_dates")
 _NUMBERS = word_set("statement_numbers")
-_HEAD_END = re.compile(r"[,;:.。，；]\s|\s(?:because|porque|since|ya que)\s", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_][\w'’.+#-]*")
-_CODE = re.compile(r"[+#]")
-_SENTENCE_START = re.compile(r"(?:^|[.!?。！？\n]\s*)[\"“«(¡¿*_-]*\s*$")
+_HEAD_END = lazy.regex(r"[,;:.。，；]\s|\s(?:because|porque|since|ya que)\s", re.IGNORECASE)
+_WORD = lazy.regex(r"[^\W\d_][\w'’.+#-]*")
+_CODE = lazy.regex(r"[+#]")
+_SENTENCE_START = lazy.regex(r"(?:^|[.!?。！？\n]\s*)[\"“«(¡¿*_-]*\s*$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,23 +3,23 @@
 A claim begins with a subject of its own, or with a verb that continues the subject of the sentence.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from kenobot.cognitive.text.lexicon import STOPWORDS, alternatives
 from kenobot.cognitive.text.words import fold, stems, words
+from kenobot.core import lazy
 
 _LONGEST = 600  # characters of a statement that is taken apart
 _LEAST = 2  # words that mean something in a claim that can stand alone
 
-_SENTENCE = re.compile(
+_SENTENCE = lazy.regex(
     r"(?<!\b[DSM]r\.)(?<!\bM[sx]\.)(?<!\b[DS]ra\.)(?<!\bMrs\.)(?<!\bSt\.)(?<!\b[A-Z]\.)(?<=[.!?…])\s+"
     r"(?=[¿¡]*[A-ZÁÉÍÓÚÑ])|\n+"
 )
-_JOINT = re.compile(r"\s*[,;]\s+(?:(?:and|but|y|e|pero)\s+)?|\s+(?:and|but|y|e|pero)\s+")
-_MANY = re.compile(r"[,;.!?…\n]\s|\s(?:and|but|y|e|pero)\s")  # a text without has one claim
+_JOINT = lazy.regex(r"\s*[,;]\s+(?:(?:and|but|y|e|pero)\s+)?|\s+(?:and|but|y|e|pero)\s+")
+_MANY = lazy.regex(r"[,;.!?…\n]\s|\s(?:and|but|y|e|pero)\s")  # a text without has one claim
 _END = " .!…"
 
 _ENGLISH_THIRD = f"(?:{alternatives('claim_english_third')})"
@@ -29,17 +29,17 @@ _SPANISH_FIRST = f"(?:{alternatives('claim_spanish_first')})"
 _LATELY = r"(?:(?:also|now|currently|really|just|yo|ahora|ya|tambien|actualmente) )*"
 _THIRD = rf"{_LATELY}(?:{_ENGLISH_THIRD}|{_SPANISH_THIRD})\b"
 
-_FOLDED_OWN = re.compile(
+_FOLDED_OWN = lazy.regex(
     rf"{_LATELY}(?:(?:i|we)(?:'\w+)? \S+|{_SPANISH_FIRST}\b"
     r"|my (?:[\w-]+ ){0,3}[\w-]+(?:'s| is| are| was| has| have| lives?| works?| likes?| loves?)\b"
     r"|mis? (?:[\w-]+ ){1,4}(?:es|son|se llaman?|estan?|tienen?|viven?|trabajan?|nacio)\b"
     rf"|(?:the )?(?:user|owner)(?:'s [\w-]+)? {_THIRD}|(?:el |la )?(?:usuari[oa]|dueñ[oa]) {_THIRD})"
 )
-_POINTING = re.compile(rf"(?:he|she|they|el|ella|his|her|their|sus?) (?:[\w-]+ ){{0,3}}?{_THIRD}")
-_NAMED_OWN = re.compile(rf"(?:[A-ZÁÉÍÓÚÑ][\w'’-]* ){{1,3}}(?i:{_THIRD})")
-_BARE_THIRD = re.compile(_THIRD)
-_BARE_FIRST = re.compile(rf"(?:(?:also|now|currently|really|just) )*{_ENGLISH_FIRST}\b")
-_SUBJECT = re.compile(
+_POINTING = lazy.regex(rf"(?:he|she|they|el|ella|his|her|their|sus?) (?:[\w-]+ ){{0,3}}?{_THIRD}")
+_NAMED_OWN = lazy.regex(rf"(?:[A-ZÁÉÍÓÚÑ][\w'’-]* ){{1,3}}(?i:{_THIRD})")
+_BARE_THIRD = lazy.regex(_THIRD)
+_BARE_FIRST = lazy.regex(rf"(?:(?:also|now|currently|really|just) )*{_ENGLISH_FIRST}\b")
+_SUBJECT = lazy.regex(
     r"(?P<subject>(?:[Tt]he |[Ee]l |[Ll]a )?(?:[Uu]ser|[Oo]wner|[Uu]suari[oa]|[Dd]ueñ[oa])|(?:[Mm]y|[Mm]i) [\w-]+|I|We"
     r"|[A-ZÁÉÍÓÚÑ][\w'’-]*(?: [A-ZÁÉÍÓÚÑ][\w'’-]*){0,2})"
     r"(?:'s [\w-]+(?= is\b)| )"

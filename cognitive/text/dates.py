@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from kenobot.cognitive.text.lexicon import alternatives, word_rows
+from kenobot.core import lazy
 
 
 def _by_place(rows: Sequence[str], first: int = 1) -> Mapping[str, int]:
@@ -19,18 +20,18 @@ _MONTHS = {**MONTHS, "sept": 9, **{row[:3]: number for number, row in enumerate(
 _NUMBERS = _by_place(word_rows("numbers"))
 _COUNT = _by_place(word_rows("counts"))
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_ISO = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-_DAY_FIRST = re.compile(
+_ISO = lazy.regex(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_DAY_FIRST = lazy.regex(
     rf"(?<!\w)(\d{{1,2}})(?:st|nd|rd|th|º|o)?(?: of| de)? ({_MONTH})\b\.?(?:(?:,| de| del)? (\d{{4}})(?!\d))?"
 )
-_MONTH_FIRST = re.compile(rf"(?<!\w)({_MONTH})\.? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])(?:,? (\d{{4}})(?!\d))?")
+_MONTH_FIRST = lazy.regex(rf"(?<!\w)({_MONTH})\.? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])(?:,? (\d{{4}})(?!\d))?")
 _AHEAD: tuple[tuple[re.Pattern[str], int], ...] = (
-    (re.compile(r"\b(?:the )?day after tomorrow\b|\bpasado mañana\b"), 2),
-    (re.compile(r"\btomorrow\b|(?<!\bla )(?<!\besta )(?<!\bde )\bmañana\b"), 1),
-    (re.compile(r"\btoday\b|\btonight\b|\bhoy\b|\besta (?:tarde|noche)\b"), 0),
+    (lazy.regex(r"\b(?:the )?day after tomorrow\b|\bpasado mañana\b"), 2),
+    (lazy.regex(r"\btomorrow\b|(?<!\bla )(?<!\besta )(?<!\bde )\bmañana\b"), 1),
+    (lazy.regex(r"\btoday\b|\btonight\b|\bhoy\b|\besta (?:tarde|noche)\b"), 0),
 )
-_IN_DAYS = re.compile(r"\b(?:in|en|dentro de) (\w{1,6}) (day|dia|week|semana)s?\b")
-_COMING_WEEKDAY = re.compile(
+_IN_DAYS = lazy.regex(r"\b(?:in|en|dentro de) (\w{1,6}) (day|dia|week|semana)s?\b")
+_COMING_WEEKDAY = lazy.regex(
     rf"\b(?:on|by|next|this|before|until|el|este|proximo|antes del|para el) ({'|'.join(WEEKDAYS)})\b"
 )
 _DAYS = {
@@ -46,32 +47,32 @@ _DAYS = {
     "año": 365,
 }
 _UNITS = r"(day|dia|week|semana|month|mes|year|año)(?:e?s)?"
-_SAID = re.compile(
+_SAID = lazy.regex(
     rf"\b({alternatives('time_said')}|{'|'.join(sorted({*MONTHS, *WEEKDAYS}, key=len, reverse=True))})s?\b"
 )
-_ASKED = re.compile(rf"\b(?:{alternatives('time_asked')})\b|什么时候|何時|何时|いつ|언제|متى|מתי|เมื่อไ|πότε|ποτε")
-_AGO = re.compile(rf"\b(\d{{1,3}}|{'|'.join(_COUNT)}) (?:of )?{_UNITS} ago\b")
-_HACE = re.compile(rf"\bhace (\d{{1,3}}|{'|'.join(_COUNT)}) {_UNITS}\b")
-_LAST = re.compile(r"\b(?:last|previous|past) (week|month|year|weekend)\b")
-_PASADO = re.compile(r"\b(semana|mes|año|fin de semana) pasad[oa]\b|\bpasad[oa] (semana|mes|año|fin de semana)\b")
-_THIS = re.compile(r"\b(?:this|est[ea]) (week|month|year|semana|mes|año)\b")
+_ASKED = lazy.regex(rf"\b(?:{alternatives('time_asked')})\b|什么时候|何時|何时|いつ|언제|متى|מתי|เมื่อไ|πότε|ποτε")
+_AGO = lazy.regex(rf"\b(\d{{1,3}}|{'|'.join(_COUNT)}) (?:of )?{_UNITS} ago\b")
+_HACE = lazy.regex(rf"\bhace (\d{{1,3}}|{'|'.join(_COUNT)}) {_UNITS}\b")
+_LAST = lazy.regex(r"\b(?:last|previous|past) (week|month|year|weekend)\b")
+_PASADO = lazy.regex(r"\b(semana|mes|año|fin de semana) pasad[oa]\b|\bpasad[oa] (semana|mes|año|fin de semana)\b")
+_THIS = lazy.regex(r"\b(?:this|est[ea]) (week|month|year|semana|mes|año)\b")
 _BACK = (
-    (re.compile(r"\b(?:day before yesterday|anteayer|antier)\b"), 2),
-    (re.compile(r"\b(?:yesterday|ayer|anoche|last night)\b"), 1),
-    (re.compile(r"\b(?:today|hoy|tonight|this morning|esta (?:tarde|noche|mañana))\b"), 0),
+    (lazy.regex(r"\b(?:day before yesterday|anteayer|antier)\b"), 2),
+    (lazy.regex(r"\b(?:yesterday|ayer|anoche|last night)\b"), 1),
+    (lazy.regex(r"\b(?:today|hoy|tonight|this morning|esta (?:tarde|noche|mañana))\b"), 0),
 )
-_NAMED_DAY = re.compile(rf"\b({'|'.join(WEEKDAYS)})s?\b")
-_NAMED_MONTH = re.compile(rf"\b({'|'.join(name for name in MONTHS if name not in ('may', 'march'))})\b")
-_WEEKDAY = re.compile(rf"\b({'|'.join(WEEKDAYS)})\b")
-_IN_MONTH = re.compile(
+_NAMED_DAY = lazy.regex(rf"\b({'|'.join(WEEKDAYS)})s?\b")
+_NAMED_MONTH = lazy.regex(rf"\b({'|'.join(name for name in MONTHS if name not in ('may', 'march'))})\b")
+_WEEKDAY = lazy.regex(rf"\b({'|'.join(WEEKDAYS)})\b")
+_IN_MONTH = lazy.regex(
     rf"\b(?:in|en|during|of|de|since|desde|el mes de|early|late|\d{{1,2}}(?:st|nd|rd|th)?) ({'|'.join(MONTHS)})\b"
     r"(?:,? (?:of |de |del )?((?:19|20)\d\d))?"
 )
-_PAST_DATE = re.compile(
+_PAST_DATE = lazy.regex(
     rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of| de)? ({'|'.join(MONTHS)})\b(?:,? (?:of |de |del )?((?:19|20)\d\d))?"
     rf"|\b({'|'.join(MONTHS)}) (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? ((?:19|20)\d\d))?"
 )
-_YEAR = re.compile(r"\b(?:in|en|of|del?|during|since|desde) ((?:19|20)\d\d)\b")
+_YEAR = lazy.regex(r"\b(?:in|en|of|del?|during|since|desde) ((?:19|20)\d\d)\b")
 
 
 def day_named(plain: str, today: date, *, past: bool = False) -> date | None:

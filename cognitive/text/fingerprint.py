@@ -1,27 +1,27 @@
 """Normalise texts, names and values, and compute the keys by which equal ones are found."""
 
 import hashlib
-import re
 import unicodedata
 from collections.abc import Iterable
 
 from kenobot.cognitive.text.words import fold
+from kenobot.core import lazy
 
 OWNER_SUBJECT = "owner"
 """The subject of records about the person whose memory it is."""
 
-_JOINTS = re.compile(r"[\s_\-‐‑.·]+")
-_ARTICLE = re.compile(r"^(?:the|an?|el|la|los|las|un|una)\s")
+_JOINTS = lazy.regex(r"[\s_\-‐‑.·]+")
+_ARTICLE = lazy.regex(r"^(?:the|an?|el|la|los|las|un|una)\s")
 _SELF = frozenset(
     "owner user the-user i me myself yo usuario el-usuario usuaria la-usuaria dueño el-dueño dueña mi-dueño".split()
 )
 
 # Marks of prose only: signs such as + # % - carry meaning ("C" is not "C++", "5" is neither "-5" nor "~5").
 _MARK = r"[\"“”„«»'‘’`´.,;:!?¡¿…()\[\]{}、。，！？；：「」『』（）*_~|]"
-_PROSE_MARK = re.compile(rf"(?<!{_MARK}){_MARK}++(?=\s|$)|(?<!\S)(?:[\"“”„«»'‘’`´¡¿(\[{{「『（*|]|~~)+")
-_MEANT = re.compile("[²³¹⁰-₟¼-¾⅐-↉]")  # NFKC makes 102 of 10² and 11/2 of 1½
-_JOINED = re.compile(r"(?<=[^\W\d_])[-‐‑](?=[^\W\d_])")  # pour-over is pour over; in -5, 5-3 and A- it is a sign
-_BLANKS = re.compile(r"\s+")
+_PROSE_MARK = lazy.regex(rf"(?<!{_MARK}){_MARK}++(?=\s|$)|(?<!\S)(?:[\"“”„«»'‘’`´¡¿(\[{{「『（*|]|~~)+")
+_MEANT = lazy.regex("[²³¹⁰-₟¼-¾⅐-↉]")  # NFKC makes 102 of 10² and 11/2 of 1½
+_JOINED = lazy.regex(r"(?<=[^\W\d_])[-‐‑](?=[^\W\d_])")  # pour-over is pour over; in -5, 5-3 and A- it is a sign
+_BLANKS = lazy.regex(r"\s+")
 
 
 def normalise(text: str) -> str:

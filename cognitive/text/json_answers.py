@@ -4,8 +4,10 @@ import json
 import re
 from collections.abc import Iterator
 
-_OBJECT = re.compile(r"\{")
-_OBJECT_OR_ARRAY = re.compile(r"[\[{]")
+from kenobot.core import lazy
+
+_OBJECT = lazy.regex(r"\{")
+_OBJECT_OR_ARRAY = lazy.regex(r"[\[{]")
 
 
 def json_objects(answer: str) -> Iterator[dict[str, object]]:

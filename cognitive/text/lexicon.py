@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
+from kenobot.core import lazy
+
 
 @cache
 def _lexicon() -> dict[str, str]:
@@ -30,7 +32,7 @@ def alternatives(name: str) -> str:
 
 def phrases(name: str) -> re.Pattern[str]:
     """Compile a list of phrases to a pattern of whole words."""
-    return re.compile(rf"(?<!\w)(?:{alternatives(name)})(?!\w)")
+    return lazy.regex(rf"(?<!\w)(?:{alternatives(name)})(?!\w)")
 
 
 def load_phrases(package: str, name: str, table: str = "phrases") -> dict[str, str]:

@@ -7,28 +7,29 @@ text that the message hands over to be worked on ("Translate: …", "Corrige est
 import re
 
 from kenobot.cognitive.text.lexicon import load_phrases
+from kenobot.core import lazy
 
 _FORMS = load_phrases(__package__, "pasted.toml")
 _HEADING = rf"^[ \t>*]{{0,4}}(?:{_FORMS['mail_heading']})\*{{0,2}}[ \t]?:[^\n]*+\n"
-_TO_THE_END = re.compile(
+_TO_THE_END = lazy.regex(
     rf"(?:(?:{_HEADING}){{2}}"
     rf"|^(?:[-_ ]{{3,40}})?(?:{_FORMS['forwarded_mail']})\b[^\n]{{0,40}}$"
     rf"|^(?:{_FORMS['answer_opens']})\b(?=[^\n]{{0,200}}[0-9])"
     rf"[^\n]{{6,200}}(?:{_FORMS['answer_closes']})[ \t]?:[ \t]*$)",
     re.MULTILINE | re.IGNORECASE,
 )
-_CHAT_LINE = re.compile(
+_CHAT_LINE = lazy.regex(
     r"^\[?[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4},?[ \u00a0\u202f][0-9]{1,2}:[0-9]{2}[^\n:]{0,12}"
     r"(?::[0-9]{2}[^\n:]{0,8})?[\]\-–][^\n:]{1,60}:",
     re.MULTILINE,
 )
-_ROLE_LINE = re.compile(
+_ROLE_LINE = lazy.regex(
     rf"^[ \t*#]{{0,4}}(?:{_FORMS['assistant_roles']})\*{{0,2}}[ \t]?:", re.MULTILINE | re.IGNORECASE
 )
-_PAGE = re.compile(
+_PAGE = lazy.regex(
     r"<!--|</(?:html|head|body|div|p|span|td|tr|table|script|style|a|ul|ol|li|h[1-6])[ \t]*>", re.IGNORECASE
 )
-_WORK = re.compile(
+_WORK = lazy.regex(
     rf"\A[ \t¿¡]{{0,4}}(?:{_FORMS['courtesy']})?[ ,]{{0,2}}(?:{_FORMS['work']})(?!\w)"
     r"[^\n:.!?]{0,60}[?]?[:：](?=\s+\S)",
     re.IGNORECASE,

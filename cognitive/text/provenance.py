@@ -16,26 +16,27 @@ from functools import lru_cache
 from kenobot.cognitive.text.lexicon import UNSPOKEN
 from kenobot.cognitive.text.pasted import split_pasted
 from kenobot.cognitive.text.words import detect_language
+from kenobot.core import lazy
 from kenobot.core.sized_cache import SizedCache
 from kenobot.ports.identity import LEAST_TRUSTED_FIRST, Trust, trust_rank
 from kenobot.ports.memory import Candidate
 
-_WORD = re.compile(r"\w+")
+_WORD = lazy.regex(r"\w+")
 # Scripts that put no blanks between words: CJK, kana, Thai, Lao, Khmer, Burmese.
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]{2,}")
+_UNSPACED = lazy.regex("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]{2,}")
 _LONGEST = 100_000
 _SHORTEST_BEGINNING = 3
 _ENDING = 3
 _FEW = 1
-_ASKS = re.compile(r"[?？؟;⁇]\s*\Z")
+_ASKS = lazy.regex(r"[?？؟;⁇]\s*\Z")
 _SUPPORTED = 4  # one word in so many
 
 _TAGS_BLOCK = range(0xE0020, 0xE007F)  # ASCII that models read and people do not see
 
-_QUOTED_LINE = re.compile(r"^[ \t]{0,3}>[^\n]*+", re.MULTILINE)
+_QUOTED_LINE = lazy.regex(r"^[ \t]{0,3}>[^\n]*+", re.MULTILINE)
 _FENCE = r"[ \t]{0,3}(?:```|~~~)[^\n]*+"
-_FENCED = re.compile(rf"^{_FENCE}\n(?:(?!{_FENCE})[^\n]*+\n)*+(?:{_FENCE})?", re.MULTILINE)
-_IN_MARKS = re.compile(r"«[^«»]*+»|“[^“”]*+”|\"[^\"]*+\"|「[^「」]*+」|『[^『』]*+』|„[^„“”]*+[“”]")
+_FENCED = lazy.regex(rf"^{_FENCE}\n(?:(?!{_FENCE})[^\n]*+\n)*+(?:{_FENCE})?", re.MULTILINE)
+_IN_MARKS = lazy.regex(r"«[^«»]*+»|“[^“”]*+”|\"[^\"]*+\"|「[^「」]*+」|『[^『』]*+』|„[^„“”]*+[“”]")
 _PASSAGE = 60
 _LONG = 500
 

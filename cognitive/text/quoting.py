@@ -3,18 +3,19 @@
 import re
 from dataclasses import dataclass
 
+from kenobot.core import lazy
 from kenobot.ports.identity import QUOTED_TRUST, Trust
 
 _ORIGINS: dict[str, str] = {"forward": "a forwarded message", "tool": "a tool", "guest": "a guest"}
 _TRUSTS: dict[str, Trust] = {"a forwarded message": "forward", "a tool": "tool", "a guest": "guest"}
-_QUOTATION = re.compile(
+_QUOTATION = lazy.regex(
     rf"\(quoted from ({'|'.join(_ORIGINS.values())})[^;\n]{{0,99}}; not an instruction\) “([^\n]*+(?:\n  [^\n]*+)*+)"
 )
-_MARKED = re.compile(
+_MARKED = lazy.regex(
     rf"(\\*)\(quoted from ({'|'.join(_ORIGINS.values())})(?: called ([^;\n]{{0,99}}))?; not an instruction\) “(.*)",
     re.DOTALL,
 )
-INDEX_LINK = re.compile(r"\[[^\]\n]*\]\(ref-([^)\n]+)\.md\)")  # in MEMORY.md, a pointer to a ref file and no fact
+INDEX_LINK = lazy.regex(r"\[[^\]\n]*\]\(ref-([^)\n]+)\.md\)")  # in MEMORY.md, a pointer to a ref file and no fact
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from functools import lru_cache
 import snowballstemmer  # type: ignore[import-untyped]
 
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, word_rows
+from kenobot.core import lazy
 from kenobot.core.i18n import told_language
 
 MARKS = (
@@ -39,11 +40,11 @@ STANDALONE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00
 """The same: letters that may be a whole word each, ideographs and Korean syllables."""
 
 # Letters with their marks and digits, joined by what belongs inside a word, and the signs that may end one.
-_WORD = re.compile(rf"[^\W_](?:[\w{MARKS}]|['’.&/_-](?=[^\W_]))*(?:\+\+|[+#])?", re.UNICODE)
-_PIECE = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:\+\+|[+#])?", re.UNICODE)
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-_STRETCH = re.compile(f"([{UNSPACED}]+)|[^{UNSPACED}]+")
-_ALONE = re.compile(f"[{STANDALONE}]")
+_WORD = lazy.regex(rf"[^\W_](?:[\w{MARKS}]|['’.&/_-](?=[^\W_]))*(?:\+\+|[+#])?", re.UNICODE)
+_PIECE = lazy.regex(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:\+\+|[+#])?", re.UNICODE)
+_UNSPACED = lazy.regex(f"[{UNSPACED}]")
+_STRETCH = lazy.regex(f"([{UNSPACED}]+)|[^{UNSPACED}]+")
+_ALONE = lazy.regex(f"[{STANDALONE}]")
 _SYMBOLS = frozenset({"So", "Sk"})
 _WHOLE = STOPWORDS | NEGATIONS
 _LONGEST = 64  # characters of one word; what is longer is no word

@@ -307,9 +307,13 @@ class App:
 
 
 async def serve(app: App, console: ConsoleOptions | None = None) -> int:
-    """Run until SIGTERM, SIGINT, or the end of the console conversation. Returns the exit code."""
+    """Run until SIGTERM, SIGINT, or the end of the console conversation. Returns the exit code.
+
+    One question on the command line is answered without the work behind the turns: a longer run takes that up.
+    """
     if console is not None:
         _attach_console(app, console)
+    only_answers = console is not None and console.message is not None
     stop = asyncio.Event()
     with stop_signals(stop):
         try:
@@ -317,7 +321,7 @@ async def serve(app: App, console: ConsoleOptions | None = None) -> int:
                 return 0
             _log.info("ready: %s, with %s", ", ".join(app.channels), app.plugins.provider.name)
             notify_systemd("READY=1")
-            async with _background(app):
+            async with contextlib.nullcontext() if only_answers else _background(app):
                 await _watch(app, stop)
         finally:
             notify_systemd("STOPPING=1")

@@ -4,7 +4,6 @@ import argparse
 import gc
 import importlib
 import json
-import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
 from kenobot.ports.errors import KenobotError
 
@@ -27,7 +27,7 @@ _CODES = "exit codes: 0 done · 1 it failed · 2 nothing found"
 _YES = frozenset({"y", "yes", "s", "si", "sí"})
 _WIDTH = 100  # characters of a line of help
 _DIGITS = 15  # no id has as many, and SQLite can still hold such a number
-_AGO = re.compile(r"(\d{1,6})([smhdw])")
+_AGO = lazy.regex(r"(\d{1,6})([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 

@@ -5,12 +5,14 @@ import tomllib
 from importlib import resources
 from typing import Literal, NamedTuple
 
+from kenobot.core import lazy
+
 Language = Literal["en", "es"]
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = lazy.regex(r"[^\W\d_]+")
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("i18n.toml").read_text("utf-8"))
 _ENGLISH, _SPANISH = (frozenset(_TABLES["function_words"][language].split()) for language in ("en", "es"))
-_SPANISH_SIGNS = re.compile(r"[ñ¿¡]", re.IGNORECASE)
+_SPANISH_SIGNS = lazy.regex(r"[ñ¿¡]", re.IGNORECASE)
 
 
 def guess_language(text: str, default: Language = "en") -> Language:

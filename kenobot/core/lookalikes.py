@@ -14,6 +14,8 @@ from importlib import resources
 from itertools import takewhile
 from typing import Final
 
+from kenobot.core import lazy
+
 _DATA: Final = tomllib.loads(resources.files(__package__).joinpath("lookalikes.toml").read_text("utf-8"))
 _DRAWN_AS: Final = {look: plain for plain, looks in _DATA["drawn_as"].items() for look in looks}
 _WRITTEN_AS: Final = _DATA["written_as"]
@@ -26,21 +28,21 @@ INVISIBLE: Final = (
 )
 # Also dropped: ligatures and squared words, because normalising makes four to eighteen letters of each; and lone
 # surrogates with what stands in for them, because a reply has lost its own by now.
-_DROPPED = re.compile(f"[{INVISIBLE}\u3300-\u3357\ufdf0-\ufdff\ud800-\udfff\ufffd]")
+_DROPPED = lazy.regex(f"[{INVISIBLE}\u3300-\u3357\ufdf0-\ufdff\ud800-\udfff\ufffd]")
 _NO_CONTROLS: Final = dict.fromkeys([*range(9), *range(14, 32), 127])
 # Letters of the Tags block are ASCII that models read and people do not see.
 _TAGS_BLOCK: Final = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
-_IN_TAGS_BLOCK = re.compile("[\U000e0020-\U000e007e]")
+_IN_TAGS_BLOCK = lazy.regex("[\U000e0020-\U000e007e]")
 # What becomes a bracket or begins an entity.
-_MAY_OPEN = re.compile(
+_MAY_OPEN = lazy.regex(
     f"[<&＜﹤≮＆﹠\u2329\ufe3d\ufe3f{re.escape(''.join(_DATA['drawn_as']['<']))}\U000e0020-\U000e007e]"
 )
-_REFERENCE = re.compile(r"(&(?:#[0-9]++|#[xX][0-9a-fA-F]++|[a-zA-Z][a-zA-Z0-9]{1,31}+);?)")
-_ZEROS = re.compile(r"#([xX]?)0+(?=[0-9a-fA-F])")
+_REFERENCE = lazy.regex(r"(&(?:#[0-9]++|#[xX][0-9a-fA-F]++|[a-zA-Z][a-zA-Z0-9]{1,31}+);?)")
+_ZEROS = lazy.regex(r"#([xX]?)0+(?=[0-9a-fA-F])")
 _LONGEST_REFERENCE: Final = 40
 _UNWRAPPINGS: Final = 3
 _FEW: Final = 100  # characters that are replaced one after the other, which is quicker than a table
-_PADDING = re.compile(r"[^\w>]")  # before a name
+_PADDING = lazy.regex(r"[^\w>]")  # before a name
 # Between the letters of a name; signs that stand for a letter are no padding.
 _BETWEEN: Final = r"[\s\-_.,:;'\"`´*~^&%#=?()\[\]{}/\\·•…]{0,3}+"
 
@@ -86,11 +88,11 @@ def markup_pattern(names: Iterable[str], end: str = r"(?![\w-])") -> re.Pattern[
 def _markup_pattern(names: tuple[str, ...], end: str) -> re.Pattern[str]:
     letters = [name.replace("-", "") for name in names]
     if not letters:
-        return re.compile("(?!)")
+        return lazy.regex("(?!)")
     spelled = "|".join(f"({_BETWEEN.join(map(_letter_pattern, name))})" for name in letters)
     # The first letter sorts out nearly every bracket.
     firsts = re.escape("".join(sorted({each[0] for name in letters for each in _spellings(name[0])})))
-    return re.compile(rf"<[^\w<>]*+(?=[{firsts}])(?:{spelled}){end}")
+    return lazy.regex(rf"<[^\w<>]*+(?=[{firsts}])(?:{spelled}){end}")
 
 
 def defuse(text: str, pattern: re.Pattern[str]) -> str:

@@ -3,7 +3,6 @@
 import importlib.util
 import ipaddress
 import os
-import re
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,13 +11,14 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator
 
+from kenobot.core import lazy
 from kenobot.ports.errors import ConfigError, KenobotError
 
 _PROXY_SCHEMES: Final = ("http", "https", "socks5", "socks5h")
 _PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy")
 _ALL: Final = (*_PROXIES, "no_proxy")
-_HOST: Final = re.compile(r"[\w~-]+(?:\.[\w~-]+)*\.?")
-_BLANK_OR_CONTROL: Final = re.compile(r"[\s\x00-\x1f\x7f]")
+_HOST: Final = lazy.regex(r"[\w~-]+(?:\.[\w~-]+)*\.?")
+_BLANK_OR_CONTROL: Final = lazy.regex(r"[\s\x00-\x1f\x7f]")
 
 
 def check_address(text: str) -> str:

@@ -8,11 +8,12 @@ The syntax: letters, `.`, `\\d \\w \\s` and their opposites, `\\b \\B`, `[classe
 `* + ? {m,n}` up to 50 repeats. Upper and lower case are the same; `^` and `$` are the ends of a line.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
+
+from kenobot.core import lazy
 
 MAX_PATTERNS = 50
 MAX_LENGTH = 200
@@ -136,7 +137,7 @@ _CLASSES: dict[str, CharTest] = {
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r"}
 _EDGES: dict[str, NodeKind] = {"^": "line start", "$": "line end", "\\b": "word edge", "\\B": "no word edge"}
 _SIMPLE_REPEATS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-_COUNT = re.compile(r"\{(\d{1,4})(?:(,)(\d{0,4}))?\}")
+_COUNT = lazy.regex(r"\{(\d{1,4})(?:(,)(\d{0,4}))?\}")
 
 
 class _Compiler:

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from importlib import resources
 from urllib.parse import quote
 
+from kenobot.core import lazy
+
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("redaction.toml").read_text("utf-8"))
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (
         kind["name"],
-        re.compile(kind["pattern"].replace("{break}", _TABLES["break"]), re.IGNORECASE if kind.get("any_case") else 0),
+        lazy.regex(kind["pattern"].replace("{break}", _TABLES["break"]), re.IGNORECASE if kind.get("any_case") else 0),
     )
     for kind in _TABLES["kind"]
 )
@@ -47,7 +49,7 @@ class Redactor:
 # ── for a terminal ───────────────────────────────────────────────────────────────────────────────────────────────
 
 # Controls except tab and newline, line separators, overrides of reading direction, halves of surrogate pairs.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE = lazy.regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def escape_controls(text: str) -> str:

@@ -1,7 +1,6 @@
 """Stream replies from Anthropic's Messages API through the official SDK."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import BaseModel, Field, SecretStr
 
+from kenobot.core import lazy
 from kenobot.core.network import HttpAddress, building_client
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import (
@@ -69,7 +69,7 @@ _STATUS_OF: dict[str, int] = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-_ERROR_NAME = re.compile(r"[a-z_]{1,60}")
+_ERROR_NAME = lazy.regex(r"[a-z_]{1,60}")
 _FIGURES = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",

@@ -4,12 +4,12 @@ A letter is a row of the inbox (`in-12`) or of the outbox (`out-7`). Everything 
 beside a running bot: a row is only changed from a state in which nobody works on it.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from kenobot.core import lazy
 from kenobot.storage.connection import Connection
 
 LetterState = Literal["dead", "failed", "expired", "undelivered", "waiting"]
@@ -18,7 +18,7 @@ LetterOutcome = Literal["done", "missing", "unreadable", "busy"]
 STATES: tuple[LetterState, ...] = ("dead", "failed", "expired", "undelivered", "waiting")
 ENDED: tuple[LetterState, ...] = ("dead", "failed", "expired", "undelivered")
 
-_ID = re.compile(r"(in|out)-([1-9][0-9]{0,17})")
+_ID = lazy.regex(r"(in|out)-([1-9][0-9]{0,17})")
 _AS_LETTER = (
     "SELECT 'in-' || id AS id, CASE WHEN state IN ('pending', 'claimed') THEN 'waiting' ELSE state END AS state, "
     "channel, chat, coalesce(nullif(sender_name, ''), sender) AS person, session != '' AS readable, "

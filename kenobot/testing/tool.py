@@ -2,15 +2,15 @@
 
 import asyncio
 import json
-import re
 
 import pytest
 
+from kenobot.core import lazy
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.provider import Json
 from kenobot.ports.tool import Tool, ToolContext
 
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_NAME = lazy.regex(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def tool_context(call: str = "call-1") -> ToolContext:

@@ -18,25 +18,26 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.quoting import INDEX_LINK, QuoteMark, add_mark, split_mark
+from kenobot.core import lazy
 
 FileKind = Literal["core", "daily", "preferences", "slot", "entity", "ref", "topic"]
 
 PREFERENCES_HEADER = "# User Preferences\n\n"
 
 _DASH = "[—–-]"  # people type the dash their keyboard has
-_ENTRY = re.compile(rf"^## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S)", re.MULTILINE)
-_LIKE_ENTRY = re.compile(rf"^(?=\\*## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S))", re.MULTILINE)
-_ESCAPED_ENTRY = re.compile(rf"^\\(?=\\*## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S))", re.MULTILINE)
-_BULLET = re.compile(r"[-*+][ \t]+(?=\S)")
-_RULE = re.compile(r"[-*+ \t]*")
-_ESCAPED_RULE = re.compile(r"\\+[-*+ \t]*")
-_FENCE = re.compile(r"(`{3,}|~{3,})(.*)", re.DOTALL)
-_SILENT = re.compile(r"\s*(?:#|```|~~~|<!--|---|\Z)")  # headings, code, comments and rules say nothing by themselves
-_ESCAPED_INDEX = re.compile(rf"\\+{INDEX_LINK.pattern}")
-_LIKE_INDEX = re.compile(rf"\\*{INDEX_LINK.pattern}")
+_ENTRY = lazy.regex(rf"^## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S)", re.MULTILINE)
+_LIKE_ENTRY = lazy.regex(rf"^(?=\\*## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S))", re.MULTILINE)
+_ESCAPED_ENTRY = lazy.regex(rf"^\\(?=\\*## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S))", re.MULTILINE)
+_BULLET = lazy.regex(r"[-*+][ \t]+(?=\S)")
+_RULE = lazy.regex(r"[-*+ \t]*")
+_ESCAPED_RULE = lazy.regex(r"\\+[-*+ \t]*")
+_FENCE = lazy.regex(r"(`{3,}|~{3,})(.*)", re.DOTALL)
+_SILENT = lazy.regex(r"\s*(?:#|```|~~~|<!--|---|\Z)")  # headings, code, comments and rules say nothing by themselves
+_ESCAPED_INDEX = lazy.regex(rf"\\+{INDEX_LINK.pattern}")
+_LIKE_INDEX = lazy.regex(rf"\\*{INDEX_LINK.pattern}")
 _LEARNED = "learned: "
-_INDENTED = re.compile(r"(?<=\n)(?:\t| {1,2})")
-_CONTINUED = re.compile(r"(?<=\n)(?=[^\n])")
+_INDENTED = lazy.regex(r"(?<=\n)(?:\t| {1,2})")
+_CONTINUED = lazy.regex(r"(?<=\n)(?=[^\n])")
 
 
 @dataclass(frozen=True, slots=True)

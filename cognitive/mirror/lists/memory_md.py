@@ -11,13 +11,14 @@ from itertools import takewhile
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord
 from kenobot.cognitive.text.quoting import index_line, index_target
+from kenobot.core import lazy
 
 REFERENCE_HEADING = "## Reference"
 
 _CONSOLIDATED = "## Consolidated — "
-_OURS = re.compile(r"## (?:Consolidated [—–-] [0-9]{4}-[0-9]{2}-[0-9]{2}|Reference)[ \t]*\Z")
-_NIGHT = re.compile(r"## Consolidated [—–-] ([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]*\Z")
-_HEADING = re.compile(r"#{1,6}[ \t]")
+_OURS = lazy.regex(r"## (?:Consolidated [—–-] [0-9]{4}-[0-9]{2}-[0-9]{2}|Reference)[ \t]*\Z")
+_NIGHT = lazy.regex(r"## Consolidated [—–-] ([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]*\Z")
+_HEADING = lazy.regex(r"#{1,6}[ \t]")
 
 
 def arrange_memory_md(

@@ -13,16 +13,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.cognitive.store.records import Json
+from kenobot.core import lazy
 
 LineEnding = Literal["\n", "\r\n", "\r"]
 
-_KEY = re.compile(r"([^\W\d][\w.-]*)[ \t]*:(?:[ \t]+(.*))?")
-_PLAIN = re.compile(r"[^\W\d_](?:[\w .+#/@%-]*[\w+#%])?")
+_KEY = lazy.regex(r"([^\W\d][\w.-]*)[ \t]*:(?:[ \t]+(.*))?")
+_PLAIN = lazy.regex(r"[^\W\d_](?:[\w .+#/@%-]*[\w+#%])?")
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
-_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # line ends to YAML, and what it does not allow
+_UNSAFE = lazy.regex("[\x7f-\x9f\u2028\u2029\ufeff]")  # line ends to YAML, and what it does not allow
 _MEANT = frozenset({"true", "false", "null", "yes", "no", "on", "off", "none"})
-_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
-_ENTRY = re.compile(r"""[ \t]+("(?:[^"\\]|\\.)*"|'[^']*'|[^:"'\[{][^:]*?)[ \t]*:(?:[ \t]+(.*))?""")
+_ITEM = lazy.regex(r"[ \t]*-[ \t]+(.*)")
+_ENTRY = lazy.regex(r"""[ \t]+("(?:[^"\\]|\\.)*"|'[^']*'|[^:"'\[{][^:]*?)[ \t]*:(?:[ \t]+(.*))?""")
 
 
 class UnusableFileError(ValueError):

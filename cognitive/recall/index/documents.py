@@ -5,7 +5,6 @@ for records that ended, 32 for a turn. Newer documents have higher ids.
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,6 +14,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.words import fold, standalone_letters, terms
+from kenobot.core import lazy
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.names import split_line
 from kenobot.storage.connection import Connection
@@ -29,7 +29,7 @@ _LONGEST = 2000  # terms of one document
 _CHARACTERS = 40_000
 _ELSEWHERE = ("scratchpad", "profile")  # shown as they stand, never searched
 _SESSION = ("summary", "session")  # form and category of the same: what it is made of is found as turns
-_NAME = re.compile(r"[^\W_]+")
+_NAME = lazy.regex(r"[^\W_]+")
 _ALIASES = ("name", "alias", "aliases", "nickname", "nombre", "apodo")
 
 SEARCHABLE_FORMS = frozenset({"note", "episode", "procedure", "summary", "question", "entity"})

@@ -14,6 +14,7 @@ from typing import Literal, get_args
 from kenobot.cognitive.recall.question.relations import names_other_relationship
 from kenobot.cognitive.text.dates import asks_time_first, calendar_names, names_time
 from kenobot.cognitive.text.words import fold, words
+from kenobot.core import lazy
 
 AnswerKind = Literal["time", "number", "person", "place"]
 AnswerType = Literal[
@@ -23,18 +24,18 @@ AnswerType = Literal[
 
 _KINDS: tuple[AnswerKind, ...] = ("number", "person", "place")
 _TYPES: tuple[AnswerType, ...] = get_args(AnswerType)  # as they are tried: the first that matches counts
-_NAME_ASKED = re.compile(r"\b(?:name|called|nombre|se llama)\b")
-_OPENS = re.compile(
+_NAME_ASKED = lazy.regex(r"\b(?:name|called|nombre|se llama)\b")
+_OPENS = lazy.regex(
     r"\b(?:what|which|how|who|whom|whose|where|when|why|que|cual|quien|donde|adonde|cuando|cuant[oa]s?)\b"
 )
-_LEADING = re.compile(r"^\W*(?:(?:y|and|but|pero|so|in|on|at|from|to|en|de|a|desde|por|con)\s+)?")
-_QUESTION_MARK = re.compile(r"[?？؟]")
-_NAME = re.compile(
+_LEADING = lazy.regex(r"^\W*(?:(?:y|and|but|pero|so|in|on|at|from|to|en|de|a|desde|por|con)\s+)?")
+_QUESTION_MARK = lazy.regex(r"[?？؟]")
+_NAME = lazy.regex(
     r"(?<![.!?:] )(?<!^)\b[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ]\w*"  # a capital within a sentence
     r"|^[^\W\d_a-zà-ÿ]\w+(?='s |’s | (?:is|has|wants|likes|does|es|tiene|quiere|bebe|no)\b)"  # or at its beginning
 )
-_CAPITAL = re.compile(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’-]*")
-_MARKED = re.compile(r"[\"“«]\w|\d[A-Za-z]|[A-Za-z]\d")  # a title, or the name of a thing
+_CAPITAL = lazy.regex(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’-]*")
+_MARKED = lazy.regex(r"[\"“«]\w|\d[A-Za-z]|[A-Za-z]\d")  # a title, or the name of a thing
 _SELF = frozenset("i'm i've i'd i'll".split())
 _LONGEST = 2000  # characters of a text that are searched
 _KIND_OPENING, _TYPE_OPENING = 5, 12  # words of a question within which it says what it asks for
@@ -55,7 +56,7 @@ def _pattern(table: str, name: str) -> re.Pattern[str]:
     text = _tables()[table][name]
     for word, alternatives in reversed(_tables()["words"].items()):  # an entry may name those before it
         text = text.replace(f"<{word}>", alternatives)
-    return re.compile(text.replace("\n", ""))
+    return lazy.regex(text.replace("\n", ""))
 
 
 @lru_cache(1)

@@ -11,12 +11,13 @@ from typing import Literal
 
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import UNSPACED, fold, words
+from kenobot.core import lazy
 
 ConfidenceLevel = Literal["none", "low", "medium", "high"]
 MemoryKind = Literal["facts", "procedures", "episodes"]
 
-_TERM = re.compile(r"[^\W_]\w*(?:['’]\w+)*(?:\+\+|[+#])?")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_TERM = lazy.regex(r"[^\W_]\w*(?:['’]\w+)*(?:\+\+|[+#])?")
+_UNSPACED = lazy.regex(f"[{UNSPACED}]")
 _SHORTEST = 3
 _SHORT = frozenset(
     "ai ar bi cd ci db fm gb go gp hr id ip it js kb ml mb os pc pr qa tb ts tv ui us ux vm vr 3d".split()

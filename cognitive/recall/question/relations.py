@@ -16,6 +16,7 @@ from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.words import fold, head_and_tail, stems, words
+from kenobot.core import lazy
 from kenobot.storage.connection import Connection
 
 _OWN = r"(?:mi|mis|my|our|nuestro|nuestra|nuestros|nuestras)"
@@ -64,7 +65,7 @@ def _relationships() -> tuple[tuple[Relationship, re.Pattern[str]], ...]:
             pattern += rf"|\b{_ARTICLE} (?:{home})\b(?! de | of )"
         if bare := "|".join(bare_words.intersection(each.words)):
             pattern += rf"|\b(?:{bare})\b"
-        found.append((each, re.compile(pattern + _IN_OTHER_WORDS.get(each.words[0], ""))))
+        found.append((each, lazy.regex(pattern + _IN_OTHER_WORDS.get(each.words[0], ""))))
     return tuple(found)
 
 
@@ -135,4 +136,4 @@ def _telling(kind: str, *, boss: bool) -> list[re.Pattern[str]]:
     ]
     if boss:
         patterns += [rf"(?i:\b(?:dependo de|report to)) {_NAME}", rf"{_NAME} (?i:leads|lidera|dirige) "]
-    return list(map(re.compile, patterns))
+    return list(map(lazy.regex, patterns))

@@ -4,7 +4,6 @@ The features are named in `scoring.weights`. The best candidate scores 1, the ot
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -16,11 +15,12 @@ from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.dates import DateRange, calendar_names, parse_date_range
 from kenobot.cognitive.text.words import fold, head_and_tail, words
+from kenobot.core import lazy
 
 _EITHER = 0.5
 _LONGEST_NAMING = 2000  # characters in which names are looked for
 _LONGEST = 300  # characters of a question in which names are taken for whom it is about
-_CAPITALS = re.compile(r"(?<![.!?:;¿¡\n] )(?<![¿¡\n])(?<!^)\b[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ]\w*")
+_CAPITALS = lazy.regex(r"(?<![.!?:;¿¡\n] )(?<![¿¡\n])(?<!^)\b[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ]\w*")
 
 
 @dataclass(frozen=True, slots=True)

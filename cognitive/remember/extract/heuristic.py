@@ -16,23 +16,24 @@ from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.dates import day_named, names_year
 from kenobot.cognitive.text.lexicon import fill_parts, load_phrases
 from kenobot.cognitive.text.words import fold
+from kenobot.core import lazy
 
 Needs = Literal["", "day", "birthday"]
 
 _LONGEST = 4000  # characters that are looked at; people do not introduce themselves in the middle of a document
 _SENTENCES = 40
 _LONGEST_SENTENCE = 300
-_END = re.compile(r"(?<=[.!?…])\s+|\n+|;\s+")
+_END = lazy.regex(r"(?<=[.!?…])\s+|\n+|;\s+")
 _MARKS = " \t,.;:!¡¿…-—\"'«»“”"
-_QUOTE = re.compile(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
+_QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
 _PHRASES = load_phrases("kenobot.cognitive.remember.extract", "rules.toml")
-_OPENINGS = re.compile(rf"(?:(?:{_PHRASES['openings']})\b[\s,:!.]*){{1,3}}")
-_ASKS_TO_REMEMBER = re.compile(
+_OPENINGS = lazy.regex(rf"(?:(?:{_PHRASES['openings']})\b[\s,:!.]*){{1,3}}")
+_ASKS_TO_REMEMBER = lazy.regex(
     rf"(?:please |por favor )?(?:{_PHRASES['asks_to_remember']})(?: de)?(?: that| que)?\b[\s,:]*"
 )
-_REFERS_ELSEWHERE = re.compile(rf"(?:{_PHRASES['elsewhere']})\b(?!\s+(?:is|es)\b)|\W*\Z")
-_CORRECTS = re.compile(rf"(?:{_PHRASES['corrects']})\s+")
-_CLAUSES = re.compile(rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{_PHRASES['clause_starts']})\s)", re.IGNORECASE)
+_REFERS_ELSEWHERE = lazy.regex(rf"(?:{_PHRASES['elsewhere']})\b(?!\s+(?:is|es)\b)|\W*\Z")
+_CORRECTS = lazy.regex(rf"(?:{_PHRASES['corrects']})\s+")
+_CLAUSES = lazy.regex(rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{_PHRASES['clause_starts']})\s)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def _load_rules() -> Iterator[ExtractionRule]:
         pattern = fill_parts("|".join(row.pop("patterns")), tables["parts"])
         first, group, others = pattern.partition("(?P<value>")  # a name may stand only once in a pattern
         pattern = first + group + others.replace("(?P<value>", "(?P<also>")
-        yield ExtractionRule(re.compile(rf"(?:{pattern})(?!\w)"), **row)
+        yield ExtractionRule(lazy.regex(rf"(?:{pattern})(?!\w)"), **row)
 
 
 _RULES = tuple(_load_rules())

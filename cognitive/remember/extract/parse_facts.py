@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.json_answers import outermost_json_values
 from kenobot.cognitive.text.lexicon import alternatives, word_rows
-from kenobot.core import redaction
+from kenobot.core import lazy, redaction
 from kenobot.ports.memory import Relation
 
 Category = Literal[
@@ -35,13 +35,13 @@ _LONGEST = 200_000  # characters of an answer
 _LONGEST_TEXT, _LONGEST_NAME, _LONGEST_VALUE = 2000, 80, 200
 _MOST_ATTRIBUTES, _MOST_TAGS, _MOST_VERDICTS, _MOST_EVIDENCE = 8, 6, 12, 50
 
-_NOTHING = re.compile(r"\W*(?:none|null|nothing|n/?a|no facts?|ningun[oa]?|nada|empty|vac[ií]o)\W*", re.IGNORECASE)
-_BLANKS = re.compile(r"\s+")
-_ATTRIBUTE = re.compile(r"(?:\W|_)+")
-_STATEMENT = re.compile(
+_NOTHING = lazy.regex(r"\W*(?:none|null|nothing|n/?a|no facts?|ningun[oa]?|nada|empty|vac[ií]o)\W*", re.IGNORECASE)
+_BLANKS = lazy.regex(r"\s+")
+_ATTRIBUTE = lazy.regex(r"(?:\W|_)+")
+_STATEMENT = lazy.regex(
     r"(?:[-*•]\s+)?((?:(?:the )?(?:user|owner)|(?:el |la )?(?:usuari[oa]|dueñ[oa]))\s+\S+\s+\S.{0,400})", re.IGNORECASE
 )
-_ABOUT_THE_TALK = re.compile(
+_ABOUT_THE_TALK = lazy.regex(
     r"(?:(?:the |el |la )?(?:user|owner|speaker|usuari[oa]|dueñ[oa]) (?:has |ha )?"
     rf"(?:{alternatives('about_the_talk')})"
     r"|(?:this|the|esta|la) (?:conversation|chat|discussion|conversación|charla)\b)",

@@ -16,13 +16,14 @@ from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, unchanged
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp
+from kenobot.core import lazy
 
-_DONE = re.compile(r"\[[xX✓✔]\][ \t]")
-_OPEN = re.compile(r"\[[ ]?\][ \t]")
+_DONE = lazy.regex(r"\[[xX✓✔]\][ \t]")
+_OPEN = lazy.regex(r"\[[ ]?\][ \t]")
 _STATE = frozenset({"commitment", "goal", "constraint", "preference", "identity", "profile"})  # always at hand
 _BY_HAND = ("edit", "command")
 _OWNER = "owner"  # the actor of what a person does
-_NAME = re.compile(r"[^\W_][\w+#.-]*[\w+#]", re.UNICODE)
+_NAME = lazy.regex(r"[^\W_][\w+#.-]*[\w+#]", re.UNICODE)
 
 
 def plan(view: NightView) -> Iterator[Change]:

@@ -16,10 +16,11 @@ from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.words import stems, words
+from kenobot.core import lazy
 
 SLOT = "identity"
-_HEADING = re.compile(r"#{1,6} ")
-_FENCES = re.compile(r"\A```\w*\n(.*)\n```\s*\Z", re.DOTALL)
+_HEADING = lazy.regex(r"#{1,6} ")
+_FENCES = lazy.regex(r"\A```\w*\n(.*)\n```\s*\Z", re.DOTALL)
 
 
 def questions(view: NightView) -> Sequence[ModelQuestion]:

@@ -23,14 +23,15 @@ from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.lexicon import phrases
 from kenobot.cognitive.text.similarity import SimilarTexts
 from kenobot.cognitive.text.words import fold
+from kenobot.core import lazy
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
 
 PROMOTED = "promoted"
-_NUMBER = re.compile(r"\d+")
-_HEADING = re.compile(r"#{1,6}\s")
-_ENTRY = re.compile(r"#{1,6}\s+[0-9]{1,2}:[0-9]{2}\s+[—–-]\s*")
-_LABEL = re.compile(
+_NUMBER = lazy.regex(r"\d+")
+_HEADING = lazy.regex(r"#{1,6}\s")
+_ENTRY = lazy.regex(r"#{1,6}\s+[0-9]{1,2}:[0-9]{2}\s+[—–-]\s*")
+_LABEL = lazy.regex(
     r"\A(?:lesson(?: learn(?:ed|t))?|learn(?:ed|t)|note|remember|tip|aprendid[oa]|aprend[ií]|lecci[oó]n|nota|recuerda"
     r"|ojo|consejo)\s*:\s+(?=\S)",
     re.IGNORECASE,

@@ -24,6 +24,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.lexicon import alternatives
 from kenobot.cognitive.text.words import detect_language, fold, words
+from kenobot.core import lazy
 from kenobot.ports.memory import Candidate
 
 ErrorClass = Literal["internal", "configuration", "external", "user"]
@@ -34,14 +35,14 @@ OWN_ERRORS: frozenset[ErrorClass] = frozenset({"internal", "configuration"})
 
 _STATUS = r"(?<![\d.])(?:401|403|407|408|429|50[0-4])(?![\d.])"  # of HTTP
 _SIGNS: tuple[tuple[ErrorClass, re.Pattern[str]], ...] = (  # the first that fits decides
-    ("external", re.compile(rf"\b(?:{alternatives('error_external')})\b|{_STATUS}")),
-    ("configuration", re.compile(rf"\b(?:{alternatives('error_configuration')})\b")),
-    ("user", re.compile(rf"\b(?:{alternatives('error_user')})\b")),
+    ("external", lazy.regex(rf"\b(?:{alternatives('error_external')})\b|{_STATUS}")),
+    ("configuration", lazy.regex(rf"\b(?:{alternatives('error_configuration')})\b")),
+    ("user", lazy.regex(rf"\b(?:{alternatives('error_user')})\b")),
 )
-_TECHNICAL = re.compile(rf"\b(?:{alternatives('error_technical')})\b|\b\w+(?:error|exception)\b")
-_GRAVE = re.compile(rf"\b(?:{alternatives('error_grave')})\b")
-_PASSING = re.compile(rf"\b(?:{alternatives('error_passing')})\b")
-_HEADER = re.compile(r"\A#*\s*\d{1,2}:\d{2}\s*[—–-]\s*")
+_TECHNICAL = lazy.regex(rf"\b(?:{alternatives('error_technical')})\b|\b\w+(?:error|exception)\b")
+_GRAVE = lazy.regex(rf"\b(?:{alternatives('error_grave')})\b")
+_PASSING = lazy.regex(rf"\b(?:{alternatives('error_passing')})\b")
+_HEADER = lazy.regex(r"\A#*\s*\d{1,2}:\d{2}\s*[—–-]\s*")
 _REASONS = {
     None: "it tells of no trouble of ours",
     "external": "it came from outside: nothing to be learned",

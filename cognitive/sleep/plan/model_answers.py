@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion
 from kenobot.cognitive.sleep.plan.texts import system_prompt
 from kenobot.cognitive.store.records import Record
+from kenobot.core import lazy
 
-_FENCED = re.compile(r"\A```(?:json)?\s*(.*?)\s*```\Z", re.DOTALL)
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+_FENCED = lazy.regex(r"\A```(?:json)?\s*(.*?)\s*```\Z", re.DOTALL)
+_OBJECT = lazy.regex(r"\{.*\}", re.DOTALL)
 _LONGEST = 100_000  # characters of an answer
 
 

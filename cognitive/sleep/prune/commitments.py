@@ -21,26 +21,27 @@ from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, alternatives, word_set
 from kenobot.cognitive.text.words import fold, stems, words
+from kenobot.core import lazy
 
 OVERDUE = "overdue"
 _FIRST_NIGHT = timedelta(days=30)  # how far back to look without an earlier night
 _OVERLAP = timedelta(days=1)
 _LONGEST = 4000
-_END = re.compile(r"(?<=[.!?…])\s+|\n+|;\s+|,\s+(?=(?:pero|but|y|and)\s)")
-_QUOTE = re.compile(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
-_YES = re.compile(r"\s*(?:s[ií]|yes|yep|yeah|ok|okay|vale|bueno|hola|hey)\s*[,.!]\s*", re.IGNORECASE)
-_AHEAD = re.compile(rf"\b(?:{alternatives('done_ahead')})\b|(?<!\besta )(?<!\bla )\bmañana\b")
-_FUTURE = re.compile(r"\b\w+[aei]r(?:é|emos|án|ás|á)\b", re.IGNORECASE)  # enviaré, as against envié
-_CALLED_OFF = re.compile(rf"\b(?:{alternatives('done_called_off')})\b")
-_FINISHED = re.compile(rf"\b(?:{alternatives('done_finished')})\b")
-_PAST = re.compile(
+_END = lazy.regex(r"(?<=[.!?…])\s+|\n+|;\s+|,\s+(?=(?:pero|but|y|and)\s)")
+_QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
+_YES = lazy.regex(r"\s*(?:s[ií]|yes|yep|yeah|ok|okay|vale|bueno|hola|hey)\s*[,.!]\s*", re.IGNORECASE)
+_AHEAD = lazy.regex(rf"\b(?:{alternatives('done_ahead')})\b|(?<!\besta )(?<!\bla )\bmañana\b")
+_FUTURE = lazy.regex(r"\b\w+[aei]r(?:é|emos|án|ás|á)\b", re.IGNORECASE)  # enviaré, as against envié
+_CALLED_OFF = lazy.regex(rf"\b(?:{alternatives('done_called_off')})\b")
+_FINISHED = lazy.regex(rf"\b(?:{alternatives('done_finished')})\b")
+_PAST = lazy.regex(
     rf"\b(?:i|we)(?:'ve| have| had)? (?:already |finally |just |also )?(?:{alternatives('done_verbs')})\b"
     r"|\b(?:he|hemos) \w+(?:ado|ido|cho|to|sto)\b"
     r"|\bacabo de \w+(?:ar|er|ir)(?:l[oea]s?)?\b"
 )
-_PRETERITE = re.compile(rf"\b(?:{alternatives('done_preterite')})\b")
+_PRETERITE = lazy.regex(rf"\b(?:{alternatives('done_preterite')})\b")
 _EMPTY = STOPWORDS | NEGATIONS | word_set("done_formula")
-_NAME = re.compile(r"(?<=[\w,] )[A-ZÁÉÍÓÚÑÜ][\w'’-]+")
+_NAME = lazy.regex(r"(?<=[\w,] )[A-ZÁÉÍÓÚÑÜ][\w'’-]+")
 
 
 def plan(view: NightView) -> Iterator[Change]:

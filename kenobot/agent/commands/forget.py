@@ -10,7 +10,6 @@ forgets it, so the turn is hidden like any other, and undo brings it back. The r
 first, because no model will read it afterwards.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -32,7 +31,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.provenance import without_quotes
-from kenobot.core import texts
+from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Form
@@ -44,7 +43,7 @@ from kenobot.storage.connection import Connection
 
 _KIND = "forget"
 _POLICY = DEFAULT.control
-_SENTENCES = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
+_SENTENCES = lazy.regex(r"(?<=[.!?…。！？])\s+|\n+")
 _WHOLE = 1.0
 
 

@@ -20,7 +20,7 @@ from kenobot.cognitive.control.undo import (
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.store import feedback, records
 from kenobot.cognitive.store.records import Record
-from kenobot.core import texts
+from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, Text
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.ports.memory import Candidate, Decision, Form
@@ -28,7 +28,7 @@ from kenobot.storage.connection import Connection
 
 _NEWEST = 8  # memories a page
 _LISTED = ("note", "episode", "summary")
-_PAGE = re.compile(r"(?:page|p[aá]gina)\s+0*([1-9][0-9]{0,4})", re.IGNORECASE)
+_PAGE = lazy.regex(r"(?:page|p[aá]gina)\s+0*([1-9][0-9]{0,4})", re.IGNORECASE)
 _BEHIND = 8  # memories that /why names
 _QUOTED = 140  # characters of a message
 _ORIGINS: Mapping[str, Text] = {

@@ -13,6 +13,7 @@ from typing import Literal
 
 from kenobot.cognitive.text.lexicon import fill_parts
 from kenobot.cognitive.text.words import fold
+from kenobot.core import lazy
 from kenobot.core.i18n import Language
 
 _LONGEST = 240  # characters of a wish
@@ -41,19 +42,19 @@ class _Phrases:
         table = _TABLES[language]
         forget = [table["forget_lead"] + fill_parts(wish, table["parts"]) for wish in table["forget"]]
         tell = [table["tell_lead"] + fill_parts(wish, table["parts"]) + table["tail"] for wish in table["tell"]]
-        self.forget = tuple(map(re.compile, forget))
-        self.tell = re.compile("|".join(f"(?:{wish})" for wish in tell))
-        self.any_forget = re.compile("|".join(f"(?:{wish})" for wish in forget).replace("(?P<about>", "(?:"))
-        self.idioms = re.compile("|".join(table["idioms"]))
-        self.more = re.compile("|".join(table["more"]))
-        self.asks = re.compile(table["asks"])
+        self.forget = tuple(map(lazy.regex, forget))
+        self.tell = lazy.regex("|".join(f"(?:{wish})" for wish in tell))
+        self.any_forget = lazy.regex("|".join(f"(?:{wish})" for wish in forget).replace("(?P<about>", "(?:"))
+        self.idioms = lazy.regex("|".join(table["idioms"]))
+        self.more = lazy.regex("|".join(table["more"]))
+        self.asks = lazy.regex(table["asks"])
 
 
 _PHRASES: Mapping[Language, _Phrases] = {"en": _Phrases("en"), "es": _Phrases("es")}
-_PLEASE = re.compile(r"[,]? (?:please|thanks|thank you|now|right now|por favor|porfa|gracias|ya|ahora|ok|vale)$")
-_I_FORGOT = re.compile(r"\W*(?:me )?olvid(?:é|e\u0301)\b", re.IGNORECASE)  # only an accent parts it from an order
+_PLEASE = lazy.regex(r"[,]? (?:please|thanks|thank you|now|right now|por favor|porfa|gracias|ya|ahora|ok|vale)$")
+_I_FORGOT = lazy.regex(r"\W*(?:me )?olvid(?:é|e\u0301)\b", re.IGNORECASE)  # only an accent parts it from an order
 _EVERYTHING = frozenset({"me", "mi", "myself", "mi persona", "me and everything", "mi todo"})
-_SENTENCES = re.compile(r"[.!?;:][)\"'”»]?\s+\S|[\r\n]")
+_SENTENCES = lazy.regex(r"[.!?;:][)\"'”»]?\s+\S|[\r\n]")
 
 
 def match_command(text: str) -> MemoryRequest | None:
@@ -94,8 +95,8 @@ def _forgetting(plain: str, language: Language, phrases: _Phrases, asked: bool) 
 # ── answers to a question ────────────────────────────────────────────────────────────────────────────────────────
 
 _YES, _NO, _ALL = (frozenset(_TABLES["answers"][kind]) for kind in ("yes", "no", "all"))
-_NUMBERS = re.compile(_TABLES["answers"]["numbers"])
-_DIGITS = re.compile(r"[0-9]+")
+_NUMBERS = lazy.regex(_TABLES["answers"]["numbers"])
+_DIGITS = lazy.regex(r"[0-9]+")
 
 
 def parse_answer(text: str) -> Answer | None:

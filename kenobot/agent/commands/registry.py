@@ -14,7 +14,7 @@ from functools import partial
 from kenobot.agent.commands import forget, guide, memory, owner
 from kenobot.agent.commands.command import Change, Command, CommandCall, CommandContext
 from kenobot.agent.commands.natural_language import match_command, parse_answer
-from kenobot.core import texts
+from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, told_language
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import Principal
@@ -25,7 +25,7 @@ from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
 
-_COMMAND = re.compile(r"/([a-z][a-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL | re.IGNORECASE)
+_COMMAND = lazy.regex(r"/([a-z][a-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL | re.IGNORECASE)
 _PEOPLE: frozenset[Change] = frozenset({"people"})
 _PROPOSALS: frozenset[Change] = frozenset({"memory", "proposals"})
 

@@ -1,13 +1,12 @@
 """Set apart the block of the runtime in a prompt. Pure."""
 
-import re
-
+from kenobot.core import lazy
 from kenobot.core.lookalikes import defuse, markup_pattern
 
 _BLOCK = "kenobot-context"
 BLOCK_OPEN = f"<{_BLOCK}>"
 BLOCK_CLOSE = f"</{_BLOCK}>"
-_BORDER = re.compile(rf"{markup_pattern([_BLOCK], r'(?:[^<>]{0,256}+>)?').pattern}|<\|")  # <|: chat templates
+_BORDER = lazy.regex(rf"{markup_pattern([_BLOCK], r'(?:[^<>]{0,256}+>)?').pattern}|<\|")  # <|: chat templates
 
 
 def runtime_block(text: str) -> str:

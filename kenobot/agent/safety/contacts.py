@@ -8,30 +8,31 @@ import re
 from collections.abc import Iterator
 
 from kenobot.agent.safety.hosts import PROGRAM_WORDS
+from kenobot.core import lazy
 
 Span = tuple[int, int]
 
 # Not within a word. Colons and dots go on, as in `@name:server` and `@app.route`.
-_HANDLE = re.compile(r"(?<![^\W_])@[\w-]{2,64}+(?:[.:][\w-]{1,64}+)*+")
-_PRICE = re.compile(r"@[0-9]{1,3}(?:[.,:][0-9]+)*\Z")
-_PARTS = re.compile(r"[.:]")
-_SERVICE_CODE = re.compile(r"(?<![\w*#])[*#]{1,3}[0-9][0-9*]{1,40}+#")
+_HANDLE = lazy.regex(r"(?<![^\W_])@[\w-]{2,64}+(?:[.:][\w-]{1,64}+)*+")
+_PRICE = lazy.regex(r"@[0-9]{1,3}(?:[.,:][0-9]+)*\Z")
+_PARTS = lazy.regex(r"[.:]")
+_SERVICE_CODE = lazy.regex(r"(?<![\w*#])[*#]{1,3}[0-9][0-9*]{1,40}+#")
 # One row of figures with what people put in between. Not part of an account, a sum or a longer row.
-FIGURES = re.compile(
+FIGURES = lazy.regex(
     r"(?<![\w#€$£¥])(?<![0-9][.,:/ -])(?:\+[ ]?)?\(?[0-9](?:[ \u00a0]?[-–.()/]?[ \u00a0]?[0-9]){6,19}+"
     r"(?![\w%€$£¥]|[.,][0-9])"
 )
-_NO_FIGURE = re.compile(r"[^0-9]+")
-_AREA = re.compile(r"\([0-9]{2,4}\)[ \u00a0-]?[0-9]")
-_TRUNK = re.compile(r"0[0-9]{1,4}[ \u00a0./()-]")
-_OPTIONAL_ZERO = re.compile(r"\(0\)")
-_DATE = re.compile(r"[0-9]{4}[-./][0-9]{2}[-./][0-9]{2}|[0-9]{1,2}[-./][0-9]{1,2}[-./][0-9]{4}|[0-9]{4}[-–][0-9]{4}\Z")
+_NO_FIGURE = lazy.regex(r"[^0-9]+")
+_AREA = lazy.regex(r"\([0-9]{2,4}\)[ \u00a0-]?[0-9]")
+_TRUNK = lazy.regex(r"0[0-9]{1,4}[ \u00a0./()-]")
+_OPTIONAL_ZERO = lazy.regex(r"\(0\)")
+_DATE = lazy.regex(r"[0-9]{4}[-./][0-9]{2}[-./][0-9]{2}|[0-9]{1,2}[-./][0-9]{1,2}[-./][0-9]{4}|[0-9]{4}[-–][0-9]{4}\Z")
 _NEAR = 32
 _LONGEST_NUMBER = 15
 _LONGEST_AT_HOME = 11
 _SHORTEST_ABROAD = 9
-_SUM = re.compile(r"\+?[1-9][0-9]?(?:[ \u00a0.][0-9]{3}){2,}\Z")
-_CALLING = re.compile(
+_SUM = lazy.regex(r"\+?[1-9][0-9]?(?:[ \u00a0.][0-9]{3}){2,}\Z")
+_CALLING = lazy.regex(
     r"(?:\b(?:call|calls|calling|phone|telephone|tel|dial|ring|text|sms|whatsapp|signal|viber|fax|mobile|cell|hotline"
     r"|llam\w{1,6}|marca\w{0,4}|marque|tel[eé]fonos?|tfno|m[oó]vil|celular|escr[ií]b\w{1,6}|bizum"
     r"|appel\w{1,4}|t[eé]l[eé]phone|portable|ruf\w{0,3}|anruf\w{0,4}|telefon\w{0,4}|handy|lig[au]\w{0,2}|ligue|celulare"

@@ -5,9 +5,10 @@ alone, after an initial ("M.Dupont"), or with a forgotten blank between two sent
 published.
 """
 
-import re
 import tomllib
 from importlib import resources
+
+from kenobot.core import lazy
 
 _FOLDER = resources.files(__package__)
 _TABLES = tomllib.loads(_FOLDER.joinpath("urls.toml").read_text("utf-8"))
@@ -20,7 +21,7 @@ _ANNOTATIONS, _ATTRIBUTES, _BEGINNINGS, _FILES, _FILE_DOMAINS, FRONT_PAGES, _OBJ
     )
 )
 PROGRAM_WORDS = _ANNOTATIONS | _OBJECTS
-_FIGURES = re.compile(r"(?:0x[0-9a-f]+|[0-9]+)(?:\.(?:0x[0-9a-f]+|[0-9]+))*")
+_FIGURES = lazy.regex(r"(?:0x[0-9a-f]+|[0-9]+)(?:\.(?:0x[0-9a-f]+|[0-9]+))*")
 _LONGEST_VARIABLE = 3
 
 

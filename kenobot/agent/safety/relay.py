@@ -14,19 +14,20 @@ from urllib.parse import unquote
 
 from kenobot.cognitive.text.lexicon import load_phrases
 from kenobot.cognitive.text.provenance import content_words
+from kenobot.core import lazy
 
 Span = tuple[int, int]
 
-_PASSING_ON = re.compile(
+_PASSING_ON = lazy.regex(
     rf"(?<!\w)(?:{load_phrases(__package__, 'relay.toml')['passing_on']})(?!\w)",
     re.IGNORECASE,
 )
-_TOKEN = re.compile(r"(?<![\w@])[\w%](?:[\w%+/._~=-]*[\w=])")
-_PIECES = re.compile(r"[^\W\d_]+|[0-9]+")
-_GROUPED = re.compile(r"(?<=[0-9])[.,' \u00a0](?=[0-9])")
-_HEX = re.compile(r"(?:[0-9a-fA-F]{2}){4,}")
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
-_UNREADABLE = re.compile(r"(?=[^0-9]*[0-9])(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9+/=_-]{24,}|[0-9a-fA-F]{32,}")
+_TOKEN = lazy.regex(r"(?<![\w@])[\w%](?:[\w%+/._~=-]*[\w=])")
+_PIECES = lazy.regex(r"[^\W\d_]+|[0-9]+")
+_GROUPED = lazy.regex(r"(?<=[0-9])[.,' \u00a0](?=[0-9])")
+_HEX = lazy.regex(r"(?:[0-9a-fA-F]{2}){4,}")
+_BASE64 = lazy.regex(r"[A-Za-z0-9+/_-]{8,}={0,2}")
+_UNREADABLE = lazy.regex(r"(?=[^0-9]*[0-9])(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9+/=_-]{24,}|[0-9a-fA-F]{32,}")
 _SHORTEST = 6
 _LONGEST = 512
 _LETTERS, _DIGITS = 4, 3

@@ -20,6 +20,7 @@ from itertools import chain
 
 from kenobot.agent.safety.contacts import FIGURES, figures_of, find_contacts
 from kenobot.agent.safety.hosts import FRONT_PAGES, is_domain, is_file_name, is_host
+from kenobot.core import lazy
 from kenobot.postprocessors.code_ranges import Range, code_ranges
 
 # What takes no room on screen: a client may drop it, and the address works.
@@ -30,7 +31,7 @@ _UNSEEN = (
 # What Markdown takes away or writes for another sign, where that makes a name with dots: `a**b**.c`, `a&#46;b`.
 _WRITTEN = dict.fromkeys(("46", "x2e", "period"), ".") | dict.fromkeys(("64", "x40", "commat"), "@")
 _WRITTEN |= dict.fromkeys(("47", "x2f", "sol"), "/")
-_UNSEEN_RUN = re.compile(
+_UNSEEN_RUN = lazy.regex(
     rf"[{_UNSEEN}]+|(?:\*{{1,3}}|~~|__|\\)(?=\.)|\\(?=[_-])|(?<=\.)(?:\*{{1,3}}|~~|__)(?=\w)"
     rf"|(?<=[^\W\d_])(?:\*{{1,3}}|~~)(?=[^\W\d_])|&(?ai:#0{{0,6}}({'|'.join(_WRITTEN)})|({'|'.join(_WRITTEN)}));"
 )
@@ -49,31 +50,31 @@ _HOST = rf"(?<!{_LETTER}){_LETTER}++(?:\.{_LETTER}++)++"
 # Dots that are spelt out: in brackets with or without a word, a word between blanks, a dot between blanks.
 _DOT = r"(?:[ ]?[\[({][ ]?(?:\.|(?ai:dot|punto|point|punkt|ponto))[ ]?[\])}][ ]?|[ ](?ai:dot|punto|ponto)[ ]|[ ]\.[ ])"
 _SPELT = rf"(?<!{_LETTER}){_LETTER}++(?:\.{_LETTER}++)*+(?={_DOT})(?:(?:{_DOT}|\.){_LETTER}++)++"
-_SPELT_DOT = re.compile(rf"{_DOT}|\.")
-_LOOSE_DOT = re.compile(r"[ ](?:(?ai:dot|punto|ponto)|\.)[ ]")
+_SPELT_DOT = lazy.regex(rf"{_DOT}|\.")
+_LOOSE_DOT = lazy.regex(r"[ ](?:(?ai:dot|punto|ponto)|\.)[ ]")
 _COMMON = frozenset("app biz club co com dev edu eu gov info io me mobi net online org shop site tv xyz".split())
-_SPELT_PATH = re.compile(r"(?:[ ](?ai:slash|barra|/)[ ][^\s]++|[ ]?/[^\s]++)++")
+_SPELT_PATH = lazy.regex(r"(?:[ ](?ai:slash|barra|/)[ ][^\s]++|[ ]?/[^\s]++)++")
 _AT = r"[ ]?[\[({][ ]?(?ai:at|arroba|@)[ ]?[\])}][ ]?|[ ](?ai:arroba)[ ]"
-_LOCAL_IN_WORDS = re.compile(rf"[\w.+%-]{{1,64}}(?:{_AT})\Z")
-_SPELT_LOCAL = re.compile(rf"[\w.+%-]{{1,64}}(?:{_AT}|[ ](?ai:at)[ ]|@)\Z")
-_SPELT_AT = re.compile(_AT)
+_LOCAL_IN_WORDS = lazy.regex(rf"[\w.+%-]{{1,64}}(?:{_AT})\Z")
+_SPELT_LOCAL = lazy.regex(rf"[\w.+%-]{{1,64}}(?:{_AT}|[ ](?ai:at)[ ]|@)\Z")
+_SPELT_AT = lazy.regex(_AT)
 _NUMBER = "number"
-_IS_NUMBER = re.compile(r"[+(*#]?[ ]?[0-9*#][0-9 \u00a0().*#/–-]*\Z")
-_NAME = re.compile(rf"{_LETTER}++")
-_WHOLE_HOST = re.compile(_HOST)
+_IS_NUMBER = lazy.regex(r"[+(*#]?[ ]?[0-9*#][0-9 \u00a0().*#/–-]*\Z")
+_NAME = lazy.regex(rf"{_LETTER}++")
+_WHOLE_HOST = lazy.regex(_HOST)
 _TARGET = r"\]\(\s{0,8}<?(?=[^\s)])|(?<![^\n])[ \t]{0,3}\[[^\[\]\n]{1,200}\]:[ \t]{0,8}<?(?=\S)"
-_FOUND = re.compile(rf"(?P<target>{_TARGET})|(?P<scheme>{_WITH_SCHEME})|(?P<spelt>{_SPELT})|(?P<host>{_HOST})")
-_NOT_BLANK = re.compile(r"[^\s]*+")
+_FOUND = lazy.regex(rf"(?P<target>{_TARGET})|(?P<scheme>{_WITH_SCHEME})|(?P<spelt>{_SPELT})|(?P<host>{_HOST})")
+_NOT_BLANK = lazy.regex(r"[^\s]*+")
 # A link whose words are an address: what follows is an address of its own, and looked at as such.
-_UNTIL_TARGET = re.compile(r"(?:[^\s\]]++|\](?!\((?ai:https?)://))*+")
-_IN_BRACKETS = re.compile(r"[^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*+")
-_AFTER_HOST = re.compile(r"(?::[0-9]{1,5})?+(?=[/\\?#])|:[0-9]{1,5}")
-_REST_OF_TARGET = re.compile(r"""[^\S\n]{0,8}(?:"[^"\n]{0,200}"|'[^'\n]{0,200}')?[^\S\n]{0,8}\)""")
-_LOCAL_AND_AT = re.compile(r"[\w.+%-]@\Z")
-_LOCAL_PART = re.compile(r"[\w.+%-]{1,64}\Z")
+_UNTIL_TARGET = lazy.regex(r"(?:[^\s\]]++|\](?!\((?ai:https?)://))*+")
+_IN_BRACKETS = lazy.regex(r"[^\s()]*+(?:\([^\s()]*+\)[^\s()]*+)*+")
+_AFTER_HOST = lazy.regex(r"(?::[0-9]{1,5})?+(?=[/\\?#])|:[0-9]{1,5}")
+_REST_OF_TARGET = lazy.regex(r"""[^\S\n]{0,8}(?:"[^"\n]{0,200}"|'[^'\n]{0,200}')?[^\S\n]{0,8}\)""")
+_LOCAL_AND_AT = lazy.regex(r"[\w.+%-]@\Z")
+_LOCAL_PART = lazy.regex(r"[\w.+%-]{1,64}\Z")
 _TRAILING = ".,;:!?¡¿…'\"`´*_~)]}>|»”’“‘«，。、；：！？）」』】"
-_HOST_PART = re.compile(r"[^/\\?#]*+")
-_BEFORE_WORD = re.compile(r"[ ](?=[^\W\d_])[^A-Z]")
+_HOST_PART = lazy.regex(r"[^/\\?#]*+")
+_BEFORE_WORD = lazy.regex(r"[ ](?=[^\W\d_])[^A-Z]")
 _LONGEST_TEXT = 1024
 _ROUNDS = 5
 _MOST_BEGINNINGS = 20

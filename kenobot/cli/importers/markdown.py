@@ -12,25 +12,26 @@ from datetime import date, time
 from importlib import resources
 
 from kenobot.cognitive.text.words import fold, words
+from kenobot.core import lazy
 
-_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*$")
-_BULLET = re.compile(r"(?:[-*+]|\d{1,4}[.)])[ \t]+(?=\S)")
-_BOX = re.compile(r"\[([ xX])\][ \t]+")
-_RULE = re.compile(r"(?:[-*_=][ \t]*){3,}")
-_FENCE = re.compile(r"(`{3,}|~{3,})")
-_FRONT = re.compile(r"\A---[ \t]*\n(?:[^\n]*\n){0,200}?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_BOLD = re.compile(r"\*\*(?=\S)([^*\n]{1,300})\*\*|(?<!\w)__(?=\S)([^_\n]{1,300})__(?!\w)")
-_ITALIC_LINE = re.compile(r"(?:_(?!_).+(?<!_)_|\*(?!\*).+(?<!\*)\*)")
-_LABEL = re.compile(r"([^:\n]{1,60}):(?:[ \t]+(.*))?", re.DOTALL)
-_UNFILLED = re.compile(
+_HEADING = lazy.regex(r"(#{1,6})[ \t]+(.*?)[ \t]*#*$")
+_BULLET = lazy.regex(r"(?:[-*+]|\d{1,4}[.)])[ \t]+(?=\S)")
+_BOX = lazy.regex(r"\[([ xX])\][ \t]+")
+_RULE = lazy.regex(r"(?:[-*_=][ \t]*){3,}")
+_FENCE = lazy.regex(r"(`{3,}|~{3,})")
+_FRONT = lazy.regex(r"\A---[ \t]*\n(?:[^\n]*\n){0,200}?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_COMMENT = lazy.regex(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_BOLD = lazy.regex(r"\*\*(?=\S)([^*\n]{1,300})\*\*|(?<!\w)__(?=\S)([^_\n]{1,300})__(?!\w)")
+_ITALIC_LINE = lazy.regex(r"(?:_(?!_).+(?<!_)_|\*(?!\*).+(?<!\*)\*)")
+_LABEL = lazy.regex(r"([^:\n]{1,60}):(?:[ \t]+(.*))?", re.DOTALL)
+_UNFILLED = lazy.regex(
     r"[_*]?\((?!\d)[^()\n]*\)[_*]?|_[^_\n]*_|\*[^*\n]*\*|tbd|todo|n/?a|\.{3}|…|-|pending|pendiente|por definir|unknown",
     re.IGNORECASE,
 )
-_ROW = re.compile(r"\|(.*)\|[ \t]*$")
-_TABLE_RULE = re.compile(r"[|:\- \t]+")
-_TIME = re.compile(r"\[?(\d{1,2}):(\d{2})(?::\d{2})?[ \t]*([ap]\.?m\.?)?\]?(?:[ \t]*[—–:-]+)?[ \t]*", re.IGNORECASE)
-_DATE = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
+_ROW = lazy.regex(r"\|(.*)\|[ \t]*$")
+_TABLE_RULE = lazy.regex(r"[|:\- \t]+")
+_TIME = lazy.regex(r"\[?(\d{1,2}):(\d{2})(?::\d{2})?[ \t]*([ap]\.?m\.?)?\]?(?:[ \t]*[—–:-]+)?[ \t]*", re.IGNORECASE)
+_DATE = lazy.regex(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
 _WORDS = tomllib.loads(resources.files(__package__).joinpath("headings.toml").read_text("utf-8"))
 _GENERAL = frozenset(_WORDS["general"].split())
 _CATEGORIES = {word: category for category, row in _WORDS["categories"].items() for word in row.split()}

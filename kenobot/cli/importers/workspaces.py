@@ -12,6 +12,7 @@ from typing import Literal
 
 from kenobot.cli.importers.folder import SourceFolder, json_lines
 from kenobot.cli.importers.plan import FilePlan, ImportPlan
+from kenobot.core import lazy
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 
@@ -20,13 +21,13 @@ _CHARACTER = {
     "IDENTITY.md": "your bot's name and manner: copy what you want to keep to memory/identity/core.md here",
 }
 _TOOLS = {"TOOLS.md": "your notes about your tools: tell the bot what it should know of them"}
-_SAVED_SESSION = re.compile(r"\A\s*# Session:[^\n]*\n(?:\s*- \*\*[^\n]*\n)*")
-_SPOKEN = re.compile(
+_SAVED_SESSION = lazy.regex(r"\A\s*# Session:[^\n]*\n(?:\s*- \*\*[^\n]*\n)*")
+_SPOKEN = lazy.regex(
     r"(?m)^(?:\*\*)?(?:user|assistant|system|tool)(?:\*\*)?:[^\n]*(?:\n(?!\s*\n|#)[^\n]*)*", re.IGNORECASE
 )
-_STAMPED = re.compile(r"(?m)^\[(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?)\][ \t]*")
-_RAW = re.compile(r"\[(?:RAW|MEMORY_CLEAR)\]")  # a transcript, or a copy of MEMORY.md: no summary
-_PLACE = re.compile(r"[-*+][ \t]+")
+_STAMPED = lazy.regex(r"(?m)^\[(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?)\][ \t]*")
+_RAW = lazy.regex(r"\[(?:RAW|MEMORY_CLEAR)\]")  # a transcript, or a copy of MEMORY.md: no summary
+_PLACE = lazy.regex(r"[-*+][ \t]+")
 
 
 def _base(folder: SourceFolder, mark: str) -> str:

@@ -5,12 +5,13 @@ import re
 import tomllib
 from typing import Any
 
+from kenobot.core import lazy
 from kenobot.ports.errors import ConfigError
 
 Value = str | bool | list[str]
 
-_HEADER = re.compile(r"\s*\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(?:#.*)?")
-_ANY_HEADER = re.compile(r"\s*\[")
+_HEADER = lazy.regex(r"\s*\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(?:#.*)?")
+_ANY_HEADER = lazy.regex(r"\s*\[")
 
 
 def set_value(text: str, section: str, key: str, value: Value) -> str:
@@ -52,8 +53,8 @@ def _edit(text: str, section: str, key: str, written: str) -> str:
         return "".join((*lines, *gap, f"[{section}]{end_of_line}", new))
     end = next((at for at in range(header + 1, len(lines)) if _ANY_HEADER.match(lines[at])), len(lines))
     own = range(header + 1, end)
-    assigned = re.compile(rf"\s*{re.escape(key)}\s*=")
-    offered = re.compile(rf"\s*#\s*{re.escape(key)}\s*=")
+    assigned = lazy.regex(rf"\s*{re.escape(key)}\s*=")
+    offered = lazy.regex(rf"\s*#\s*{re.escape(key)}\s*=")
     if (at := next((at for at in own if assigned.match(lines[at])), None)) is not None:
         lines[at] = new.replace(end_of_line, _remark(lines[at]) + end_of_line)
     else:

@@ -1,7 +1,6 @@
 """The sources of settings: a file, the environment, credential files. Each remembers the origin of its values."""
 
 import os
-import re
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -11,7 +10,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from kenobot.core import plugins
+from kenobot.core import lazy, plugins
 from kenobot.ports.errors import ConfigError
 
 KeyPath = tuple[str, ...]
@@ -56,7 +55,7 @@ _RENAMED_VALUES: Mapping[KeyPath, Mapping[str, str]] = {
 
 _NOT_SETTINGS = frozenset({"KENOBOT_HOME"})
 _SECRET_ENDINGS = ("token", "api_key", "secret", "password")
-_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_PLACE = lazy.regex(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 class EnvValue(str):

@@ -1,6 +1,5 @@
 """Play an act of the story in a folder of its own, and record after each step what was shown and what changed."""
 
-import re
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +12,7 @@ from kenobot.cognitive.sleep import report, run_rows
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.cognitive.sleep.report import ChangeReport, NightReport
 from kenobot.cognitive.store import sleep_plans
+from kenobot.core import lazy
 from kenobot.evals.demo.story import Act, DemoStep, Story
 from kenobot.gateway.access import Roster
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
@@ -26,7 +26,7 @@ _RECORD_FILES = "facts"  # the folder with a file for each record
 _IDENTITY = "identity/"
 _NIGHTS = 400
 _SCORED = 100  # patterns of which the best fit is shown
-_BLANK = re.compile(r"\n{3,}")
+_BLANK = lazy.regex(r"\n{3,}")
 
 
 @dataclass(frozen=True, slots=True)

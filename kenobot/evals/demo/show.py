@@ -1,7 +1,6 @@
 """The tour as people see it in a terminal, and as programs read it."""
 
 import difflib
-import re
 import textwrap
 import tomllib
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from importlib import resources
 from kenobot.cognitive.procedural.pattern import MatchedPattern
 from kenobot.cognitive.sleep.report import ChangeReport
 from kenobot.cognitive.store.records import Json
+from kenobot.core import lazy
 from kenobot.core.i18n import Language
 from kenobot.evals.demo.play import FileChange, StepResult
 from kenobot.evals.demo.story import Act
@@ -20,7 +20,7 @@ _TABLES = tomllib.loads(resources.files(__package__).joinpath("words.toml").read
 _MONTHS: dict[Language, str] = _TABLES["months"]
 _SENTENCES: dict[str, dict[Language, str]] = _TABLES["sentences"]
 _STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33, "magenta": 35, "cyan": 36}
-_TAG = re.compile(r"</?[a-z-]+>")
+_TAG = lazy.regex(r"</?[a-z-]+>")
 _TOLD = ("tier", "status")  # columns whose change a reader understands
 _CONTEXT = 1  # lines around a change
 

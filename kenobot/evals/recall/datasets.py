@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
+from kenobot.core import lazy
 from kenobot.ports.errors import ConfigError
 
 BUILT_IN: tuple[str, ...] = ("own", "talks")
@@ -21,7 +22,7 @@ BUILT_IN: tuple[str, ...] = ("own", "talks")
 _LOCOMO_KINDS = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 _LOCOMO_TIMES = ("%I:%M %p on %d %B, %Y",)
 _LONGMEMEVAL_TIMES = ("%Y/%m/%d (%a) %H:%M", "%Y/%m/%d")
-_TURN = re.compile(r"D\d+:\d+")
+_TURN = lazy.regex(r"D\d+:\d+")
 _LATER = timedelta(hours=1)  # a question comes so long after the last of what it is asked of, where nothing says when
 
 JsonRow = Mapping[str, object]

@@ -2,6 +2,7 @@
 
 import re
 
+from kenobot.core import lazy
 from kenobot.core.i18n import Language
 from kenobot.providers.offline import phrases
 from kenobot.providers.offline.matching import fold, rank
@@ -14,11 +15,11 @@ _LONGEST_QUOTE = 300  # characters; a longer line is cut
 _LONGEST_STATEMENT = 600  # characters; beyond that it is a text, not something said about oneself
 
 _MARKS = " .,;:!?¿¡…"
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
-_MENTION = re.compile(r"\A@\w+[\s,:]*")
-_THANKS_AND_MORE = re.compile(rf"{phrases.THANKS.pattern}[.,;!]+\s*(?=[¿¡]?\w)", re.IGNORECASE)
+_SENTENCE_END = lazy.regex(r"(?<=[.!?…])\s+|\n+")
+_MENTION = lazy.regex(r"\A@\w+[\s,:]*")
+_THANKS_AND_MORE = lazy.regex(rf"{phrases.THANKS.pattern}[.,;!]+\s*(?=[¿¡]?\w)", re.IGNORECASE)
 _FINISHED = "<bootstrap-complete/>"
-_TAG_OPENER = re.compile(r"<(?=[/!]?[^\W\d_])")
+_TAG_OPENER = lazy.regex(r"<(?=[/!]?[^\W\d_])")
 
 
 def answer(request: ParsedRequest) -> str:

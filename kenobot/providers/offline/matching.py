@@ -1,18 +1,18 @@
 """Rank remembered lines by the words they share with a question, in any script."""
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from math import log
 
+from kenobot.core import lazy
 from kenobot.providers.offline.phrases import ACCENTED, CONCEPTS, STOP_WORDS
 
 _WEAK = 0.5  # of the best line's score; what scores less is noise beside it
 
 # Scripts that put no spaces between words: Thai to Burmese, Khmer, kana, Han, Hangul.
-_UNSPACED = re.compile("[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
+_UNSPACED = lazy.regex("[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 
 
 def stems(text: str) -> frozenset[str]:

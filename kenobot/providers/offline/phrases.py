@@ -8,6 +8,7 @@ import tomllib
 from importlib import resources
 from typing import Literal
 
+from kenobot.core import lazy
 from kenobot.core.i18n import Language
 
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("phrases.toml").read_text("utf-8"))
@@ -16,7 +17,7 @@ _HEARD = {name: "|".join(rows) for name, rows in _TABLES["heard"].items()}
 
 def _opening(name: str) -> re.Pattern[str]:
     """Match a text that starts with one of the phrases, upper or lower case, at the end of a word."""
-    return re.compile(rf"[¿¡\s]*(?:{_HEARD[name]})(?!\w)", re.IGNORECASE)
+    return lazy.regex(rf"[¿¡\s]*(?:{_HEARD[name]})(?!\w)", re.IGNORECASE)
 
 
 # ── how people begin ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -26,7 +27,7 @@ POLITE = _opening("polite")
 SPANISH = _opening("spanish")
 THANKS = _opening("thanks")
 FAREWELL = _opening("farewell")
-YES_OR_NO = re.compile(rf"[¡\s]*(?:{_HEARD['yes_or_no']})[\s.!]*\Z", re.IGNORECASE)
+YES_OR_NO = lazy.regex(rf"[¡\s]*(?:{_HEARD['yes_or_no']})[\s.!]*\Z", re.IGNORECASE)
 # Cut from the end of a fact: the first group after any space, the second only after a comma or a full stop.
 PLEASE = ("please", "por favor")
 AFTERTHOUGHTS = ("thanks", "thank you", "gracias", "ok", "okay", "vale", "eh", "right", "sí", "si")
@@ -37,18 +38,18 @@ _CAN_YOU = r"(?:(?:can|could|will|would) you (?:please )?|i (?:want|need) you to
 _THAT = r"(?:(?:that|this|the fact that|to|down)(?!\w))?"
 _PUEDES = r"(?:(?:puedes|podr[ií]as|quiero que|necesito que) )?"
 _QUE = r"(?:(?:de )?(?:que|esto)(?!\w))?"
-REMEMBER = re.compile(
+REMEMBER = lazy.regex(
     rf"[¿¡\s]*(?:{_CAN_YOU}(?:{_HEARD['remember_en']})(?!\w)\s*{_THAT}"
     rf"|{_PUEDES}(?:{_HEARD['remember_es']})(?!\w)\s*{_QUE})[\s:,]*",
     re.IGNORECASE,
 )
 IN_THIS_CHAT = _opening("in_this_chat")
 FORGET = _opening("forget")
-REPEAT = re.compile(rf"[¡\s]*(?:{_HEARD['repeat']})(?!\w)[\s:,]*", re.IGNORECASE)
+REPEAT = lazy.regex(rf"[¡\s]*(?:{_HEARD['repeat']})(?!\w)[\s:,]*", re.IGNORECASE)
 ABOUT_THE_BOT = _opening("about_the_bot")
 _ABOUT_ME = r"(?:\s+(?:about (?:me|myself|us)|of me|(?:de|sobre) (?:m[ií]|nosotros)))?"
-EVERYTHING = re.compile(rf"[¿\s]*(?:{_HEARD['everything']}){_ABOUT_ME}[\s?.!]*\Z", re.IGNORECASE)
-ABOUT_ONESELF = re.compile(rf"\b(?:{_HEARD['about_oneself']})\b", re.IGNORECASE)
+EVERYTHING = lazy.regex(rf"[¿\s]*(?:{_HEARD['everything']}){_ABOUT_ME}[\s?.!]*\Z", re.IGNORECASE)
+ABOUT_ONESELF = lazy.regex(rf"\b(?:{_HEARD['about_oneself']})\b", re.IGNORECASE)
 MY_NAME = _opening("my_name")
 QUESTION = _opening("question")
 
@@ -57,11 +58,11 @@ QUESTION = _opening("question")
 STATEMENT = _opening("statement")
 NO_NAME = _opening("no_name")
 _NAME = r"([^\W\d_][\w'’.-]{0,39}(?: [^\W\d_a-zà-ÿ][\w'’-]{0,39}){0,3})"
-SAID_NAME = re.compile(rf"[¡\s]*(?i:{_HEARD['said_name']})\s+{_NAME}")
-THEIR_NAME = re.compile(rf"(?i:{_HEARD['their_name']})\s+{_NAME}")
+SAID_NAME = lazy.regex(rf"[¡\s]*(?i:{_HEARD['said_name']})\s+{_NAME}")
+THEIR_NAME = lazy.regex(rf"(?i:{_HEARD['their_name']})\s+{_NAME}")
 # These two only while we get to know one another; otherwise "soy Virgo" is no name.
-PRESENTED = re.compile(rf"[¡\s]*(?i:{_HEARD['presented']})\s+(?=[^\W\d_a-zà-ÿ]){_NAME}")
-BARE_NAME = re.compile(r"[¡\s]*([^\W\d_][\w'’.-]{0,39}(?: [^\W\d_][\w'’.-]{0,39}){0,3})[\s.!]*\Z")
+PRESENTED = lazy.regex(rf"[¡\s]*(?i:{_HEARD['presented']})\s+(?=[^\W\d_a-zà-ÿ]){_NAME}")
+BARE_NAME = lazy.regex(r"[¡\s]*([^\W\d_][\w'’.-]{0,39}(?: [^\W\d_][\w'’.-]{0,39}){0,3})[\s.!]*\Z")
 NAME_PARTICLES = frozenset(["de", "del", "la", "las", "los", "el", "y"])
 
 # ── what the provider says ───────────────────────────────────────────────────────────────────────────────────────

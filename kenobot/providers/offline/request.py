@@ -5,24 +5,25 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kenobot.core import lazy
 from kenobot.core.i18n import Language, guess_language
 from kenobot.ports.provider import Block, Request
 from kenobot.providers.offline.phrases import SPANISH
 
 CONTEXT = "<kenobot-context>"
 
-_MEMORY = re.compile(
+_MEMORY = lazy.regex(
     r"#{2,3} +(?:Long-term memory|Recent notes|Chat-specific memory|Preferences|New preferences|Remembered about this"
     r"|What worked before)\b"
 )
-_SCRATCHPAD = re.compile(r"#{2,3} +Working memory\b")
-_OTHER = re.compile(
+_SCRATCHPAD = lazy.regex(r"#{2,3} +Working memory\b")
+_OTHER = lazy.regex(
     r"#{1,3} +(?:Memory|Memory tags|Chat context|First Conversation|Said earlier)\b|</?kenobot-context>"
 )
-_DAY = re.compile(r"#{2,4} +(\d{4}-\d{2}-\d{2})\s*$")
-_ENTRY = re.compile(r"#{2,4} +\d{1,2}:\d{2}(?::\d{2})? +[—–-] +(.*)$")
-_BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)]) +(.*)$")
-_MARKS = re.compile(r" _\((?:(\d{4}-\d{2}-\d{2})\b)?[^()\n]*\)_\Z")  # what recall says of a memory, behind it
+_DAY = lazy.regex(r"#{2,4} +(\d{4}-\d{2}-\d{2})\s*$")
+_ENTRY = lazy.regex(r"#{2,4} +\d{1,2}:\d{2}(?::\d{2})? +[—–-] +(.*)$")
+_BULLET = lazy.regex(r"(?:[-*+]|\d{1,3}[.)]) +(.*)$")
+_MARKS = lazy.regex(r" _\((?:(\d{4}-\d{2}-\d{2})\b)?[^()\n]*\)_\Z")  # what recall says of a memory, behind it
 _BOOTSTRAP = "## First Conversation — Bootstrap"
 
 

@@ -21,6 +21,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import normalize_name, same_value
 from kenobot.cognitive.text.similarity import topic_words
 from kenobot.cognitive.text.words import fold
+from kenobot.core import lazy
 from kenobot.ports.memory import Relation
 
 PairRelation = Literal["repeat", "contradiction", "independent", "open"]
@@ -42,7 +43,7 @@ _RELATIONS: Mapping[str, Relation] = {
 }
 _TOKENS = 16  # of an answer about one pair
 _LONGEST = 400  # characters of a memory that are shown
-_LINE = re.compile(r"\W*(\d{1,3})\s*[.):\]]\W*([a-z]+)\b", re.IGNORECASE)
+_LINE = lazy.regex(r"\W*(\d{1,3})\s*[.):\]]\W*([a-z]+)\b", re.IGNORECASE)
 
 QuestionBatch = tuple[ModelQuestion, tuple[RecordPair, ...]]
 
