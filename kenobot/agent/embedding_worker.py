@@ -111,6 +111,10 @@ class EmbeddingWorker(BackgroundTask):
         self.begin()
         self._wake.set()
 
+    def note_news(self) -> None:
+        """Embed new memories and turns soon, unless the worker has not begun: then its start finds them."""
+        self._wake.set()
+
     async def load(self) -> None:
         """Return once all stored vectors are loaded, for a process that queries once and ends."""
         self.begin()

@@ -237,7 +237,7 @@ class TurnRunner:
             follow(command.changes)
         self._s.delivery.dispatch(parts)
         self._s.mirror.mark_dirty()
-        self._s.embedding.wake()
+        self._s.embedding.note_news()
         await self._signals.emit_in_chat(MESSAGE_OUT, pending, text=text)
 
     async def _defer(self, data: TurnData, reason: str) -> None:
@@ -331,7 +331,7 @@ class TurnRunner:
         self._s.delivery.dispatch(waiting)
         decided = [decision.record for _, decision in data.decisions if decision.record is not None]
         self._s.mirror.mark_dirty([*decided, *reacted])
-        self._s.embedding.wake()
+        self._s.embedding.note_news()
         if effects.bootstrap_ended:
             try:
                 await asyncio.to_thread(self._s.identity.finish_bootstrap)
