@@ -53,35 +53,56 @@ def strengthen_link(
     known = links.get_link(connection, src, dst, type_)
     now = records.stamp(at)
     if known is None:
-        made = Link(src, dst, type_, weight, policy.first_confidence.get(type_, 1.0), 1, now)
+        made = _first_link(src, dst, type_, weight, now, policy)
     else:
         left = current_confidence(type_, known.confidence, days_since(at, known.last_at), policy)
         sure = raised_confidence(left, policy.growth_per_repeat)
         made = Link(src, dst, type_, max(weight, known.weight), sure, known.seen + 1, max(now, known.last_at))
-    links.upsert_link(connection, made, why)
+    links.upsert_links(connection, [(made, why)])
     return made
 
 
+def _first_link(src: int, dst: int, type_: LinkType, weight: float, now: str, policy: GraphPolicy) -> Link:
+    return Link(src, dst, type_, weight, policy.first_confidence.get(type_, 1.0), 1, now)
+
+
 def link_new_record(
-    connection: Connection, record: Record, act: ChangeContext, policy: GraphPolicy = DEFAULT
+    connection: Connection,
+    record: Record,
+    act: ChangeContext,
+    policy: GraphPolicy = DEFAULT,
+    *,
+    alike: Iterable[tuple[int, float]] = (),
 ) -> list[Link]:
-    """Link a new record to at most `links_per_type` others of each type, in a transaction; returns the links."""
-    made = [
-        strengthen_link(connection, record.id, other, "entity", act.at, f"both are about {subject}", policy=policy)
-        for other, subject in links.ids_about_subjects(
-            connection, record.scope, _subjects(record), record.id, policy.links_per_type
-        )
+    """Link a record that was just made to older ones, in a transaction; returns the links.
+
+    alike: ids of those that are like it, and how much. Of each other type it gets at most `links_per_type`.
+    """
+    subjects = _subjects(record)
+    named = links.ids_about_subjects(connection, record.scope, subjects, record.id, policy.links_per_type)
+    told = _told_before(connection, record, act, policy) if act.session else []
+    found: list[tuple[LinkType, str, int, float]] = [
+        *(("related", "alike", other, min(1.0, likeness)) for other, likeness in alike),
+        *(("entity", f"both are about {subject}", other, 1.0) for other, subject in named),
+        *((type_, why, other, 1.0) for type_, why, other in told),
     ]
-    if not act.session:
-        return made
+    now = records.stamp(act.at)
+    made = [(_first_link(record.id, to, type_, weight, now, policy), why) for type_, why, to, weight in found]
+    links.upsert_links(connection, made)
+    return [link for link, _ in made]
+
+
+def _told_before(
+    connection: Connection, record: Record, act: ChangeContext, policy: GraphPolicy
+) -> list[tuple[LinkType, str, int]]:
+    """What the same conversation brought in just before a record, and what that names as its cause."""
     since = records.stamp(act.at - timedelta(minutes=policy.window_minutes))
     before = links.recently_created(connection, act.session, record.scope, since, record.id, 4 * policy.links_per_type)
     found: list[tuple[LinkType, str, int]] = [("time", "told together", other) for other, _ in before]
     found = found[: policy.links_per_type]
     if (phrase := causal_phrase(record.text)) is not None:
         found += [("causal", phrase, cause) for cause in _causes(record.text, before)[: policy.links_per_type]]
-    made += [strengthen_link(connection, record.id, to, type_, act.at, why, policy=policy) for type_, why, to in found]
-    return made
+    return found
 
 
 def _subjects(record: Record) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Literal
 
 from kenobot.cognitive.beliefs import lifecycle
-from kenobot.cognitive.beliefs.links import link_new_record, strengthen_link
+from kenobot.cognitive.beliefs.links import link_new_record
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import boxes
@@ -276,10 +276,8 @@ def _outcome(found: Comparison, record: int) -> Decision:
 
 def _link(connection: Connection, record: Record, found: Comparison, act: ChangeContext, policy: Policy) -> None:
     """Tie a new record to what it belongs with, and lay it into the open box."""
-    for other, nearness in found.related:
-        weight = min(1.0, nearness)
-        strengthen_link(connection, record.id, other.id, "related", act.at, "alike", weight=weight, policy=policy.graph)
-    link_new_record(connection, record, act, policy.graph)
+    alike = [(other.id, nearness) for other, nearness in found.related]
+    link_new_record(connection, record, act, policy.graph, alike=alike)
     boxes.add_to_open_box(connection, record, act, policy.boxes)
 
 

@@ -148,8 +148,10 @@ def _denied(made: RecordDraft, record: Record, policy: AdmitPolicy) -> tuple[Cla
 def _same_frame(made: RecordDraft, record: Record) -> bool:
     """Return whether both are plain statements of the same one thing, in whatever words or language."""
     told = {normalize_name(name): value for name, value in made.attributes.items()}
+    if len(told) != 1:
+        return False
     said = {normalize_name(name): value for name, value in _said(record).items()}
-    if len(told) != 1 or told.keys() != said.keys():
+    if told.keys() != said.keys():
         return False
     return all(same_value(said[name], told[name]) for name in told) and all(
         attribute_statements.read_attribute(text) is not None for text in (record.text, made.text)

@@ -35,14 +35,20 @@ def get_link(connection: Connection, src: int, dst: int, type_: LinkType) -> Lin
     return Link(*row) if row else None
 
 
-def upsert_link(connection: Connection, made: Link, why: str) -> None:
-    """Write a link, new or known. A known one keeps its first time, and its reason unless there is another."""
-    connection.execute(
+def upsert_links(connection: Connection, made: Iterable[tuple[Link, str]]) -> None:
+    """Write links, new or known, each with its reason.
+
+    A known one keeps its first time, and its reason unless there is another.
+    """
+    connection.executemany(
         "INSERT INTO link (src, dst, type, weight, confidence, seen, first_at, last_at, why) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (src, dst, type) DO UPDATE SET weight = excluded.weight, "
         "confidence = excluded.confidence, seen = excluded.seen, last_at = excluded.last_at, "
         "why = CASE excluded.why WHEN '' THEN why ELSE excluded.why END",
-        (made.src, made.dst, made.type, made.weight, made.confidence, made.seen, made.last_at, made.last_at, why),
+        [
+            (each.src, each.dst, each.type, each.weight, each.confidence, each.seen, each.last_at, each.last_at, why)
+            for each, why in made
+        ],
     )
 
 

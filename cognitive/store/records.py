@@ -9,7 +9,7 @@ Queries keep within scopes: see `kenobot.cognitive.store.scopes`. A rows module 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from kenobot.cognitive.store.scopes import Scopes, scope_filter, scope_names
@@ -86,6 +86,8 @@ class Record(NamedTuple):
     @property
     def attribute_map(self) -> dict[str, str]:
         """Return what it says of its subject, by name."""
+        if self.attributes == "{}":
+            return {}
         found = json.loads(self.attributes)
         return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
@@ -170,6 +172,8 @@ def count(connection: Connection, where: str, values: Sequence[SqlValue], reach:
 
 def stamp(moment: datetime) -> str:
     """A moment as the database keeps it: fixed width, so that text order is time order."""
+    if moment.tzinfo is UTC:
+        return moment.isoformat(timespec="microseconds")  # the same, five times as fast
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
 
 

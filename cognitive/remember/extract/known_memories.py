@@ -18,6 +18,7 @@ GUIDELINES = "guidelines"
 """The slot of what experience says about what to note. It holds figures by kind, and nobody's words."""
 
 _TEXT = 1000  # characters of a turn that are looked for
+_LATEST = 256  # memories among which those of the last turns are, also where many chats talk at once
 
 
 def near_by_subject(connection: Connection, text: str, reach: Scopes, limit: int) -> Sequence[int]:
@@ -64,7 +65,7 @@ def told_memories(
         return []
     reach = tuple(dict.fromkeys((turns[0].scope, chat_scope(session))))
     wanted = {turn.inbox_id for turn in told if turn.inbox_id is not None}
-    ids = [n for scope in reach for n in records.newest_from_messages(connection, scope, wanted, policy.max_known)]
+    ids = [n for scope in reach for n in records.newest_from_messages(connection, scope, wanted, _LATEST)]
     found = records.by_ids(connection, ids, reach)
     missing = wanted.difference(*(record.source_message_ids for record in found.values()))
     for turn in told:

@@ -76,7 +76,7 @@ def activation(case: Case) -> Outcome:
         for edge in asked["edges"]:
             ends = records[edge["from"]], records[edge["to"]]
             made = Link(*ends, edge["type"], edge["weight"], edge["confidence"], 1, stamp(START))
-            links.upsert_link(connection, made, "")
+            links.upsert_links(connection, [(made, "")])
         seeds = {records[seed]: 1.0 for seed in asked["seeds"]}
         found = spread_activation(connection, seeds, ("owner",), policy)
     named = {record: name for name, record in records.items()}
