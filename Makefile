@@ -42,8 +42,8 @@ soak: $(VENV)/.ready ## a hundred thousand messages and a flood, by hand: a quar
 	@$(BIN)/python -m tests.soak --through telegram --messages 5000
 	@$(BIN)/python -m tests.soak.fairness
 
-bench: $(VENV)/.ready ## start, memory, latency and throughput, with a profile
-	@$(BIN)/python -m bench
+bench: $(VENV)/.ready ## what it costs, for docs/performance.md: latency, throughput, CPU, start, memory; ten minutes
+	@$(BIN)/python -m bench --write docs/performance.md
 
 bench-against: $(VENV)/.ready ## this tree beside the commit REV, in turn: what a turn costs; some minutes
 	@$(BIN)/python -m bench.against $(REV)

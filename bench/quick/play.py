@@ -43,6 +43,7 @@ Home = Literal["empty", "past", "lived"]
 PREFIX: Mapping[Home, str] = {"empty": "", "past": "past_", "lived": "lived_"}
 
 _DIGEST_SECONDS = 600.0
+_IDLE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Played:
 
 
 class Stage:
-    """A checkout with its homes in a folder, made once; each play has copies of them.
+    """A checkout with its homes in a new folder, made once; each play has copies of them.
 
     empty: used for one "hello". past: has just been given a long past. lived: has digested it, after `digest`.
     """
@@ -85,13 +86,16 @@ class Stage:
         shutil.copytree(empty, folder / "past")
         past.fill(folder / "past", plan.past_turns, plan.past_memories)
 
-    def digest(self) -> dict[str, float]:
-        """Let the bot work through the past that it was given; the seconds of CPU that this takes."""
+    def digest(self, patience: float = _DIGEST_SECONDS) -> dict[str, float]:
+        """Let the bot work through the past that it was given; the seconds of CPU that this takes.
+
+        Raises RuntimeError after `patience` seconds; the home is then left as far as it came.
+        """
         shutil.copytree(self._folder / "past", self._folder / "lived")
         with Running(self._checkout, self._folder / "lived", self._embedder) as bot:
             bot.ask(1)
-            if not bot.wait_until_quiet(_DIGEST_SECONDS, looks=20):
-                raise RuntimeError(f"The bot has not digested its past within {_DIGEST_SECONDS:.0f} s.")
+            if not bot.wait_until_quiet(patience, looks=20):
+                raise RuntimeError(f"The bot has not digested its past within {patience:.0f} s.")
             return {DIGEST: round(bot.cpu, 3)}
 
     def play(self, homes: Sequence[Home]) -> Played:
@@ -105,6 +109,15 @@ class Stage:
             figures |= {PREFIX[kind] + key: found[key] for key in TALK}
             steps[kind] = step
         return Played({key: round(value, 3) for key, value in figures.items()}, steps)
+
+    def idle(self) -> dict[str, float]:
+        """Percent of a core and memory of a bot that was asked one question and has nothing to do since."""
+        with self._copied("empty") as home, Running(self._checkout, home, self._embedder) as bot:
+            bot.ask(1, watch=False)
+            bot.wait_until_quiet(_IDLE_SECONDS, looks=20)
+            before = bot.cpu
+            time.sleep(_IDLE_SECONDS)
+            return {"idle_percent": 100 * (bot.cpu - before) / _IDLE_SECONDS, "idle_rss_mb": bot.rss}
 
     @contextmanager
     def _copied(self, kind: Home) -> Iterator[Path]:

@@ -10,15 +10,14 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from bench.process_usage import cpu_seconds, resident_mb
 from bench.quick.scene import CHANNEL, Asked, Told
 
 _HERE = Path(__file__).parent
-_TICKS = os.sysconf("SC_CLK_TCK")
 _PATIENCE = 120.0  # seconds that one request may take
 _LOOK, _RESTING = 0.1, 0.03  # quiet: at most 3 % of a core over some looks in a row
 CHATS = 50
@@ -127,9 +126,17 @@ class Running:
         self._server.close()
         self._log.close()
 
-    def ask(self, turns: int = 0, chats: int = 1, *, remember: bool = False, most_seconds: float = 60.0) -> Told:
+    def ask(
+        self, turns: int = 0, chats: int = 1, *, remember: bool = False, most_seconds: float = 60.0, watch: bool = True
+    ) -> Told:
         """Have so many turns played; none: only what the event loop went through since the last request."""
-        asked: Asked = {"turns": turns, "chats": chats, "remember": remember, "most_seconds": most_seconds}
+        asked: Asked = {
+            "turns": turns,
+            "chats": chats,
+            "remember": remember,
+            "most_seconds": most_seconds,
+            "watch": watch,
+        }
         self._stream.write(json.dumps(asked) + "\n")
         self._stream.flush()
         line = self._stream.readline()
@@ -141,12 +148,12 @@ class Running:
     @property
     def cpu(self) -> float:
         """Seconds of CPU so far, of the process and all its children, those that ended included."""
-        return sum(_cpu(pid) for pid in self._family())
+        return cpu_seconds(self._process.pid)
 
     @property
     def rss(self) -> float:
         """Resident megabytes of the process and its children."""
-        return sum(_resident(pid) for pid in self._family())
+        return resident_mb(self._process.pid)
 
     def wait_until_quiet(self, patience: float, looks: int = 5) -> bool:
         """Wait until it has rested for some looks in a row, or for `patience` seconds; return whether it has rested."""
@@ -159,12 +166,6 @@ class Running:
                 return True
         return False
 
-    def _family(self) -> list[int]:
-        pids = [self._process.pid]
-        for pid in pids:  # grows while it is gone through
-            pids += _children(pid)
-        return pids
-
 
 def configure(checkout: Checkout, home: Path, port: int, embedder: str) -> None:
     """Write the home's kenobot.toml."""
@@ -174,30 +175,3 @@ def configure(checkout: Checkout, home: Path, port: int, embedder: str) -> None:
         f"[provider]\nname = 'instant'\n[channels]\nenabled = ['{CHANNEL}']\n"
         f"[channels.{CHANNEL}]\nport = {port}\nowners = {[str(chat) for chat in range(CHATS)]!r}\n{chosen}"
     )
-
-
-def _children(pid: int) -> Sequence[int]:
-    try:
-        return [
-            int(child)
-            for task in Path(f"/proc/{pid}/task").iterdir()
-            for child in (task / "children").read_text().split()
-        ]
-    except OSError:
-        return ()
-
-
-def _cpu(pid: int) -> float:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return sum(map(int, fields[11:15])) / _TICKS  # user and system time, its own and that of children that ended
-
-
-def _resident(pid: int) -> float:
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0.0
-    return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS")), 0.0)

@@ -29,13 +29,14 @@ _TICK = 0.01
 class Asked(TypedDict):
     """A request: so many turns in so many chats, each reply with a `<memory>` or none. No turns: only look.
 
-    most_seconds: begin no turn after that.
+    most_seconds: begin no turn after that. watch: look at the event loop from now on, which takes some CPU itself.
     """
 
     turns: int
     chats: int
     remember: bool
     most_seconds: float
+    watch: bool
 
 
 class LoopFigures(TypedDict):
@@ -65,6 +66,7 @@ class _LoopWatch:
     """Measures how late the event loop comes to a tick, and how much CPU its callbacks take at a stretch."""
 
     def __init__(self) -> None:
+        self._ticking: asyncio.Task[None] | None = None
         self._reset()
 
     def _reset(self) -> None:
@@ -84,7 +86,17 @@ class _LoopWatch:
         self._reset()
         return found
 
-    async def tick(self) -> None:
+    def begin(self) -> None:
+        """Look from now on."""
+        if self._ticking is None:
+            self._ticking = asyncio.create_task(self._tick())
+            self._time_steps()
+
+    def end(self) -> None:
+        if self._ticking is not None:
+            self._ticking.cancel()
+
+    async def _tick(self) -> None:
         while True:
             due, computed = time.monotonic() + _TICK, time.process_time()
             await asyncio.sleep(_TICK)
@@ -92,8 +104,7 @@ class _LoopWatch:
             self._pause = max(self._pause, late)
             self._own_pause = max(self._own_pause, min(late, time.process_time() - computed))
 
-    def time_steps(self) -> None:
-        """Time the CPU of every callback from now on."""
+    def _time_steps(self) -> None:
         run = Handle._run
 
         def timed(handle: Handle) -> None:
@@ -149,15 +160,13 @@ class BenchChannel:
 
     async def run(self, sink: Sink) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
-        self._watch.time_steps()
-        ticking = asyncio.create_task(self._watch.tick())
-        try:
-            while line := await reader.readline():
-                asked: Asked = json.loads(line)
-                writer.write(json.dumps(await self._play(sink, asked)).encode() + b"\n")
-                await writer.drain()
-        finally:
-            ticking.cancel()
+        while line := await reader.readline():
+            asked: Asked = json.loads(line)
+            if asked["watch"]:
+                self._watch.begin()
+            writer.write(json.dumps(await self._play(sink, asked)).encode() + b"\n")
+            await writer.drain()
+        self._watch.end()
         await asyncio.Event().wait()  # returning would mean that the conversation is over
 
     async def _play(self, sink: Sink, asked: Asked) -> Told:
