@@ -12,6 +12,7 @@ from datetime import date
 from functools import partial
 from heapq import nlargest
 from operator import mul
+from typing import NamedTuple
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.recall import RecallPolicy
@@ -35,8 +36,7 @@ _BEST_OF_STRETCH = 3
 _WINDOW = 3
 
 
-@dataclass(frozen=True, slots=True)
-class RankedTurn:
+class RankedTurn(NamedTuple):
     """A turn with its score, and the features that the score sums. relevance: 0 to 1. matched: stems of the question.
 
     segment_relevance: the greatest of its segment: an answer may share no word with its question, and stand beside a
@@ -48,7 +48,11 @@ class RankedTurn:
     relevance: float
     segment_relevance: float
     matched: tuple[str, ...]
-    features: Mapping[str, float]
+    values: tuple[float, ...]
+
+    @property
+    def features(self) -> dict[str, float]:
+        return dict(zip(turn_weights(), self.values, strict=True))
 
 
 @dataclass(slots=True)
@@ -63,6 +67,7 @@ class _Talk:
     places: dict[tuple[int, int], IndexedTurn] = field(default_factory=dict)
     ses: dict[int, float] = field(default_factory=dict)  # bounded: a few hundred turns: the policy; turn
     sums: dict[int, float] = field(default_factory=dict)  # bounded: a few hundred turns: the policy; turn
+    said: dict[int, tuple[str, ...]] = field(default_factory=dict)  # bounded: a few hundred turns: the policy; turn
     stretches: int = 1
     usual: float = 1.0
 
@@ -78,7 +83,10 @@ class _Talk:
 
     def stems(self, message: int) -> tuple[str, ...]:
         """List a stem of each of the words that a turn has."""
-        return tuple(self.words[at].stems[0] for at in self.bits(message))
+        mask = self.held.get(message, 0)
+        if mask not in self.said:
+            self.said[mask] = tuple(self.words[at].stems[0] for at in self.bits(message))
+        return self.said[mask]
 
     def worth(self, mask: int) -> float:
         """Sum the gains of the words of a bit mask."""
@@ -227,10 +235,10 @@ def _valued(
     full = sum(sorted(talk.gains, reverse=True)[: policy.words_of_full_match]) or 1.0
     raw = {message: _own(talk, message) for message in talk.held.keys() & talk.turns.keys()}
     lex = _damped(raw)
-    win = _damped({message: _with_neighbours(talk, turn) for message, turn in talk.turns.items()})
+    win = _damped(_with_neighbours(talk))
     close = _rescale(near)
     around = _best_of(talk, close)
-    weights = turn_weights()
+    weights = tuple(turn_weights().values())
     own = {
         message: _relevance(raw.get(message, 0.0) / full, near.get(message), whole)
         for message in (raw.keys() | near.keys()) & talk.turns.keys()
@@ -252,7 +260,7 @@ def _valued(
             close.get(message, 0.0),
             around.get(turn.segment, 0.0),
         )
-        found.append((sum(map(mul, weights.values(), values)), message, turn, values))
+        found.append((sum(map(mul, weights, values)), message, turn, values))
     return [
         RankedTurn(
             turn,
@@ -260,7 +268,7 @@ def _valued(
             own.get(message, 0.0),
             best[turn.segment],
             talk.stems(message),
-            dict(zip(weights, values, strict=True)),
+            values,
         )
         for score, message, turn, values in nlargest(policy.max_ranked_turns, found)
     ]
@@ -278,22 +286,29 @@ def _own(talk: _Talk, message: int) -> float:
     return _bm25(talk.worth(mask), 1, talk.turns[message].word_count / talk.usual, _TURN) if mask else 0.0
 
 
-def _with_neighbours(talk: _Talk, turn: IndexedTurn) -> float:
-    """Compute the BM25 of a turn with its neighbours."""
-    before = talk.places.get((turn.segment, turn.position - 1))
-    after = talk.places.get((turn.segment, turn.position + 1))
-    own = talk.held.get(turn.message, 0)
-    one = talk.held.get(before.message, 0) if before is not None else 0
-    other = talk.held.get(after.message, 0) if after is not None else 0
-    said = own | one | other
-    if not said:
-        return 0.0
-    thrice = own & one & other
-    twice = (own & one | own & other | one & other) & ~thrice
-    words = turn.word_count + sum(each.word_count for each in (before, after) if each is not None)
-    length = words / (_WINDOW * talk.usual)
-    times = ((said & ~twice & ~thrice, 1), (twice, 2), (thrice, 3))
-    return sum(_bm25(talk.worth(mask), count, length, _TURN) for mask, count in times if mask)
+def _with_neighbours(talk: _Talk) -> dict[int, float]:
+    """Compute the BM25 of each turn with its neighbours, by message."""
+    k1, b = _TURN
+    held, place, usual = talk.held, talk.places.get, _WINDOW * talk.usual
+    values: dict[int, float] = {}
+    for message, turn in talk.turns.items():
+        before, after = place((turn.segment, turn.position - 1)), place((turn.segment, turn.position + 1))
+        own = held.get(message, 0)
+        one = held.get(before.message, 0) if before is not None else 0
+        other = held.get(after.message, 0) if after is not None else 0
+        value = 0.0
+        if said := own | one | other:
+            words = turn.word_count
+            words += before.word_count if before is not None else 0
+            words += after.word_count if after is not None else 0
+            damping = k1 * (1 - b + b * (words / usual))
+            thrice = own & one & other
+            twice = (own & one | own & other | one & other) & ~thrice
+            for mask, count in ((said & ~twice & ~thrice, 1), (twice, 2), (thrice, 3)):
+                if mask:
+                    value += talk.worth(mask) * count * (k1 + 1) / (count + damping)
+        values[message] = value
+    return values
 
 
 def _named(talk: _Talk, query: ParsedQuery) -> Callable[[IndexedTurn], float]:
