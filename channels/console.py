@@ -47,10 +47,17 @@ class ConsoleSettings(BaseModel, extra="forbid", frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ConsoleOptions:
-    """Options of the command line. message: send only this, then end. trace: print notices too."""
+    """Options of the command line. message: send only this, then end. trace: print notices too.
+
+    For a person at a terminal: opening: printed before the first prompt. leaving: says how to leave, after a Ctrl-C.
+    commands: completed after a slash.
+    """
 
     message: str | None = None
     trace: bool = False
+    opening: str = ""
+    leaving: str = ""
+    commands: Sequence[str] = ()
 
 
 class Console:
@@ -137,12 +144,16 @@ class Console:
     async def _converse(self, sink: Sink) -> None:
         from prompt_toolkit.patch_stdout import patch_stdout
 
-        self._prompt = prompt_session(self._surroundings.home / "console_history")
+        if self.options.opening:
+            await self.print_notice(f"{self.options.opening}\n")
+        self._prompt = prompt_session(self._surroundings.home / "console_history", self.options.commands)
         with patch_stdout(raw=True):
             while True:
                 try:
                     line = await self._prompt.prompt_async("> ")
                 except KeyboardInterrupt:  # as in a shell: drop the line, stay
+                    if self.options.leaving:
+                        await self.print_notice(self.options.leaving)
                     continue
                 except EOFError:
                     break
@@ -218,9 +229,13 @@ def _is_goodbye(line: str) -> bool:
     return line.strip().lower() in EXIT_COMMANDS
 
 
-def prompt_session(history: Path) -> "PromptSession[str]":
-    """Open line editing with a history file. Enter sends; Alt+Enter, or Enter after a backslash, starts a line."""
+def prompt_session(history: Path, commands: Sequence[str] = ()) -> "PromptSession[str]":
+    """Open line editing with a history file. Enter sends; Alt+Enter, or Enter after a backslash, starts a line.
+
+    commands: what Tab completes after a slash at the beginning.
+    """
     from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import WordCompleter
     from prompt_toolkit.history import FileHistory
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
@@ -241,7 +256,14 @@ def prompt_session(history: Path) -> "PromptSession[str]":
     def _new_line(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
 
-    return PromptSession(history=FileHistory(str(history)), key_bindings=keys, multiline=True)
+    names = WordCompleter([f"/{name}" for name in commands], sentence=True)
+    return PromptSession(
+        history=FileHistory(str(history)),
+        key_bindings=keys,
+        multiline=True,
+        completer=names,
+        complete_while_typing=False,
+    )
 
 
 def trim_history(history: Path) -> None:

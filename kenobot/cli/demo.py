@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 
 from kenobot.cli.context import CommandContext
-from kenobot.core.i18n import Language
+from kenobot.core.i18n import Language, terminal_language
 from kenobot.evals.demo import story
 from kenobot.evals.demo.show import DisplayStyle
 from kenobot.evals.demo.tour import WIDTH, Tour, play_tour
@@ -17,8 +17,7 @@ def demo(context: CommandContext) -> int:
     told = story.load()
     if args.wording:
         told = replace(told, acts=tuple(act for act in told.acts if act.name == args.wording))
-    spanish = os.environ.get("LANG", "").lower().startswith("es")
-    language: Language = args.lang or ("es" if spanish else "en")
+    language: Language = args.lang or terminal_language(os.environ)
     width = min(WIDTH, shutil.get_terminal_size((WIDTH, 0)).columns)
     colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     pauses = not args.fast and not args.json and sys.stdout.isatty()

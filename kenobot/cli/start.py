@@ -2,12 +2,15 @@
 
 import asyncio
 import ctypes
+import os
 from random import Random
 
+from kenobot.agent.commands.registry import COMMAND_NAMES
 from kenobot.app import app, plugin_instances
 from kenobot.channels.console import ConsoleOptions
 from kenobot.cli.context import CommandContext
-from kenobot.core import log
+from kenobot.core import log, texts
+from kenobot.core.i18n import terminal_language
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.gateway.channel_supervisor import start_extended
 from kenobot.ports.errors import ConfigError, StoreCorrupt
@@ -47,7 +50,21 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
 
 
 def chat(context: CommandContext) -> int:
-    return serve_channels(context, ConsoleOptions(message=context.args.message, trace=context.args.trace))
+    args = context.args
+    if args.message is not None:
+        return serve_channels(context, ConsoleOptions(message=args.message, trace=args.trace))
+    language, settings = terminal_language(os.environ), context.loaded.settings
+    language = settings.bot.language if settings.bot.language != "auto" else language
+    who = texts.CONSOLE_OFFLINE if settings.provider.name == "offline" else texts.CONSOLE_PROVIDER
+    opening = texts.CONSOLE_OPENING(
+        language,
+        name=settings.bot.name,
+        who=who(language, provider=settings.provider.name),
+        folder=context.home.memory,
+    )
+    opening = f"{opening}\n{texts.CONSOLE_KEYS(language)}"
+    leaving = texts.CONSOLE_LEAVING(language)
+    return serve_channels(context, ConsoleOptions(None, args.trace, opening, leaving, COMMAND_NAMES))
 
 
 def limit_malloc_arenas() -> bool:

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
 from importlib import resources
 from typing import Literal, NamedTuple
 
@@ -28,6 +29,12 @@ def told_language(text: str) -> Language | None:
     if spanish == english:
         return None
     return "es" if spanish > english else "en"
+
+
+def terminal_language(environment: Mapping[str, str]) -> Language:
+    """Return the language of a terminal by its locale; English for any but a Spanish one."""
+    locale = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := environment.get(name))), "")
+    return "es" if locale.lower().startswith("es") else "en"
 
 
 class Text(NamedTuple):

@@ -51,6 +51,9 @@ _NAMED: Mapping[str, Command] = {
     for command in _COMMANDS
     for at, name in enumerate(command.names)
 }
+COMMAND_NAMES = tuple(_NAMED)
+"""The names of all commands, in every language, without the slash."""
+
 _WISHES: Mapping[str, Command] = {
     "tell": Command((), memory.show_memory),
     "forget": Command((), partial(forget.forget_memory, asking=True)),

@@ -12,7 +12,7 @@ from pydantic import SecretStr, ValidationError
 
 from kenobot.cli.setup.toml_edit import Value
 from kenobot.core import plugins
-from kenobot.core.i18n import Language
+from kenobot.core.i18n import Language, terminal_language
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.core.settings.schema import BotSettings
 
@@ -110,7 +110,7 @@ class Wizard:
     def _language(self) -> Language:
         chosen = self.changes.values.get(("bot", "language"), self.changes.loaded.settings.bot.language)
         if chosen not in {"en", "es"}:
-            chosen = (os.environ.get("LC_ALL") or os.environ.get("LANG") or "en")[:2]
+            return terminal_language(os.environ)
         return "es" if chosen == "es" else "en"
 
     def _word(self, what: str, **parts: str) -> str:

@@ -12,11 +12,13 @@ from types import SimpleNamespace
 
 import pytest
 from prompt_toolkit.application import create_app_session
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from kenobot.channels import console as module
-from kenobot.channels.console import Console, ConsoleOptions, ConsoleSettings, plugin, read_lines
+from kenobot.channels.console import Console, ConsoleOptions, ConsoleSettings, plugin, prompt_session, read_lines
 from kenobot.core.redaction import escape_controls, one_line
 from kenobot.ports.errors import StoreError, StreamFailed, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
@@ -341,6 +343,28 @@ async def test_several_lines_in_one_message(tmp_path: Path, keyboard: PipeInput)
 async def test_ctrl_c_drops_the_line(tmp_path: Path, keyboard: PipeInput) -> None:
     """As in a shell, the half-written line is gone and the conversation goes on."""
     assert await converse(tmp_path, keyboard, "half\x03whole\r\x04") == ["whole"]
+
+
+async def test_a_conversation_opens_with_what_this_is_and_how_to_leave(
+    tmp_path: Path, keyboard: PipeInput, terminal: Terminal
+) -> None:
+    """The opening stands before the first prompt; a Ctrl-C says how to leave."""
+    keyboard.send_text("half\x03\x04")
+    with seat() as descriptor:
+        channel = make(tmp_path, descriptor)
+        channel.options = ConsoleOptions(opening="Keno remembers.", leaving="/exit leaves.")
+        await channel.run(Letterbox())
+    told = terminal.getvalue()
+    assert 0 <= told.find("Keno remembers.") < told.find("/exit leaves.")
+
+
+async def test_tab_completes_a_command_at_the_beginning(tmp_path: Path, keyboard: PipeInput) -> None:
+    """And nothing within a message."""
+    completer = prompt_session(tmp_path / "history", ["why", "memory", "memoria"]).completer
+    assert completer is not None
+    for typed, names in (("/mem", ["/memory", "/memoria"]), ("see /mem", []), ("mem", [])):
+        found = completer.get_completions(Document(typed), CompleteEvent(completion_requested=True))
+        assert [each.text for each in found] == names
 
 
 async def test_history_is_kept_for_the_owner_only(tmp_path: Path, keyboard: PipeInput) -> None:
