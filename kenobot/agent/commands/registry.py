@@ -4,15 +4,15 @@ A command runs inside the transaction that answers it, so it takes effect exactl
 its answer enters the conversation that the model is shown.
 """
 
+import importlib
 import logging
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
-from kenobot.agent.commands import forget, guide, memory, owner
-from kenobot.agent.commands.command import Change, Command, CommandCall, CommandContext
+from kenobot.agent.commands import guide
+from kenobot.agent.commands.command import Answer, Change, Command, CommandCall, CommandContext
 from kenobot.agent.commands.natural_language import match_command, parse_answer
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, told_language
@@ -31,20 +31,37 @@ _PROPOSALS: frozenset[Change] = frozenset({"memory", "proposals"})
 
 _SPOKEN = 6  # messages of a chat that tell which language is spoken there
 
+
+def _later(module: str, function: str, **more: bool) -> Answer:
+    """Return the function of a command whose module is imported when the command is first given."""
+
+    def answer(connection: Connection, call: CommandCall, context: CommandContext) -> str:
+        carry_out: Callable[..., str] = getattr(importlib.import_module(f"kenobot.agent.commands.{module}"), function)
+        return carry_out(connection, call, context, **more)
+
+    return answer
+
+
 _COMMANDS = (
     Command(("help", "ayuda", "start"), guide.show_help, texts.HELP_HELP, frozenset()),
-    Command(("remember", "recuerda"), memory.remember, texts.HELP_REMEMBER, stores_argument=True),
-    Command(("memory", "memoria"), memory.show_memory, texts.HELP_MEMORY),
-    Command(("why", "porque"), memory.explain_reply, texts.HELP_WHY),
-    Command(("forget", "olvida"), forget.forget_memory, texts.HELP_FORGET),
-    Command(("undo", "deshacer"), memory.undo_change, texts.HELP_UNDO),
-    Command(("missing", "perdidos", "lost"), owner.missing_memory, texts.HELP_MISSING, owner_only=True),
-    Command(("revived", "revividos"), owner.revived_memory, texts.HELP_REVIVED, owner_only=True),
-    Command(("proposals", "propuestas"), owner.show_proposals, texts.HELP_PROPOSALS, _PROPOSALS, owner_only=True),
-    Command(("approve", "aprobar"), owner.approve, texts.HELP_APPROVE, _PROPOSALS, owner_only=True),
-    Command(("reject", "rechazar"), owner.reject, texts.HELP_REJECT, _PROPOSALS, owner_only=True),
-    Command(("people", "personas"), owner.show_people, texts.HELP_PEOPLE, _PEOPLE, owner_only=True),
-    Command(("pair", "emparejar"), owner.pair, texts.HELP_PAIR, _PEOPLE, owner_only=True),
+    Command(("remember", "recuerda"), _later("memory", "remember"), texts.HELP_REMEMBER, stores_argument=True),
+    Command(("memory", "memoria"), _later("memory", "show_memory"), texts.HELP_MEMORY),
+    Command(("why", "porque"), _later("memory", "explain_reply"), texts.HELP_WHY),
+    Command(("forget", "olvida"), _later("forget", "forget_memory"), texts.HELP_FORGET),
+    Command(("undo", "deshacer"), _later("memory", "undo_change"), texts.HELP_UNDO),
+    Command(("missing", "perdidos", "lost"), _later("owner", "missing_memory"), texts.HELP_MISSING, owner_only=True),
+    Command(("revived", "revividos"), _later("owner", "revived_memory"), texts.HELP_REVIVED, owner_only=True),
+    Command(
+        ("proposals", "propuestas"),
+        _later("owner", "show_proposals"),
+        texts.HELP_PROPOSALS,
+        _PROPOSALS,
+        owner_only=True,
+    ),
+    Command(("approve", "aprobar"), _later("owner", "approve"), texts.HELP_APPROVE, _PROPOSALS, owner_only=True),
+    Command(("reject", "rechazar"), _later("owner", "reject"), texts.HELP_REJECT, _PROPOSALS, owner_only=True),
+    Command(("people", "personas"), _later("owner", "show_people"), texts.HELP_PEOPLE, _PEOPLE, owner_only=True),
+    Command(("pair", "emparejar"), _later("owner", "pair"), texts.HELP_PAIR, _PEOPLE, owner_only=True),
 )
 _NAMED: Mapping[str, Command] = {
     name: replace(command, language="es" if at == 1 else "en")
@@ -55,11 +72,11 @@ COMMAND_NAMES = tuple(_NAMED)
 """The names of all commands, in every language, without the slash."""
 
 _WISHES: Mapping[str, Command] = {
-    "tell": Command((), memory.show_memory),
-    "forget": Command((), partial(forget.forget_memory, asking=True)),
-    "forget_all": Command((), forget.decline_everything),
+    "tell": Command((), _later("memory", "show_memory")),
+    "forget": Command((), _later("forget", "forget_memory", asking=True)),
+    "forget_all": Command((), _later("forget", "decline_everything")),
 }
-_ANSWER = Command((), forget.answer_question)
+_ANSWER = Command((), _later("forget", "answer_question"))
 _UNKNOWN = Command((), guide.decline_unknown, changes=frozenset())
 
 
@@ -86,6 +103,8 @@ class CommandRegistry:
             return found if found[0] is not _UNKNOWN or inbound.private else None
         if not _ANSWER.is_allowed(principal, inbound) or parse_answer(inbound.text) is None:
             return None
+        from kenobot.agent.commands import forget
+
         try:
             question = await database.read(lambda connection: forget.open_question(connection, inbound, principal, at))
         except StoreError as error:

@@ -21,6 +21,9 @@ _LIGHT = (
 _BEHIND_THE_TURNS = (
     "apscheduler",
     "kenobot.app.background",
+    "kenobot.agent.commands.forget",
+    "kenobot.agent.commands.memory",
+    "kenobot.agent.commands.owner",
     "kenobot.agent.background.cleanup",
     "kenobot.agent.background.compaction",
     "kenobot.agent.background.extraction",
@@ -35,7 +38,7 @@ def test_version_and_help_import_nothing_heavy(words: list[str], tmp_path: Path)
 
 
 def test_a_first_answer_imports_nothing_of_the_work_behind_the_turns(tmp_path: Path) -> None:
-    """One question is answered before sleep, extraction, compaction, the scheduler or an SDK is imported."""
+    """One question is answered before commands, sleep, extraction, compaction, the scheduler or an SDK is imported."""
     assert _imported(["chat", "-m", "hello"], (*_SDKS, *_BEHIND_THE_TURNS), tmp_path) == []
 
 
