@@ -82,7 +82,16 @@ def peek(path: str) -> FileStamp | None:
 
 def any_changed(root: str, seen: Mapping[str, FileStamp | None]) -> bool:
     """Return whether any of these files is not as it was seen, None for not there."""
-    return any(peek(f"{root}/{path}") != stamp for path, stamp in seen.items())
+    for path, stamp in seen.items():
+        try:
+            found = os.lstat(f"{root}/{path}")
+        except OSError:
+            if stamp is not None:
+                return True
+        else:
+            if (found.st_mtime_ns, found.st_size, found.st_ino) != stamp:
+                return True
+    return False
 
 
 def entries(folder: Path) -> list[os.DirEntry[str]]:
