@@ -82,7 +82,7 @@ class Identity:
 
     def _text(self, name: str) -> str | None:
         """Read a file for a prompt; None when it is missing."""
-        path = self._paths.setdefault(name, self._root / name)
+        path = self._paths.get(name) or self._paths.setdefault(name, self._root / name)
         try:
             found = path.stat()
             stamp = FileStamp.of(found)

@@ -61,7 +61,7 @@ _FUNCTION_WORDS = word_set("unspoken_of_replies")
 def grade_reply(reply: str, asked: str = "", shown: Sequence[str] = ()) -> ReplyGrade:
     """Grade `reply` as an answer to `asked`. shown: the memories in the prompt. Pure."""
     text = reply[:_MAX_REPLY_CHARS].strip()
-    words = list(_content_words(text))
+    words = _content_words(text)
     signals: list[GradeSignal] = []
     score = 1.0
     if not text:
@@ -78,7 +78,7 @@ def grade_reply(reply: str, asked: str = "", shown: Sequence[str] = ()) -> Reply
         if _repeats(text, words):
             signals.append("high_repetition")
             score -= _COST_REPETITION
-    if _unused(reply, shown):
+    if _unused(words if len(reply) <= _MAX_REPLY_CHARS else _content_words(reply), shown):
         signals.append("unused_memory")
     score = round(max(score, 0.0), 2)
     quality: Quality = "good" if score >= _GOOD_FROM else "fair" if score >= _FAIR_FROM else "poor"
@@ -107,13 +107,13 @@ def _repeated_share(items: Sequence[str]) -> float:
     return 1 - len(set(items)) / len(items)
 
 
-def _unused(reply: str, shown: Iterable[str]) -> bool:
+def _unused(words: Sequence[str], shown: Iterable[str]) -> bool:
     """Tell whether no content word of the reply stands in a memory."""
     remembered = [_folded(text) for text in shown]
-    if all(next(iter(_content_words(text)), None) is None for text in remembered):
+    if not any(_has_content_word(text) for text in remembered):
         return False
-    words = set(_content_words(reply))
-    return not any(word in text for text in remembered for word in words)
+    said = set(words)
+    return not any(word in text for text in remembered for word in said)
 
 
 @lru_cache(maxsize=64)
@@ -122,6 +122,13 @@ def _folded(text: str) -> str:
     return text.casefold()
 
 
-def _content_words(text: str) -> Iterable[str]:
-    words = (match[0].casefold() for match in _WORD.finditer(text))
-    return (word for word in words if len(word) >= _CONTENT_WORD_MIN_CHARS and word not in _FUNCTION_WORDS)
+def _has_content_word(text: str) -> bool:
+    return any(_is_content_word(match[0]) for match in _WORD.finditer(text))
+
+
+def _content_words(text: str) -> list[str]:
+    return [word for word in map(str.casefold, _WORD.findall(text)) if _is_content_word(word)]
+
+
+def _is_content_word(word: str) -> bool:
+    return len(word) >= _CONTENT_WORD_MIN_CHARS and word not in _FUNCTION_WORDS

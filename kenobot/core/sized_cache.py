@@ -1,6 +1,5 @@
 """Cache values within a number and a size."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Generic, TypeVar
@@ -10,7 +9,7 @@ V = TypeVar("V")
 
 
 class SizedCache(Generic[K, V]):
-    """Cache the values used last. For several threads; a value may be made twice at the same time.
+    """Cache the values made last. For several threads; a value may be made twice at the same time.
 
     entries: the most values. size: the most of all values together, as `size_of` measures each; the newest value stays
     however large.
@@ -21,17 +20,15 @@ class SizedCache(Generic[K, V]):
         self._size = size
         self._size_of = size_of
         # bounded: by number and size; test_cached_values_are_kept_within_a_number_and_a_size
-        self._values: OrderedDict[K, V] = OrderedDict()
+        self._values: dict[K, V] = {}
         self._used = 0
         self._lock = Lock()
 
     def get(self, key: K, make: Callable[[K], V]) -> V:
         """Return the value of `key`, which `make` makes of it when there is none."""
-        with self._lock:
-            value = self._values.get(key)
-            if value is not None:
-                self._values.move_to_end(key)
-                return value
+        value = self._values.get(key)
+        if value is not None:
+            return value
         value = make(key)
         with self._lock:
             if key in self._values:
@@ -39,5 +36,5 @@ class SizedCache(Generic[K, V]):
             self._values[key] = value
             self._used += self._size_of(value)
             while len(self._values) > self._entries or (self._used > self._size and len(self._values) > 1):
-                self._used -= self._size_of(self._values.popitem(last=False)[1])
+                self._used -= self._size_of(self._values.pop(next(iter(self._values))))
         return value

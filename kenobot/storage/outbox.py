@@ -153,8 +153,9 @@ def _payload(letter: Destination, part: MessagePart) -> str:
         "replaces": letter.replaces,
         "thread": letter.thread,
     }
+    held = {name: value for name, value in payload.items() if value}
     # In its own letters, by which a purge looks for what it erases.
-    return replace_surrogates(json.dumps({name: value for name, value in payload.items() if value}, ensure_ascii=False))
+    return replace_surrogates(json.dumps(held, ensure_ascii=False)) if held else "{}"
 
 
 def _outbound(channel: str, chat: str, number: int, text: str, spans: str, payload: str, trace: str) -> Outbound:

@@ -15,6 +15,7 @@ from kenobot.storage.database import Database
 _BATCH = 64
 _HELD = 10_000
 _BLOTTED = 512
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class SignalLog:
@@ -68,8 +69,8 @@ class SignalLog:
     def _row(self, envelope: Envelope) -> tuple[str, str, str, str, str]:
         """People's words become their length: the trail says what happened, not what was said."""
         payload = {key: self._told(envelope, key, value) for key, value in envelope.payload.items()}
-        at = envelope.at.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
-        told = replace_surrogates(json.dumps(payload, ensure_ascii=False))
+        at = envelope.at.isoformat(timespec="microseconds")
+        told = replace_surrogates(_encode(payload))
         return at, envelope.signal.name, envelope.source, envelope.trace, told
 
     def _told(self, envelope: Envelope, key: str, value: PayloadValue) -> PayloadValue:

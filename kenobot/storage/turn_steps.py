@@ -6,7 +6,7 @@ After a restart the turn goes on from its last step. Steps go when their turn en
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import Any, Literal, NamedTuple
@@ -27,7 +27,7 @@ def append_step(connection: Connection, message: int, number: int, step: TurnSte
     """Store step `number`, from 0, of the turn of an inbox row. The first of a number counts."""
     connection.execute(
         "INSERT INTO turn_step (inbox_id, number, kind, payload, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (message, number, _KINDS[type(step)], json.dumps(_dump(step)), at.isoformat()),
+        (message, number, _KINDS[type(step)], json.dumps(asdict(step)), at.isoformat()),
     )
 
 
@@ -67,15 +67,15 @@ def finish_turn(
     rows = connection.execute(
         "SELECT number, payload, at FROM turn_step WHERE inbox_id = ? AND kind = 'reply' ORDER BY number", (message,)
     ).fetchall()
-    replies = {number: (json.loads(payload), replied) for number, payload, replied in rows}
+    replies = {number: (_reply(json.loads(payload)), replied) for number, payload, replied in rows}
     if fresh is not None:
-        replies.setdefault(fresh.number, (_dump(fresh.reply), fresh.at.isoformat()))
+        replies.setdefault(fresh.number, (fresh.reply, fresh.at.isoformat()))
     last, replied_at = replies[max(replies)]
-    costs = [sum(reply["usage"][name] for reply, _ in replies.values()) for name in _COSTS]
+    costs = [sum(getattr(reply.usage, name) for reply, _ in replies.values()) for name in _COSTS]
     connection.execute(
         f"INSERT INTO turn (inbox_id, session, trace, stop_reason, model, {', '.join(_COSTS)}, replied_at, "
         "committed_at, grade) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (message, session, trace, last["stop_reason"], last["model"], *costs, replied_at, at.isoformat(), grade),
+        (message, session, trace, last.stop_reason, last.model, *costs, replied_at, at.isoformat(), grade),
     )
     if rows:
         drop_steps(connection, message)
@@ -93,13 +93,6 @@ async def prune(database: Database, now: datetime) -> None:
         "replied_at < ? AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.id = turn.inbox_id)",
         (now - timedelta(days=_KEEP_DAYS)).isoformat(),
     )
-
-
-def _dump(step: TurnStep) -> dict[str, Any]:
-    payload = {each.name: getattr(step, each.name) for each in fields(step)}
-    if isinstance(step, Reply):
-        payload |= {"usage": asdict(step.usage), "calls": [asdict(call) for call in step.calls]}
-    return payload
 
 
 def _load(kind: _StepKind, payload: dict[str, Any]) -> TurnStep:
