@@ -20,6 +20,7 @@ from kenobot.cognitive.store import events, term_index
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.similarity import similarity
+from kenobot.core import pacing
 from kenobot.storage.connection import Connection
 
 _PAGE = 2000  # pairs whose records are read at once
@@ -91,6 +92,7 @@ def _by_words(
         page = wanted[start : start + _PAGE]
         records = pass_rows.live_facts(view.connection, (number for pair in page for number in pair))
         for a, b in page:
+            pacing.step()
             one, other = records.get(a), records.get(b)
             if one is None or other is None:
                 continue
@@ -129,6 +131,7 @@ class _SharedTerms:
         self._of: dict[int, array[int]] = {}  # bounded: the files near what is new; night
         self._sizes = term_index.term_counts(connection)
         for number, (_, records) in enumerate(term_index.shared_terms(connection)):
+            pacing.step()
             self._shared.append(records)
             for record in records:
                 if record in self._of:
@@ -146,6 +149,7 @@ class _SharedTerms:
             at_most = len(numbers) / self._sizes[record] + _SLACK
             if at_most < least:
                 continue
+            pacing.step()
             own = set(numbers)
             for other in self._candidates(record, numbers):
                 near = min(at_most, self._at_most(record, own, other))
