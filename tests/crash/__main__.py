@@ -20,6 +20,7 @@ from tests.crash import (
     limits,
     outputs,
     power,
+    save_kills,
     sleep_kills,
     stops,
     table,
@@ -45,6 +46,9 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
     async def kills_in_sleep(lab: Lab) -> Sequence[Line]:
         return [await sleep_kills.play(lab)]
 
+    async def kills_between_files(lab: Lab) -> Sequence[Line]:
+        return [await save_kills.play(lab)]
+
     async def power_cuts(lab: Lab) -> Sequence[Line]:
         return [await power.play(lab)]
 
@@ -55,6 +59,7 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
         "kills": random_kills,
         "fsync": kills_at_syncs,
         "sleep": kills_in_sleep,
+        "saves": kills_between_files,
         "errors": io_errors.play,
         "power": power_cuts,
         "disks": disks.play,

@@ -10,8 +10,9 @@ import shutil
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -93,20 +94,39 @@ def found(home: Path) -> tuple[list[str], dict[str, str]]:
     return sorted(rows), files
 
 
+@dataclass(frozen=True)
+class Story:
+    """A command that is killed. build: makes a home for it. again: runs it to its end after that, or what any start
+    does; its exit code. found: what there is then: rows, and files by their paths.
+    """
+
+    name: str
+    build: Callable[[Path], None]
+    command: tuple[str, ...]
+    again: Callable[[Lab, Path], Awaitable[int]]
+    found: Callable[[Path], tuple[list[str], dict[str, str]]]
+
+
 async def play(lab: Lab, numbers: Sequence[int] | None = None, workers: int = 3) -> Line:
-    """Kill at every sync there is, or at those of `numbers`; run again, and compare with a clean run."""
-    line = Line("`kill -9` at the Nth fsync and fdatasync of `kenobot sleep run`, then run again", missing=no_strace())
+    """Kill a night at every sync there is, or at those of `numbers`; run again, and compare with a clean run."""
+    return await play_story(lab, Story("`kenobot sleep run`", _build, _SLEEP, _again, found), numbers, workers)
+
+
+async def play_story(lab: Lab, story: Story, numbers: Sequence[int] | None = None, workers: int = 3) -> Line:
+    """Kill a command at every sync there is, or at those of `numbers`; run again, and compare with a clean run."""
+    name = f"`kill -9` at the Nth fsync and fdatasync of {story.name}, then run again"
+    line = Line(name, missing=no_strace())
     if line.missing:
         return line
-    folder = Path(tempfile.mkdtemp(prefix="sleep-", dir=lab.folder))
+    folder = Path(tempfile.mkdtemp(prefix="command-", dir=lab.folder))
     template = folder / "template"
-    await asyncio.to_thread(_build, template)
+    await asyncio.to_thread(story.build, template)
     clean = folder / "clean"
     shutil.copytree(template, clean)
-    if code := await _run(lab, clean, *_SLEEP):
+    if code := await run(lab, clean, *story.command):
         line.broken.append(f"a clean run ended with {code}")
         return line
-    wanted = found(clean)
+    wanted = story.found(clean)
     waiting = iter(numbers if numbers is not None else count(1))
     over = False
 
@@ -117,12 +137,12 @@ async def play(lab: Lab, numbers: Sequence[int] | None = None, workers: int = 3)
                 return
             home = folder / f"killed {number}"
             shutil.copytree(template, home)
-            killed = await _run(lab, home, *_SLEEP, at=number) == -9
+            killed = await run(lab, home, *story.command, at=number) == -9
             over = over or not killed
             line.times += killed
-            if code := await _again(lab, home):
+            if code := await story.again(lab, home):
                 line.broken.append(f"N={number}: the second run ended with {code}")
-            elif difference := _difference(wanted, found(home)):
+            elif difference := _difference(wanted, story.found(home)):
                 line.broken.append(f"N={number}: {difference}")
             lab.progress(f"{line.times} kills")
             shutil.rmtree(home)
@@ -132,6 +152,11 @@ async def play(lab: Lab, numbers: Sequence[int] | None = None, workers: int = 3)
 
 
 def _build(home: Path) -> None:
+    build(home, furnish)
+
+
+def build(home: Path, furnish: Callable[[Connection], None]) -> None:
+    """Make a home whose database `furnish` fills."""
     home.mkdir(mode=0o700)
     Home(home).prepare()
     migrate(home / "kenobot.db", home / "backups")
@@ -145,10 +170,10 @@ async def _again(lab: Lab, home: Path) -> int:
     """Go on with the night; if that was over already, have the files written, as any start does."""
     with closing(sqlite3.connect(f"{(home / 'kenobot.db').as_uri()}?mode=ro", uri=True)) as connection:
         open_ = connection.execute("SELECT 1 FROM sleep_run WHERE state = 'running'").fetchone()
-    return await _run(lab, home, *(_SLEEP if open_ else ("memory", "sync")))
+    return await run(lab, home, *(_SLEEP if open_ else ("memory", "sync")))
 
 
-async def _run(lab: Lab, home: Path, *arguments: str, at: int = 0) -> int:
+async def run(lab: Lab, home: Path, *arguments: str, at: int = 0) -> int:
     """A command, killed at its `at`-th sync unless that is 0; the exit code, negative for a signal."""
     inject = f"inject={_CALLS}:signal=KILL:when={at}"
     wrap = ("strace", "-f", "-o", "/dev/null", "-e", f"trace={_CALLS}", "-e", inject) if at else ()

@@ -94,6 +94,8 @@ class _Pairs:
         unedited = {record: [path for path in paths if path not in edited] for record, paths in copies.items()}
         self._standing = {record: paths[0] for record, paths in unedited.items() if paths}  # where one still stands
         self._origins: list[dict[int, tuple[Origin, int | None]]] = [{} for _ in files]
+        # bounded: the lines of a save; turn
+        self._cut: list[set[int]] = [set() for _ in files]  # records of which a copy went from a file to another
         self._paired: set[Place] = set()  # bounded: the lines of a save; turn
         self._old = [(at, i) for at, file in enumerate(files) for i in range(len(file.old))]
         self._new = [(at, j) for at, file in enumerate(files) for j in range(len(file.new))]
@@ -107,6 +109,8 @@ class _Pairs:
         how: Origin = ("kept" if same else "changed") if old[0] == new[0] else moved if same else "rewritten"
         self._origins[new[0]][new[1]] = (how, record)
         self._paired.add(old)
+        if how == "copied" and record is not None:
+            self._cut[old[0]].add(record)
         path = self._files[new[0]].path
         if record is not None and same and (how == moved or path in self._copies.get(record, ())):
             self._standing.setdefault(record, path)
@@ -168,13 +172,14 @@ class _Pairs:
             gone = [i for i in range(len(file.old)) if (at, i) not in self._paired]
             records = [record for record in dict.fromkeys(file.old[i][0] for i in gone) if record is not None]
             ended = {record for how, record in self._origins[at].values() if how == "changed"}
-            kept = sum(how == "kept" for how, _ in self._origins[at].values())
+            kept = [record for how, record in self._origins[at].values() if how == "kept"]
+            went = self._cut[at].union(records).difference(kept)
             found.append(
                 LineEdits(
                     origins=self._origins[at],
                     removed=tuple(r for r in records if r not in self._standing and r not in ended),
-                    left={r: self._standing[r] for r in records if self._standing.get(r, file.path) != file.path},
-                    touched=max(len(file.old), len(file.new)) - kept,
+                    left={r: self._standing[r] for r in sorted(went) if self._standing.get(r, file.path) != file.path},
+                    touched=max(len(file.old), len(file.new)) - len(kept),
                 )
             )
         return found

@@ -6,7 +6,7 @@ the person's own text.
 """
 
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
@@ -39,7 +39,7 @@ _ERASED = 0  # stands for the record of a line that says what was erased: it goe
 
 
 class ListFileEdit(ListFile):
-    """One person's edit of a list file, which `apply` lets memory follow.
+    """One person's edit of a list file, which `follow` lets memory follow.
 
     edits: what became of its lines. spared: records that nothing in this edit ends, because their owner has just
     written or left them elsewhere; those that this edit touches are added.
@@ -63,15 +63,16 @@ class ListFileEdit(ListFile):
         # bounded: the lines of one file; turn
         self._forgotten: list[int] = []  # events of what was taken out
 
-    def apply(self, found: str, lines: FileLines) -> Generator[None, None, int]:
-        """Let memory follow the edit that left `found`, cut into `lines`, in the file; how many facts it touched.
+    @property
+    def touched(self) -> int:
+        """Count the facts that the edit touches."""
+        return self._edits.touched
 
-        A transaction may end at each yield. What is noted of the file is brought up to `found` in the last one, so that
-        an edit that was broken off is found again: what was taken in of it stands there as known.
+    def note(self, found: str, blocks: Sequence[FileBlock]) -> None:
+        """Bring what is noted of the file up to `found`, in which `blocks` stand. Call it in one transaction a save.
+
+        Until then an edit that was broken off is found again: what was taken in of it stands there as known.
         """
-        if found == self.noted_text:
-            return 0
-        blocks = yield from self._follow(found, lines)
         connection, context = self.connection, self._context
         if len(self._forgotten) >= context.policy.files.announce_from:
             first, count = self._forgotten[0], len(self._forgotten)
@@ -80,10 +81,12 @@ class ListFileEdit(ListFile):
             event = events.add_event(connection, context.at, context.actor, "edited", data={"path": self.path})
             write_state(connection, f"edited:{self.role.scope}", str(event))
         list_file_rows.save_list_file(connection, self.path, found, list_layout.encode_blocks(blocks))
-        return self._edits.touched
 
-    def _follow(self, found: str, lines: FileLines) -> Generator[None, None, list[FileBlock]]:
-        """Let memory follow every line; what stands where then."""
+    def follow(self, found: str, lines: FileLines) -> Generator[None, None, list[FileBlock]]:
+        """Let memory follow the edit that left `found`, cut into `lines`, in the file; what stands where then.
+
+        A transaction may end at each yield.
+        """
         if self.role.kind == "entity":
             self._subject = self.subject(found)
         chunks = lines.chunks
@@ -300,6 +303,10 @@ class ListFileEdit(ListFile):
             if hidden is not None:
                 self._forgotten.append(hidden.event)
                 events.extend_event(self.connection, hidden.event, {"path": self.path})
+                return
+            last = events.last_of_kind(self.connection, record, "forgotten")
+            if last is not None and last.data.get("path") == self.path:  # before this edit was broken off
+                self._forgotten.append(last.id)
 
     def _our_own(self, text: str) -> int | None:
         """Find a record that came and went since the files were last in step, if it said `text`.

@@ -323,18 +323,19 @@ class ListFiles(FileSync[Blocks]):
         return touched, await self._database.read(partial(self._view, path=path, found=found))
 
     async def _take_save(self, path: str, save: Sequence[tuple[str, FileLines]]) -> int:
-        touched, spared = 0, set[int]()
-        edits_of = await self._database.read_long(partial(self._pair, files=[lines for _, lines in save]))
-        for (text, lines), edits in zip(save, edits_of, strict=True):
-            follow = partial(self._follow, text=text, lines=lines, edits=edits, spared=spared)
-            try:
-                touched += await self._database.write_in_steps(follow, self._policy.files.intake_batch)
-            except StoreError:
+        """Take in a save as one; just the file at `path` when another of them cannot be taken in."""
+        edits = await self._database.read_long(partial(self._pair, files=[lines for _, lines in save]))
+        follow = partial(self._follow, save=save, edits=edits)
+        try:
+            touched = await self._database.write_in_steps(follow, self._policy.files.intake_batch)
+        except StoreError:
+            raise
+        except Exception:
+            if len(save) == 1:
                 raise
-            except Exception:
-                if lines.path == path:
-                    raise
-                log.exception("%s", lines.path)  # it is left alone when its turn comes
+            log.exception("%s", ", ".join(lines.path for _, lines in save))  # the one is left alone when its turn comes
+            return await self._take_save(path, [file for file in save if file[1].path == path])
+        for _, lines in save:
             self._learn(lines.path)
             if lines.path != path:
                 self._unsettled.append(lines.path)
@@ -379,13 +380,24 @@ class ListFiles(FileSync[Blocks]):
         return ListFile(connection, path, self._role(path), self._zone).lines(text)
 
     def _follow(
-        self, connection: Connection, text: str, lines: FileLines, edits: LineEdits, spared: set[int]
+        self, connection: Connection, save: Sequence[tuple[str, FileLines]], edits: Sequence[LineEdits]
     ) -> Generator[None, None, int]:
-        path, place = lines.path, self._role(lines.path)
-        day = (place.detail if place.kind in ("daily", "topic") else "") or self._today()
-        session = place.scope.removeprefix("chat:") if place.scope.startswith("chat:") else ""
-        context = dataclasses.replace(self._edit_context(), day=day, session=session)
-        return ListFileEdit(connection, path, place, self._zone, context, edits, spared).apply(text, lines)
+        """Let memory follow all edits of a save; how many facts they touched.
+
+        All files are noted in the last transaction: of a line that went from one to another both stay to be seen.
+        """
+        spared: set[int] = set()
+        followed = []
+        for (text, lines), edits_of in zip(save, edits, strict=True):
+            place = self._role(lines.path)
+            day = (place.detail if place.kind in ("daily", "topic") else "") or self._today()
+            session = place.scope.removeprefix("chat:") if place.scope.startswith("chat:") else ""
+            context = dataclasses.replace(self._edit_context(), day=day, session=session)
+            edit = ListFileEdit(connection, lines.path, place, self._zone, context, edits_of, spared)
+            followed.append((edit, text, (yield from edit.follow(text, lines))))
+        for edit, text, blocks in followed:
+            edit.note(text, blocks)
+        return sum(edit.touched for edit, _, _ in followed)
 
     async def _note(self, path: str, view: FileView[Blocks], stamp: FileStamp | None) -> None:
         if stamp is None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
+from kenobot.cognitive.policy import DEFAULT
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.files.mirror_faults import death_between_files
@@ -166,7 +167,8 @@ class OneSaveMachine(Lives):
             assert sorted(facts(kind_of(path), text)) == sorted(lines), f"{path} is not as its owner left it"
 
     async def _begin(self) -> None:
-        self.house = House(self.root / "memory", self._open(), ManualClock())
+        each_line = replace(DEFAULT, files=replace(DEFAULT.files, intake_batch=1))  # a transaction, so a place to die
+        self.house = House(self.root / "memory", self._open(), ManualClock(), policy=each_line)
         await self.house.mirror.start()
 
     async def _end(self) -> None:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror.lists.list_files import ListFiles
+from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
@@ -28,16 +29,19 @@ ENTRY = "## 14:30 — {}\n\n".format
 class House:
     """The files are `root`; `mirror` is this process's mirror, `restart` makes it a new one's."""
 
-    def __init__(self, root: Path, database: Database, clock: ManualClock, zone: ZoneInfo = ZONE) -> None:
+    def __init__(
+        self, root: Path, database: Database, clock: ManualClock, zone: ZoneInfo = ZONE, policy: Policy = DEFAULT
+    ) -> None:
         self.root = root
         self.database = database
         self.clock = clock
         self.zone = zone
-        self.mirror = ListFiles(root, database, clock, zone)
+        self.policy = policy
+        self.mirror = ListFiles(root, database, clock, zone, policy)
 
     def restart(self) -> ListFiles:
         """A new process: it knows only what is on disk. The old one is gone, whatever it was doing."""
-        self.mirror = ListFiles(self.root, self.database, self.clock, self.zone)
+        self.mirror = ListFiles(self.root, self.database, self.clock, self.zone, self.policy)
         return self.mirror
 
     # ── the bot ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,6 +7,7 @@ from kenobot.cognitive.mirror.paths import role_of
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.store import list_file_rows
 from kenobot.storage.connection import Connection
+from kenobot.storage.database import run_steps
 from kenobot.storage.state import read_state, write_state
 from tests.unit.cognitive.mirror.house import House
 
@@ -40,9 +41,6 @@ def follow_edit(connection: Connection, house: House, path: str, text: str) -> i
     assert role is not None
     lines = ListFile(connection, path, role, house.zone).lines(text)
     [edits] = pair_lines([lines], DEFAULT.files.alike_from, {})
-    steps = ListFileEdit(connection, path, role, house.zone, occasion, edits, set()).apply(text, lines)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return int(end.value)
+    edit = ListFileEdit(connection, path, role, house.zone, occasion, edits, set())
+    edit.note(text, run_steps(edit.follow(text, lines)))
+    return edit.touched

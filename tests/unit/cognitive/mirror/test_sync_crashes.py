@@ -1,12 +1,9 @@
 """The mirror over time: crashes between two steps, and what was lost."""
 
 import asyncio
-from typing import Any
 
 import pytest
 
-from kenobot.cognitive.mirror.lists.list_edits import ListFileEdit
-from kenobot.ports.errors import StoreError
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
 from tests.unit.cognitive.mirror.notes import cursor_of, follow_edit, put_back, row_of
 
@@ -161,36 +158,3 @@ async def test_a_scratchpad_of_before_that_crash_does_not_come_back(house: House
     await house.learn("version 3", **pad)  # type: ignore[arg-type]
     await house.restart().start()
     assert (house.text(path), await house.texts("chat:c")) == ("version 3", ["version 3"])
-
-
-@pytest.mark.parametrize(("source", "target"), [(LOG, "MEMORY.md"), ("MEMORY.md", LOG)])
-async def test_a_death_between_two_files_of_one_save_loses_neither_line(
-    house: House, source: str, target: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The line that was cut and the one that was corrected beside it live, and the next look changes nothing more."""
-    core = source == "MEMORY.md"
-    head, end = ("- ", "\n") if core else ("## 14:30 — ", "\n\n")
-    to = "## 14:30 — {}\n\n" if core else "- {}\n"
-    boiler = await house.learn("The boiler was repaired by Luis", core=core)
-    await house.learn("The tickets for Rome are booked todya", core=core, flush=True)
-    house.write(source, f"{head}The tickets for Rome are booked today{end}")
-    house.write(target, to.format("The boiler was repaired by Luis"))
-    follow, done = ListFileEdit.apply, 0
-
-    def dying(edit: ListFileEdit, *given: Any) -> Any:
-        nonlocal done
-        done += 1
-        if done > 1:
-            raise StoreError("the process died")
-        return follow(edit, *given)
-
-    monkeypatch.setattr(ListFileEdit, "apply", dying)
-    with pytest.raises(StoreError):
-        await house.mirror.sync_in()
-    monkeypatch.undo()
-    await house.restart().start()
-    assert sorted(await house.texts()) == ["The boiler was repaired by Luis", "The tickets for Rome are booked today"]
-    assert (await house.record(boiler)).status == "active"
-    assert "boiler" in house.text(target)
-    events = await house.count_events()
-    assert await house.mirror.sync_in() == 0 and await house.count_events() == events
