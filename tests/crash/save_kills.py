@@ -41,7 +41,7 @@ def _furnish(connection: Connection) -> None:
         at = now - timedelta(days=number % _DAYS, minutes=number)
         tier = "core" if number < _FACTS // 3 else "daily"
         said = _said(number)
-        put_record(connection, said, at=at, key=key_of(said), trust="owner", tier=tier, scope="owner", form="note")
+        put_record(connection, said, at=at, key=key_of(said), trust="owner", tier=tier, changed_event=number + 1)
 
 
 def _saved(home: Path) -> None:
