@@ -37,10 +37,11 @@ check: $(VENV)/.ready ## formatting, lint, types, import rules
 crash: $(VENV)/.ready ## kills, power cuts, full disks, odd clocks, damaged files: what was lost and what doubled
 	@$(BIN)/python -m tests.crash
 
-soak: $(VENV)/.ready ## a hundred thousand messages and a flood, by hand: a quarter of an hour
+soak: $(VENV)/.ready ## a hundred thousand messages, a flood, a command beside heavy work, by hand: twenty minutes
 	@$(BIN)/python -m tests.soak
 	@$(BIN)/python -m tests.soak --through telegram --messages 5000
 	@$(BIN)/python -m tests.soak.fairness
+	@$(BIN)/python -m tests.soak.probe
 
 bench: $(VENV)/.ready ## what it costs, for docs/performance.md: latency, throughput, CPU, start, memory; ten minutes
 	@$(BIN)/python -m bench --write docs/performance.md

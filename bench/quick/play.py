@@ -152,16 +152,20 @@ def _talk(bot: Running, plan: Plan) -> tuple[dict[str, float], str]:
         before = bot.cpu
         told = bot.ask(turns, chats, remember=remember, most_seconds=plan.most_seconds)
         bot.wait_until_quiet(plan.quiet_seconds)
-        cpu = 1000 * (bot.cpu - before) / told["turns"]
+        cpu = 1000 * (bot.cpu - before) / len(told["times"])
         looks.extend((told, bot.ask()))
         return told, cpu
 
     told, figures["cpu_ms"] = measure(plan.sequential, 1)
-    figures |= {"p50_ms": told["p50"], "p99_ms": told["p99"], "rate": told["turns"] / told["seconds"]}
+    figures |= {
+        "p50_ms": statistics.median(told["times"]),
+        "p99_ms": statistics.quantiles(told["times"], n=100)[98],
+        "rate": _rate(told),
+    }
     told, figures["chats_cpu_ms"] = measure(plan.parallel, CHATS)
-    figures["chats_rate"] = told["turns"] / told["seconds"]
+    figures["chats_rate"] = _rate(told)
     told, figures["memory_cpu_ms"] = measure(plan.remembered, CHATS, remember=True)
-    figures["memory_rate"] = told["turns"] / told["seconds"]
+    figures["memory_rate"] = _rate(told)
     longest = max(looks, key=lambda look: look["step"])
     figures |= {
         "pause_ms": max(look["pause"] for look in looks),
@@ -171,3 +175,7 @@ def _talk(bot: Running, plan: Plan) -> tuple[dict[str, float], str]:
         "rss_mb": bot.rss,
     }
     return figures, longest["step_of"]
+
+
+def _rate(told: Told) -> float:
+    return len(told["times"]) / told["seconds"]

@@ -136,7 +136,23 @@ class Running:
             "remember": remember,
             "most_seconds": most_seconds,
             "watch": watch,
+            "probe_seconds": 0.0,
         }
+        return self._exchange(asked)
+
+    def probe(self, seconds: float) -> list[float]:
+        """Have a command sent every twentieth of a second; the milliseconds from when each was due to its answer."""
+        asked: Asked = {
+            "turns": 0,
+            "chats": 1,
+            "remember": False,
+            "most_seconds": seconds,
+            "watch": False,
+            "probe_seconds": seconds,
+        }
+        return self._exchange(asked)["times"]
+
+    def _exchange(self, asked: Asked) -> Told:
         self._stream.write(json.dumps(asked) + "\n")
         self._stream.flush()
         line = self._stream.readline()

@@ -7,7 +7,6 @@ The driver sends one JSON line a request, and is sent one back: see `Asked` and 
 import asyncio
 import contextlib
 import json
-import statistics
 import time
 from asyncio import Handle
 from collections.abc import AsyncIterator, Sequence
@@ -24,12 +23,14 @@ from kenobot.ports.provider import Delta, Request, Usage
 CHANNEL = "bench"
 _RUNTIME = "<kenobot"
 _TICK = 0.01
+_COMMAND, _EVERY, _CHATS = "/help", 0.05, 50
 
 
 class Asked(TypedDict):
     """A request: so many turns in so many chats, each reply with a `<memory>` or none. No turns: only look.
 
     most_seconds: begin no turn after that. watch: look at the event loop from now on, which takes some CPU itself.
+    probe_seconds: instead of turns, for so long send a command every twentieth of a second.
     """
 
     turns: int
@@ -37,6 +38,7 @@ class Asked(TypedDict):
     remember: bool
     most_seconds: float
     watch: bool
+    probe_seconds: float
 
 
 class LoopFigures(TypedDict):
@@ -54,11 +56,9 @@ class LoopFigures(TypedDict):
 
 
 class Told(LoopFigures):
-    """What came of it. turns: how many were played, in how many `seconds`. p50, p99: of one, in milliseconds."""
+    """What came of it: the milliseconds until each answer, and the seconds of all."""
 
-    turns: int
-    p50: float
-    p99: float
+    times: list[float]
     seconds: float
 
 
@@ -170,6 +170,14 @@ class BenchChannel:
         await asyncio.Event().wait()  # returning would mean that the conversation is over
 
     async def _play(self, sink: Sink, asked: Asked) -> Told:
+        began = time.perf_counter()
+        if asked["probe_seconds"]:
+            times = await self._probe(sink, asked["probe_seconds"])
+        else:
+            times = await self._talk(sink, asked)
+        return {"times": times, "seconds": time.perf_counter() - began, **self._watch.read()}
+
+    async def _talk(self, sink: Sink, asked: Asked) -> list[float]:
         times: list[float] = []
         began = time.perf_counter()
 
@@ -181,14 +189,26 @@ class BenchChannel:
                 times.append(1000 * await self._say(sink, chat, text))
 
         await asyncio.gather(*(talk(str(chat)) for chat in range(asked["chats"])))
-        seconds = time.perf_counter() - began
-        return {
-            "turns": len(times),
-            "p50": statistics.median(times or [0.0]),
-            "p99": statistics.quantiles(times, n=100)[98] if len(times) > 1 else sum(times),
-            "seconds": seconds,
-            **self._watch.read(),
-        }
+        return times
+
+    async def _probe(self, sink: Sink, seconds: float) -> list[float]:
+        """Commands in turn in all chats but the first, each counted from the moment at which it was due."""
+        times: list[float] = []
+        began = time.perf_counter()
+
+        async def command(chat: str, due: float) -> None:
+            await self._say(sink, chat, _COMMAND)
+            times.append(1000 * (time.perf_counter() - due))
+
+        async with asyncio.TaskGroup() as group:
+            for number in range(int(seconds / _EVERY)):
+                due = began + number * _EVERY
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+                chat = str(1 + number % (_CHATS - 1))
+                while chat in self._answered:  # a round of all chats ago, and unanswered still
+                    await asyncio.sleep(_TICK)
+                group.create_task(command(chat, due))
+        return times
 
     async def _say(self, sink: Sink, chat: str, text: str) -> float:
         self._number += 1

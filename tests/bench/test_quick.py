@@ -6,7 +6,8 @@ import pytest
 
 from bench.quick.__main__ import table
 from bench.quick.play import COMMANDS, DIGEST, PREFIX, TALK, Plan, Played, Stage
-from bench.quick.process import Checkout
+from bench.quick.process import Checkout, Running
+from tests.soak.probe import WITHIN_MS, ProbeResult, report
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SMALL = Plan(1, sequential=10, parallel=50, remembered=50, past_turns=200, past_memories=50, quiet_seconds=0.6)
@@ -63,3 +64,24 @@ def test_a_command_that_fails_is_told_with_its_last_words(tmp_path: Path) -> Non
 
     with pytest.raises(RuntimeError, match="unknown command 'nonsense'"):
         checkout.once("nonsense")
+
+
+def test_each_command_of_a_probe_is_answered_and_counted(tmp_path: Path) -> None:
+    checkout = Checkout.planted(_ROOT, tmp_path / "plugins")
+
+    with Running(checkout, tmp_path / "home", "none") as bot:
+        times = bot.probe(1.0)
+
+    assert len(times) == 20
+    assert min(times) > 0
+
+
+@pytest.mark.parametrize(
+    ("worst", "finished", "passed"),
+    [(WITHIN_MS - 1, True, True), (WITHIN_MS + 1, True, False), (WITHIN_MS - 1, False, False)],
+)
+def test_a_probe_passes_when_the_work_ended_and_nobody_waited(worst: float, finished: bool, passed: bool) -> None:
+    result = ProbeResult("a night runs", (1.0,) * 50 + (worst,) * 50, finished)
+
+    assert result.passed is passed
+    assert ("**no**" in report([result])) is not passed
