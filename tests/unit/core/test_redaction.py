@@ -77,6 +77,21 @@ def test_plain_talk_is_not_a_secret(text: str) -> None:
     assert Redactor()(text) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "blotted"),
+    [
+        ("I'll remember: “My password is hunter2xyz”.", "I'll remember: “My [secret]”."),
+        ("Lo recordaré: «Mi contraseña es hunter2xyz9».", "Lo recordaré: «Mi [secret]»."),
+        ("My password is «hunter2xyz» ok", "My [secret] ok"),
+        ("(password: hunter2xyz!), see", "([secret]), see"),
+        ("password: hun)ter2xyz”x", "[secret]"),
+    ],
+)
+def test_a_quote_around_a_secret_stays_closed(text: str, blotted: str) -> None:
+    """What closes around the whole is no part of the secret; what closes around the secret alone goes with it."""
+    assert Redactor([])(text) == blotted
+
+
 def test_known_secrets_go_whatever_they_look_like() -> None:
     """The longest first, so that no half of one stays behind."""
     redact = Redactor(["hunter22", "hunter2233", "ñandú-key"])
