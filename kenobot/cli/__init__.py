@@ -80,11 +80,10 @@ def _run(words: list[str], clock: "Clock | None") -> int:
         print(f"kenobot {__version__}")
         return 0
     commands = tomllib.loads(resources.files("kenobot.cli").joinpath("commands.toml").read_text("utf-8"))
-    if rest[:1] in (["-h"], ["--help"]):
-        print(_HELP.format(usage=_USAGE, commands="\n\n".join(_sections(commands))), end="")
-        return 0
-    if not rest:
-        home.error("a command is required: kenobot --help lists them")
+    if not rest or rest[0] in ("-h", "--help"):
+        stream, code = (sys.stdout, 0) if rest else (sys.stderr, USAGE)
+        print(_HELP.format(usage=_USAGE, commands="\n\n".join(_sections(commands))), end="", file=stream)
+        return code
     name = ALIASES.get(rest[0], rest[0])
     if "section" not in commands.get(name, ()):
         home.error(f"unknown command {name!r}: kenobot --help lists them")

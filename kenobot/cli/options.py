@@ -150,8 +150,13 @@ def _within(number: N, least: float, most: float) -> N:
     return number
 
 
+_DAY_AGO = ("yesterday", "ayer")
+
+
 def _moment(text: str) -> timedelta | datetime:
-    """`90s`, `30m`, `1h`, `2d`, `1w` ago, or a date or time; without an offset it is UTC."""
+    """`90s`, `30m`, `1h`, `2d`, `1w` ago, `yesterday`, or a date or time; without an offset it is UTC."""
+    if text.casefold() in _DAY_AGO:
+        return timedelta(days=1)
     if ago := _AGO.fullmatch(text):
         return timedelta(**{_UNITS[ago[2]]: int(ago[1])})
     moment = datetime.fromisoformat(text)

@@ -5,7 +5,7 @@ are written at once.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from kenobot.cli import options
@@ -14,11 +14,19 @@ from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import sync_files
 from kenobot.cognitive.control import undo as undoing
 from kenobot.cognitive.control.export_format import is_scope
-from kenobot.cognitive.control.find import resolve_reference
+from kenobot.cognitive.control.find import (
+    AmbiguousReference,
+    certain_match,
+    find_memories,
+    parse_number,
+    resolve_reference,
+)
 from kenobot.cognitive.control.forget import forget as forget_record
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit import correct as correct_record
 from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import Scopes
 from kenobot.ports.memory import Candidate
 
 
@@ -61,8 +69,7 @@ def correct(context: CommandContext) -> int:
 
 def forget(context: CommandContext) -> int:
     with _writing(context) as connection:
-        refs = (context.args.ref, *context.args.more)
-        for record in [resolve_reference(connection, ref, context.scopes, live=True) for ref in refs]:
+        for record in _meant(connection, [context.args.ref, *context.args.more], context.scopes):
             hidden = forget_record(connection, record.id, context.scopes, context.owner, reason="the owner said so")
             if hidden is None:
                 continue  # hidden with another one, whose words it repeats
@@ -90,6 +97,23 @@ def undo(context: CommandContext) -> int:
     lines = "\n".join(record_line(each) for each in rows)
     back = f"`kenobot memory undo {done.event}` takes that back."
     return options.print_row(row, context.args.json, f"undone ({done.kind}):\n{lines}\n{back}")
+
+
+def _meant(connection: sqlite3.Connection, refs: Sequence[str], reach: Scopes) -> list[Record]:
+    """Find the records that numbers or keys name, or the one that words surely mean. Raises AmbiguousReference."""
+    try:
+        return [resolve_reference(connection, ref, reach, live=True) for ref in refs]
+    except AmbiguousReference:
+        if all(parse_number(ref) is not None for ref in refs):
+            raise
+        found = find_memories(connection, " ".join(refs), reach)
+        record = certain_match(found)
+        if record is not None:
+            return [record]
+        if not found:
+            raise
+        several = "\n".join(record_line(record_row(each.record)) for each in found)
+        raise AmbiguousReference(f"Several memories may be meant: give the number.\n{several}") from None
 
 
 @contextmanager

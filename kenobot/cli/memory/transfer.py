@@ -44,7 +44,9 @@ def import_(context: CommandContext) -> int:
             lines.writelines(f"{line}\n" for line in found)  # it is read twice, and standard input only once
             report = (_try_import if args.dry_run else _import)(context, lines)
     except (OSError, UnicodeError) as error:
-        return options.print_failure(f"{args.file} cannot be read: {error}.", options.FAILED)
+        return options.print_failure(
+            f"{args.file} cannot be read: {getattr(error, 'strerror', None) or error}.", options.FAILED
+        )
     if not args.dry_run:
         sync_files(context)
     return _print_report(context, report)

@@ -201,6 +201,20 @@ def test_nothing_here_yet(cli: Cli, home: Home) -> None:
     assert not home.database.exists()
 
 
+def test_a_memory_is_forgotten_by_its_words(cli: Cli, made: Home) -> None:
+    """The one that is surely meant; of several none, and they are listed with their numbers."""
+    remember(cli, "I am allergic to nuts", "likes green tea", "likes black tea")
+    code, out, _ = cli("memory", "forget", "allergic", "nuts")
+    assert code == 0
+    assert "I am allergic to nuts" in out
+    code, out, err = cli("memory", "forget", "likes", "tea")
+    assert (code, out) == (2, "")
+    assert "likes green tea" in err
+    assert "likes black tea" in err
+    assert cli("memory", "forget", "submarine")[0] == 2
+    assert texts(cli) == ["likes black tea", "likes green tea"]
+
+
 def test_the_first_memory_makes_a_home(cli: Cli, home: Home) -> None:
     """With its identity and its files, before the bot was ever started."""
     assert remember(cli, "likes tea") == [1]
