@@ -58,6 +58,24 @@ async def test_a_failing_write_takes_down_nobody_else(database: Database) -> Non
     assert await database.read(_keys) == ["a", "b"]
 
 
+@pytest.mark.parametrize("beside", [False, True])
+async def test_what_rescues_a_failed_write_is_written_in_its_place(database: Database, *, beside: bool) -> None:
+    """It is written when the work raises, with none of the work, and not when the work succeeds."""
+
+    def broken(connection: Connection) -> None:
+        _keep("half")(connection)
+        raise ValueError("mine alone")
+
+    release = await _held(database)
+    jobs = [database.submit(broken, _keep("rescued")), database.submit(_keep("whole"), _keep("not needed"))]
+    if beside:
+        jobs.append(database.submit(broken, broken))
+    release.set()
+    results = await asyncio.gather(*jobs, return_exceptions=True)
+    assert [isinstance(result, ValueError) for result in results] == [True, False, True][: len(results)]
+    assert await database.read(_keys) == ["rescued", "whole"]
+
+
 async def test_the_order_of_submission_is_kept(database: Database) -> None:
     """However writes are grouped, they run in the order in which they were submitted."""
     order: list[int] = []

@@ -61,6 +61,20 @@ async def test_a_finished_turn_keeps_its_cost_and_not_its_words(database: Databa
     assert await rows(database, "SELECT inbox_id FROM turn_step") == [(2,)]
 
 
+async def test_a_last_reply_without_a_step_counts_once(database: Database) -> None:
+    """Its cost is added to that of the steps before it; where it has a step already, to none."""
+    counted = "SELECT input_tokens, stop_reason FROM turn ORDER BY inbox_id"
+    for message, steps in ((1, (_ASKS,)), (2, (_ASKS, _REPLY))):
+        await _append(database, *steps, message=message)
+        fresh = turn_steps.FreshReply(1, _REPLY, START)
+        await database.write(
+            lambda c, m=message, f=fresh: turn_steps.finish_turn(c, m, "fake-1", "trace", START, "", f)  # type: ignore[misc]
+        )
+    both = _ASKS.usage.input_tokens + _REPLY.usage.input_tokens
+    assert await rows(database, counted) == [(both, "end_turn")] * 2
+    assert await rows(database, "SELECT 1 FROM turn_step") == []
+
+
 async def test_a_turn_that_failed_leaves_no_steps(database: Database) -> None:
     """Nothing of it is taken up again."""
     await _append(database, _REPLY)
