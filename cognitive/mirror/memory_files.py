@@ -15,9 +15,11 @@ from kenobot.cognitive.mirror.pattern_file import PatternFile
 from kenobot.cognitive.mirror.records.record_files import RecordFiles
 from kenobot.cognitive.mirror.session_note import SessionNote
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.store import events
 from kenobot.core.pacing import Rank, ranked
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
 log = logging.getLogger(__name__)
@@ -43,6 +45,7 @@ class MemoryFiles:
         intake: LargeIntake | None = None,
     ) -> None:
         self._root = root.resolve()
+        self._database = database
         self._pacer = database.pacer
         self._clock = clock
         self._pause = pause
@@ -57,6 +60,7 @@ class MemoryFiles:
         # bounded: the turns at work; turn
         self._looks: set[asyncio.Task[int]] = set()
         self._is_caught_up = False
+        self._written: int | None = None  # the event up to which all files were written
         self._tried = asyncio.Event()  # to catch up
 
     @property
@@ -176,9 +180,21 @@ class MemoryFiles:
 
     async def sync_out(self) -> None:
         """Write every file whose records changed. Raises StoreError; a file that fails is tried again later."""
+        event, edited = await self._database.read(self._news)
+        if edited or event != self._written:  # most turns change no record: one look says so for all kinds of files
+            await self._write_all()
+            self._written = event
+        await self.session_note.sync_out()
+
+    def _news(self, connection: Connection) -> tuple[int, bool]:
+        """Return the newest event, and whether files are to be written without one. Looks at the disk."""
+        kinds = (self.list_files, self.record_files, self.pattern_file)
+        pending = any(kind.has_pending_writes for kind in kinds)
+        return events.last_event(connection), pending or self.pattern_file.has_changes()
+
+    async def _write_all(self) -> None:
         for _ in range(_ROUNDS):
             await self.list_files.sync_out()
             edited = await self.pattern_file.sync_out()
             if not await self.record_files.sync_out() and not edited:
                 break
-        await self.session_note.sync_out()

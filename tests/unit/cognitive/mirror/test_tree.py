@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,32 @@ async def test_the_round_that_runs_at_the_end_is_not_cut_short(
         go_on.set()
         await stopping
     assert sorted(written) == sorted(set(written)) and number in cards.cards()
+
+
+async def test_a_turn_that_changes_no_memory_sets_off_one_look_at_what_happened(
+    cards: CardHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No kind of file looks by itself; a change that comes later is written all the same."""
+    tree = cards.tree
+    await cards.learn("one", flush=True)
+    await tree.sync_out()
+    looked: list[str] = []
+    for kind in (tree.list_files, tree.record_files, tree.pattern_file):
+        monkeypatch.setattr(kind, "sync_out", noted(kind.sync_out, looked, type(kind).__name__))
+    tree.mark_dirty()
+    await tree.sync_out()
+    assert looked == []
+    await cards.learn("two", flush=True)
+    await tree.sync_out()
+    assert set(looked) == {"ListFiles", "RecordFiles", "PatternFile"}
+    assert ENTRY("two") in cards.text(LOG)
+
+
+def noted(function: Callable[[], Awaitable[int]], names: list[str], name: str) -> Callable[[], Awaitable[int]]:
+    """Note each call of a function."""
+
+    async def call() -> int:
+        names.append(name)
+        return await function()
+
+    return call
