@@ -25,7 +25,7 @@ _CHATS = (  # a step in the index for each chat, however long they are
 )
 _PREFIX_COLUMNS = (
     "session, scopes, text, day, last_event, last_record, first_message, last_message, omitted, preferences, "
-    "known_preferences"
+    "known_preferences, later, made_event, made_record"
 )
 
 
@@ -88,7 +88,8 @@ class ReceivedMail(NamedTuple):
 class PromptPrefix:
     """The frozen beginning of a session's prompt; see the table of this name.
 
-    preferences: those that it shows; known_preferences: the same with what was noted since.
+    preferences: those that it shows; known_preferences: the same with what was noted since. later: what became known
+    before the log began anew, and its summary. made_event, made_record: last_event and last_record when it was made.
     """
 
     session: str
@@ -102,6 +103,14 @@ class PromptPrefix:
     omitted: int = 0
     preferences: str = ""
     known_preferences: str = ""
+    later: str = ""
+    made_event: int = 0
+    made_record: int = 0
+
+    @property
+    def shown_text(self) -> str:
+        """All that it shows of memory."""
+        return "\n\n".join(part for part in (self.text, self.later) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,6 +411,6 @@ def save_prefix(connection: Connection, frame: PromptPrefix, before: PromptPrefi
         )
         return
     connection.execute(
-        f"INSERT OR REPLACE INTO prompt_prefix ({_PREFIX_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT OR REPLACE INTO prompt_prefix ({_PREFIX_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         astuple(frame),
     )

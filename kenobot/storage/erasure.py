@@ -40,6 +40,7 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("turn_step", "payload", "a turn under way (message {})"),
     ("approval", "payload", "an open question (row {})"),
     ("prompt_prefix", "text", "the beginning of a prompt (row {})"),
+    ("prompt_prefix", "later", "the beginning of a prompt (row {})"),
     ("prompt_prefix", "preferences", "the beginning of a prompt (row {})"),
     ("prompt_prefix", "known_preferences", "the beginning of a prompt (row {})"),
     ("key_value", "value", "a note of the bot's own (row {})"),

@@ -9,8 +9,8 @@ from kenobot.ports.provider import Message, Request
 
 def memory_frame(request: Request) -> str:
     """Return what every message of the conversation is shown of memory: what follows the instructions about tags."""
-    blocks = (block.text.partition(TAG_INSTRUCTIONS)[2] for block in request.system)
-    return "\n\n".join(block.strip() for block in blocks if block.strip())
+    whole = "\n\n".join(block.text for block in request.system)
+    return whole.partition(TAG_INSTRUCTIONS)[2].strip()
 
 
 def runtime_blocks(messages: Iterable[Message]) -> list[str]:

@@ -144,13 +144,18 @@ def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: Load
 def _notes(
     connection: Connection, scopes: Sequence[str], budgets: tuple[int, int], query: MemoryQuery, section: Section
 ) -> MemoryPack:
-    """All notes of these scopes if they fit into the first of two budgets, else the latest, within the second."""
+    """All notes of these scopes if they fit into the first of two budgets, else the latest.
+
+    Of the first budget these take the share of all notes that would fit into it, and the second at least: the fewer of
+    the notes are among them, the fewer questions they answer.
+    """
     whole, latest = budgets
     total = sum(store.count_daily(connection, scope) for scope in scopes)
-    if query.mode != "selective" and total * _ENTRY_TOKENS <= whole:
+    if query.mode != "selective" and total * latest * _ENTRY_TOKENS < whole * whole:  # else the share is less
         pack = _daily(connection, scopes, whole, query, section, total)
-        if latest == whole or not pack.omitted:
+        if latest >= whole or not pack.omitted:
             return pack
+        latest = max(latest, whole * len(pack.entries) // total)
     return _daily(connection, scopes, latest, query, section, total)
 
 

@@ -124,6 +124,12 @@ def records_in_prompt(connection: Connection, session: str) -> tuple[list[int], 
     return list(dict.fromkeys(numbers)), quoted
 
 
+def prefix_records(connection: Connection, session: str) -> list[int] | None:
+    """List the records that a chat's prompt prefix shows; None when the log does not reach back to it."""
+    shown = (event["frame"] for event in recall_rows.recall_events(connection, session) if "frame" in event)
+    return next(map(_numbers, shown), None)
+
+
 def _numbers(value: object) -> list[int]:
     return [each for each in value if isinstance(each, int)] if isinstance(value, list) else []
 

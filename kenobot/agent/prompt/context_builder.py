@@ -5,7 +5,8 @@ A prompt has three stretches, so that a provider's prompt cache holds from turn 
 - a log that only grows: messages, each with the notes that had become known when it was sent;
 - a tail that changes every turn and comes last: the time, working memory, guidance.
 A prefix is made anew when it no longer tells the truth (a record on show was changed or forgotten), when the day
-changes, when the log has grown too long, or when the conversation rested so long that no cache holds it any more.
+changes, or when the conversation rested so long that no cache holds it any more. When the log has grown too long, that
+alone begins anew: the prefix stays, with what became known since behind it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity, IdentityText
 from kenobot.cognitive.identity.preference_notes import added_preferences
 from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.prompt.full_load import read_scratchpad
 from kenobot.cognitive.recall.prompt.reader import MemoryReader
 from kenobot.cognitive.recall.results.memory import (
@@ -139,11 +141,11 @@ class PromptPlan:
     def memory_on_show(self) -> tuple[str, ...]:
         """Return what the prompt shows of memory, as it stands there."""
         contexts = (line.context for line in self.history if line.id > self.prefix.last_message)
-        return (self.prefix.text, *contexts, self.notes)
+        return (self.prefix.shown_text, *contexts, self.notes)
 
     def quoted_memory(self, tail: str) -> Iterator[AttributedText]:
         """Iterate over what memory shows of others' words."""
-        yield from quotations(self.prefix.text)
+        yield from (*quotations(self.prefix.text), *quotations(self.prefix.later))
         for line in self.history:
             if line.id > self.prefix.last_message:
                 yield from line.quoted_memory
@@ -152,6 +154,21 @@ class PromptPlan:
     def adding(self, pack: MemoryPack) -> "PromptPlan":
         """The plan with more of memory beside the message."""
         return replace(self, memory=self.memory + pack, texts=(*self.texts, *pack.texts))
+
+
+@dataclass(frozen=True, slots=True)
+class _NewLog:
+    """A log as it begins anew.
+
+    history: the messages that it shows. first_message: where it begins. newest: the last message that there is.
+    summary: of messages that are not shown; summary_records: its own.
+    """
+
+    history: Sequence[ShownMessage]
+    first_message: int
+    newest: int
+    summary: str
+    summary_records: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,14 +279,15 @@ class ContextBuilder:
         system = (
             Block(self._who(plan, request, state), cache=True),
             Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\n{plan.prefix.text}", cache=True),
+            *([Block(plan.prefix.later)] if plan.prefix.later else []),
         )
         spoken = PersonText(inbound.text)
         speech = speakers.speech_context(inbound, spoken, principal, history, tuple(plan.quoted_memory(tail)))
         shows_private = (
             bool(history)
             or any(plan.texts)
-            or _CHAT_CONTEXT in plan.prefix.text
-            or SUMMARY_HEADING in plan.prefix.text
+            or _CHAT_CONTEXT in plan.prefix.shown_text
+            or SUMMARY_HEADING in plan.prefix.later
             or _PAD in tail
             or _has_preferences(identity, principal)
         )
@@ -277,7 +295,7 @@ class ContextBuilder:
         return PromptContext(
             request=Request(system, (*_replay(plan), Message("user", tuple(blocks))), plan.limits.max_tokens),
             plan=plan,
-            untrusted_texts=(inbound.text, plan.prefix.text, notes, tail, *markup),
+            untrusted_texts=(inbound.text, plan.prefix.shown_text, notes, tail, *markup),
             bootstrap=state,
             speech=speech,
             shows_private=shows_private,
@@ -308,49 +326,89 @@ class ContextBuilder:
             return None
         stored = conversation.since(connection, base.session, prefix.first_message, limits.history_max + 1)
         history = self._messages.of(stored)
-        fits = limits.window.fits(history, summary_tokens_in(prefix.text))
-        if not history or not fits or base.now - datetime.fromisoformat(history[-1].at) > _REST:
+        if not history or base.now - datetime.fromisoformat(history[-1].at) > _REST:
             return None
+        if not limits.window.fits(history, summary_tokens_in(prefix.later)):
+            return self._with_new_log(connection, base, limits, identity, prefix)
         preferences = _preferences(identity, base)
-        added = added_preferences(prefix.known_preferences, preferences)
-        if added is None or estimate_tokens(added) > _NOTED_PREFERENCES:
-            return None
+        added = _noted_preferences(prefix.known_preferences, preferences)
         updates = self.memory.read(connection, replace(base, sections=frozenset({"updates"}), prefix=prefix))
-        if updates.stale or updates.prefix is None:
+        if added is None or updates.stale or updates.prefix is None:
             return None
         told = replace(updates.prefix, known_preferences=preferences) if added else updates.prefix
         contexts = (line.context for line in history if line.context)
-        texts = (prefix.text, escape_runtime_block(updates["updates"]), *contexts)
+        texts = (prefix.shown_text, escape_runtime_block(updates["updates"]), *contexts)
         return PromptPlan(limits, identity, told, prefix, history, updates, texts, preferences=added)
+
+    def _with_new_log(
+        self,
+        connection: Connection,
+        base: MemoryQuery,
+        limits: PromptLimits,
+        identity: IdentityText,
+        prefix: PromptPrefix,
+    ) -> PromptPlan | None:
+        """The plan that begins the log anew behind the session's prefix and what became known since that was made."""
+        preferences = _preferences(identity, base)
+        added = _noted_preferences(prefix.preferences, preferences)
+        made = replace(prefix, last_event=prefix.made_event, last_record=prefix.made_record)
+        updates = self.memory.read(connection, replace(base, sections=frozenset({"updates"}), prefix=made))
+        shown = usage.prefix_records(connection, base.session)
+        if added is None or updates.stale or updates.prefix is None or shown is None:
+            return None
+        log = self._new_log(connection, base, limits)
+        kept = tuple(MemoryEntry(number, "recent") for number in dict.fromkeys([*shown, *log.summary_records]))
+        memory = MemoryPack({"recent": ""}, entries=(*kept, *updates.entries))
+        later = [escape_runtime_block(text) for text in (added, updates["updates"], log.summary)]
+        again = replace(
+            updates.prefix,
+            known_preferences=preferences,
+            later="\n\n".join(text for text in later if text),
+            first_message=log.first_message,
+            last_message=log.newest,
+        )
+        return PromptPlan(limits, identity, again, prefix, log.history, memory, (again.shown_text,))
 
     def _new(
         self, connection: Connection, base: MemoryQuery, limits: PromptLimits, identity: IdentityText
     ) -> PromptPlan:
         """The plan with a new prefix."""
         memory = self.memory.read(connection, replace(base, sections=PREFIX_SECTIONS))
+        log, preferences = self._new_log(connection, base, limits), _preferences(identity, base)
+        event, record = events.last_event(connection), records.last_record(connection)
+        prefix = PromptPrefix(
+            session=base.session,
+            scopes=" ".join(base.scopes),
+            text=_render(memory),
+            day=base.day,
+            last_event=event,
+            last_record=record,
+            first_message=log.first_message,
+            last_message=log.newest,
+            omitted=memory.omitted,
+            preferences=preferences,
+            known_preferences=preferences,
+            later=escape_runtime_block(log.summary),
+            made_event=event,
+            made_record=record,
+        )
+        memory += MemoryPack(entries=tuple(MemoryEntry(number, "chat") for number in log.summary_records))
+        return PromptPlan(limits, identity, prefix, None, log.history, memory, memory.texts)
+
+    def _new_log(self, connection: Connection, base: MemoryQuery, limits: PromptLimits) -> _NewLog:
         window, session = limits.window, base.session
         summary = load_summary(connection, session, window.summary_budget, base.scopes)
         stored = conversation.latest(connection, session, limits.history_min + window.summary_batch + 1)
         latest = self._messages.of(stored)
         history = window.shown(latest, summary.cursor, summary.tokens)
         newest = latest[-1].id if latest else 0
-        dropped = latest[: len(latest) - len(history)]
-        prefix = PromptPrefix(
-            session=session,
-            scopes=" ".join(base.scopes),
-            text=_render(memory, escape_runtime_block(summary.section(dropped))),
-            day=base.day,
-            last_event=events.last_event(connection),
-            last_record=records.last_record(connection),
-            first_message=history[0].id if history else newest + 1,
-            last_message=newest,
-            omitted=memory.omitted,
-            preferences=_preferences(identity, base),
-            known_preferences=_preferences(identity, base),
+        return _NewLog(
+            history,
+            history[0].id if history else newest + 1,
+            newest,
+            summary.section(latest[: len(latest) - len(history)]),
+            (summary.record,) if summary.record is not None else (),
         )
-        if summary.record is not None:
-            memory += MemoryPack(entries=(MemoryEntry(summary.record, "chat"),))
-        return PromptPlan(limits, identity, prefix, None, history, memory, memory.texts)
 
     # ── the tail ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -399,7 +457,7 @@ def _replay(plan: PromptPlan) -> Iterator[Message]:
             yield message
 
 
-def _render(memory: MemoryPack, summary: str) -> str:
+def _render(memory: MemoryPack) -> str:
     parts = [
         f"{heading}\n{escape_runtime_block(memory[section])}"
         for section, heading in _HEADINGS.items()
@@ -409,9 +467,13 @@ def _render(memory: MemoryPack, summary: str) -> str:
         parts.insert(0, "_Nothing was remembered when this conversation began. When asked, say so; do not guess._")
     if memory.omitted:
         parts.append(f"_({memory.omitted} older notes are remembered but did not fit here.)_")
-    if summary:
-        parts.append(summary)
     return "\n\n".join(parts)
+
+
+def _noted_preferences(told: str, current: str) -> str | None:
+    """The note of new preferences; None when they are worth a new prefix."""
+    added = added_preferences(told, current)
+    return added if added is not None and estimate_tokens(added) <= _NOTED_PREFERENCES else None
 
 
 def _preferences(identity: IdentityText, query: MemoryQuery) -> str:

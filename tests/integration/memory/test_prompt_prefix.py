@@ -270,3 +270,58 @@ async def test_preferences_are_noted_for_nobody_else(tmp_path: Path) -> None:
         await scene.say("hello there", "2", "2")
         await scene.say("hello group", "-3", "1", private=False)
         assert not any(_SHORT in text for prompt in _sent(scene)[-2:] for text in prompt)
+
+
+# ── a log that is full ───────────────────────────────────────────────────────────────────────────────────────────────
+
+_BRIEF = {**_SMALL, "KENOBOT_CONTEXT__HISTORY_MIN": "4", "KENOBOT_CONTEXT__HISTORY_MAX": "8"}
+
+
+async def test_a_full_log_begins_anew_behind_the_same_beginning(tmp_path: Path) -> None:
+    """What was noted since stands behind it, once, and the messages that are shown are few again."""
+    replies = [
+        f"Vale. <memory>Ana moved to Cusco</memory><user-update>{_SHORT}</user-update>",
+        "Good. <chat-context>A chat about boats</chat-context>",
+        "Fine.",
+    ]
+    async with Scene(tmp_path, replies, environ=_BRIEF) as scene:
+        await _crowded(scene)
+        await _talk(scene, "one", "two", "three", "four", "five")
+        before = _frames(scene)[-1]
+        await _talk(scene, "six", "seven")
+        again, after = _frames(scene)[-2:]
+        assert isinstance(scene.provider, ScriptedProvider)
+        assert len(scene.provider.requests[-2].messages) < len(scene.provider.requests[-3].messages)
+    assert again[: len(before)] == before
+    assert after == again
+    behind = "\n".join(block.text for block in again[len(before) :])
+    assert [behind.count(text) for text in ("Ana moved to Cusco", _SHORT, "A chat about boats")] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("what", ["in the beginning", "behind it"])
+async def test_a_change_of_what_stood_before_the_log_began_anew_makes_a_new_beginning(
+    tmp_path: Path, what: str
+) -> None:
+    """Whether the beginning showed it, or what became known since."""
+    replies = ["Vale. <memory>Ana moved to Cusco</memory>", "Fine."]
+    async with Scene(tmp_path, replies, environ=_BRIEF) as scene:
+        newest = (await _crowded(scene))[-1]
+        await _talk(scene, "one", "two", "three", "four", "five", "six")
+        assert len(_frames(scene)[-1]) > len(_frames(scene)[0])
+        ((told,),) = await scene.rows("SELECT id FROM record WHERE text = 'Ana moved to Cusco'")
+        await _change(scene, [newest if what == "in the beginning" else int(str(told))], text="Ana moved to Lima")
+        await _talk(scene, "seven")
+        shown = "\n".join(block.text for block in _frames(scene)[-1])
+    assert "Ana moved to Lima" in shown
+    assert ("Note 299" in shown, "Cusco" in shown) == (what == "behind it", what == "in the beginning")
+
+
+async def test_what_was_told_and_forgotten_is_gone_when_the_log_begins_anew(tmp_path: Path) -> None:
+    """Neither the beginning nor what stands behind it shows it."""
+    async with Scene(tmp_path, ["Vale. <memory>Ana moved to Cusco</memory>", "Fine."], environ=_BRIEF) as scene:
+        await _crowded(scene)
+        await _talk(scene, "one", "two", "three")
+        ((number,),) = await scene.rows("SELECT id FROM record WHERE text = 'Ana moved to Cusco'")
+        await scene.say(f"/forget #{number}")
+        await _talk(scene, "four", "five", "six", "seven")
+    assert not any("Cusco" in block.text for block in _frames(scene)[-1])

@@ -152,26 +152,40 @@ async def _searchable(database: Database, **sizes: object) -> MemoryPack:
 
 async def test_of_notes_that_do_not_all_fit_only_the_latest_are_loaded(database: Database) -> None:
     """What is left out is found by a search; as long as all fit, all are shown, and without a search what fits."""
-    told = [f"note number {number} with some more words in it" for number in range(60)]
+    told = [f"note number {number} with some more words in it" for number in range(200)]
     await _keep_all(database, _notes(told))
     everything = await _searchable(database, recent_tokens=100)
-    assert (everything.omitted, len(everything.entries)) == (0, 60)
-    latest = await _searchable(database, prefix_tokens=500, recent_tokens=100)
+    assert (everything.omitted, len(everything.entries)) == (0, 200)
+    latest = await _searchable(database, prefix_tokens=400, recent_tokens=100)
     assert told[-1] in latest["recent"]
     assert estimate_tokens(latest["recent"]) <= 100
-    assert len(latest.entries) + latest.omitted == 60
-    unsearched = await _recall(database, replace(_QUERY, prefix_tokens=500, recent_tokens=100))
+    assert len(latest.entries) + latest.omitted == 200
+    unsearched = await _recall(database, replace(_QUERY, prefix_tokens=400, recent_tokens=100))
     assert len(unsearched.entries) > len(latest.entries)
+
+
+async def test_the_latest_notes_take_less_room_the_less_of_memory_they_are(database: Database) -> None:
+    """Their room shrinks step by step, from all that memory may take down to what is asked for."""
+    sizes = []
+    for round_ in range(14):
+        texts = [f"note number {30 * round_ + number} with some more words in it" for number in range(30)]
+        await _keep_all(database, _notes(texts))
+        pack = await _searchable(database, prefix_tokens=1000, recent_tokens=200)
+        sizes.append(estimate_tokens(pack["recent"]))
+    shrinking = sizes[sizes.index(max(sizes)) :]
+    assert shrinking == sorted(shrinking, reverse=True)
+    assert len(set(shrinking)) > 3
+    assert 150 < shrinking[-1] <= 200
 
 
 async def test_many_notes_take_nothing_from_memory_md_and_the_chats_own(database: Database) -> None:
     """Each list that fits is shown whole, however large another is."""
     await _keep_all(database, _notes((f"core fact {number}" for number in range(20)), tier="core"))
     await _keep_all(database, [(Candidate("note", _CHAT, f"of this chat {number}"), _DAY) for number in range(20)])
-    await _keep_all(database, _notes(f"note number {number} with some more words" for number in range(400)))
-    pack = await _searchable(database, prefix_tokens=3000, recent_tokens=60)
+    await _keep_all(database, _notes(f"note number {number} with some more words" for number in range(1000)))
+    pack = await _searchable(database, prefix_tokens=3000, recent_tokens=400)
     assert (pack["long_term"].count("core fact"), pack["chat"].count("of this chat")) == (20, 20)
-    assert 0 < estimate_tokens(pack["recent"]) <= 60
+    assert 0 < estimate_tokens(pack["recent"]) <= 500
 
 
 async def test_full_mode_loads_its_days_whatever_the_size_of_the_latest_notes(database: Database) -> None:
