@@ -91,7 +91,7 @@ def _items(sentence: str, turn: ConversationTurn, trust: Trust, zone: ZoneInfo) 
         return [("open", sentence)]
     if trust in ("owner", "guest") and heuristic.extract_facts(sentence, turn.at.astimezone(zone).date()):
         return [("fact", sentence)]
-    parts: dict[GapKind, list[str]] = {
+    parts: dict[GapKind, Sequence[str]] = {
         "date": said.dates(sentence),
         "number": said.numbers(sentence),
         "name": said.names(sentence),

@@ -6,7 +6,8 @@ Names are told by capital letters; numbers, dates in figures and questions work 
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, day_named
 from kenobot.cognitive.text.lexicon import STOPWORDS, phrases
@@ -41,11 +42,18 @@ def sentences(text: str) -> list[str]:
     return [part for part in parts if any(map(str.isalnum, part))][:_MOST]
 
 
+@lru_cache(1024)  # summarizing and its self-check read the same sentences, and both read the summary's lines again
+def _plain(text: str) -> str:
+    return fold(text).replace("’", "'")
+
+
+@lru_cache(1024)
 def is_decision(sentence: str) -> bool:
     """Return whether somebody settles something."""
     return _DECISION.search(_plain(sentence)) is not None
 
 
+@lru_cache(1024)
 def is_open(sentence: str) -> bool:
     """Return whether something is still to be done, known or decided."""
     return _OPEN.search(_plain(sentence)) is not None
@@ -61,12 +69,14 @@ def leaves_unanswered(answer: str) -> bool:
     return _UNKNOWING.search(_plain(answer[:_LONGEST])) is not None
 
 
-def dates(sentence: str) -> list[str]:
+@lru_cache(1024)
+def dates(sentence: str) -> tuple[str, ...]:
     """Days that are named by figures or month."""
-    return [match[0] for match in _DATE.finditer(_plain(sentence))]
+    return tuple(match[0] for match in _DATE.finditer(_plain(sentence)))
 
 
-def numbers(sentence: str) -> list[str]:
+@lru_cache(1024)
+def numbers(sentence: str) -> tuple[str, ...]:
     """Numbers beside those of dates, each with the sign or the word after it: what is counted."""
     plain = _DATE.sub(" ", _plain(sentence))
     found = []
@@ -77,10 +87,11 @@ def numbers(sentence: str) -> list[str]:
             found.append(f"{bare} {unit[1]}")
         elif len(re.sub(r"\W", "", bare)) > 1 or not bare.isdecimal():
             found.append(bare)
-    return found
+    return tuple(found)
 
 
-def names(sentence: str) -> list[str]:
+@lru_cache(1024)
+def names(sentence: str) -> tuple[str, ...]:
     """Words in capitals that do not begin the sentence, those that follow each other as one name."""
     found: list[list[str]] = []
     end = -1
@@ -97,13 +108,28 @@ def names(sentence: str) -> list[str]:
         else:
             continue
         end = match.end()
-    return [" ".join(parts[:4]) for parts in found]
+    return tuple(" ".join(parts[:4]) for parts in found)
 
 
 def _is_name_at_start(sentence: str, end: int) -> bool:
     """Return whether a second capitalized word follows: "Marta Ruiz llega" as against "Mañana llega Marta"."""
     following = _WORD.match(sentence, end + 1)
     return following is not None and following[0][0].isupper() and fold(following[0]) not in STOPWORDS
+
+
+class _StoredWords(NamedTuple):
+    """A text that may hold an item. digits: of each number and date in it, without their signs."""
+
+    folded: str
+    stems: frozenset[str]
+    digits: frozenset[str]
+
+
+@lru_cache(512)
+def _stored_words(text: str) -> _StoredWords:
+    folded = fold(text)
+    found = frozenset(stem for word in words(text) for stem in stems(word))
+    return _StoredWords(folded, found, frozenset(re.sub(r"\W", "", figure) for figure in _figures(folded)))
 
 
 class TextCoverage:
@@ -113,9 +139,10 @@ class TextCoverage:
         """said: the day from which relative days are counted. covered: the share of a sentence's words that counts."""
         self._said = said
         self._covered = covered
-        self._texts = [fold(text) for text in texts]
-        self._stems = [{stem for word in words(text) for stem in stems(word)} for text in texts]
-        self._digits = {re.sub(r"\W", "", match) for text in self._texts for match in _figures(text)}
+        read = [_stored_words(text) for text in texts]
+        self._texts = [each.folded for each in read]
+        self._stems = [each.stems for each in read]
+        self._digits = frozenset().union(*(each.digits for each in read))
 
     def __contains__(self, item: tuple[GapKind, str]) -> bool:
         kind, text = item
@@ -137,7 +164,3 @@ def _figures(text: str) -> Iterator[str]:
         yield match[0]
     for match in _DATE.finditer(text):
         yield from re.findall(r"\d+", match[0])
-
-
-def _plain(text: str) -> str:
-    return fold(text).replace("’", "'")
