@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr
 
 from kenobot.core import lazy
 from kenobot.core.network import HttpAddress, building_client
@@ -30,13 +30,23 @@ def _ids(value: object) -> list[str]:
     return ids
 
 
+def _token(value: SecretStr) -> SecretStr:
+    """Refuse what cannot be a token. Empty means that there is none."""
+    if value.get_secret_value() and not is_token(value.get_secret_value()):
+        raise ValueError(
+            "the bot token has the wrong form: copy it again from @BotFather; it is like 1234567890:AAEh…, with 35 "
+            "letters, digits, - and _ behind the colon"
+        )
+    return value
+
+
 Ids = Annotated[list[str], BeforeValidator(_ids)]
 
 
 class TelegramSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_errors=True):
     """The `[telegram]` part of the configuration."""
 
-    token: SecretStr = Field(SecretStr(""), description="bot token from @BotFather")
+    token: Annotated[SecretStr, AfterValidator(_token)] = Field(SecretStr(""), description="bot token from @BotFather")
     base_url: HttpAddress = Field("https://api.telegram.org/bot", description="Bot API server; the token is appended")
     owners: Ids = Field([], description="user ids of the bot's owner")
     allowed_users: Ids = Field([], description="user ids of guests")
@@ -47,13 +57,8 @@ class TelegramSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_err
 
 def build(settings: TelegramSettings, surroundings: PluginContext) -> Channel:
     """Build the channel, not yet connected. Raises ConfigError when the token or the list of people is missing."""
-    token = settings.token.get_secret_value()
-    if not token:
+    if not settings.token.get_secret_value():
         raise ConfigError("Telegram has no bot token: get one from @BotFather and run `kenobot setup`.")
-    if not is_token(token):
-        raise ConfigError(
-            "The Telegram bot token has the wrong form: copy it again from @BotFather and run `kenobot setup`."
-        )
     if not (settings.owners or settings.allowed_users or settings.allowed_chats):
         raise ConfigError(
             "Nobody may talk to the Telegram bot yet: put your Telegram user id into `owners` or run `kenobot setup`."

@@ -130,7 +130,7 @@ CASES = {
     ),
     "not TOML": Case(("{home}/kenobot.toml, line 1: *",), f"token = {TOKEN}\n"),
     "ill-formed token": Case(
-        ("The Telegram bot token has the wrong form: copy it again from @BotFather and run `kenobot setup`.",),
+        ("TELEGRAM_BOT_TOKEN: channels.telegram.token: the bot token has the wrong form: *",),
         environ={"TELEGRAM_BOT_TOKEN": ILL_FORMED},
     ),
     "no Anthropic key, no home": Case(

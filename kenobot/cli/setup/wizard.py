@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 
-from pydantic import SecretStr, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 
 from kenobot.cli.setup.toml_edit import Value
 from kenobot.core import plugins
@@ -117,15 +117,7 @@ class Wizard:
         return _WORDS[what][self._language].format(**parts)
 
     def _bot(self, key: str) -> Callable[[str], str | None]:
-        def check(answer: str) -> str | None:
-            try:
-                BotSettings.model_validate({key: answer})
-            except ValidationError as error:
-                detail = error.errors()[0]
-                return str(detail.get("ctx", {}).get("error") or detail["msg"])
-            return None
-
-        return check
+        return lambda answer: _complaint(BotSettings, key, answer)
 
     def _value(self, section: str, key: str, current: str, check: Callable[[str], str | None], **parts: str) -> None:
         current = str(self.changes.values.get((section, key), current))
@@ -144,8 +136,22 @@ class Wizard:
         group, plugin, key = where
         current = self.changes.loaded.settings.plugin_tables(group).get(plugin, {}).get(key)
         mark = f" [{self._word('set')}]" if isinstance(current, SecretStr) else ""
-        if answer := getpass.getpass(f"{self._word(file)}{mark}: ").strip():
-            self.changes.secrets[file] = answer
+        while answer := getpass.getpass(f"{self._word(file)}{mark}: ").strip():
+            why = _complaint(plugins.load(group, plugin).settings, key, answer)
+            if why is None:
+                self.changes.secrets[file] = answer
+                return
+            print(self._word("no", why=why))
+
+
+def _complaint(settings: type[BaseModel], key: str, answer: str) -> str | None:
+    """Return what is wrong with the value of a key; None when nothing is."""
+    try:
+        settings.model_validate({key: answer})
+    except ValidationError as error:
+        wrong = next((detail for detail in error.errors() if detail["loc"] == (key,)), None)
+        return str(wrong.get("ctx", {}).get("error") or wrong["msg"]) if wrong is not None else None
+    return None
 
 
 def system_timezone(environ: Mapping[str, str]) -> str:

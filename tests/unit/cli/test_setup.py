@@ -164,13 +164,14 @@ def test_questions_need_somebody_to_answer(cli: Cli, home: Home, monkeypatch: py
 
 def test_the_wizard_writes_the_answers(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers become settings; a bad one is asked for again; the rest speaks the language that was chosen."""
-    answers = ("es", "Ana", "Madrid", "", "gpt", "anthropic", KEY, "s", TOKEN, "yo", "42")
+    answers = ("es", "Ana", "Madrid", "", "gpt", "anthropic", KEY, "s", "12:no-token", TOKEN, "yo", "42")
     person = Person(monkeypatch, *answers)
     code, out, _ = cli("setup")
     assert code == 0, out
     assert person.asked[0].startswith("Language")
     assert "Tu zona horaria [Europe/Madrid]: " in person.asked
-    assert out.count("Eso no vale") == 3
+    assert out.count("Eso no vale") == 4
+    assert "1234567890:AAEh" in out
     loaded = load_settings(home, {})
     assert loaded.settings.bot.model_dump() == {"name": "Ana", "timezone": "Europe/Madrid", "language": "es"}
     assert loaded.settings.provider.name == "anthropic"
