@@ -18,7 +18,7 @@ from bench.process_usage import cpu_seconds, resident_mb
 from bench.quick.scene import CHANNEL, Asked, Told
 
 _HERE = Path(__file__).parent
-_PATIENCE = 120.0  # seconds that one request may take
+_PATIENCE = 300.0  # seconds that a start or one request may take
 _LOOK, _RESTING = 0.1, 0.03  # quiet: at most 3 % of a core over some looks in a row
 CHATS = 50
 
@@ -93,7 +93,7 @@ class Running:
 
     def __init__(self, checkout: Checkout, home: Path, embedder: str) -> None:
         self._server = socket.create_server(("127.0.0.1", 0))
-        self._server.settimeout(_PATIENCE)
+        self._server.settimeout(_LOOK)
         configure(checkout, home, self._server.getsockname()[1], embedder)
         self._log = (home.parent / f"{home.name}.log").open("ab")
         self.began = time.perf_counter()
@@ -106,10 +106,16 @@ class Running:
         )
 
     def __enter__(self) -> Self:
-        try:
-            connection, _ = self._server.accept()
-        except TimeoutError as error:
-            raise RuntimeError(f"The bot did not start: {self._log.name} has its last words.") from error
+        until = time.perf_counter() + _PATIENCE
+        while True:
+            try:
+                connection, _ = self._server.accept()
+                break
+            except TimeoutError as error:
+                if self._process.poll() is None and time.perf_counter() < until:
+                    continue
+                self._end()
+                raise RuntimeError(f"The bot did not start: {self._log.name} has its last words.") from error
         with connection:
             connection.settimeout(_PATIENCE)
             self._stream = connection.makefile("rw", encoding="utf-8")
@@ -117,6 +123,9 @@ class Running:
 
     def __exit__(self, *_: object) -> None:
         self._stream.close()
+        self._end()
+
+    def _end(self) -> None:
         self._process.send_signal(signal.SIGTERM)
         try:
             self._process.wait(20)

@@ -85,3 +85,13 @@ def test_a_probe_passes_when_the_work_ended_and_nobody_waited(worst: float, fini
 
     assert result.passed is passed
     assert ("**no**" in report([result])) is not passed
+
+
+def test_a_bot_that_cannot_start_is_told_with_the_place_of_its_last_words(tmp_path: Path) -> None:
+    checkout = Checkout.planted(_ROOT, tmp_path / "plugins")
+    (checkout.plugins / "bench_plugins.py").write_text("raise RuntimeError('broken')\n")
+
+    with pytest.raises(RuntimeError, match=r"did not start: .*home\.log"), Running(checkout, tmp_path / "home", "none"):
+        pass
+
+    assert "broken" in (tmp_path / "home.log").read_text("utf-8")
