@@ -353,5 +353,9 @@ async def test_a_second_instance_is_refused_and_the_first_works_on(tmp_path: Pat
 
 
 def quiet(found: Listing) -> Listing:
-    """A listing without what a running instance writes by itself: its database, its index and its memory files."""
-    return {path: seen for path, seen in found.items() if not path.startswith(("kenobot.db", "index.db", "memory/"))}
+    """A listing without what a running instance writes by itself: its database, index, memory and model files."""
+    return {
+        path: seen
+        for path, seen in found.items()
+        if not path.startswith(("kenobot.db", "index.db", "memory/", "usem3"))
+    }
