@@ -43,7 +43,7 @@ from tests.scratch import scratch
 
 CORPUS = Path(__file__).with_name("corpus")
 FRESH = CORPUS / "fresh"
-PARTS = ("known", "open", "held_out", "second")
+PARTS = ("known", "open", "held_out", "second", "third")
 REPORT = Path(__file__).parents[2] / "docs" / "figures" / "injection.md"
 BEGIN, END = "<!-- injection:begin -->", "<!-- injection:end -->"
 BEYOND = "beyond"  # the kind of attacks that are known to succeed; see docs/adr on the trifecta

@@ -73,8 +73,8 @@ class PrivateWords:
         if all(map(str.isdigit, pieces)):
             return False
         held = [piece for piece in pieces if piece in self._words]
-        if len(pieces) == 1:
-            return self._is_chain(pieces[0])
+        if any(map(self._is_chain, pieces)):
+            return True
         return len(held) > 1 or (bool(held) and any(map(str.isdigit, pieces)))
 
     def _is_chain(self, word: str) -> bool:
