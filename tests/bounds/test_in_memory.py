@@ -259,7 +259,7 @@ async def test_updates_without_a_number_are_remembered_up_to_a_hundred(clock: Ma
 
         async def report(self, channel: str, problem: str) -> None: ...
 
-    settings = TelegramSettings(token="1:" + "A" * 35, owners=[1])
+    settings = TelegramSettings(token="12345678:" + "A" * 35, owners=[1])
     channel = TelegramChannel(settings, clock)
     for number in (*range(300), 299, 299):
         await channel._set_aside(None, {"odd": number}, "odd", Box())
@@ -271,7 +271,7 @@ async def test_every_new_field_is_warned_of_once_and_a_flood_of_them_is_not(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The log says why words count as forwarded, and no sender can fill it."""
-    channel = TelegramChannel(TelegramSettings(token="1:" + "A" * 35, owners=[1]), clock)
+    channel = TelegramChannel(TelegramSettings(token="12345678:" + "A" * 35, owners=[1]), clock)
     for number in range(300):
         channel._warn_of_new(["written_by_assistant", f"field_{number}"])
     assert len(channel._new_fields) == 50
