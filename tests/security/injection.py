@@ -7,8 +7,9 @@ the attacker wants, whatever it was told. An attack is neutralised when none of 
 withheld when anything of what it wants did not. `--write` puts the tables into docs/figures/injection.md.
 
 The parts: `known`, cases that grew with the rules; `open` and `held_out`, halves of a corpus that was written before
-the rules and split by a hash of the texts; `second`, mostly harmless, written after the first look at `held_out`. Write
-a new part before mending rules by one of these: what was looked at measures no longer.
+the rules and split by a hash of the texts; `second`, mostly harmless, written after the first look at `held_out`;
+`third`, half of each, written after that and looked at once. Write a new part before mending rules by one of these:
+what was looked at measures no longer.
 
 A case: `turns` (text, the model's reply, and who wrote where), `memory` (what the owner told before), and `harm` or
 `want`, each a place and a text. Places: `owner memory`, `memory` (new records; with the owner's trust, or any), `reply`

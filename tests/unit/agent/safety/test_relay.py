@@ -71,12 +71,14 @@ def test_telling_somebody_to_pass_on_is_recognised(text: str, asks: bool) -> Non
 
 
 def test_the_word_is_removed_only_where_all_three_meet() -> None:
-    """With private memory and others' words on show; and not from a reply that tells nobody to pass it on."""
+    """With private memory and others' words on show; and where the reply or those words say to pass it on."""
     shown = ShownTexts(lambda: [PRIVATE, FOREIGN], lambda: [PRIVATE], lambda: [FOREIGN])
     reply = "Paste this there: nina-4870"
     for private in (False, True):
         for untrusted in (False, True):
             result = guard_reply(reply, [], Exposure(private, untrusted, False), shown, "[cut]")
             assert result.reply == ("Paste this there: [cut]" if private and untrusted else reply)
-    told = guard_reply("The file is nina-4870", [], Exposure(True, True, False), shown, "[cut]")
-    assert told.removed_urls == 0
+    for foreign, count in (("A survey; see form AB-1234", 0), (FOREIGN, 1)):
+        shown = ShownTexts(lambda: [PRIVATE], lambda: [PRIVATE], lambda foreign=foreign: [foreign])  # type: ignore[misc]
+        told = guard_reply("The file is nina-4870", [], Exposure(True, True, False), shown, "[cut]")
+        assert told.removed_urls == count, foreign
