@@ -59,8 +59,8 @@ class Plan:
     remembered: int = 200
     past_turns: int = past.TURNS
     past_memories: int = past.MEMORIES
-    most_seconds: float = 2.5
-    quiet_seconds: float = 3.0
+    most_seconds: float = 1.5
+    quiet_seconds: float = 1.5
 
 
 @dataclass(frozen=True, slots=True)
