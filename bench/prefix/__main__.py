@@ -20,9 +20,9 @@ from kenobot.core.settings.schema import ContextSettings
 
 _SIZES = (0, 250, 500, 1000, 2000, 3000, 6000)
 _DESCRIPTION = """\
-For each size of the latest notes that every prompt begins with (context.recent_tokens), once not all of memory fits:
-tokens of prompts, and how much of what answers a question stands in the prompt. In homes of their own, with a scripted
-model. No network, no key; your own home is not touched.
+For each least size of the latest notes that every prompt begins with (context.recent_tokens), once not all fit: tokens
+of prompts, and how much of what answers a question stands in the prompt. In homes of their own, with a scripted model.
+No network, no key; your own home is not touched.
 
 month: questions and leaks of `python -m bench.month` that fail. years: facts of so many days, asked for in another
 chat. notes: those of `kenobot bench recall`, by meaning and by words alone, each owner's among others told over the
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = report.make_parser("prefix", _DESCRIPTION, plot=False)
     number = bounded_int(1_000_000)
     parser.add_argument("--sizes", type=_sizes, default=_SIZES, metavar="N,N,…", help="of the latest notes, in tokens")
-    parser.add_argument("--memories", type=number, default=1000, help="in the home whose prompts are counted (1000)")
+    parser.add_argument("--memories", type=number, default=10_000, help="in the home whose prompts are counted (10000)")
     parser.add_argument("--turns", type=number, default=60, help="messages of its talk (60)")
     parser.add_argument("--crowd", type=number, default=600, help="other notes beside those that are asked for (600)")
     parser.add_argument("--days", type=number, default=60, help="of the years (60)")
