@@ -168,15 +168,17 @@ class CommandContext:
                 pass
             yield index, connection
 
-    def make_home(self) -> None:
+    def make_home(self) -> bool:
         """Make folders, identity and database where there are none, for a command that brings memories.
 
-        Raises ConfigError or StoreError.
+        Returns whether there were none. Raises ConfigError or StoreError.
         """
-        if self._is_empty:
-            self.home.prepare()
-            self.home.seed_identity()
-            migrate.migrate(self.home.database, self.home.backups)
+        if not self._is_empty:
+            return False
+        self.home.prepare()
+        self.home.seed_identity()
+        migrate.migrate(self.home.database, self.home.backups)
+        return True
 
     def require_database(self) -> None:
         """Raises NothingFound."""

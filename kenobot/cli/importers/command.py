@@ -43,7 +43,8 @@ def import_agent(context: CommandContext) -> int:
             f"Take {new} in? / ¿Tomarlas? [y/N] ", "kenobot: nobody is here to agree: add --yes to do it."
         ):
             return options.print_failure("kenobot: nothing was taken in.")
-    context.make_home()
+    if context.make_home():
+        sync_files(context)  # or a file that was seeded would pass for one from which the imported lines were deleted
     with home.lock():  # raises ConfigError when the bot runs: it would wait for all of this
         migrate.migrate(home.database, home.backups)
         report = _apply(home.database, plan)

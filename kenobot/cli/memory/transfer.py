@@ -38,7 +38,8 @@ def export(context: CommandContext) -> int:
 
 def import_(context: CommandContext) -> int:
     args = context.args
-    context.make_home()
+    if context.make_home():
+        sync_files(context)  # or a file that was seeded would pass for one from which the imported lines were deleted
     try:
         with _open_lines(args.file) as found, tempfile.TemporaryFile("w+", encoding="utf-8") as lines:
             lines.writelines(f"{line}\n" for line in found)  # it is read twice, and standard input only once

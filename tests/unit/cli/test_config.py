@@ -9,6 +9,7 @@ from kenobot.core.settings.home import Home
 from .conftest import Cli
 
 KEY = "sk-ant-a-key-that-nobody-sees"
+TOKEN = "123456789:" + "B" * 35
 
 
 def test_values_and_where_they_come_from(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,11 +31,12 @@ def test_secrets_are_only_said_to_be_set(cli: Cli, monkeypatch: pytest.MonkeyPat
         "origin": "default",
     }
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", KEY)
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", TOKEN)
     for form in ((), ("--json",)):
         code, out, _ = cli("config", *form)
         assert code == 0
         assert KEY not in out
+        assert TOKEN not in out
         assert out.count("(set)") == 2
 
 
