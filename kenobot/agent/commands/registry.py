@@ -88,7 +88,7 @@ class CommandRegistry:
     """Find and run commands, given with a slash or in plain words."""
 
     def __init__(self, context: CommandContext) -> None:
-        self._context = context
+        self._context = replace(context, commands=_COMMANDS)
 
     async def find(
         self, database: Database, inbound: Inbound, principal: Principal, at: datetime
@@ -115,15 +115,22 @@ class CommandRegistry:
     def run(self, connection: Connection, command: Command, call: CommandCall) -> str:
         """Carry out a command inside the turn's transaction, in the writer's thread; returns the answer as Markdown."""
         call = replace(call, language=self._context.language or _language(connection, command, call))
-        return command.answer(connection, call, replace(self._context, commands=_COMMANDS))
+        return command.answer(connection, call, self._context)
 
 
 def _language(connection: Connection, command: Command, call: CommandCall) -> Language:
     """Return the language of a wish, else of what follows the command, else of the chat, else of its spelling."""
     if command.language is not None and not command.names:
         return command.language
-    said = (line.text for line in conversation.latest(connection, call.inbound.session, _SPOKEN) if line.role == "user")
-    return told_language(call.arguments) or told_language("\n".join(said)) or command.language or call.language
+    # A single word may be a code or a name, whose letters look like a word of either language.
+    written = told_language(call.arguments) if " " in call.arguments else None
+    told = written or _spoken_language(connection, call.inbound.session)
+    return told or command.language or call.language
+
+
+def _spoken_language(connection: Connection, session: str) -> Language | None:
+    said = (line.text for line in conversation.latest(connection, session, _SPOKEN) if line.role == "user")
+    return told_language("\n".join(said))
 
 
 def _match(text: str) -> tuple[Command, str] | None:

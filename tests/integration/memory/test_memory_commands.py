@@ -368,3 +368,11 @@ async def test_a_command_is_answered_in_the_language_that_the_person_speaks(tmp_
         await scene.say("¿Qué tiempo hace en la ciudad?")
         assert "Recuerdo" in (await scene.say("/memory")).replace("recuerdo", "Recuerdo")
         assert "I remember nothing that says" in await scene.say("/memory the name of the dog that is with us")
+
+
+async def test_a_single_word_after_a_command_tells_no_language(tmp_path: Path) -> None:
+    """A code or a name may look like a word of either."""
+    async with Scene(tmp_path, ["Fine."]) as scene:
+        await scene.say("/remember the fair is in May")
+        await scene.say("What is the weather like in the city?")
+        assert "I remember nothing that says “una”" in await scene.say("/memory una")
