@@ -185,7 +185,7 @@ class _Scanner:
         tags = [known[mark] for mark in marks]
         if tags:
             _spare(tags, texts, rows, code_ranges(text))
-            if ">" in "".join(texts):
+            if any(">" in text for text in texts):
                 _spare(tags, texts, rows, quoted_ranges(_without_markup(texts, rows)))
         unclosed = [len(row) // len(mark) for row, mark in zip(rows, marks, strict=True)]
         pairs = _pair(tags, unclosed)

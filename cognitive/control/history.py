@@ -119,8 +119,8 @@ class ReplyExplanation:
     answer: str
     used_memories: tuple[UsedMemory, ...]
 
-    def behind(self) -> tuple[UsedMemory, ...]:
-        """Choose the memories that stand behind the reply."""
+    def told_apart(self) -> tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]:
+        """Part the memories behind the reply from those that were only in view."""
         said = set(terms(f"{self.question}\n{self.answer}"))
         shared = {
             used.record_id: len(said.intersection(terms(used.record.text)))
@@ -130,15 +130,10 @@ class ReplyExplanation:
         recalled = [used for used in self.used_memories if used.where == "message" and used.record is not None]
         rest = [used for used in self.used_memories if used.where != "message" and shared.get(used.record_id)]
         rest.sort(key=lambda used: -shared[used.record_id])
-        known: dict[int, UsedMemory] = {}
+        behind: dict[int, UsedMemory] = {}
         for used in (*recalled, *rest):
-            known.setdefault(used.record_id, used)
-        return tuple(known.values())
-
-    def in_view(self) -> tuple[UsedMemory, ...]:
-        """List the memories that the prompt showed besides."""
-        behind = {used.record_id for used in self.behind()}
-        return tuple(used for used in self.used_memories if used.record_id not in behind)
+            behind.setdefault(used.record_id, used)
+        return tuple(behind.values()), tuple(used for used in self.used_memories if used.record_id not in behind)
 
 
 def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> ReplyExplanation | None:

@@ -113,7 +113,7 @@ def explain_reply(connection: Connection, call: CommandCall, _: CommandContext) 
     reply = explain_last_reply(connection, call.inbound.session, call.principal.read_scopes)
     if reply is None:
         return texts.WHY_NONE(call.language)
-    behind, others = reply.behind(), reply.in_view()
+    behind, others = reply.told_apart()
     question = f"“{one_line(reply.question, _QUOTED)}”"
     if not behind:
         parts = [texts.WHY_NOTHING(call.language, question=question)]

@@ -13,7 +13,7 @@ from kenobot.cli.importers import kenobot_js, workspaces
 from kenobot.cli.importers.apply_plan import FileResult, ImportReport, apply_plan
 from kenobot.cli.importers.folder import SourceFolder
 from kenobot.cli.importers.plan import ImportContext, ImportPlan, Origin
-from kenobot.cli.memory.sync_files import sync_files
+from kenobot.cli.memory.sync_files import make_home, sync_files
 from kenobot.core.redaction import one_line
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import session_id
@@ -43,8 +43,7 @@ def import_agent(context: CommandContext) -> int:
             f"Take {new} in? / ¿Tomarlas? [y/N] ", "kenobot: nobody is here to agree: add --yes to do it."
         ):
             return options.print_failure("kenobot: nothing was taken in.")
-    if context.make_home():
-        sync_files(context)  # or a file that was seeded would pass for one from which the imported lines were deleted
+    make_home(context)
     with home.lock():  # raises ConfigError when the bot runs: it would wait for all of this
         migrate.migrate(home.database, home.backups)
         report = _apply(home.database, plan)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.record_text import record_line, record_row
-from kenobot.cli.memory.sync_files import sync_files
+from kenobot.cli.memory.sync_files import make_home, sync_files
 from kenobot.cognitive.control import undo as undoing
 from kenobot.cognitive.control.export_format import is_scope
 from kenobot.cognitive.control.find import (
@@ -41,7 +41,7 @@ def remember(context: CommandContext) -> int:
         source="command",
         tier="core" if context.args.core else "daily",
     )
-    context.make_home()
+    make_home(context)
     with _writing(context) as connection:
         decision = admit(connection, candidate, context.owner)
         record = records.get(connection, decision.record or 0, (scope,))

@@ -99,17 +99,15 @@ def _print_why(connection: Connection, reply: past.ReplyExplanation, context: Co
     as_json = context.args.json
     if not as_json:
         print(one_line(f"{reply.at[:16]}  {reply.session}  {_short(reply.question)}"))
-    parts = (
-        (reply.behind(), True, "Behind the answer:"),
-        (reply.in_view(), False, "In view besides, without a word of it:"),
-    )
+    behind, others = reply.told_apart()
+    parts = ((behind, True, "Behind the answer:"), (others, False, "In view besides, without a word of it:"))
     for used, is_behind, heading in parts:
         rows = [_used_row(connection, each, context) | {"behind": is_behind} for each in used]
         if rows and not as_json:
             print(heading)
         if rows:
             options.print_rows(rows, as_json, _origin_lines)
-    if not reply.behind():
+    if not behind:
         return options.print_failure("No memory stands behind the answer: only the conversation itself.")
     return 0
 

@@ -24,6 +24,16 @@ def sync_files(context: CommandContext) -> int | None:
         return None
 
 
+def make_home(context: CommandContext) -> None:
+    """Make a home where there is none, for memories that come from elsewhere. Raises ConfigError or StoreError.
+
+    Its files are known before anything is brought, or one that was seeded would pass for one from which lines were
+    deleted.
+    """
+    if context.make_home():
+        sync_files(context)
+
+
 async def _sync(context: CommandContext) -> int:
     database = Database.open(context.home.database, context.home.backups)
     try:

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
+from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, make_home, sync_files
 from kenobot.cognitive.control import export as portable
 from kenobot.cognitive.control.export import MemoryImportReport
 from kenobot.cognitive.mirror import rebuild as rebuilding
@@ -38,8 +38,7 @@ def export(context: CommandContext) -> int:
 
 def import_(context: CommandContext) -> int:
     args = context.args
-    if context.make_home():
-        sync_files(context)  # or a file that was seeded would pass for one from which the imported lines were deleted
+    make_home(context)
     try:
         with _open_lines(args.file) as found, tempfile.TemporaryFile("w+", encoding="utf-8") as lines:
             lines.writelines(f"{line}\n" for line in found)  # it is read twice, and standard input only once

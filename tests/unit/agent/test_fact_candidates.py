@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -16,19 +15,17 @@ from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import records
 from kenobot.ports.memory import Candidate
-from kenobot.storage import migrate
-from kenobot.storage.connection import Connection, connect
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
+from tests.memory_rows import open_memory
 
 OLD, NEW = "Adrian's phone plan costs 15 euros a month", "Adrian's phone plan costs 18 euros a month"
 
 
 @pytest.fixture
-def connection(tmp_path: Path) -> Iterator[Connection]:
-    migrate.migrate(tmp_path / "kenobot.db", tmp_path / "backups")
-    connection = connect(tmp_path / "kenobot.db")
-    yield connection
-    connection.close()
+def connection() -> Iterator[Connection]:
+    with open_memory() as connection:
+        yield connection
 
 
 def told(connection: Connection, text: str, turn: int) -> records.Record:

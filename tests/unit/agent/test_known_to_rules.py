@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -12,19 +11,17 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.known_memories import told_memories
 from kenobot.ports.memory import Candidate
-from kenobot.storage import migrate
-from kenobot.storage.connection import Connection, connect
+from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
+from tests.memory_rows import open_memory
 
 SESSION = "telegram-1"
 
 
 @pytest.fixture
-def connection(tmp_path: Path) -> Iterator[Connection]:
-    migrate.migrate(tmp_path / "kenobot.db", tmp_path / "backups")
-    connection = connect(tmp_path / "kenobot.db")
-    yield connection
-    connection.close()
+def connection() -> Iterator[Connection]:
+    with open_memory() as connection:
+        yield connection
 
 
 def store(connection: Connection, text: str, turn: int, *, day: int = 0) -> int:

@@ -19,8 +19,9 @@ def test_behind_a_reply_stands_what_was_recalled_for_it_or_shares_its_words() ->
             UsedMemory(river.id, river, "frame"),
         )
     reply = ReplyExplanation("s", 1, "", "What is the dog called?", "Toby, your dog.", used)
-    assert [each.record_id for each in reply.behind()] == [river.id, dog.id]
-    assert [each.record_id for each in reply.in_view()] == [tea.id, 99]
+    behind, in_view = reply.told_apart()
+    assert [each.record_id for each in behind] == [river.id, dog.id]
+    assert [each.record_id for each in in_view] == [tea.id, 99]
 
 
 def test_behind_a_reply_to_nothing_known_stands_nothing() -> None:
@@ -29,5 +30,6 @@ def test_behind_a_reply_to_nothing_known_stands_nothing() -> None:
         tea = put_record(connection, "Likes tea")
     reply = ReplyExplanation("s", 1, "", "What is the boiling point of mercury?", "357 °C.",
                              (UsedMemory(tea.id, tea, "frame"),))  # fmt: skip
-    assert reply.behind() == ()
-    assert [each.record_id for each in reply.in_view()] == [tea.id]
+    behind, in_view = reply.told_apart()
+    assert behind == ()
+    assert [each.record_id for each in in_view] == [tea.id]
