@@ -144,7 +144,7 @@ class FileSync(Generic[Detail]):
         touched, stamp = 0, None
         try:
             for _ in range(_TRIES):
-                found = await disk.read(self._root, path)
+                found = await self._without_torn_end(path, await disk.read(self._root, path))
                 stamp = found.stamp
                 if found.problem:
                     self._leave_alone(path, stamp, found.problem)
@@ -170,6 +170,14 @@ class FileSync(Generic[Detail]):
             log.exception("%s", path)
             self._leave_alone(path, stamp, f"{path} cannot be understood: it is left alone.")
         return touched
+
+    async def _without_torn_end(self, path: str, found: ReadResult) -> ReadResult:
+        """Leave away the half character with which an append of ours was cut off; any other is its owner's."""
+        if found.before_half is None:
+            return found
+        whole = ReadResult(found.stamp, found.before_half)
+        view = await self._compare(path, whole)
+        return found if view is None or view.edited else whole
 
     async def _compare(self, path: str, found: ReadResult) -> FileView[Detail] | None:
         """Compare a file with how it should be; None to look at it again later."""

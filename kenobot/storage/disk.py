@@ -4,6 +4,7 @@ Everything here blocks, for worker threads, but for `read` and `replace`.
 """
 
 import asyncio
+import codecs
 import contextlib
 import os
 import re
@@ -41,11 +42,15 @@ UNKNOWN = FileStamp(0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """A file as it was read. No stamp: there is none. No text: it is there, but `problem` says why it is left alone."""
+    """A file as it was read. No stamp: there is none. No text: it is there, but `problem` says why it is left alone.
+
+    before_half: of a file that ends in half a character, what stands before that; an append was cut off there, perhaps.
+    """
 
     stamp: FileStamp | None = None
     text: str | None = None
     problem: str = ""
+    before_half: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +145,19 @@ async def read(root: Path, path: str) -> ReadResult:
         except OSError as error:
             return ReadResult(UNKNOWN, problem=f"{path} cannot be read ({error.strerror}): it is left alone.")
         if after is not None and FileStamp.of(after) == stamp:
-            try:
-                return ReadResult(stamp, raw.decode("utf-8-sig"))
-            except UnicodeDecodeError:
-                return ReadResult(stamp, problem=f"{path} is not UTF-8 text: it is left alone.")
+            return _decoded(path, stamp, raw)
     return ReadResult(UNKNOWN, problem=f"{path} does not stop changing: it is left alone for now.")
+
+
+def _decoded(path: str, stamp: FileStamp, raw: bytes) -> ReadResult:
+    problem = f"{path} is not UTF-8 text: it is left alone."
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    try:
+        text = decoder.decode(raw)
+    except UnicodeDecodeError:
+        return ReadResult(stamp, problem=problem)
+    has_half = bool(decoder.getstate()[0])
+    return ReadResult(stamp, problem=problem, before_half=text) if has_half else ReadResult(stamp, text)
 
 
 def _look(root: Path, path: str) -> os.stat_result | None:

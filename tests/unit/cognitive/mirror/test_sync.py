@@ -71,6 +71,16 @@ async def test_a_damaged_file_is_left_alone_and_reported(house: House, caplog: p
     assert house.text(LOG) == ENTRY("one") + "## 15:00 — mended\n\n" + ENTRY("two")
 
 
+async def test_a_file_that_ends_in_half_a_character_of_its_owners_is_left_alone(house: House) -> None:
+    """An editor that writes Latin-1 may end a file so; that a cut-off append of ours does too takes no byte of it."""
+    await house.learn("one", flush=True)
+    theirs = (house.root / LOG).read_bytes() + "## 15:00 — el café".encode()[:-1]
+    (house.root / LOG).write_bytes(theirs)
+    await house.learn("two", flush=True)
+    assert (house.root / LOG).read_bytes() == theirs
+    assert list(house.mirror.problems) == [f"{LOG} is not UTF-8 text: it is left alone."]
+
+
 async def test_a_file_that_cannot_be_written_is_tried_again(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk costs nothing but time, also across a restart."""
 

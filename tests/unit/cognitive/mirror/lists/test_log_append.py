@@ -32,7 +32,7 @@ async def test_a_fact_that_changed_lays_the_log_out_anew(house: House) -> None:
     assert house.text(LOG) == ENTRY("one and a half") + ENTRY("two") + ENTRY("three")
 
 
-@pytest.mark.parametrize("kept", [0, 1, 9, 14, 15])
+@pytest.mark.parametrize("kept", [0, 1, 9, 10, 11, 14, 15])
 async def test_a_crash_in_the_middle_of_an_append_is_no_edit(
     house: House, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
