@@ -1,0 +1,1 @@
+"""Evaluate what memory keeps of fortnights in the lives of invented people."""
