@@ -1,9 +1,9 @@
-"""`kenobot bench`: evaluate recall, and memory through updates, contradictions and forgetting."""
+"""`kenobot bench`: evaluate recall, memory through updates and forgetting, and what memory keeps of a chat."""
 
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +12,8 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.core.redaction import escape_controls
 from kenobot.evals import plots
+from kenobot.evals.life import fortnights
+from kenobot.evals.life.live import LifeScore, live
 from kenobot.evals.recall import datasets, lifecycle
 from kenobot.evals.recall import run as recall
 from kenobot.evals.recall.counting_reranker import CountingReranker, open_reranker
@@ -132,6 +134,49 @@ def bench_lifecycle(context: CommandContext) -> int:
     if judge is not None:
         print(f"\n{_reranker_line(judge)}")
     return 0
+
+
+def bench_life(context: CommandContext) -> int:
+    args = context.args
+    people = [args.person] if args.person else fortnights.KEPT_BACK if args.kept_back else fortnights.PEOPLE
+    chosen = [fortnights.load_fortnight(name) for name in people]
+    scores, whole = list[LifeScore](), LifeScore("all")
+    for at, fortnight in enumerate(chosen):
+        _progress(fortnight.name, at, len(chosen))
+        scores.append(asyncio.run(live(fortnight, args.embedder)))
+        whole.add(scores[-1])
+    options.show_progress()
+    if args.json:
+        print(json.dumps({score.name: asdict(score) for score in (*scores, whole)}, ensure_ascii=False))
+        return 0
+    print(life_table([*scores, whole] if len(scores) > 1 else scores))
+    for score in scores if args.faults else ():
+        print(f"\n{score.name}:")
+        print(escape_controls("\n".join(f"- {fault}" for fault in score.faults)))
+    return 0
+
+
+def life_table(scores: Sequence[LifeScore]) -> str:
+    """The figures of fortnights, as Markdown: shares of what there was, in percent."""
+    heads = (
+        "facts kept",
+        "of memories right",
+        "days right",
+        "changes applied",
+        "in the first 3",
+        "shown",
+        "told unknown",
+    )
+    lines = [f"| who | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+    for score in scores:
+        pairs = (
+            *((score.kept, score.standing), (score.right, score.stored), (score.days_right, score.dated)),
+            *((score.applied, score.changes), (score.in_first, score.answered), (score.shown, score.answered)),
+            (score.told_so, score.unanswerable),
+        )
+        cells = " | ".join(f"{100 * part / max(1, of):.0f} ({part} of {of})" for part, of in pairs)
+        lines.append(f"| {score.name} | {cells} |")
+    return "\n".join(lines)
 
 
 def _eval_options(context: CommandContext, budget: int = BUDGET) -> EvalOptions:

@@ -1,0 +1,114 @@
+"""Load the fortnights: what six invented people say to the bot, the facts in it, and questions asked afterwards.
+
+A fact is a list of words that must stand in one memory, in this order or another: `alergi|intoler lactosa @2026-03-10`
+has alternatives, each the beginning of a word, and the day that the memory must be due on.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from importlib import resources
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.text.words import fold
+from kenobot.core import lazy
+from kenobot.ports.errors import ConfigError
+
+PEOPLE = ("irene", "joaquin", "priya", "tom")
+"""Whose fortnights rules may be made with."""
+
+KEPT_BACK = ("bruno", "maureen")
+"""Whose fortnights judge the rules: not to be looked at while rules are made."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact of a fortnight by its words, as the data writes it."""
+
+    words: str
+
+    @cached_property
+    def _patterns(self) -> tuple[re.Pattern[str], ...]:
+        found = [word for word in fold(self.words).split() if not word.startswith("@")]
+        return tuple(lazy.regex(rf"(?<!\w)(?:{'|'.join(map(re.escape, word.split('|')))})") for word in found)
+
+    @property
+    def due(self) -> str:
+        """Return the day that it names, "" for none."""
+        return next((word[1:] for word in self.words.split() if word.startswith("@")), "")
+
+    def is_in(self, text: str) -> bool:
+        """Return whether a text has all its words."""
+        plain = fold(text)
+        return all(pattern.search(plain) for pattern in self._patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """A message of a fortnight.
+
+    ends: earlier facts that hold no longer after it. confided: others must not learn of what it says.
+    """
+
+    at: datetime
+    text: str
+    facts: tuple[Fact, ...]
+    ends: tuple[Fact, ...]
+    confided: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LifeQuestion:
+    """A question after the fortnight. answer: words of the line that answers it; None when nothing was said of it."""
+
+    text: str
+    answer: Fact | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fortnight:
+    """What one person says in two weeks, oldest first."""
+
+    name: str
+    language: str
+    zone: ZoneInfo
+    utterances: tuple[Utterance, ...]
+    questions: tuple[LifeQuestion, ...]
+
+    @property
+    def standing_facts(self) -> tuple[tuple[int, Fact], ...]:
+        """Return the facts that hold in the end, each with the place of its utterance."""
+        said = [(place, fact) for place, each in enumerate(self.utterances) for fact in each.facts]
+        ended = [(place, fact) for place, each in enumerate(self.utterances) for fact in each.ends]
+        return tuple(
+            (place, fact) for place, fact in said if not any(fact == other and place < at for at, other in ended)
+        )
+
+
+def load_fortnight(name: str) -> Fortnight:
+    """Load the fortnight of one person. Raises ConfigError when there is none of this name."""
+    file = resources.files(__package__).joinpath("data", f"{name}.jsonl")
+    if name not in (*PEOPLE, *KEPT_BACK):
+        raise ConfigError(f"There is no fortnight of {name}: there are {', '.join((*PEOPLE, *KEPT_BACK))}.")
+    first, *rows = (json.loads(line) for line in file.read_text("utf-8").splitlines())
+    zone = ZoneInfo(first["zone"])
+    return Fortnight(
+        first["name"],
+        first["lang"],
+        zone,
+        tuple(_utterance(row, zone) for row in rows if "says" in row),
+        tuple(LifeQuestion(row["asks"], Fact(row["needs"]) if row["needs"] else None) for row in rows if "asks" in row),
+    )
+
+
+def _utterance(row: Mapping[str, str | list[str] | bool], zone: ZoneInfo) -> Utterance:
+    at, text, facts, ends = row["at"], row["says"], row.get("facts", []), row.get("ends", [])
+    assert isinstance(at, str)
+    assert isinstance(text, str)
+    assert isinstance(facts, list)
+    assert isinstance(ends, list)
+    moment = datetime.fromisoformat(at).replace(tzinfo=zone)
+    return Utterance(moment, text, tuple(map(Fact, facts)), tuple(map(Fact, ends)), row.get("confided") is True)

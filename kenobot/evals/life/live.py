@@ -1,0 +1,178 @@
+"""Live a fortnight through the product, without a model, and score what memory kept of it and what it finds."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
+from kenobot.cognitive.recall.search.recall import recall
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.evals.life.fortnights import Fact, Fortnight, LifeQuestion, Utterance
+from kenobot.gateway.access import Roster
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
+from kenobot.storage.connection import Connection
+from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
+from kenobot.testing.scenario import Speaker
+from kenobot.testing.scripted import ScriptedProvider
+from kenobot.testing.simulation import Simulation
+
+_SCHEDULE = timedelta(hours=6)
+_FIRST = 3  # lines
+_FORMS = ("note", "episode")
+_PROMISED = "resolved"  # the attribute of a commitment that is done
+
+
+@dataclass(slots=True)
+class LifeScore:
+    """Counts of one fortnight, and what is wrong in it, a line each.
+
+    standing, kept: facts that hold in the end, and those of them in memory. dated, days_right: those that name a day,
+    and those of them due on it. stored, right: memories made, and those that state a fact of their message. changes,
+    applied: facts that ended, and those that memory no longer holds. answered: questions with an answer; in_first:
+    among the first lines; shown: anywhere in the prompt. unanswerable, told_so: questions without one, and those of
+    which memory says that nothing fits.
+    """
+
+    name: str
+    standing: int = 0
+    kept: int = 0
+    dated: int = 0
+    days_right: int = 0
+    stored: int = 0
+    right: int = 0
+    changes: int = 0
+    applied: int = 0
+    answered: int = 0
+    in_first: int = 0
+    shown: int = 0
+    unanswerable: int = 0
+    told_so: int = 0
+    faults: list[str] = field(default_factory=list)  # bounded: the data of one run; turn
+
+    def add(self, other: "LifeScore") -> None:
+        """Add the counts of another fortnight."""
+        for name in COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+COUNTS = (
+    *("standing", "kept", "dated", "days_right", "stored", "right", "changes", "applied"),
+    *("answered", "in_first", "shown", "unanswerable", "told_so"),
+)
+
+
+async def live(fortnight: Fortnight, embedder: str) -> LifeScore:
+    """Say all of a fortnight in one private chat, ask the questions in another, and score both."""
+    model = ScriptedProvider(lambda _: "ok", name="rehearsed", keep=1)
+    speaker = Speaker(fortnight.name, "1", "1")
+    config = f'[bot]\ntimezone = "{fortnight.zone.key}"\nlanguage = "{fortnight.language}"\n'
+    with tempfile.TemporaryDirectory(prefix="kenobot-life-") as folder:
+        house = Simulation(
+            Path(folder),
+            model,
+            Roster.of([speaker.user]),
+            start=fortnight.utterances[0].at,
+            channels=[speaker.channel],
+            config=config,
+            embedder=embedder,
+        )
+        async with house:
+            for utterance in fortnight.utterances:
+                await house.run_until(utterance.at, _SCHEDULE)
+                await house.say_as(speaker, utterance.text)
+            await house.run_until(fortnight.utterances[-1].at + timedelta(days=1), _SCHEDULE)
+            score = score_memory(fortnight, await house.app.database.read(_everything))
+            other = Speaker(fortnight.name, "1", "2")
+            for question in fortnight.questions:
+                report = await _report(house, other, question)
+                await house.say_as(other, question.text)
+                request = model.requests[-1]
+                prompt = "\n".join([memory_frame(request), *runtime_blocks(request.messages)])
+                _score_question(score, question, report, prompt)
+    return score
+
+
+def score_memory(fortnight: Fortnight, stored: Sequence[Record]) -> LifeScore:
+    """Score all records of a home by the facts of its fortnight. The n-th utterance is the n-th row of the inbox."""
+    score = LifeScore(fortnight.name)
+    live = [record for record in stored if _is_live(record)]
+    for place, fact in fortnight.standing_facts:
+        holding = [record for record in live if place + 1 in record.source_message_ids and fact.is_in(_told(record))]
+        holding = holding or [record for record in live if fact.is_in(_told(record))]
+        score.standing += 1
+        score.kept += bool(holding)
+        if not holding:
+            score.faults.append(f"not kept: {fact.words} ({fortnight.utterances[place].text})")
+        if fact.due:
+            right = any(record.attribute_map.get("due") == fact.due for record in holding)
+            score.dated += 1
+            score.days_right += right
+            if holding and not right:
+                found = [record.attribute_map.get("due") for record in holding]
+                score.faults.append(f"another day: {fact.words} {found}")
+    for record in stored:
+        score.stored += 1
+        right = _is_right(fortnight, record)
+        score.right += right
+        if not right:
+            score.faults.append(f"no fact: {record.text} [{record.category}, {record.status}]")
+    for place, utterance in enumerate(fortnight.utterances):
+        for fact in utterance.ends:
+            score.changes += 1
+            applied = _is_ended(fact, utterance, place + 1, stored)
+            score.applied += applied
+            if not applied:
+                score.faults.append(f"not applied: {fact.words} ({utterance.text})")
+    return score
+
+
+def _is_right(fortnight: Fortnight, record: Record) -> bool:
+    """Return whether a record states a fact of its messages or of those right before them."""
+    places = {number - 1 for number in record.source_message_ids}
+    said = [fortnight.utterances[place] for place in places | {place - 1 for place in places} if place >= 0]
+    return any(fact.is_in(_told(record)) for utterance in said for fact in utterance.facts)
+
+
+def _is_ended(fact: Fact, utterance: Utterance, number: int, stored: Sequence[Record]) -> bool:
+    """Return whether memory held a fact before the message `number`, no longer does, and has what that says instead."""
+    holding = [record for record in stored if number not in record.source_message_ids and fact.is_in(_told(record))]
+    left = [record for record in holding if _is_live(record)]
+    if not holding or any(record.attribute_map.get("due") in (None, fact.due or None) for record in left):
+        return False
+    return all(any(_is_live(record) and new.is_in(_told(record)) for record in stored) for new in utterance.facts)
+
+
+def _is_live(record: Record) -> bool:
+    return record.status == "active" and _PROMISED not in record.attribute_map
+
+
+def _told(record: Record) -> str:
+    return " ".join([record.text, *record.attribute_map.values()])
+
+
+def _everything(connection: Connection) -> list[Record]:
+    numbers = range(1, records.last_record(connection) + 1)
+    found = records.by_ids(connection, numbers, ALL_SCOPES).values()
+    return [record for record in found if record.form in _FORMS and record.source_message_ids]
+
+
+async def _report(house: Simulation, speaker: Speaker, question: LifeQuestion) -> SearchReport:
+    reach = (OWNER_SCOPE, chat_scope(session_id(speaker.channel, speaker.chat)))
+    await house.app.embedding.embed_query(question.text)
+    query = MemoryQuery(question.text, reach, house.clock.now(), house.zone, force=True)
+    return await house.app.database.read(lambda connection: recall(connection, house.app.index, query))
+
+
+def _score_question(score: LifeScore, question: LifeQuestion, report: SearchReport, prompt: str) -> None:
+    if question.answer is None:
+        score.unanswerable += 1
+        score.told_so += report.level == "none"
+        return
+    lines = [*(memory.line for memory in report.memories), *(excerpt.line for excerpt in report.excerpts)]
+    score.answered += 1
+    score.in_first += any(question.answer.is_in(line) for line in lines[:_FIRST])
+    score.shown += question.answer.is_in(prompt)

@@ -1,0 +1,59 @@
+"""The fortnights of `kenobot bench life`: their data, how they are lived, and what counts as kept."""
+
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from kenobot.evals.life.fortnights import KEPT_BACK, PEOPLE, Fact, Fortnight, LifeQuestion, Utterance, load_fortnight
+from kenobot.evals.life.live import live
+
+ZONE = ZoneInfo("Europe/Madrid")
+BEGIN = datetime(2026, 3, 2, 9, tzinfo=ZONE)
+
+
+@pytest.mark.parametrize("name", [*PEOPLE, *KEPT_BACK])
+def test_a_fortnight_that_ships_holds_together(name: str) -> None:
+    """Messages are in order, a fact that ends was said before, and its own words say it."""
+    fortnight = load_fortnight(name)
+    moments = [utterance.at for utterance in fortnight.utterances]
+    assert moments == sorted(moments)
+    assert len(moments) >= 60
+    assert moments[-1] - moments[0] < timedelta(days=14)
+    known: list[Fact] = []
+    for utterance in fortnight.utterances:
+        assert set(utterance.ends) <= set(known)
+        known += utterance.facts
+    assert sum(question.answer is None for question in fortnight.questions) >= 5
+
+
+def _said(text: str, *facts: str, after: int, ends: tuple[str, ...] = ()) -> Utterance:
+    return Utterance(BEGIN + timedelta(minutes=after), text, tuple(map(Fact, facts)), tuple(map(Fact, ends)), False)
+
+
+async def test_a_fortnight_is_lived_and_scored() -> None:
+    """What is kept, what is not, and what was ended are told apart, and the questions find what is kept."""
+    fortnight = Fortnight(
+        "ana",
+        "es",
+        ZONE,
+        (
+            _said("Vivo en Lyon", "lyon", after=0),
+            _said("Qrst zxcv brrr", "zxcv", after=1),
+            _said("Me mudé a Madrid", "madrid", after=2, ends=("lyon",)),
+        ),
+        (LifeQuestion("¿Dónde vivo?", Fact("madrid")), LifeQuestion("¿De qué color es mi coche?", None)),
+    )
+    score = await live(fortnight, "none")
+    assert (score.standing, score.kept, score.stored, score.right) == (2, 1, 2, 2)
+    assert (score.changes, score.applied) == (1, 1)
+    assert (score.answered, score.in_first, score.shown, score.unanswerable) == (1, 1, 1, 1)
+    assert score.faults == ["not kept: zxcv (Qrst zxcv brrr)"]
+
+
+def test_a_fact_is_in_a_text_that_has_its_words() -> None:
+    """In any order, from the beginning of a word, one of several, without the day."""
+    fact = Fact("alergi|intoler lact @2026-03-10")
+    assert fact.is_in("La lactosa: soy intolerante")
+    assert not fact.is_in("soy intolerante al gluten")
+    assert fact.due == "2026-03-10"
