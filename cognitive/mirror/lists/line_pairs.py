@@ -56,13 +56,14 @@ class LineEdits:
     """Edits of the lines of one file.
 
     origins: for new lines, how they came and the record that stood there; a line without any was added. removed:
-    records that went from here and stand nowhere. left: those that stand elsewhere, with the file. touched: lines that
-    came or went.
+    records that went from here and stand nowhere. left: those that stand elsewhere, with the file. gone_from: for
+    records changed here, the files of the save that show them no more. touched: lines that came or went.
     """
 
     origins: dict[int, tuple[Origin, int | None]] = field(default_factory=dict)  # bounded: the lines of a file; turn
     removed: tuple[int, ...] = ()
     left: dict[int, str] = field(default_factory=dict)  # bounded: the lines of a file; turn
+    gone_from: dict[int, list[str]] = field(default_factory=dict)  # bounded: the lines of a save; turn
     touched: int = 0
 
 
@@ -168,20 +169,35 @@ class _Pairs:
     def result(self) -> list[LineEdits]:
         """Tell what became of each file's lines."""
         found: list[LineEdits] = []
+        gone_from = self._gone_from()
         for at, file in enumerate(self._files):
             gone = [i for i in range(len(file.old)) if (at, i) not in self._paired]
             records = [record for record in dict.fromkeys(file.old[i][0] for i in gone) if record is not None]
             ended = {record for how, record in self._origins[at].values() if how == "changed"}
-            kept = [record for how, record in self._origins[at].values() if how == "kept"]
+            kept = self._kept(at)
             went = self._cut[at].union(records).difference(kept)
             found.append(
                 LineEdits(
                     origins=self._origins[at],
                     removed=tuple(r for r in records if r not in self._standing and r not in ended),
                     left={r: self._standing[r] for r in sorted(went) if self._standing.get(r, file.path) != file.path},
+                    gone_from={r: gone_from[r] for r in ended if r is not None},
                     touched=max(len(file.old), len(file.new)) - len(kept),
                 )
             )
+        return found
+
+    def _kept(self, at: int) -> list[int | None]:
+        return [record for how, record in self._origins[at].values() if how == "kept"]
+
+    def _gone_from(self) -> dict[int, list[str]]:
+        """Find for each record the files that show it no more."""
+        found = defaultdict[int, list[str]](list)
+        for at, file in enumerate(self._files):
+            kept = set(self._kept(at))
+            for record in dict.fromkeys(record for record, _ in file.old):
+                if record is not None and record not in kept:
+                    found[record].append(file.path)
         return found
 
 

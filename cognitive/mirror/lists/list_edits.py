@@ -103,7 +103,7 @@ class ListFileEdit(ListFile):
             if how in ("moved", "copied") and was is not None:
                 standing[at] = self._moved(was, settles=how == "moved")
             elif how in ("changed", "rewritten") and was is not None:
-                standing[at] = self._changed(was, text, mark, stays=how == "changed")
+                standing[at] = self._changed(was, text, mark, stays=how == "changed" and not self._lost_home(was))
             else:
                 standing[at] = self._added(text, mark, list_layout.entry_time(chunks[at]))
             self._spared.update(record for record in (standing[at],) if record is not None)
@@ -254,7 +254,7 @@ class ListFileEdit(ListFile):
         return said if said <= self._context.at else None
 
     def _changed(self, was: int, text: str, mark: QuoteMark | None, *, stays: bool) -> int | None:
-        """Put a line in the place of what a record said. stays: it stood here and not in another file."""
+        """Put a line in the place of what a record said. stays: it stood here, and where it belongs goes on."""
         before = store.get(self.connection, was, self.reach)
         if before is None or before.status != "active":
             return was if before is not None and self._was_said(before, text) else self._added(text, mark)
@@ -286,6 +286,12 @@ class ListFileEdit(ListFile):
         if decision.record is not None and not stays and not is_elsewhere:
             self._settle(decision.record, self.role)
         return self._refused(was, decision.record)
+
+    def _lost_home(self, record: int) -> bool:
+        """Tell whether the file that a changed record belongs in, another than this, shows it no more."""
+        known = store.get(self.connection, record, self.reach)
+        home = paths.path_of(known) if known is not None else None
+        return home != self.path and home in self._edits.gone_from.get(record, ())
 
     def _refused(self, was: int, record: int | None) -> int | None:
         """Forget what the person wrote over, even when memory does not take what they wrote instead."""

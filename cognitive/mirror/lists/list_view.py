@@ -232,7 +232,8 @@ class ListFile:
 def find_copies(connection: Connection, files: Iterable[FileLines]) -> dict[int, list[str]]:
     """Find the records of these files that their owner put into several, with the files.
 
-    What memory shows twice by itself, such as a fact in its log that sleep has promoted, is one line in two places.
+    What memory shows twice by itself, such as a fact in its log that sleep has promoted or that its owner wrote into a
+    topic file, is one line in two places.
     """
     numbers = {(record, file.scope) for file in files for record, _ in file.old if record is not None}
     found: dict[int, list[str]] = {}
@@ -241,11 +242,15 @@ def find_copies(connection: Connection, files: Iterable[FileLines]) -> dict[int,
     scopes = dict(numbers)
     for number, places in shared.items():
         record = store.get(connection, number, (scopes[number],))
-        lists = [path for path in places if (role := paths.role_of(path)) is not None and role.kind != "entity"]
+        kinds = {path: role.kind for path in places if (role := paths.role_of(path)) is not None}
+        lists = [path for path, kind in kinds.items() if kind != "entity"]
         if record is None or len(lists) < 2:
             continue
+        topics = [path for path in lists if kinds[path] == "topic"]
+        others = [path for path in lists if path not in topics]
         tiers = {record.tier, *decay_store.tiers_left_by_sleep(connection, number, 0)}
         shown = {paths.path_of(record._replace(tier=tier)) for tier in tiers}
-        if movers.get(number, ("", ""))[0] == _OWNER or not shown.issuperset(lists):
+        by_hand = movers.get(number, ("", ""))[0] == _OWNER and [kinds[path] for path in others] != ["daily"]
+        if by_hand or len(topics) > 1 or not shown.issuperset(others):
             found[number] = lists
     return found

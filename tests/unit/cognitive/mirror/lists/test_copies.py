@@ -1,0 +1,65 @@
+"""Edits of what stands in several files at once."""
+
+import pytest
+
+from tests.unit.cognitive.mirror.house import LOG, House
+
+ARCHIVED = "archive/2025-11-03.md"
+TOPIC = "2026-02-10-moving.md"
+
+
+async def both_ways(house: House) -> None:
+    for _ in range(2):
+        await house.mirror.sync_in()
+        await house.mirror.sync_out()
+
+
+@pytest.mark.parametrize("home", ["", "# Home\n\n", "- the boiler is out of order\n"])
+async def test_a_copy_that_is_corrected_while_its_home_goes_stays_where_it_is(house: House, home: str) -> None:
+    """The corrected words belong where they stand, whatever has become of the line that they were copied from."""
+    house.write("ref-home.md", "- the boiler was repaired by Luis\n")
+    await both_ways(house)
+    house.write(ARCHIVED, "## 9:05 — the boiler was repaired by Luis\n\n")
+    await both_ways(house)
+    house.edit(ARCHIVED, "Luis", "Luis and Ana")
+    house.write("ref-home.md", home)
+    await both_ways(house)
+    assert house.text(ARCHIVED) == "## 9:05 — the boiler was repaired by Luis and Ana\n\n"
+    assert house.text("ref-home.md") == home
+    assert "the boiler was repaired by Luis" not in await house.texts()
+
+
+async def test_a_copy_corrected_in_another_file_leaves_the_home_of_the_fact_as_it_is(house: House) -> None:
+    """Where the line that it was copied from still stands, that one goes on in its own words."""
+    house.write("ref-home.md", "- the boiler was repaired by Luis\n")
+    await both_ways(house)
+    house.write(ARCHIVED, "## 9:05 — the boiler was repaired by Luis\n\n")
+    await both_ways(house)
+    house.edit(ARCHIVED, "Luis", "Luis and Ana")
+    await both_ways(house)
+    assert house.text("ref-home.md") == "- the boiler was repaired by Luis\n"
+    assert house.text(ARCHIVED) == "## 9:05 — the boiler was repaired by Luis and Ana\n\n"
+
+
+@pytest.mark.parametrize("source", [TOPIC, "2026-02-10.md"])
+async def test_a_line_of_a_topic_file_and_its_log_are_one(house: House, source: str) -> None:
+    """Memory shows in the log what its owner wrote into a topic file: either place corrects both."""
+    house.write(TOPIC, "- the van is rented for the 3rd\n")
+    await both_ways(house)
+    house.edit(source, "the 3rd", "the 5th")
+    await both_ways(house)
+    assert await house.texts() == ["the van is rented for the 5th"]
+    assert (house.text(TOPIC), house.text("2026-02-10.md").count("5th")) == ("- the van is rented for the 5th\n", 1)
+
+
+async def test_a_line_that_its_owner_put_into_memory_md_and_a_topic_file_is_two(house: House) -> None:
+    """What was copied by hand counts for itself: correcting one leaves the other."""
+    house.write(TOPIC, "- the van is rented for the 3rd\n")
+    await both_ways(house)
+    house.write("MEMORY.md", "- the van is rented for the 3rd\n")
+    await both_ways(house)
+    house.edit(TOPIC, "the 3rd", "the 5th")
+    await both_ways(house)
+    assert house.text("MEMORY.md") == "- the van is rented for the 3rd\n"
+    assert house.text(TOPIC) == "- the van is rented for the 5th\n"
+    assert LOG not in house.files()
