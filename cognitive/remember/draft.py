@@ -10,8 +10,8 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.classify import FactKind, importance, kind_of, tier_of_confidence
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.text.claims import claims
-from kenobot.cognitive.text.dates import day_named
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, attribute_line, key_of, normalize_subject
+from kenobot.cognitive.text.named_days import day_named
 from kenobot.cognitive.text.words import detect_language, fold
 from kenobot.core import redaction
 from kenobot.ports.identity import QUOTED_TRUST, Trust
@@ -165,8 +165,9 @@ def _about(
     if candidate.form == "note" and not attributes and candidate.trust not in QUOTED_TRUST:
         subject, attributes = _read(text, subject)
     if candidate.category == "commitment" and "due" not in attributes:
-        due = day_named(fold(text), datetime.fromisoformat(told).date())
-        if due is not None:
+        said = datetime.fromisoformat(told).date()
+        due = day_named(fold(text), said)
+        if due is not None and due >= said:
             attributes["due"] = due.isoformat()
     plain = normalize_subject(subject)
     if plain != OWNER_SUBJECT:

@@ -1,6 +1,5 @@
-"""Recognise days and times in folded texts, in Spanish and English, and count them from a day."""
+"""Recognise the times that a folded question asks about, in Spanish and English; see `named_days` for single days."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -16,24 +15,7 @@ def _by_place(rows: Sequence[str], first: int = 1) -> Mapping[str, int]:
 
 MONTHS = _by_place(word_rows("months"))
 WEEKDAYS = _by_place(word_rows("weekdays"), 0)
-_MONTHS = {**MONTHS, "sept": 9, **{row[:3]: number for number, row in enumerate(word_rows("months"), 1)}}
-_NUMBERS = _by_place(word_rows("numbers"))
 _COUNT = _by_place(word_rows("counts"))
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_ISO = lazy.regex(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-_DAY_FIRST = lazy.regex(
-    rf"(?<!\w)(\d{{1,2}})(?:st|nd|rd|th|º|o)?(?: of| de)? ({_MONTH})\b\.?(?:(?:,| de| del)? (\d{{4}})(?!\d))?"
-)
-_MONTH_FIRST = lazy.regex(rf"(?<!\w)({_MONTH})\.? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?(?![\d:])(?:,? (\d{{4}})(?!\d))?")
-_AHEAD: tuple[tuple[re.Pattern[str], int], ...] = (
-    (lazy.regex(r"\b(?:the )?day after tomorrow\b|\bpasado mañana\b"), 2),
-    (lazy.regex(r"\btomorrow\b|(?<!\bla )(?<!\besta )(?<!\bde )\bmañana\b"), 1),
-    (lazy.regex(r"\btoday\b|\btonight\b|\bhoy\b|\besta (?:tarde|noche)\b"), 0),
-)
-_IN_DAYS = lazy.regex(r"\b(?:in|en|dentro de) (\w{1,6}) (day|dia|week|semana)s?\b")
-_COMING_WEEKDAY = lazy.regex(
-    rf"\b(?:on|by|next|this|before|until|el|este|proximo|antes del|para el) ({'|'.join(WEEKDAYS)})\b"
-)
 _DAYS = {
     "day": 1,
     "dia": 1,
@@ -75,42 +57,17 @@ _PAST_DATE = lazy.regex(
 _YEAR = lazy.regex(r"\b(?:in|en|of|del?|during|since|desde) ((?:19|20)\d\d)\b")
 
 
-def day_named(plain: str, today: date, *, past: bool = False) -> date | None:
-    """Find the first day that a folded text names. past: a day without a year is in the past, not in the future."""
-    if found := _ISO.search(plain):
-        return _day(int(found[1]), int(found[2]), int(found[3]))
-    if found := _DAY_FIRST.search(plain):
-        return _of_year(found[3], _MONTHS[found[2]], int(found[1]), today, past)
-    if found := _MONTH_FIRST.search(plain):
-        return _of_year(found[3], _MONTHS[found[1]], int(found[2]), today, past)
-    for pattern, ahead in _AHEAD:
-        if pattern.search(plain):
-            return today + timedelta(days=ahead)
-    if found := _IN_DAYS.search(plain):
-        count = int(found[1]) if found[1].isdecimal() else _NUMBERS.get(found[1], 0)
-        return (
-            today + timedelta(days=count * (7 if found[2] in ("week", "semana") else 1)) if 0 < count < 1000 else None
-        )
-    if found := _COMING_WEEKDAY.search(plain):
-        return today + timedelta(days=(WEEKDAYS[found[1]] - today.weekday() - 1) % 7 + 1)
-    return None
-
-
-def names_year(plain: str) -> bool:
-    """Return whether the text says the year of the day that it names."""
-    found = _DAY_FIRST.search(plain) or _MONTH_FIRST.search(plain)
-    return _ISO.search(plain) is not None or (found is not None and found[3] is not None)
-
-
-def _of_year(year: str | None, month: int, day: int, today: date, past: bool) -> date | None:
+def day_of_year(year: str | None, month: int, day: int, today: date, past: bool) -> date | None:
+    """Return the day of a year; without one the next there is, or the last if `past`."""
     if year is not None:
-        return _day(int(year), month, day)
+        return valid_day(int(year), month, day)
     years = range(today.year, today.year - 9, -1) if past else range(today.year, today.year + 9)  # for February 29
-    days = (_day(candidate, month, day) for candidate in years)
+    days = (valid_day(candidate, month, day) for candidate in years)
     return next((found for found in days if found and (found <= today if past else found >= today)), None)
 
 
-def _day(year: int, month: int, day: int) -> date | None:
+def valid_day(year: int, month: int, day: int) -> date | None:
+    """Return the day, None where the month has none such."""
     try:
         return date(year, month, day)
     except ValueError:
@@ -156,7 +113,7 @@ def parse_date_range(plain: str, today: date) -> DateRange | None:
     """Parse the days that a folded question asks about; None when it names none."""
     if found := _PAST_DATE.search(plain):
         number, name = (found[1], found[2]) if found[1] else (found[5], found[4])
-        day = _of_year(found[3] or found[6], MONTHS[name], int(number), today, past=True)
+        day = day_of_year(found[3] or found[6], MONTHS[name], int(number), today, past=True)
         return DateRange(day, day) if day else None
     if found := _AGO.search(plain) or _HACE.search(plain):
         many = int(found[1]) if found[1].isdecimal() else _COUNT[found[1]]

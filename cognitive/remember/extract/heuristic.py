@@ -13,8 +13,8 @@ from typing import Literal
 
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
 from kenobot.cognitive.text.claims import claims
-from kenobot.cognitive.text.dates import day_named, names_year
 from kenobot.cognitive.text.lexicon import fill_parts, load_phrases
+from kenobot.cognitive.text.named_days import day_named, names_year
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 

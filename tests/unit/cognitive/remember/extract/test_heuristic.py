@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.remember.extract.heuristic import extract_facts
-from kenobot.cognitive.text.dates import day_named
+from kenobot.cognitive.text.named_days import day_named
 from kenobot.cognitive.text.words import fold
 from tests.cost import assert_bounded
 

@@ -1,0 +1,329 @@
+"""Recognise the days and times that a folded text names, in Spanish and English; days are counted from one.
+
+The expressions are named_days.toml; a day that lies ahead goes before one that is over.
+"""
+
+import re
+import tomllib
+from calendar import monthrange
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from importlib import resources
+
+from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, day_of_year, valid_day
+from kenobot.cognitive.text.lexicon import fill_parts
+from kenobot.core import lazy
+
+_LONGEST = 2000  # characters of a text that are read
+_MOST_DAYS = 1000  # days and other units ahead
+_NEAR = timedelta(days=62)  # within which the day of a month is looked for that falls on a day of the week
+
+Groups = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDay:
+    """A day that a text names, and the place of the words that do."""
+
+    day: date
+    start: int
+    end: int
+    has_year: bool = False
+
+
+def day_named(plain: str, today: date, *, past: bool = False) -> date | None:
+    """Find the first day that a folded text names, of those ahead if there are such.
+
+    past: a day without a year is in the past, not in the future.
+    """
+    found = days_named(plain, today, past=past)
+    ahead = [named.day for named in found if past or named.day >= today]
+    return next(iter(ahead or [named.day for named in found]), None)
+
+
+def names_year(plain: str) -> bool:
+    """Return whether the text says the year of the first day that it names."""
+    return next((named.has_year for named in days_named(plain, date(2024, 1, 1))), False)
+
+
+def days_named(plain: str, today: date, *, past: bool = False) -> list[NamedDay]:
+    """Find all days that a folded text names, in order."""
+    text = plain[:_LONGEST]
+    if not _HINT.search(text):
+        return []
+    taken: list[tuple[int, int]] = []
+    found: list[NamedDay] = []
+    for rule, pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            start, end = match.span()
+            if any(start < other_end and other_start < end for other_start, other_end in taken):
+                continue
+            groups = {name: value for name, value in match.groupdict().items() if value}
+            day = _RULES[rule](groups, _Reference(today, past))
+            if rule not in _MAY_BE_NONE or day is not None:
+                taken.append((start, end))
+            if day is not None:
+                found.append(NamedDay(day, start, end, "year" in groups))
+    return sorted(found, key=lambda named: named.start)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """The day from which others are counted, and whether those without a year are in the past."""
+
+    day: date
+    past: bool
+
+    def ahead(self, days: int) -> date:
+        return self.day + timedelta(days=days)
+
+    def months_ahead(self, count: int) -> date:
+        month = self.day.month - 1 + count
+        year, month = self.day.year + month // 12, month % 12 + 1
+        return date(year, month, min(self.day.day, monthrange(year, month)[1]))
+
+    def weekday(self, number: int) -> date:
+        """The coming day of the week; a week ahead where it is that today."""
+        return self.ahead((number - self.day.weekday() - 1) % 7 + 1)
+
+    def next_week(self, number: int = 0) -> date:
+        return self.ahead(7 - self.day.weekday() + number)
+
+
+# ── the rules, each of what its patterns' groups say ──────────────────────────────────────────────────────────────
+
+
+def _full(groups: Groups, _: _Reference) -> date | None:
+    return valid_day(int(groups["year"]), int(groups["month"]), int(groups["n"]))
+
+
+def _numbers(groups: Groups, said: _Reference) -> date | None:
+    """Read 21/3 by the day first, and by the month first where only that is one. A fraction or a mark is no day."""
+    number, month = int(groups["n"]), int(groups["month"])
+    if not groups.keys() & {"cue", "year"} and (number <= month <= 12 or (number, month) == (24, 7)):
+        return None
+    if month > 12 >= number:
+        number, month = month, number
+    year = groups.get("year", "")
+    return day_of_year(f"20{year}" if len(year) == 2 else year or None, month, number, said.day, said.past)
+
+
+def _of_month(groups: Groups, said: _Reference) -> date | None:
+    month = MONTHS.get(groups.get("month", "")) or _SHORT_MONTHS[groups["short"]]
+    number = int(groups["n"]) if "n" in groups else _NUMBERS[groups["word"]]
+    return day_of_year(groups.get("year"), month, number, said.day, said.past)
+
+
+def _of_next_month(groups: Groups, said: _Reference) -> date | None:
+    first = _first_of_next_month(said)
+    return valid_day(first.year, first.month, int(groups["n"]))
+
+
+def _first_of_next_month(said: _Reference) -> date:
+    return said.months_ahead(1).replace(day=1)
+
+
+def _month_meant(groups: Groups, said: _Reference) -> tuple[int, int]:
+    """The year and month that an expression such as "at the end of April" or "of the month" means."""
+    month = MONTHS[groups["month"]] if "month" in groups else said.day.month
+    return said.day.year + (month < said.day.month), month
+
+
+def _nth_weekday(groups: Groups, said: _Reference) -> date | None:
+    year, month = _month_meant(groups, said)
+    days = (date(year, month, number) for number in range(1, monthrange(year, month)[1] + 1))
+    those = [day for day in days if day.weekday() == WEEKDAYS[groups["weekday"]]]
+    return those[_ORDERS[groups["order"]]]
+
+
+def _part_of_month(groups: Groups, said: _Reference) -> date | None:
+    year, month = _month_meant(groups, said)
+    if "end" in groups:
+        return date(year, month, monthrange(year, month)[1])
+    found = date(year, month, 1 if "begin" in groups else 15)
+    if found < said.day and "month" not in groups:
+        return _first_of_next_month(said).replace(day=found.day)
+    return found if found >= said.day else found.replace(year=year + 1)
+
+
+def _weekday_and_day(groups: Groups, said: _Reference) -> date | None:
+    """The next day of this number that falls on the day of the week; of this number alone where that is far off."""
+    number, weekday = int(groups["n"]), _weekday_number(groups)
+    days = [said.ahead(count) for count in range(_NEAR.days + 1)]
+    of_number = [day for day in days if day.day == number]
+    return next((day for day in of_number if day.weekday() == weekday), of_number[0] if of_number else None)
+
+
+def _weeks_after(groups: Groups, said: _Reference) -> date | None:
+    if "hence" in groups:
+        return said.ahead(7)
+    anchor = groups.get("anchor", "")
+    weeks = 2 if "fortnight" in groups else _COUNTS.get(groups.get("count", ""), 1)
+    if anchor in ("today", "tomorrow"):
+        return said.ahead(7 * weeks + (anchor == "tomorrow"))
+    day = WEEKDAYS[anchor] if anchor in WEEKDAYS else _weekday_number(groups)
+    return said.weekday(day) + timedelta(weeks=weeks)
+
+
+def _ahead(groups: Groups, said: _Reference, sign: int = 1) -> date | None:
+    count = int(groups["digits"]) if "digits" in groups else _COUNTS[groups["count"]]
+    unit = _UNITS[groups["unit"]]
+    if not 0 < count < _MOST_DAYS:
+        return None
+    if unit == "hour":
+        return said.ahead(sign * (count // 24))
+    if isinstance(unit, int):
+        return said.ahead(sign * unit * count)
+    return said.months_ahead(count * (12 if unit == "year" else 1)) if sign > 0 else None
+
+
+def _weekend(groups: Groups, said: _Reference) -> date | None:
+    saturday = said.ahead(5 - said.day.weekday()) if said.day.weekday() < 6 else said.ahead(0)
+    if "next" in groups:
+        return said.next_week(5)
+    return said.ahead(-2 - said.day.weekday()) if "last" in groups else saturday
+
+
+def _holiday(groups: Groups, said: _Reference) -> date | None:
+    name = next(value for pattern, value in _HOLIDAYS.items() if re.fullmatch(pattern, groups["holiday"]))
+    years = range(said.day.year, said.day.year + 2)
+    days = [
+        easter(year) + timedelta(days=name) if isinstance(name, int) else date(year, int(name[:2]), int(name[3:]))
+        for year in years
+    ]
+    return next(day for day in days if day >= said.day)
+
+
+def easter(year: int) -> date:
+    """Compute Easter Sunday of a year, after Meeus's form of the Gregorian computus."""
+    century, of_century = divmod(year, 100)
+    moon = (19 * (year % 19) + century - century // 4 - (century - (century + 8) // 25 + 1) // 3 + 15) % 30
+    weekday = (32 + 2 * (century % 4) + 2 * (of_century // 4) - moon - of_century % 4) % 7
+    month, day = divmod(moon + weekday - 7 * ((year % 19 + 11 * moon + 22 * weekday) // 451) + 114, 31)
+    return date(year, month, day + 1)
+
+
+def _day_alone(groups: Groups, said: _Reference) -> date | None:
+    number = int(groups["n"])
+    days = (said.ahead(count) for count in range(_NEAR.days + 1))
+    return next((day for day in days if day.day == number), None)
+
+
+def _weekday_number(groups: Groups) -> int:
+    return WEEKDAYS[groups["weekday"]] if "weekday" in groups else _SHORT_WEEKDAYS[groups["short"]]
+
+
+_RULES: Mapping[str, Callable[[Groups, _Reference], date | None]] = {
+    "iso": _full,
+    "numbers": _numbers,
+    "of_month": _of_month,
+    "of_next_month": _of_next_month,
+    "nth_weekday": _nth_weekday,
+    "part_of_month": _part_of_month,
+    "end_of_year": lambda _, said: date(said.day.year, 12, 31),
+    "end_of_week": lambda _, said: said.ahead((4 - said.day.weekday()) % 7),
+    "weekday_and_day": _weekday_and_day,
+    "next_week": lambda groups, said: said.next_week(WEEKDAYS[groups["weekday"]] if "weekday" in groups else 0),
+    "weeks_after": _weeks_after,
+    "week_after_next": lambda _, said: said.next_week(7),
+    "month_ahead": lambda _, said: _first_of_next_month(said),
+    "year_ahead": lambda _, said: date(said.day.year + 1, 1, 1),
+    "ahead": _ahead,
+    "ago": lambda groups, said: _ahead(groups, said, -1),
+    "two_ahead": lambda _, said: said.ahead(2),
+    "one_ahead": lambda _, said: said.ahead(1),
+    "two_back": lambda _, said: said.ahead(-2),
+    "one_back": lambda _, said: said.ahead(-1),
+    "this_day": lambda _, said: said.day,
+    "holiday": _holiday,
+    "weekend": _weekend,
+    "weekday_back": lambda groups, said: said.ahead(-((said.day.weekday() - _weekday_number(groups) - 1) % 7 + 1)),
+    "weekday": lambda groups, said: said.weekday(_weekday_number(groups)),
+    "day_alone": _day_alone,
+}
+_MAY_BE_NONE = frozenset({"weekday_and_day", "day_alone"})  # whose words may still say something else
+_ORDERS = {"primer": 0, "first": 0, "segundo": 1, "second": 1, "tercer": 2, "third": 2, "cuarto": 3, "fourth": 3} | {
+    "ultimo": -1,
+    "last": -1,
+}
+_UNITS: Mapping[str, int | str] = {
+    "hora": "hour", "hour": "hour", "dia": 1, "day": 1, "semana": 7, "week": 7, "quincena": 15, "fortnight": 14,
+    "mes": "month", "month": "month", "año": "year", "year": "year",
+}  # fmt: skip
+
+
+# ── times of a day ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def time_named(plain: str) -> str:
+    """Find the time of day that a folded text names, as HH:MM; "" for none."""
+    for pattern in _TIMES:
+        if match := pattern.search(plain[:_LONGEST]):
+            return _time({name: value for name, value in match.groupdict().items() if value}, plain)
+    return ""
+
+
+def _time(groups: Groups, plain: str) -> str:
+    if "noon" in groups or "midnight" in groups:
+        return "12:00" if "noon" in groups else "00:00"
+    hour = int(groups["hour"]) if "hour" in groups else _HOURS[groups["word"]]
+    minutes = 60 * hour + int(groups.get("minute", 0))
+    minutes += _MINUTES.get(groups.get("past", ""), 0) - _MINUTES.get(groups.get("to", ""), 0)
+    half = groups.get("half", "")
+    if minutes < 12 * 60 and (half == "p" or (not half and _AFTER_NOON.search(plain))):
+        minutes += 12 * 60
+    elif hour == 12 and half == "a":
+        minutes -= 12 * 60
+    return f"{minutes // 60:02}:{minutes % 60:02}" if 0 <= minutes < 24 * 60 else ""
+
+
+# ── the tables ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _by_place(rows: Sequence[str], first: int) -> dict[str, int]:
+    return {name.replace("~", " "): number for number, row in enumerate(rows, first) for name in row.split()}
+
+
+_TABLES = tomllib.loads(resources.files(__package__).joinpath("named_days.toml").read_text("utf-8"))
+_WORDS: Mapping[str, str] = _TABLES["words"]
+_NUMBERS = _by_place(_WORDS["numbers"].splitlines(), 1)
+_COUNTS = _by_place(_WORDS["counts"].splitlines(), 1)
+_SHORT_WEEKDAYS = _by_place(_WORDS["short_weekdays"].split(), 0) | _by_place(_WORDS["other_short_weekdays"].split(), 0)
+_SHORT_MONTHS = {"sept": 9, **{name[:3]: number for name, number in MONTHS.items()}}
+_HOLIDAYS: Mapping[str, str | int] = _TABLES["holidays"]
+_HOURS = _by_place(_WORDS["hours"].splitlines(), 1)
+_MINUTES: Mapping[str, int] = _TABLES["minutes"]
+
+
+def _either(names: Mapping[str, object] | Sequence[str]) -> str:
+    return "|".join(sorted(names, key=len, reverse=True))
+
+
+def _load() -> Iterator[tuple[str, re.Pattern[str]]]:
+    parts = dict(_TABLES["parts"]) | {
+        "short_month": _either(_SHORT_MONTHS),
+        "month": f"(?P<month>{_either(MONTHS)})",
+        "weekday": f"(?P<weekday>{_either(WEEKDAYS)})",
+        "short_weekday": _either(_SHORT_WEEKDAYS),
+        "number": _either(_NUMBERS),
+        "count": _either(_COUNTS),
+        "holiday": f"(?P<holiday>{'|'.join(_HOLIDAYS)})",
+    }
+    for row in _TABLES["day"]:
+        for pattern in row["patterns"]:
+            yield row["rule"], lazy.regex(fill_parts(fill_parts(pattern, parts), parts))
+
+
+_PATTERNS = tuple(_load())
+_TIMES = tuple(
+    lazy.regex(fill_parts(pattern, {"hour": _either(_HOURS), "minutes": _either(_MINUTES)}))
+    for row in _TABLES["time"]
+    for pattern in row["patterns"]
+)
+_AFTER_NOON = lazy.regex(_TABLES["parts"]["after_noon"])
+_HINT = lazy.regex(
+    rf"\d|\b(?:{_either(MONTHS)}|{_either(WEEKDAYS)}|{_either(_SHORT_WEEKDAYS)}|{'|'.join(_HOLIDAYS)}|(?:{_either(_UNITS)})(?:e?s)?"
+    r"|weekends?|finde|meses|hoy|ayer|anoche|anteayer|antier|mañana|t(?:omorrow|mrw|mr)|to(?:day|night)|yesterday"
+    r"|this (?:morning|afternoon|evening)|last night|esta (?:tarde|noche))\b"
+)
