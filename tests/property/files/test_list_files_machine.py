@@ -311,7 +311,9 @@ class MirrorMachine(Lives):
         chunks[at] = line(kind, text)
         self.house.write(path, "".join(chunks))
         self.owed.add(text)
-        self._put_away(old, surely=watched)
+        self._put_away(
+            old, surely=watched and kind != "topic"
+        )  # in words unlike them, others came: the log has the old
 
     def _take_out(self, path: str, pick: int, *, watched: bool = True) -> None:
         chunks, kind = self._chunks(path), kind_of(path)
@@ -324,7 +326,10 @@ class MirrorMachine(Lives):
 
     def _stands_besides(self, path: str, text: str) -> bool:
         """Whether another file shows it too, as MEMORY.md does what sleep has promoted: there it still stands."""
-        return any(text in facts(kind_of(other), self.house.text(other)) for other in self.house.files() - {path})
+        others = [
+            other for other in self.house.files() - {path} if role_of(other) is not None
+        ]  # a crash leaves its own
+        return any(text in facts(kind_of(other), self.house.text(other)) for other in others)
 
     def _edit_unwatched(self, then: str, path: str, pick: int) -> None:
         """While no process runs. What the last one wrote and could not note down may come back after it was edited."""
