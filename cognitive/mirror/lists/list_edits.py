@@ -155,7 +155,8 @@ class ListFileEdit(ListFile):
     def _revived(self, text: str) -> int | None:
         """Find what was forgotten or erased and stands here again; None: there is no such thing.
 
-        Cut from another file a while ago, it has moved. Else its owner is asked, and the line goes for now.
+        Cut from another file a while ago, it has moved; in an earlier wording it is the owner's word, as any correction
+        is. Else its owner is asked, and the line goes for now.
         """
         if self.role.kind == "slot":
             return None
@@ -166,8 +167,11 @@ class ListFileEdit(ListFile):
                 return None
             revived_lines.hold_line(self.connection, self._context.at, self.path, RevivedLine(scope, 0, text))
             return _ERASED
-        if self._was_cut(ended) and revived_lines.restore(self.connection, ended, self._context):
-            return self._moved(ended.id)
+        if self._was_cut(ended):
+            if ended.key != key:
+                return None
+            if revived_lines.restore(self.connection, ended, self._context):
+                return self._moved(ended.id)
         revived_lines.hold_line(self.connection, self._context.at, self.path, RevivedLine(scope, ended.id))
         return ended.id
 

@@ -244,6 +244,7 @@ class MirrorMachine(Lives):
             held = await self.house.database.read(revived_lines.open_question)
             if held is None:
                 return
+            asked = {(await self.house.record(line.record)).text for line in held.lines}  # or what took its place since
             act = self.house.occasion("owner")
 
             def answer(connection: Connection) -> None:
@@ -252,8 +253,10 @@ class MirrorMachine(Lives):
                     revived_lines.restore_line(connection, line, act)
 
             await self.house.database.write(answer)
+            if answers:
+                self.owed |= asked
+                self.gone -= asked
             if text not in await self.house.texts(place.scope):
-                assert not answers
                 self._put_away(text)
 
     async def _fill_disk(self, work: Work, kinds: list[int], left: int) -> None:

@@ -141,6 +141,20 @@ async def test_an_earlier_wording_of_what_was_forgotten_is_asked_about(house: Ho
     assert held is not None and held.lines == (RevivedLine("owner", gym.id),)
 
 
+async def test_an_earlier_wording_put_elsewhere_soon_after_the_line_was_cut_is_the_owners_word(house: House) -> None:
+    """They have moved it and taken its correction back: what they wrote stands, and nobody is asked."""
+    await house.learn("the gym closes at ten", core=True, flush=True)
+    house.edit("MEMORY.md", "ten", "eleven")
+    await sync(house)
+    house.write("MEMORY.md", "# Me\n")
+    await sync(house)
+    house.clock.advance(60)
+    house.write(LOG, ENTRY("the gym closes at ten"))
+    await sync(house)
+    assert (await house.texts(), house.text(LOG)) == (["the gym closes at ten"], ENTRY("the gym closes at ten"))
+    assert await question(house) is None
+
+
 async def test_an_earlier_wording_of_what_is_believed_is_the_owners_word(house: House) -> None:
     """A correction taken back by hand is a correction."""
     await house.learn("the gym closes at ten", flush=True)
