@@ -124,13 +124,13 @@ def _causes(text: str, before: list[tuple[int, str]]) -> list[int]:
 
 
 def stored_confidence(confidence: float | None) -> float:
-    """A link's confidence as it was written; one that was written without any is sure."""
-    return 1.0 if confidence is None else clamp(confidence)
+    """A link's confidence as it was written; one that was written without any, or as no number, is sure."""
+    return 1.0 if confidence is None or not math.isfinite(confidence) else clamp(confidence)
 
 
 def raised_confidence(confidence: float | None, growth: float) -> float:
-    """Confidence after a repeat: never less than before, at most 1."""
-    return min(1.0, stored_confidence(confidence) + max(0.0, growth))
+    """Confidence after a repeat: never less than before, at most 1. A growth that is no number is none."""
+    return min(1.0, stored_confidence(confidence) + (max(0.0, growth) if math.isfinite(growth) else 0.0))
 
 
 def silent_periods(days: float, policy: GraphPolicy = DEFAULT) -> int:
@@ -140,8 +140,13 @@ def silent_periods(days: float, policy: GraphPolicy = DEFAULT) -> int:
 
 
 def decayed_confidence(confidence: float | None, days: float, policy: GraphPolicy = DEFAULT) -> float:
-    """Compute confidence after `days` of silence: after a grace period it sinks by steps to a floor, never below it."""
+    """Compute confidence after `days` of silence: after a grace period it sinks by steps to a floor, never below it.
+
+    By a policy with a step or a floor that is no number it does not sink.
+    """
     sure = stored_confidence(confidence)
+    if not (math.isfinite(policy.min_confidence) and math.isfinite(policy.loss_per_period)):
+        return sure
     lowest = min(sure, clamp(policy.min_confidence))
     return max(lowest, sure - silent_periods(days, policy) * max(0.0, policy.loss_per_period))
 

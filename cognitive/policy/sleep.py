@@ -1,6 +1,7 @@
 """Thresholds of sleep and of its passes."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 Phase = Literal["consolidate", "errors", "prune", "improve"]
@@ -105,6 +106,14 @@ class PruningPolicy:
     sure_from_decisions: int = 8  # that make it sure
     max_lean: float = 0.15  # of a guideline on importance
     ignore_lean_below: float = 0.02  # lean too small for a guideline
+    # What one outcome says about proposing the like again, -1 to 1: a failure, a verdict of the policy, a repeat, and
+    # what was carried out, by its action.
+    outcome_priors: Mapping[str, float] = field(
+        default_factory=lambda: {
+            "failed": -0.3, "deny": -0.22, "defer": -0.14, "skipped": -0.1, "store_episode": 0.08, "store_note": 0.08,
+            "update_note": 0.08, "create_artifact": 0.04, "summarize_node": 0.04, "link_graph": 0.04, "discard": -0.03,
+        }
+    )  # fmt: skip
     guideline_chars: int = 900  # of all guidelines
     max_identity_bytes: int = 8192  # size of IDENTITY.md above which it is condensed
     grounded_from_share: float = 0.6  # share of a condensed text's words that the old one must hold

@@ -71,8 +71,9 @@ def supersession_key(subject: str, attribute: str) -> str:
 
 
 def attribute_line(attributes: Iterable[tuple[str, str]]) -> str:
-    """Render attributes on one line, by name."""
-    return "; ".join(f"{name}: {value}" for name, value in sorted((name.lower(), value) for name, value in attributes))
+    """Render attributes on one line, by name: names in lower case, both without blanks around them."""
+    pairs = sorted((name.strip().lower(), value.strip()) for name, value in attributes)
+    return "; ".join(f"{name}: {value}" for name, value in pairs)
 
 
 def same_value(one: str, other: str) -> bool:

@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from tests.conformance import report
 from tests.conformance.adapters import ADAPTERS
 from tests.conformance.areas import reason_for
 from tests.conformance.cases import Adapter, Case, Checked, Compared, NotApplicable, Outcome, Unreadable, read, same
+from tests.conformance.shapes import complete
 
 Verdict = Literal["passed", "failed", "not applicable"]
 
@@ -60,7 +61,7 @@ def play(case: Case) -> Result:
     if adapter is None:
         return Result(case, "not applicable", reason=reason_for(case.area))
     try:
-        outcome = adapter(case)
+        outcome = adapter(replace(case, input=complete(case.area, case.input)))
     except Exception as error:
         wanted = f"something better than: {case.quirk}" if case.quirk else case.expected
         return Result(case, "failed", wanted, f"{type(error).__name__}: {error}")

@@ -7,7 +7,7 @@ no line covers stands as it is.
 
 from collections.abc import Iterator, Sequence
 
-from kenobot.cognitive.remember.statement_relation import parse_statement
+from kenobot.cognitive.remember.statement_relation import parse_statement, repeat_veto
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import has_same_words
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, expire
@@ -16,6 +16,7 @@ from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import system_prompt
 from kenobot.cognitive.store import records, tiers
 from kenobot.cognitive.store.records import Record, stamp
+from kenobot.cognitive.text.fingerprint import normalise
 from kenobot.cognitive.text.words import fold, terms
 from kenobot.core import redaction
 from kenobot.ports.identity import OWNER_SCOPE
@@ -24,6 +25,8 @@ from kenobot.ports.memory import Candidate
 SLOT = "person"
 _CATEGORIES = ("preference", "principle", "habit", "skill")
 _LONGEST = 240  # characters of a line
+_WITHIN = 20  # characters above which a line may stand within another
+_MOSTLY = 0.6  # share of the longer line that it must be more than
 _SHARED = 0.5  # of the words of a model's line that must stand in what it was made of
 
 
@@ -64,10 +67,28 @@ def profile_sources(view: NightView) -> list[Record]:
     limit = view.policy.consolidation.max_profile_fragments
     parts: list[Record] = []
     for record in pass_rows.notes_of_categories(view.connection, OWNER_SCOPE, _CATEGORIES, limit):
-        trusted = record.verification != "disputed" and record.trust in ("owner", "model")
-        if trusted and not any(has_same_words(record.text, part.text) for part in parts):
+        if record.verification == "disputed" or record.trust not in ("owner", "model"):
+            continue
+        repeated = next((at for at, part in enumerate(parts) if is_repetition(part.text, record.text)), None)
+        if repeated is None:
             parts.append(record)
+        elif len(normalise(record.text)) > len(normalise(parts[repeated].text)):
+            parts[repeated] = record  # said more fully
     return parts
+
+
+def is_repetition(one: str, other: str) -> bool:
+    """Return whether two lines of the page say the same: equal but for marks and stop words, or one within the other.
+
+    A line within another is some words long and most of it; a number, a date or a denial more is another statement.
+    """
+    short, long = sorted((f" {normalise(line)} " for line in (one, other)), key=len)
+    if short == long or has_same_words(one, other):
+        return bool(short.strip())
+    if short not in long or len(short.strip()) <= max(_WITHIN, _MOSTLY * len(long.strip())):
+        return False
+    a, b = parse_statement(one), parse_statement(other)
+    return (a.numbers, a.dates) == (b.numbers, b.dates) and not repeat_veto(one, other, read=True)
 
 
 def page_lines(view: NightView, parts: Sequence[Record]) -> list[str]:

@@ -139,15 +139,25 @@ def _verdict_by_rules(text: str) -> ErrorVerdict:
 
 
 def lesson_text(text: str, kind: ErrorClass | None, day: str, policy: PruningPolicy, wording: str = "") -> str | None:
-    """Word the lesson of an entry, learned on a day; None when there is none. wording: a model's; "" for the entry."""
+    """Word the lesson of an entry, learned on a day; None when there is none.
+
+    wording: a model's; "" for the entry's own first line that tells of an error.
+    """
     if kind not in OWN_ERRORS:
         return None
-    lesson = one_line(wording or _HEADER.sub("", text.strip()))
+    lesson = one_line(wording or _error_line(text))
     if len(words(lesson)) < policy.min_error_words:
         return None
     language = "es" if detect_language(lesson) == "es" else "en"
     cut = lesson if len(lesson) <= policy.error_chars else f"{lesson[: policy.error_chars].rstrip()}…"
     return texts(f"lesson_{kind}", language, lesson=cut, day=day)[0]
+
+
+def _error_line(text: str) -> str:
+    """Return the first line of an entry that tells of an error, without the entry's time; "" when none does."""
+    lines = (_HEADER.sub("", line.strip()) for line in text.splitlines())
+    told = (line for line in lines if "error" in salience_signs(line) or _TECHNICAL.search(fold(line)))
+    return next((line for line in told if not line.startswith("#")), "")
 
 
 # ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,10 +1,11 @@
 """Learn guidelines for extraction from what became of extracted records: a few lines in the extraction prompt.
 
-Counted are records that served or were taken back, and candidates that were known or refused. Only figures by category
-get into the lines, never people's words, so they may be shown in every chat. Earlier versions stay in the history.
+Counted are records that served or were taken back, and candidates that were kept, known or refused. Only figures by
+category get into the lines, never people's words, so they may be shown in every chat. Earlier versions stay in the
+history.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, get_args
@@ -23,6 +24,15 @@ from kenobot.ports.memory import Candidate
 _ADVICE = {
     "increase": "served later. Go on noting it.",
     "decrease": "was taken back. Note it only when it was said outright, and with lower confidence.",
+}
+
+# The decisions about extraction's candidates, as action, outcome and verdict.
+_DECIDED: Mapping[str, tuple[str, str, str]] = {
+    "created": ("store_note", "applied", "allow"),
+    "replaced": ("update_note", "applied", "allow"),
+    "reinforced": ("store_note", "skipped", "allow"),
+    "discarded": ("store_note", "skipped", "deny"),
+    "refused": ("store_note", "skipped", "deny"),
 }
 
 
@@ -47,8 +57,23 @@ def action_bias(good: int, bad: int, policy: PruningPolicy) -> ActionBias:
     return ActionBias(delta, "increase" if delta > 0 else "decrease", sure)
 
 
+def outcome_prior(action: str, outcome: str, verdict: str, policy: PruningPolicy) -> float:
+    """Weigh one outcome of an action, from -1 to 1: a failure first, then the verdict; 0 for an unknown one."""
+    weights = policy.outcome_priors
+    if outcome == "failed" or verdict not in ("deny", "defer"):
+        return weights.get(action if outcome == "applied" else outcome, 0.0)
+    return weights[verdict]
+
+
+def _mean_prior(decisions: Mapping[str, int], policy: PruningPolicy) -> float:
+    """Average what the decisions about proposals say about proposing."""
+    judged = sum(decisions[kind] for kind in _DECIDED if kind in decisions)
+    weighed = sum(decisions.get(kind, 0) * outcome_prior(*told, policy) for kind, told in _DECIDED.items())
+    return weighed / judged if judged else 0.0
+
+
 def guideline_lines(
-    outcomes: Iterable[ExtractionOutcome], decisions: dict[str, int], policy: PruningPolicy
+    outcomes: Iterable[ExtractionOutcome], decisions: Mapping[str, int], policy: PruningPolicy
 ) -> list[str]:
     """Word the guidelines that follow from outcomes. Coarse, so that few nights change them."""
     lines: list[str] = []
@@ -58,11 +83,14 @@ def guideline_lines(
             lines.append(f"{outcome.category}: most of what you noted of this kind {_ADVICE[bias.direction]}")
     judged = sum(decisions.values())
     if judged >= policy.sure_from_decisions:
+        before = len(lines)
         repeats, refused = decisions.get("reinforced", 0), decisions.get("refused", 0)
         if 2 * repeats > judged:
             lines.append("Most of what you propose is known already: look harder for what is new.")
         if 10 * refused > judged:
             lines.append("Much of what you propose is refused because it holds secrets: leave those out.")
+        if len(lines) == before and _mean_prior(decisions, policy) < 0:
+            lines.append("Much of what you propose is not kept: propose what was said outright and still holds.")
     return lines
 
 

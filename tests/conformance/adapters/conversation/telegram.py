@@ -24,8 +24,8 @@ def allowlist(case: Case) -> Outcome:
     config = case.input["config"]
     settings = TelegramSettings.model_validate(
         {
-            "allowed_users": config.get("allowedUsers", config.get("allowFrom", [])),
-            "allowed_chats": config.get("allowedChatIds", []),
+            "allowed_users": config["allowFrom"] if config["allowedUsers"] is None else config["allowedUsers"],
+            "allowed_chats": config["allowedChatIds"],
         }
     )
     return compare(case, Roster.from_settings(settings).allows(case.input["userId"], case.input["chatId"]))

@@ -1,5 +1,6 @@
 """Taking something into memory: the rules of actions, kinds and names, and what takes the place of what."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -8,11 +9,10 @@ from typing import Any, get_args
 from kenobot.cognitive.beliefs.lifecycle import LifecycleStage
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.results.render import render_record
-from kenobot.cognitive.recall.search.filters import was_valid_at
 from kenobot.cognitive.remember.admit import admit, check_action, parse_action
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.classify import importance, kind_of, tier_of_confidence
-from kenobot.cognitive.remember.conflicts import end_record
+from kenobot.cognitive.sleep.improve.guidelines import outcome_prior
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text import fingerprint
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
@@ -68,7 +68,8 @@ def _is_share(value: object) -> bool:
 def action_policy(case: Case) -> Outcome:
     """What is proposed to memory is always a new record, of a known source: the original's other rules stand here."""
     given = case.input
-    action, eligibility = parse_action(given["action"]), _eligibility(given["eligibility"])
+    asked = {name: given["eligibility"][name] for name in ("confidence", "lifecycle_state", "importance", "source")}
+    action, eligibility = parse_action(given["action"]), _eligibility(asked)
     verdict, rationale = check_action(action, eligibility["confidence"], eligibility["importance"], _ADMIT)
     state = eligibility["lifecycle_state"]
     if verdict != "deny" and state in ("archived", "stale") and action in _REVISING:
@@ -78,35 +79,10 @@ def action_policy(case: Case) -> Outcome:
     return compare(case, {"decision": verdict, "rationale": rationale})
 
 
-def valid_as_of(case: Case) -> Outcome:
-    """Whether a record held at a moment: also what is known of it only by when it was written."""
-    given = case.input["record"]
-    with open_memory() as connection:
-        began = datetime.fromisoformat(given.get("valid_at", given["created"]))
-        told = admit(connection, Candidate("note", "owner", "a fact"), replace(NOW, at=began))
-        if "invalid_at" in given:
-            known = records.get(connection, number_of(told), SCOPE)
-            assert known is not None
-            end_record(
-                connection,
-                known,
-                "superseded",
-                replace(NOW, at=datetime.fromisoformat(given["invalid_at"])).change_context(""),
-            )
-        known = records.get(connection, number_of(told), SCOPE)
-        assert known is not None
-        return compare(case, was_valid_at(known, datetime.fromisoformat(case.input["as_of"])))
-
-
 def action_prior(case: Case) -> Outcome:
     event = case.input["event"]
-    action = parse_action(event["action"])
-    denied = event.get("policy_decision") == "deny"
-    if event["outcome"] == "skipped" and denied:
-        return compare(case, -0.22)
-    if event["outcome"] == "applied" and action == "link_graph":
-        return compare(case, 0.04)
-    return compare(case, {"applied": 0.12, "skipped": -0.1, "failed": -0.3}[event["outcome"]])
+    action, outcome, verdict = (event[name] or "" for name in ("action", "outcome", "policy_decision"))
+    return compare(case, outcome_prior(action, outcome, verdict, DEFAULT.pruning))
 
 
 def confidence_tier(case: Case) -> Outcome:
@@ -131,14 +107,19 @@ def memory_kind(case: Case) -> Outcome:
 
 
 def attribute_pairs(case: Case) -> Outcome:
-    return compare(case, fingerprint.attribute_line(case.input["pairs"].items()))
+    pairs = {
+        name: value if isinstance(value, str) else json.dumps(value) for name, value in case.input["pairs"].items()
+    }
+    return compare(case, fingerprint.attribute_line(pairs.items()))
 
 
 def supersession_key(case: Case) -> Outcome:
     given = case.input
-    if "raw" in given:
+    if given["raw"] is not None:
         return compare(case, fingerprint.normalize_name(given["raw"]))
-    return compare(case, fingerprint.supersession_key(given["entity"], given["attribute"]))
+    named = given["entity"], given["attribute"]
+    keys = [fingerprint.normalize_name(name) if isinstance(name, str) else "" for name in named]
+    return compare(case, fingerprint.supersession_key(*named) if all(keys) else None)
 
 
 def entity_normalize(case: Case) -> Outcome:
@@ -166,13 +147,13 @@ def supersede_by_attribute(case: Case) -> Outcome:
     given = case.input
     old = given["existing"]
     with open_memory() as connection:
-        first = _told(
-            connection, "what was said first", old["entity_ref"], old["structured_attributes"], old["created"]
-        )
-        second = _told(
-            connection, "what was said next", given["new_entity"], given["new_attributes"], given["new_created"]
-        )
-        gone = _status(connection, first) != "active" and _status(connection, second) == "active"
+        said = old["entity_ref"], old["structured_attributes"], old["created"] or START.isoformat()
+        first = _told(connection, "what was said first", *said)
+        connection.execute("UPDATE record SET status = ? WHERE id = ?", (old["status"], first.record))
+        then = given["new_entity"], given["new_attributes"], given["new_created"] or START.isoformat()
+        second = _told(connection, "what was said next", *then)
+        made_way = _status(connection, first) not in ("active", old["status"])
+        gone = made_way and _status(connection, second) == "active"
         return compare(case, old["id"] if gone else None)
 
 
@@ -279,5 +260,4 @@ ADAPTERS: dict[str, Adapter] = {
     "supersede_by_attribute": supersede_by_attribute,
     "supersession_key": supersession_key,
     "update_note": update_note,
-    "valid_as_of": valid_as_of,
 }

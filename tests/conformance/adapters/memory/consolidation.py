@@ -142,7 +142,9 @@ def compact(case: Case) -> Outcome:
 
 
 def fuzzy(case: Case) -> Outcome:
-    return Compared(pair_relation.has_same_words(case.input["existing"], case.input["incoming"]), case.expected)
+    existing = case.input["existing"]  # one line, or all of a page
+    lines = [existing] if isinstance(existing, str) else existing
+    return Compared(any(profile.is_repetition(line, case.input["incoming"]) for line in lines), case.expected)
 
 
 # ── duplicates ───────────────────────────────────────────────────────────────────────────────────────────────────

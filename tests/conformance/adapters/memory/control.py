@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -28,11 +28,10 @@ from kenobot.core import texts
 from kenobot.core.i18n import Text
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
-from kenobot.storage.connection import connect
 from kenobot.storage.erasure import erase_turns
-from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import START
 from tests.conformance.cases import Adapter, Case, Checked, Compared, NotApplicable, Outcome, compare
+from tests.memory_rows import new_memory
 from tests.scratch import scratch
 
 _NOW = AdmitContext(START, "2026-02-14", "owner", "telegram-1")
@@ -43,14 +42,8 @@ _CATEGORY = {"factual": "fact", "procedural": "principle", "architectural": "dec
 @contextmanager
 def _memory() -> Iterator[sqlite3.Connection]:
     """An empty memory."""
-    with scratch() as folder:
-        path = Path(folder) / "kenobot.db"
-        migrate(path, Path(folder) / "backups")
-        connection = connect(path)
-        try:
-            yield connection
-        finally:
-            connection.close()
+    with closing(new_memory()) as connection:
+        yield connection
 
 
 @contextmanager
@@ -158,9 +151,11 @@ def counted(case: Case) -> Outcome:
 
 def listed(case: Case) -> Outcome:
     """The original wrote a file of what it was sure of; here `kenobot memory list --min-confidence` shows it."""
-    least = (case.input.get("args") or {}).get("min_confidence", 0.0)
+    args = case.input["args"]
+    most = next((args[name] for name in ("max", "limit") if args[name] is not None), None)
     with _filled(case) as (connection, _):
-        found = [r for r in store.list_records(connection, _OWNER, ("active",), (), 100) if r.confidence >= least]
+        listed = store.list_records(connection, _OWNER, ("active",), ())
+        found = [record for record in listed if record.confidence >= args["min_confidence"]][:most]
         wanted = {name: case.expected[name] for name in ("count", "ids") if name in case.expected}
         told: dict[str, Any] = {"count": len(found), "ids": [record.key for record in found]}
         return Compared({name: told[name] for name in wanted}, wanted)
@@ -178,7 +173,7 @@ def recollected(case: Case) -> Outcome:
         finally:
             index.close()
     shown = "\n".join([*(m.line for m in pack.memories), *(e.line for e in pack.excerpts)])
-    if not case.input["store"]:
+    if not any(case.input["store"].values()):
         return Checked(shown, {"it is known that nothing is remembered": pack.level == "none" and not shown})
     if "episodes" in case.input["store"]:
         return NotApplicable("found by meaning alone: there is no embedder")
@@ -255,7 +250,7 @@ def taken_out(case: Case) -> Outcome:
 
 
 def refused(case: Case) -> Outcome:
-    text = json.dumps(case.input["data"])
+    text = json.dumps(case.input.get("data"))
     with _memory() as connection:
         before = list(connection.iterdump())
         try:

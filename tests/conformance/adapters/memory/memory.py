@@ -34,7 +34,7 @@ def preferences(case: Case) -> Outcome:
     async def learn(house: House) -> str:
         for update in case.input["updates"]:
             await house.learn(update, category="preference", flush=True)
-        return house.text("identity/preferences.md")
+        return house.text("identity/preferences.md") if case.input["updates"] else ""
 
     return compare(case, _in_a_house(learn))
 

@@ -1,6 +1,7 @@
 """The graph: how links grow and fade, and what recall reaches over them."""
 
 from datetime import timedelta
+from math import isfinite
 
 from kenobot.cognitive.beliefs.links import (
     causal_phrase,
@@ -25,11 +26,12 @@ from tests.memory_rows import open_memory, put_record
 
 
 def confidence_read(case: Case) -> Outcome:
-    return compare(case, stored_confidence(case.input["confidence"]))
+    return compare(case, stored_confidence(_number(case.input["confidence"])))
 
 
 def reinforcement(case: Case) -> Outcome:
-    return compare(case, round(raised_confidence(case.input["confidence"], case.input["delta"]), 9))
+    growth = _number(case.input["delta"])
+    return compare(case, round(raised_confidence(_number(case.input["confidence"]), growth or 0.0), 9))
 
 
 def decay(case: Case) -> Outcome:
@@ -38,9 +40,14 @@ def decay(case: Case) -> Outcome:
         grace_days=options["window_days"], loss_per_period=options["per_window"], min_confidence=options["floor"]
     )
     days = timedelta(milliseconds=case.input["ms_since_reinforced"]) / timedelta(days=1)
-    advanced = silent_periods(days, policy) * policy.grace_days
-    left = decayed_confidence(case.input["confidence"], days, policy)
+    advanced = silent_periods(days, policy) * policy.grace_days if policy.loss_per_period >= 0 else 0
+    left = decayed_confidence(_number(case.input["confidence"]), days, policy)
     return compare(case, {"confidence": round(left, 9), "anchor_advanced_days": advanced})
+
+
+def _number(value: object) -> float | None:
+    """A number as it stands in a file; anything else there is as good as none."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def floor(case: Case) -> Outcome:
@@ -53,7 +60,8 @@ def iterations(case: Case) -> Outcome:
 
 def _clamped(value: object, most: float, default: float) -> float:
     """A setting within its bounds: our policy is made of constants, so the bounds are the cases' own."""
-    return min(most, max(0, value)) if isinstance(value, int | float) else default
+    given = _number(value)
+    return default if given is None or not isfinite(given) else min(most, max(0, given))
 
 
 def cause(case: Case) -> Outcome:
@@ -107,8 +115,9 @@ def refinement(case: Case) -> Outcome:
 
 def inhibition(case: Case) -> Outcome:
     asked = case.input
-    names = {name: place for place, name in enumerate(asked["scores"])}
-    scores = {names[name]: score for name, score in asked["scores"].items()}
+    told = {name: score for name, score in asked["scores"].items() if score is not None}
+    names = {name: place for place, name in enumerate(told)}
+    scores = {names[name]: score for name, score in told.items()}
     found = inhibit(scores, asked["beta"], asked["top_m"])
     return compare(case, {name: round(found[place], 6) for name, place in names.items()})
 

@@ -83,9 +83,10 @@ def mmr(case: Case) -> Outcome:
 
 def valid_as_of(case: Case) -> Outcome:
     given = case.input["record"]
+    created = given["created"] or given["valid_at"] or ""
     record = Record(
-        1, "note", "fact", "owner", "", "owner", "daily", "active", 0.9, 1, given["created"], given["created"],
-        given["created"][:10], 0, valid_from=given.get("valid_at", ""), valid_to=given.get("invalid_at"),
+        1, "note", "fact", "owner", "", "owner", "daily", "active", 0.9, 1, created, created, created[:10], 0,
+        valid_from=given["valid_at"] or "", valid_to=given["invalid_at"],
     )  # fmt: skip
     return compare(case, was_valid_at(record, datetime.fromisoformat(case.input["as_of"])))
 
@@ -174,7 +175,7 @@ def owner_alias(case: Case) -> Outcome:
 
 def alias(case: Case) -> Outcome:
     """A name is resolved where a message says it."""
-    if not case.input.get("store"):
+    if not any(case.input["store"].values()):
         return Compared(name_key(case.input["args"]["subject"]), case.expected["value"])
 
     async def run(store: _Store) -> Outcome:

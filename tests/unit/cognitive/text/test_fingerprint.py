@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.text.fingerprint import key_of, normalise
+from kenobot.cognitive.text.fingerprint import attribute_line, key_of, normalise
 from tests.cost import assert_linear
 
 
@@ -82,3 +82,10 @@ def test_lone_surrogates_have_a_key() -> None:
     """What no UTF-8 holds is no reason to fail."""
     assert key_of("half \ud83d") != key_of("half")
     assert normalise("half \ud83d") == "half \ud83d"
+
+
+def test_attributes_on_one_line_are_trimmed_and_in_order() -> None:
+    """Names in lower case, values as they are but for the blanks around them."""
+    assert (
+        attribute_line([(" City ", "New York "), ("age", " 3"), ("BAZ", "Qux")]) == "age: 3; baz: Qux; city: New York"
+    )

@@ -129,3 +129,29 @@ def test_what_is_forgotten_leaves_the_profile(memory: Connection) -> None:
     changes = sleep(memory, profile.PASS, THEN + timedelta(days=2))
     assert [change.kind for change in changes] == ["expired"]
     assert page(memory) == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Likes tea", "likes TEA!", True),
+        ("Prefers concise answers in Spanish", "The user prefers concise answers in Spanish", True),
+        ("Prefiere respuestas cortas y al grano", "Prefiere respuestas cortas y al grano, siempre", True),
+        ("Likes tea", "Likes tea and coffee", False),
+        ("Prefers concise answers", "Prefers concise answers in Spanish with many examples", False),
+        ("Never schedules meetings before ten", "Schedules meetings before ten", False),
+        ("Gets up early on working days, at 6", "Gets up early on working days", False),
+        ("", "", False),
+    ],
+)
+def test_a_line_within_another_is_a_repetition_unless_it_tells_something_else(one: str, other: str, same: bool) -> None:
+    """Only a long one that is most of the other, with the same numbers, dates and denials; in either order."""
+    assert profile.is_repetition(one, other) is profile.is_repetition(other, one) is same
+
+
+def test_the_fuller_of_two_lines_stands_on_the_page(memory: Connection) -> None:
+    """What the one tells beyond the other is not lost to the page."""
+    prefer(memory, *PREFERENCES[1:], PREFERENCES[0], PREFERENCES[0] + " with a chart")
+    sleep(memory, profile.PASS)
+    assert "Owner prefers concise reports with a chart" in page(memory)
+    assert len(page(memory).splitlines()) == 3

@@ -60,6 +60,18 @@ def test_our_own_trouble_teaches_a_lesson_once() -> None:
         assert len(_lessons(connection)) == 1
 
 
+def test_a_lesson_is_the_line_that_tells_of_the_error() -> None:
+    """Not what stands around it, nor a heading; an entry without such a line teaches nothing."""
+    policy = DEFAULT.pruning
+    entry = "## 09:00 — Deployed the new parser\n# Errors\nError: it crashed on empty input\nLunch after that"
+    lesson = errors.lesson_text(entry, "internal", "2026-02-22", policy)
+    assert lesson == "Internal issue: Error: it crashed on empty input (learned 2026-02-22)"
+    assert errors.lesson_text("## 09:00 — all went well today", "internal", "2026-02-22", policy) is None
+    assert (
+        errors.lesson_text("all went well today", "internal", "2026-02-22", policy, "Check the input first") is not None
+    )
+
+
 def test_a_spanish_lesson_is_in_spanish() -> None:
     """The words around an entry are of its language."""
     with open_memory() as connection:

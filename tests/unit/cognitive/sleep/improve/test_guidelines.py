@@ -11,7 +11,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import known_memories, prompt
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.sleep.improve.guidelines import PASS, action_bias, guideline_lines
+from kenobot.cognitive.sleep.improve.guidelines import PASS, action_bias, guideline_lines, outcome_prior
 from kenobot.cognitive.sleep.pass_rows import ExtractionOutcome
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -83,12 +83,24 @@ def test_only_what_extraction_noted_lately_counts() -> None:
 
 @pytest.mark.parametrize(
     ("decisions", "piece"),
-    [({"reinforced": 9, "created": 3}, "known already"), ({"refused": 3, "created": 9}, "secrets")],
+    [
+        ({"reinforced": 9, "created": 3}, "known already"),
+        ({"refused": 3, "created": 9}, "secrets"),
+        ({"discarded": 4, "created": 8}, "not kept"),
+    ],
 )
 def test_how_proposals_ended_is_said_too(decisions: dict[str, int], piece: str) -> None:
     """When most are repeats, or many hold secrets; not when there were hardly any."""
     assert any(piece in line for line in guideline_lines((), decisions, _POLICY))
     assert guideline_lines((), dict.fromkeys(decisions, 1), _POLICY) == []
+
+
+def test_an_outcome_weighs_by_its_action_and_a_failure_more_than_a_verdict() -> None:
+    """What was carried out speaks for an action, a discard a little against proposing; an unknown word says nothing."""
+    priors = [outcome_prior(action, "applied", "allow", _POLICY) for action in ("store_note", "link_graph", "discard")]
+    assert priors == [0.08, 0.04, -0.03]
+    ways = (("failed", "deny"), ("applied", "deny"), ("applied", "defer"), ("skipped", "allow"), ("unheard of", ""))
+    assert [outcome_prior("store_note", *way, _POLICY) for way in ways] == [-0.3, -0.22, -0.14, -0.1, 0.0]
 
 
 def test_guidelines_never_outgrow_their_room() -> None:
