@@ -86,6 +86,4 @@ def test_lone_surrogates_have_a_key() -> None:
 
 def test_attributes_on_one_line_are_trimmed_and_in_order() -> None:
     """Names in lower case, values as they are but for the blanks around them."""
-    assert (
-        attribute_line([(" City ", "New York "), ("age", " 3"), ("BAZ", "Qux")]) == "age: 3; baz: Qux; city: New York"
-    )
+    assert attribute_line([(" City ", "Jaén "), ("age", " 3"), ("BAZ", "Qux")]) == "age: 3; baz: Qux; city: Jaén"
