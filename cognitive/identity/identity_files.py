@@ -63,9 +63,8 @@ class Identity:
             return tuple(seen.problem for _, seen in sorted(self._seen.items()) if seen.problem)
 
     def violations(self, reply: str) -> tuple[str, ...]:
-        """Match the patterns that rules.json forbids in `reply`. Reads the file only when it has changed."""
+        """Match in `reply` the patterns that rules.json forbade at the last `read`, which the prompt was made of."""
         with self._lock:
-            self._text(_RULES)
             seen = self._seen.get(_RULES)
             parsed = seen.parsed if seen is not None else None
             return tuple(rules.violations(parsed, reply[:MAX_PROMPT_BYTES])) if parsed is not None else ()

@@ -86,7 +86,9 @@ class FileSync(Generic[Detail]):
     def has_changes(self, session: str = "") -> bool:
         """Tell whether a file that a turn of a chat looks at is not as it was seen. Looks at the disk."""
         stamps = self.recent_stamps(session)
-        return disk.any_changed(str(self._root), {path: stamps[path] for path in stamps.keys() - self._under_way})
+        for path in self._under_way:
+            stamps.pop(path, None)
+        return disk.any_changed(str(self._root), stamps)
 
     async def sync_out(self) -> int:
         """Write every file whose records changed; how many facts edits touched that were found on the way.

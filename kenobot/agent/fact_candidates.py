@@ -124,11 +124,13 @@ def trust_of(
     """
     least = min((turn.trust for turn in told), key=trust_rank)
     speakers = {(turn.account, turn.trust) for turn in told}
-    own = [turn for turn in turns if (turn.account, turn.trust) in speakers and turn.trust != "forward"]
-    foreign = [*others, *(AttributedText("forward", passage) for turn in own for passage in quoted_passages(turn.text))]
+    own, strange = list[ConversationTurn](), list[ConversationTurn]()
     for turn in turns:
-        if turn not in own:
-            foreign += [AttributedText(turn.trust, turn.text), AttributedText(turn.trust, turn.answer)]
+        is_own = (turn.account, turn.trust) in speakers and turn.trust != "forward"
+        (own if is_own else strange).append(turn)
+    foreign = [*others, *(AttributedText("forward", passage) for turn in own for passage in quoted_passages(turn.text))]
+    for turn in strange:
+        foreign += [AttributedText(turn.trust, turn.text), AttributedText(turn.trust, turn.answer)]
     if all(trust_rank(voice.trust) >= trust_rank(least) for voice in foreign):
         return least  # which holds for most conversations, and saves comparing words
     said = SpeechContext(

@@ -142,14 +142,18 @@ class Bus:
 
     async def emit(self, signal: Signal, source: str, trace: str, /, **payload: PayloadValue) -> Envelope | None:
         """Send a signal; returns the envelope as delivered, or None when middleware stopped it."""
-        envelope = await self.prepare(signal, source, trace, **payload)
+        made = Envelope(signal, payload, source, trace, self._clock.now())
+        envelope = await self._pass(made) if self._middleware else made
         if envelope is not None:
             self.deliver(envelope)
         return envelope
 
     async def prepare(self, signal: Signal, source: str, trace: str, /, **payload: PayloadValue) -> Envelope | None:
         """Make an envelope and pass it through the middleware, without delivering it yet."""
-        envelope = Envelope(signal, payload, source, trace, self._clock.now())
+        return await self._pass(Envelope(signal, payload, source, trace, self._clock.now()))
+
+    async def _pass(self, envelope: Envelope) -> Envelope | None:
+        """Pass an envelope through the middleware; None when that stopped it."""
         for middleware in self._middleware:
             try:
                 async with asyncio.timeout(self.deadline):
@@ -157,7 +161,7 @@ class Bus:
             except (Exception, asyncio.CancelledError) as error:
                 if was_cancelled(error):
                     raise
-                _log.warning("middleware %r failed at %s: %r", middleware, signal.name, error)
+                _log.warning("middleware %r failed at %s: %r", middleware, envelope.signal.name, error)
                 continue
             if following is None:
                 return None

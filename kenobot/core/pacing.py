@@ -100,6 +100,7 @@ class Pacer:
         self._gap = asyncio.Event()  # the same, for tasks
         self._gap.set()
         self._timer: asyncio.TimerHandle | None = None
+        self._quiet_at = 0.0  # when nobody has talked for long enough; of the event loop's clock
         self._turn, self._away = _Counted(self._count_turn), _Counted(lambda change: self._count_turn(-change))
         self._waited_for = _Counted(self._count_waiting)
 
@@ -128,20 +129,22 @@ class Pacer:
 
     def _count_turn(self, change: int) -> None:
         self._turns += change
-        if self._turns and self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         if self._turns:
             self._settle()
-        elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_LINGER_SECONDS, self._end_linger)
+            return
+        loop = asyncio.get_running_loop()
+        self._quiet_at = loop.time() + _LINGER_SECONDS
+        if self._timer is None:  # one serves several turns: a message begins and ends a few spells
+            self._timer = loop.call_at(self._quiet_at, self._end_linger)
 
     def _count_waiting(self, change: int) -> None:
         self._waiting += change
         self._settle()
 
     def _end_linger(self) -> None:
-        self._timer = None
+        self._timer, loop = None, asyncio.get_running_loop()
+        if not self._turns and loop.time() < self._quiet_at:
+            self._timer = loop.call_at(self._quiet_at, self._end_linger)
         self._settle()
 
     def _settle(self) -> None:

@@ -1,6 +1,6 @@
 """Cache values within a number and a size."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -23,6 +23,11 @@ class SizedCache(Generic[K, V]):
         self._values: dict[K, V] = {}
         self._used = 0
         self._lock = Lock()
+
+    def get_all(self, keys: Iterable[K], make: Callable[[K], V]) -> list[V]:
+        """Return the value of each key, as `get` does."""
+        values = self._values
+        return [values.get(key) or self.get(key, make) for key in keys]
 
     def get(self, key: K, make: Callable[[K], V]) -> V:
         """Return the value of `key`, which `make` makes of it when there is none."""

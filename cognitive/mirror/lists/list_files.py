@@ -10,7 +10,7 @@ import dataclasses
 import logging
 from collections.abc import Generator, Iterable, Sequence
 from datetime import date, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -177,12 +177,9 @@ class ListFiles(FileSync[Blocks]):
             or self._clock.monotonic() - self._scanned >= _FULL_SCAN_SECONDS
         )
 
-    def _hot(self, session: str) -> list[str]:
+    def _hot(self, session: str) -> Sequence[str]:
         """List the files that people and this chat are likeliest to change: as many however large memory is."""
-        today = date.fromisoformat(self._today())
-        logs = [f"{(today - timedelta(days=ago)).isoformat()}.md" for ago in range(_HOT_DAYS)]
-        of_chat = [f"chats/{session}/{name}" for name in ("MEMORY.md", "context.md", *logs)]
-        return ["MEMORY.md", "identity/preferences.md", f"working/{session}.md", *logs, *of_chat]
+        return _hot_paths(self._today(), session)
 
     def _dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, list[FileKey]]:
         cursor = self._cursor or 0
@@ -442,3 +439,11 @@ class ListFiles(FileSync[Blocks]):
             if there.stamp is None and await disk.replace(self._root, name, text, None) is not None:
                 return True
         return False
+
+
+@lru_cache(maxsize=256)
+def _hot_paths(day: str, session: str) -> tuple[str, ...]:
+    today = date.fromisoformat(day)
+    logs = [f"{(today - timedelta(days=ago)).isoformat()}.md" for ago in range(_HOT_DAYS)]
+    of_chat = [f"chats/{session}/{name}" for name in ("MEMORY.md", "context.md", *logs)]
+    return ("MEMORY.md", "identity/preferences.md", f"working/{session}.md", *logs, *of_chat)

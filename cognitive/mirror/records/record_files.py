@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -129,11 +129,8 @@ class RecordFiles(FileSync[EditOutcome]):
         there = await asyncio.to_thread(scan.record_folders, self._root)
         return sorted({*there, *await self._database.read(record_file_rows.known_folders)})
 
-    def _recent_paths(self, session: str) -> list[str]:
-        today = date.fromisoformat(self._today())
-        days = [(today - timedelta(days=ago)).isoformat() for ago in range(self._limits.hot_days)]
-        scopes = (OWNER_SCOPE, chat_scope(session)) if session else (OWNER_SCOPE,)
-        return [f"{scope_folder(scope)}facts/{day}" for scope in scopes for day in days]
+    def _recent_paths(self, session: str) -> Sequence[str]:
+        return _recent_folders(self._today(), self._limits.hot_days, session)
 
     def _is_recent(self, folder: str) -> bool:
         """Tell whether some chat's turn looks at this folder."""
@@ -318,3 +315,11 @@ class RecordFiles(FileSync[EditOutcome]):
         if path not in self._seen:
             self._again.add(plan.record)
         return touched
+
+
+@lru_cache(maxsize=256)
+def _recent_folders(day: str, days: int, session: str) -> tuple[str, ...]:
+    today = date.fromisoformat(day)
+    recent = [(today - timedelta(days=ago)).isoformat() for ago in range(days)]
+    scopes = (OWNER_SCOPE, chat_scope(session)) if session else (OWNER_SCOPE,)
+    return tuple(f"{scope_folder(scope)}facts/{each}" for scope in scopes for each in recent)

@@ -1,9 +1,11 @@
 """Read the procedures that fit a message, as the section "What worked before"."""
 
+from collections.abc import Callable
+
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import MatchedPattern, Pattern, best_matches, match_patterns, patterns_of
 from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
-from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, MemoryQuery
+from kenobot.cognitive.recall.results.memory import NO_MEMORY, MemoryEntry, MemoryPack, MemoryQuery
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.recall.search.filters import is_in_prompt
 from kenobot.cognitive.store import records
@@ -14,21 +16,24 @@ HEADING = "### What worked before"
 _WIDER = 4  # times as many are read as are shown: the prompt shows some already
 
 
-def read_procedures(connection: Connection, query: MemoryQuery) -> MemoryPack:
-    """The patterns within reach that fit the message well enough and are not in the prompt already."""
+def read_procedures(connection: Connection, query: MemoryQuery, on_show: Callable[[], str]) -> MemoryPack:
+    """The patterns within reach that fit the message well enough and are not in the prompt already.
+
+    on_show: makes the text of memory that the prompt shows; most messages call for no pattern, and need none of it.
+    """
     policy = query.policy.procedural
     candidates = pattern_rows.live_texts(connection, query.reach, policy.max_matched)
     numbers = best_matches(candidates, query.text, policy.min_score, _WIDER * policy.max_shown)
     if not numbers:
-        return MemoryPack()
+        return NO_MEMORY
     patterns = patterns_of(records.by_ids(connection, numbers, query.reach).values())
-    left = policy.max_tokens - estimate_tokens(HEADING)
+    left, shown = policy.max_tokens - estimate_tokens(HEADING), on_show()
     lines: list[str] = []
     entries: list[MemoryEntry] = []
     for fit in match_patterns(patterns, query.text):
         if fit.score < policy.min_score or len(lines) == policy.max_shown:
             break
-        if is_in_prompt(render_record(fit.pattern.record), query.prompt_text):
+        if is_in_prompt(render_record(fit.pattern.record), shown):
             continue
         line = _line(fit.pattern)
         left -= estimate_tokens(f"{line}\n")
@@ -37,7 +42,7 @@ def read_procedures(connection: Connection, query: MemoryQuery) -> MemoryPack:
         lines.append(line)
         entries.append(MemoryEntry(fit.pattern.id, "procedures", _explain(fit)))
     if not lines:
-        return MemoryPack()
+        return NO_MEMORY
     return MemoryPack({"procedures": "\n".join([HEADING, *lines])}, tuple(lines), tuple(entries))
 
 

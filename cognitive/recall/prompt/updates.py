@@ -17,7 +17,7 @@ from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix
 
-_NOT_IN_PREFIX = ("procedure", "summary", "entity", "box")  # each message shows those that fit it
+_ELSEWHERE = frozenset({"scratchpad", "procedure", "summary", "entity", "box"})  # each message shows those that fit it
 _STALE = MemoryPack(stale=True)
 _MAX_TOKENS = 1500
 _MAX_ROWS = 100
@@ -65,7 +65,7 @@ def read_updates(connection: Connection, query: MemoryQuery, prefix: PromptPrefi
 def _stands_elsewhere(record: Record, chat: str) -> bool:
     """Whether another part of the prompt shows it, or none does. A live summary is shown where it matters."""
     return (
-        record.form in ("scratchpad", *_NOT_IN_PREFIX)
+        record.form in _ELSEWHERE
         or (record.form == "profile" and not _is_context(record, chat))
         or (record.scope == OWNER_SCOPE and record.category == "preference")
         or (record.key == digest.KEY and record.status == "active")

@@ -36,11 +36,10 @@ _UTC = ZoneInfo("UTC")
 class MemoryQuery:
     """Query of memory for a message, within scopes.
 
-    text: the message. sections: what `MemoryReader` reads.
+    text: the message.
 
     Of a full load: session: the chat. mode: how far back it goes. prefix_tokens, recent_days: its size. recent_tokens:
     size of its notes where each message is searched for.
-    Of updates: prefix: the beginning that the chat's prompt has.
     Of a search: preceding_text: what was said before the message. budget (tokens), limit, excerpt_limit: 0 leaves them
     to the policy. as_of: search what was known then. vector_relevance: relevance of records found by vectors, 0 to 1.
     prompt_text: what the prompt shows already. from_message: the first message that it shows. force: search also where
@@ -53,8 +52,6 @@ class MemoryQuery:
     now: datetime
     zone: ZoneInfo = _UTC
     session: str = ""
-    sections: frozenset[Section] = frozenset()
-    prefix: PromptPrefix | None = None
     mode: LoadMode = "auto"
     prefix_tokens: int = 0
     recent_tokens: int = 0
@@ -214,3 +211,7 @@ class MemoryPack:
     def records(self, *sections: Section) -> list[int]:
         """The records that these sections show, in their order."""
         return [entry.record for entry in self.entries if entry.section in sections]
+
+
+NO_MEMORY = MemoryPack()
+"""A pack that shows nothing."""

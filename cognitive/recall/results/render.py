@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, RecalledMemory, SearchReport
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.quoting import quote_untrusted
+from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 
 _UNSURE = 0.4
@@ -26,14 +28,36 @@ _DOUBTS = {
 
 def render_record(record: Record, indent: str = "  ") -> str:
     """Render the text of a record as one item, quoted where it is untrusted. indent: of its further lines."""
-    own = record.trust == "guest" and record.scope.startswith("user:")
-    return quote_untrusted(record.text, "owner" if own else record.trust, record.by, indent)
+    return quote_untrusted(record.text, _shown_trust(record), record.by, indent)
 
 
 def render_log_entry(record: Record, zone: ZoneInfo) -> str:
     """Render a record as an entry of a daily log."""
-    at = datetime.fromisoformat(record.created).astimezone(zone)
-    return f"## {at:%H:%M} — {render_record(record)}"
+    return _entries.get(_LogEntry(record.created, record.text, _shown_trust(record), record.by, zone), _render_entry)
+
+
+class _LogEntry(NamedTuple):
+    """All that an entry of a daily log is made of."""
+
+    created: str
+    text: str
+    trust: str
+    by: str
+    zone: ZoneInfo
+
+
+_entries = SizedCache[_LogEntry, str](4096, 2_000_000, len)
+"""Entries rendered lately: a new memory is told in the next prompt of every chat."""
+
+
+def _render_entry(entry: _LogEntry) -> str:
+    at = datetime.fromisoformat(entry.created).astimezone(entry.zone)
+    return f"## {at:%H:%M} — {quote_untrusted(entry.text, entry.trust, entry.by)}"
+
+
+def _shown_trust(record: Record) -> str:
+    """Return the trust that a record is quoted by: what a guest says of themselves is their own."""
+    return "owner" if record.trust == "guest" and record.scope.startswith("user:") else record.trust
 
 
 def render_memory(record: Record, confidence: float, zone: ZoneInfo) -> str:

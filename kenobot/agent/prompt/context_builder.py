@@ -29,7 +29,7 @@ from kenobot.cognitive.recall.prompt.full_load import read_scratchpad
 from kenobot.cognitive.recall.prompt.reader import MemoryReader
 from kenobot.cognitive.recall.results.memory import (
     NO_MARKS,
-    PREFIX_SECTIONS,
+    NO_MEMORY,
     LoadMode,
     MemoryEntry,
     MemoryPack,
@@ -153,6 +153,8 @@ class PromptPlan:
 
     def adding(self, pack: MemoryPack) -> "PromptPlan":
         """The plan with more of memory beside the message."""
+        if pack is NO_MEMORY:
+            return self
         return replace(self, memory=self.memory + pack, texts=(*self.texts, *pack.texts))
 
 
@@ -233,7 +235,7 @@ class ContextBuilder:
         """Assemble the prompt of a message. marks: as in `MemoryQuery`."""
         plan = self.plan(connection, request)
         if plan.query is not None:
-            plan = plan.adding(self.memory.read(connection, replace(plan.query, marks=marks)))
+            plan = plan.adding(self.memory.search(connection, replace(plan.query, marks=marks)))
         return self._assemble(connection, request, plan)
 
     def plan(self, connection: Connection, request: PromptRequest) -> PromptPlan:
@@ -252,13 +254,11 @@ class ContextBuilder:
             recent_days=limits.recent_days,
         )
         plan = self._continued(connection, base, limits, identity) or self._new(connection, base, limits, identity)
-        query = replace(base, sections=frozenset({"procedures"}), prompt_text=_joined(plan.memory_on_show))
-        plan = plan.adding(self.memory.read(connection, query))
+        plan = plan.adding(self.memory.procedures(connection, base, lambda: _joined(plan.memory_on_show)))
         if not self.memory.searches(limits.recall_mode, plan.prefix.omitted):
             return plan
         query = replace(
             base,
-            sections=frozenset({"recalled"}),
             preceding_text=" ".join(line.text for line in plan.history[-_PRECEDING:]),
             prompt_text=_joined((*plan.memory_on_show, identity.preferences)),
             from_message=plan.history[0].id if plan.history else None,
@@ -332,7 +332,7 @@ class ContextBuilder:
             return self._with_new_log(connection, base, limits, identity, prefix)
         preferences = _preferences(identity, base)
         added = _noted_preferences(prefix.known_preferences, preferences)
-        updates = self.memory.read(connection, replace(base, sections=frozenset({"updates"}), prefix=prefix))
+        updates = self.memory.updates(connection, base, prefix)
         if added is None or updates.stale or updates.prefix is None:
             return None
         told = replace(updates.prefix, known_preferences=preferences) if added else updates.prefix
@@ -352,7 +352,7 @@ class ContextBuilder:
         preferences = _preferences(identity, base)
         added = _noted_preferences(prefix.preferences, preferences)
         made = replace(prefix, last_event=prefix.made_event, last_record=prefix.made_record)
-        updates = self.memory.read(connection, replace(base, sections=frozenset({"updates"}), prefix=made))
+        updates = self.memory.updates(connection, base, made)
         shown = usage.prefix_records(connection, base.session)
         if added is None or updates.stale or updates.prefix is None or shown is None:
             return None
@@ -373,7 +373,7 @@ class ContextBuilder:
         self, connection: Connection, base: MemoryQuery, limits: PromptLimits, identity: IdentityText
     ) -> PromptPlan:
         """The plan with a new prefix."""
-        memory = self.memory.read(connection, replace(base, sections=PREFIX_SECTIONS))
+        memory = self.memory.load(connection, base)
         log, preferences = self._new_log(connection, base, limits), _preferences(identity, base)
         event, record = events.last_event(connection), records.last_record(connection)
         prefix = PromptPrefix(

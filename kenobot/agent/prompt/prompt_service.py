@@ -72,7 +72,7 @@ class PromptService:
             await self.embedding.embed_query(query.text)
         if self.reranker is None:
             return NO_MARKS
-        pack = await self.database.read(partial(self.builder.memory.read, query=query))
+        pack = await self.database.read(partial(self.builder.memory.search, query=query))
         return await rerank(self.reranker, query.text, pack.search) if pack.search is not None else NO_MARKS
 
     async def _read(self, session: str, work: Callable[[Connection], T]) -> T:

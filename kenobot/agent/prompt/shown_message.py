@@ -93,7 +93,7 @@ class ShownMessages:
 
     def of(self, stored: Iterable[StoredMessage]) -> list[ShownMessage]:
         """Return messages as a prompt shows them; one that was changed in the database is another one."""
-        return [self._kept.get(message, ShownMessage) for message in stored]
+        return self._kept.get_all(stored, ShownMessage)
 
 
 def quotations(memory: str) -> tuple[AttributedText, ...]:

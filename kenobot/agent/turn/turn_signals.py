@@ -105,7 +105,8 @@ async def when_late(seconds: float, say: Callable[[], Coroutine[Any, Any, None]]
         yield
     finally:
         timer.cancel()
-        await asyncio.gather(*begun, return_exceptions=True)
+        if begun:
+            await asyncio.gather(*begun, return_exceptions=True)
 
 
 async def _keep_typing(channel: TypingIndicator, chat: str) -> None:
