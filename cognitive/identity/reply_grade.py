@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Literal
 
 from kenobot.cognitive.text.lexicon import alternatives, word_set
+from kenobot.cognitive.text.words import fold, stems
 from kenobot.core import lazy
 
 Quality = Literal["good", "fair", "poor"]
@@ -108,22 +109,16 @@ def _repeated_share(items: Sequence[str]) -> float:
 
 
 def _unused(words: Sequence[str], shown: Iterable[str]) -> bool:
-    """Tell whether no content word of the reply stands in a memory."""
-    remembered = [_folded(text) for text in shown]
-    if not any(_has_content_word(text) for text in remembered):
-        return False
-    said = set(words)
-    return not any(word in text for text in remembered for word in said)
+    """Tell whether no content word of the reply stands in a memory, in this form or another."""
+    remembered = [found for text in shown if (found := _content_stems(text))]
+    said = frozenset(stem for word in set(words) for stem in stems(fold(word)))
+    return bool(remembered) and all(said.isdisjoint(found) for found in remembered)
 
 
 @lru_cache(maxsize=64)
-def _folded(text: str) -> str:
-    """Fold case, once for a memory that is shown turn after turn."""
-    return text.casefold()
-
-
-def _has_content_word(text: str) -> bool:
-    return any(_is_content_word(match[0]) for match in _WORD.finditer(text))
+def _content_stems(text: str) -> frozenset[str]:
+    """The stems of a memory's content words, once for one that is shown turn after turn."""
+    return frozenset(stem for word in _content_words(text) for stem in stems(fold(word)))
 
 
 def _content_words(text: str) -> list[str]:

@@ -238,6 +238,6 @@ def _line(change: ChangeReport, dry_run: bool) -> str:
     changes = "; ".join(f"{name}: {before} → {after}" for name, before, after in change.changes)
     others = f", and {change.other_records} more memories" if change.other_records else ""
     why = f". Why: {change.reason.rstrip('.')}" if change.reason else ""
-    undo = "taken back" if change.undone else f"`kenobot memory undo {change.event}`"
-    end = "" if dry_run or not change.is_change else f" [{undo}]"
-    return f"- {change.kind}{about}{text}{f' ({changes})' if changes else ''}{others}{why}.{end}"
+    end = "" if dry_run or change.undone or not change.is_change else f" [`kenobot memory undo {change.event}`]"
+    since = "taken back since, so it does not hold: " if change.undone else ""
+    return f"- {since}{change.kind}{about}{text}{f' ({changes})' if changes else ''}{others}{why}.{end}"

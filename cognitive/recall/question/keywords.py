@@ -1,6 +1,6 @@
 """Extract the keywords of a message and score memories by them: to explain a recall, not to choose.
 
-A keyword scores three points as a word of a text, one as a part of a word. The mean points of facts, procedures and
+A keyword scores three points as a word of a text, one as the beginning of a word. The mean points of facts, procedures and
 episodes, weighted, give a grade. Short terms such as Go, AI and C# count too.
 """
 
@@ -24,7 +24,7 @@ _SHORT = frozenset(
 )
 _OF_WHICH = frozenset("cuando donde tengo".split())  # function words that say what is asked for
 _IGNORED = STOPWORDS - _OF_WHICH
-_WORD, _PART = 3, 1
+_WORD, _BEGINNING = 3, 1
 _WEIGHTS: Mapping[MemoryKind, int] = {"facts": 2, "procedures": 2, "episodes": 1}
 _HIGH, _MEDIUM = 4.0, 2.0
 
@@ -74,8 +74,12 @@ def score_keywords(keywords: Iterable[str], text: str) -> KeywordScore:
         plain = fold(keyword)
         if not plain or plain not in plain_text:
             continue
-        whole = _UNSPACED.search(plain) or re.search(rf"(?<!\w){re.escape(plain)}(?!\w)", plain_text)
-        score += _WORD if whole else _PART
+        if _UNSPACED.search(plain) or re.search(rf"(?<!\w){re.escape(plain)}(?!\w)", plain_text):
+            score += _WORD
+        elif re.search(rf"(?<!\w){re.escape(plain)}", plain_text):  # tea is no part of instead
+            score += _BEGINNING
+        else:
+            continue
         matched.append(keyword)
     return KeywordScore(score, tuple(matched))
 

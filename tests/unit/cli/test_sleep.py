@@ -218,7 +218,7 @@ def test_a_night_is_taken_back_whole(cli: Cli, database: sqlite3.Connection) -> 
     assert _json(cli, "status")["night"] == "undone"
     report = cli("sleep", "report", "1")[1]
     assert "taken back · 6 decisions" in report
-    assert report.count("[taken back]") == 5
+    assert report.count("taken back since") == 5
     assert cli("sleep", "undo")[0] == 2, "there is no other night"
 
 
