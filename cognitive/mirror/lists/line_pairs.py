@@ -140,10 +140,12 @@ class _Pairs:
         self._loosen()
 
     def match_alike(self, least: float) -> None:
-        """Pair loose lines that are most alike; the record of a line that was a copy is no line's origin."""
+        """Pair loose lines that are most alike; the record of a line that was a copy, or still stands beside it, is no
+        line's origin.
+        """
         for across in (False, True):
-            without = {None, *self._standing}
-            olds = [place for place in self._old if self._record(place) not in without]
+            without = [{None, *self._standing, *self._kept(at)} for at in range(len(self._files))]
+            olds = [place for place in self._old if self._record(place) not in without[place[0]]]
             came: set[Place] = set()
             for _, _, old, new in sorted(self._alike(olds, least, across=across)):
                 if old not in self._paired and new not in came:
@@ -175,11 +177,12 @@ class _Pairs:
             records = [record for record in dict.fromkeys(file.old[i][0] for i in gone) if record is not None]
             ended = {record for how, record in self._origins[at].values() if how == "changed"}
             kept = self._kept(at)
+            lives = {*self._standing, *ended, *kept}
             went = self._cut[at].union(records).difference(kept)
             found.append(
                 LineEdits(
                     origins=self._origins[at],
-                    removed=tuple(r for r in records if r not in self._standing and r not in ended),
+                    removed=tuple(r for r in records if r not in lives),
                     left={r: self._standing[r] for r in sorted(went) if self._standing.get(r, file.path) != file.path},
                     gone_from={r: gone_from[r] for r in ended if r is not None},
                     touched=max(len(file.old), len(file.new)) - len(kept),

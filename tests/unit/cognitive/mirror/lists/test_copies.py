@@ -63,3 +63,18 @@ async def test_a_line_that_its_owner_put_into_memory_md_and_a_topic_file_is_two(
     assert house.text("MEMORY.md") == "- the van is rented for the 3rd\n"
     assert house.text(TOPIC) == "- the van is rented for the 5th\n"
     assert LOG not in house.files()
+
+
+async def test_one_of_two_equal_lines_of_a_file_is_corrected_or_deleted_alone(house: House) -> None:
+    """The other goes on saying what it says."""
+    house.write(LOG, "## 9:05 — the van is blue\n\n## 9:05 — the van is blue\n\n")
+    await both_ways(house)
+    house.write(LOG, "## 9:05 — the van is blue and old\n\n## 9:05 — the van is blue\n\n")
+    await both_ways(house)
+    assert sorted(await house.texts()) == ["the van is blue", "the van is blue and old"]
+    house.write(LOG, "## 9:05 — the van is blue\n\n## 9:05 — the van is blue\n\n")
+    await both_ways(house)
+    house.write(LOG, "## 9:05 — the van is blue\n\n")
+    await both_ways(house)
+    assert await house.texts() == ["the van is blue"]
+    assert house.text(LOG) == "## 9:05 — the van is blue\n\n"

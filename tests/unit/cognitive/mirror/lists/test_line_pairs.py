@@ -74,6 +74,13 @@ def test_a_record_that_stands_in_another_file_is_not_replaced(where: str) -> Non
     assert (first.origins, first.removed, first.left) == ({}, (), {1: where})
 
 
+@pytest.mark.parametrize("new", [["likes tea", "likes coffee"], ["likes tea"]])
+def test_a_record_that_still_stands_in_its_file_is_neither_replaced_nor_gone(new: list[str]) -> None:
+    """It stood there in two lines, of which one was rewritten or deleted."""
+    [edits] = pair(([(1, "likes tea"), (1, "likes tea")], new))
+    assert (edits.origins, edits.removed) == ({0: ("kept", 1)}, ())
+
+
 def test_what_memory_shows_twice_is_corrected_in_either_place() -> None:
     """A fact that sleep put into MEMORY.md also stands in its log: there is one fact."""
     [edits] = pair(([(1, "likes tea")], ["likes coffee"]))
