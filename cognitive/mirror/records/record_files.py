@@ -66,6 +66,7 @@ class RecordFiles(FileSync[EditOutcome]):
         # bounded: 64 folders, of each 100 files; test_what_is_known_of_cards_is_bounded
         self._recent: OrderedDict[str, tuple[FileStamp | None, dict[str, FileStamp]]] = OrderedDict()
         self._look_count = 0
+        self._is_complete = False  # whether this process has looked for records without a file
         # bounded: 64 folders; test_what_is_known_of_cards_is_bounded
         self._last_look: dict[str, int] = {}  # by folder, which of all looks was its last
         self._round: list[str] = []  # bounded: the folders of cards there are; test_what_is_known_of_cards_is_bounded
@@ -245,8 +246,15 @@ class RecordFiles(FileSync[EditOutcome]):
 
     def _dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, list[FileKey]]:
         numbers = {key for key in again if isinstance(key, int)}
-        event, dirty = record_plans.dirty_records(connection, self._cursor or 0, numbers)
+        event, dirty = record_plans.dirty_records(
+            connection, self._cursor or 0, numbers, complete=not self._is_complete
+        )
         return event, [*dirty]
+
+    async def sync_out(self) -> int:
+        touched = await super().sync_out()
+        self._is_complete = True
+        return touched
 
     async def _write(self, keys: Sequence[FileKey]) -> int:
         """Write the files of some records and note them; how many edits were found instead. The lock is held."""
@@ -258,14 +266,18 @@ class RecordFiles(FileSync[EditOutcome]):
             await self._remove(row.path, expected)
             await self._database.write(partial(record_file_rows.drop_row, path=row.path))
         plans, touched = await self._unmoved(plans)
-        folders = sorted({plan.row.folder for plan in plans})
-        with self._writing([*folders, *(plan.row.path for plan in plans)]):
-            return touched + await self._write_files(plans, folders)
+        before = {folder: disk.peek(f"{self._root}/{folder}") for folder in sorted({plan.row.folder for plan in plans})}
+        look = _Look()
+        # A lost folder, once it is made again, would look like one whose files were deleted by hand.
+        await self._look([folder for folder, stamp in before.items() if stamp is None], look)
+        if look.missing:
+            return touched + await self._take_missing(look) + await self._write(keys)
+        with self._writing([*before, *(plan.row.path for plan in plans)]):
+            return touched + await self._write_files(plans, before)
 
-    async def _write_files(self, plans: Sequence[RecordFilePlan], folders: Sequence[str]) -> int:
-        """Write the files of `plans`, which lie in `folders`, and note them; how many edits were found instead."""
+    async def _write_files(self, plans: Sequence[RecordFilePlan], before: Mapping[str, FileStamp | None]) -> int:
+        """Write the files of `plans` and note them; how many edits were found instead. before: stamps of their folders."""
         touched = 0
-        before = {folder: disk.peek(f"{self._root}/{folder}") for folder in folders}
         pending = [PendingFile(plan.row.path, plan.text, plan.expected) for plan in plans]
         done = await asyncio.to_thread(disk.write, self._root, pending) if pending else {}
         written: list[tuple[RecordFilePlan, RecordFileRow]] = []
@@ -288,10 +300,10 @@ class RecordFiles(FileSync[EditOutcome]):
         for plan, _ in written:
             if plan.moved_from is not None:
                 await self._remove(plan.moved_from.path, plan.moved_from.stamp)
-        for folder in folders:
+        for folder, was in before.items():
             files = {row.name: row.stamp for _, row in written if row.folder == folder}
             stamp, seen = self._recent.get(folder, (None, {}))
-            if folder in self._recent and stamp == before[folder]:  # then what we wrote is all that is new in it
+            if folder in self._recent and stamp == was:  # then what we wrote is all that is new in it
                 self._remember_folder(folder, disk.peek(f"{self._root}/{folder}"), {**seen, **files})
         return touched
 

@@ -39,13 +39,14 @@ class RecordFilePlan:
         return self.previous_row.stamp if self.previous_row is not None and self.moved_from is None else None
 
 
-def dirty_records(connection: Connection, cursor: int, again: set[int]) -> tuple[int, list[int]]:
+def dirty_records(connection: Connection, cursor: int, again: set[int], *, complete: bool) -> tuple[int, list[int]]:
     """Query the newest event, and the records whose files may have to be written since `cursor`.
 
-    A box tells of what lies in it, so it is written with that.
+    A box tells of what lies in it, so it is written with that. complete: with those that have no file, which a process
+    that died was about to write again.
     """
     found = set(events.record_ids_touched_since(connection, cursor)) | again
-    if cursor == 0:
+    if complete:
         found.update(record_file_rows.records_without_file(connection, ALL_SCOPES))
     present = records.by_ids(connection, sorted(found), ALL_SCOPES)
     found.update(record_file_rows.boxes_of(connection, sorted(found)))

@@ -5,6 +5,7 @@ from the cards alone, and is the same.
 """
 
 import re
+import shutil
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +28,7 @@ from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.files.mirror_faults import death_between_files
 from tests.property.mail.lives import Lives
-from tests.property.mail.power import CRASHES, NEVER, Crash
+from tests.property.mail.power import AT_ONCE, CRASHES, NEVER, Crash
 from tests.unit.cognitive.mirror.house import TODAY
 from tests.unit.cognitive.mirror.records.record_files_house import CardHouse
 
@@ -107,6 +108,11 @@ class CardMachine(Lives):
     def person_renames(self, pick: int, ends: str) -> None:
         """A person gives a card another name, and saves it with other line ends."""
         self.runner.run(self._rename(pick, ends))
+
+    @rule(pick=_PICKS, then=st.sampled_from(["learn", "replace", "crash", ""]), word=_WORD)
+    def folder_vanishes(self, pick: int, then: str, word: str) -> None:
+        """A folder of cards goes missing, whatever the bot does before it misses it: nothing of it is forgotten."""
+        self.runner.run(self._vanish(pick, then, word))
 
     # ── the process ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -250,6 +256,24 @@ class CardMachine(Lives):
             path, record = found
             (self.house.root / path).unlink()
             self._put_away(record.text)
+
+    async def _vanish(self, pick: int, then: str, word: str) -> None:
+        found = await self._card(pick)
+        if found is None:
+            return
+        path, record = found
+        shutil.rmtree((self.house.root / path).parent)
+        if then == "learn":
+            await self._learn(record.scope, "extraction", word)
+        elif then == "replace":
+            await self._replace_with(record, self._new(word))
+        await (self.house.tree.sync_in() if then == "crash" else self.house.tree.sync_out())
+        if then == "crash":
+            self.house.database = await self._die(
+                AT_ONCE, self.house.database.read(lambda _: None), self.house.database
+            )
+            await self.house.again().start()
+        await self._sync()
 
     async def _rename(self, pick: int, ends: str) -> None:
         found = await self._card(pick)

@@ -1,8 +1,12 @@
-"""Cards that a crash left behind, between the writing of a card in its new place and the removal of the old one."""
+"""Cards that a crash left behind or kept from being written, and folders of cards that go while the bot runs."""
 
+import shutil
 from dataclasses import replace
 
+import pytest
+
 from kenobot.agent.background.cleanup import execute_purge
+from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.control.forget import plan_purge
 from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
@@ -82,3 +86,27 @@ async def test_a_file_that_a_crash_kept_from_being_noted_as_removed_is_no_loss(c
     await cards.again().start()
     assert cards.tree.problems == ()
     assert await cards.database.read(lambda c: record_file_rows.row_at(c, row.path)) is None
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_a_lost_folder_in_which_the_bot_writes_is_no_deletion(cards: CardHouse, restarts: bool) -> None:
+    """The new card makes the folder again before a look has missed it: the others in it are lost, and written again."""
+    number = await cards.tell(TEA)
+    shutil.rmtree(cards.root / "facts")
+    tree = cards.again() if restarts else cards.tree
+    new = await cards.tell(replace(TEA, text="the boiler is serviced in May"))
+    await tree.sync_in()
+    await tree.sync_out()
+    assert {*cards.cards()} >= {number, new}
+    assert (await cards.record(number)).status == "active"
+    held = await cards.database.read(missing_files.open_loss)
+    assert held is not None and held.records == (number,)
+
+
+async def test_a_lost_card_is_written_by_the_next_process_too(cards: CardHouse) -> None:
+    """One that died after it had found the loss has told nobody which files it was about to write."""
+    number = await cards.tell(TEA)
+    shutil.rmtree(cards.root / "facts")
+    await cards.tree.sync_in()
+    await cards.again().start()
+    assert {*cards.cards()} == {number}
