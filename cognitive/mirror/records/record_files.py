@@ -276,7 +276,7 @@ class RecordFiles(FileSync[EditOutcome]):
             return touched + await self._write_files(plans, before)
 
     async def _write_files(self, plans: Sequence[RecordFilePlan], before: Mapping[str, FileStamp | None]) -> int:
-        """Write the files of `plans` and note them; how many edits were found instead. before: stamps of their folders."""
+        """Write the files of `plans` and note them; how many edits were found instead. before: stamps of folders."""
         touched = 0
         pending = [PendingFile(plan.row.path, plan.text, plan.expected) for plan in plans]
         done = await asyncio.to_thread(disk.write, self._root, pending) if pending else {}

@@ -314,9 +314,9 @@ class MirrorMachine(Lives):
         chunks[at] = line(kind, text)
         self.house.write(path, "".join(chunks))
         self.owed.add(text)
-        self._put_away(
-            old, surely=watched and kind != "topic"
-        )  # in words unlike them, others came: the log has the old
+        # Where the new words are unlike it, the old was only shown there, and stands on in its own file.
+        only_shown = kind == "topic" or (kind == "daily" and self._stands_besides(path, old))
+        self._put_away(old, surely=watched and not only_shown)
 
     def _take_out(self, path: str, pick: int, *, watched: bool = True) -> None:
         chunks, kind = self._chunks(path), kind_of(path)
@@ -329,9 +329,7 @@ class MirrorMachine(Lives):
 
     def _stands_besides(self, path: str, text: str) -> bool:
         """Whether another file shows it too, as MEMORY.md does what sleep has promoted: there it still stands."""
-        others = [
-            other for other in self.house.files() - {path} if role_of(other) is not None
-        ]  # a crash leaves its own
+        others = [other for other in self.house.files() - {path} if role_of(other) is not None]  # a crash left others
         return any(text in facts(kind_of(other), self.house.text(other)) for other in others)
 
     def _edit_unwatched(self, then: str, path: str, pick: int) -> None:
