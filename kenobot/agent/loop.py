@@ -317,6 +317,14 @@ class AgentLoop:
         await self._lanes.wait_idle()
         await self._bus.drain()
 
+    def is_chat_idle(self, session: str) -> bool:
+        """Return whether no message of a chat is at work."""
+        return self._lanes.is_free(session)
+
+    async def wait_chat_idle(self, session: str) -> None:
+        """Return once every accepted message of a chat has had its turn, or waits for a model."""
+        await self._lanes.wait_free(session)
+
     async def stop(self, grace: float) -> None:
         """Begin no more turns; give those under way `grace` seconds, then leave them to the next start."""
         self._stopping = True

@@ -25,7 +25,8 @@ from kenobot.app.wiring import (
     sleep_policy,
     turn_policy,
 )
-from kenobot.channels.console import Console, ConsoleOptions
+from kenobot.channels.console import CHAT, Console, ConsoleOptions
+from kenobot.channels.shared_console import SharedConsole
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
@@ -48,6 +49,7 @@ from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError, StreamFailed
+from kenobot.ports.identity import session_id
 from kenobot.ports.signals import (
     MEMORY_INTAKE_FINISHED,
     MEMORY_INTAKE_STARTED,
@@ -65,6 +67,7 @@ from kenobot.storage.signal_log import SignalLog
 
 if TYPE_CHECKING:
     from kenobot.app.background import Background
+    from kenobot.app.socket_server import SocketServer
 
 _log = logging.getLogger(__name__)
 
@@ -86,6 +89,7 @@ class App:
         zone = self._zone = ZoneInfo(settings.bot.timezone)
         redact = self._redact = Redactor(loaded.secrets())
         self.clock, self.plugins, self.channels = clock, plugins, plugins.channels
+        self.console = self._share_console()
         database = self.database = Database.open(home.database, home.backups)
         bus = self.bus = plugins.bus or Bus(clock)
         self.audit = SignalLog(database, settings.signals.keep, redact)
@@ -164,6 +168,15 @@ class App:
         turns = TurnRunner(services)
         return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake, parallel=parallel)
 
+    def _share_console(self) -> SharedConsole:
+        """Make room for more screens beside the console of this process, if there is one."""
+        local = self.channels.get(SharedConsole.name)
+        if not isinstance(local, Console):
+            return SharedConsole()
+        shared = SharedConsole(local)
+        self.channels[shared.name] = shared
+        return shared
+
     async def start(self) -> None:
         """Take up what an earlier run left behind, then be ready for new messages, and work behind the turns."""
         await self.start_turns()
@@ -231,6 +244,36 @@ class App:
             self.memory_files.mark_dirty(())  # memory may have changed as well
             self.embedding.wake()
             await self.sweep()
+
+    async def sync_external_changes(self) -> int:
+        """Follow what a command wrote, and what people did to the files, until the files say so too.
+
+        Returns how many facts people's edits touched. Raises StoreError.
+        """
+        await self.check_external_changes()
+        await self.memory_files.wait_caught_up()
+        touched = await self.memory_files.sync_in()
+        await self.memory_files.sync_out()
+        return touched
+
+    async def open_console(self) -> None:
+        """Have the console's answers sent, those that wait for a screen first."""
+        self.channels[self.console.name] = self.console
+        await self.delivery.sweep()
+
+    def close_console(self) -> None:
+        """Leave the console's answers in the outbox once no screen shows them."""
+        if not self.console.is_seen:
+            self.channels.pop(self.console.name, None)
+
+    async def wait_console_answered(self) -> None:
+        """Return once every message of the console is answered, and every answer was sent."""
+        session, chat = session_id(self.console.name, CHAT), (self.console.name, CHAT)
+        while True:
+            await self.loop.wait_chat_idle(session)
+            await self.delivery.queue.wait_free(chat)
+            if self.delivery.queue.is_free(chat) and self.loop.is_chat_idle(session):
+                return
 
     async def sweep(self) -> None:
         """Queue what nothing works on, so that every accepted message ends and every part leaves."""
@@ -306,21 +349,25 @@ class App:
                 await self.bus.drain()
 
 
-async def serve(app: App, console: ConsoleOptions | None = None) -> int:
+async def serve(app: App, console: ConsoleOptions | None = None, console_user: str = "owner") -> int:
     """Run until SIGTERM, SIGINT, or the end of the console conversation. Returns the exit code.
 
     One question on the command line is answered without the work behind the turns: a longer run takes that up.
+    console_user: who speaks in chats that come in by the home's socket.
     """
     if console is not None:
         _attach_console(app, console)
     only_answers = console is not None and console.message is not None
     stop = asyncio.Event()
-    with stop_signals(stop):
+    async with contextlib.AsyncExitStack() as ending:
+        ending.enter_context(stop_signals(stop))
         try:
             if not await _start(app, stop):
                 return 0
             _log.info("ready: %s, with %s", ", ".join(app.channels), app.plugins.provider.name)
             notify_systemd("READY=1")
+            if not only_answers:
+                await ending.enter_async_context(_socket(app, console_user, stop))
             async with contextlib.nullcontext() if only_answers else _background(app):
                 await _watch(app, stop)
         finally:
@@ -362,6 +409,40 @@ def _log_failure(beginning: asyncio.Task[None]) -> None:
         _log.error("The work behind the turns could not begin.", exc_info=error)
 
 
+@contextlib.asynccontextmanager
+async def _socket(app: App, user: str, stop: asyncio.Event) -> AsyncIterator[None]:
+    """Let chats of other terminals, and commands, in meanwhile. Leave it after the app has stopped: last answers."""
+    opening = asyncio.create_task(_open_socket(app, user, stop), name="socket")
+    try:
+        yield
+    finally:
+        opening.cancel()
+        for server in await asyncio.gather(opening, return_exceptions=True):
+            if isinstance(server, BaseException):
+                _log.debug("the socket was not open: %r", server)
+            else:
+                await server.close()
+
+
+async def _open_socket(app: App, user: str, stop: asyncio.Event) -> "SocketServer":
+    module = await asyncio.to_thread(importlib.import_module, "kenobot.app.socket_server")
+    services = module.SocketServices(
+        console=app.console,
+        user=user,
+        clock=app.clock,
+        sink=app.loop,
+        signals=app.bus,
+        attach=app.open_console,
+        detach=app.close_console,
+        wait_answered=app.wait_console_answered,
+        sync=app.sync_external_changes,
+        stop=stop.set,
+    )
+    server: SocketServer = module.SocketServer(app._home.socket, services)
+    await server.start()
+    return server
+
+
 async def _watch(app: App, stop: asyncio.Event) -> None:
     """Run the channels until asked to stop or none is left. Raises ConfigError, and StreamFailed from the last one."""
     intake = [
@@ -389,7 +470,7 @@ async def _watch(app: App, stop: asyncio.Event) -> None:
 
 
 def _attach_console(app: App, options: ConsoleOptions) -> None:
-    channel = app.channels["console"]
+    channel = app.console.local
     assert isinstance(channel, Console)
     channel.options = options
     channel.wait_drained = app.wait_drained

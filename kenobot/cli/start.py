@@ -1,17 +1,16 @@
-"""`kenobot chat` and `kenobot run`: valid settings first, then the folders, the log, the lock, and the app."""
+"""`kenobot run`: valid settings first, then the folders, the log, the lock, and the app."""
 
 import asyncio
 import ctypes
-import os
+from dataclasses import replace
 from random import Random
 
-from kenobot.agent.commands.registry import COMMAND_NAMES
 from kenobot.app import app, plugin_instances
-from kenobot.channels.console import ConsoleOptions
+from kenobot.channels.console import ConsoleOptions, ConsoleSettings
 from kenobot.cli.context import CommandContext
-from kenobot.core import log, texts
-from kenobot.core.i18n import terminal_language
+from kenobot.core import log
 from kenobot.core.settings.load import ResolvedSettings
+from kenobot.gateway.access import Roster
 from kenobot.gateway.channel_supervisor import start_extended
 from kenobot.ports.errors import ConfigError, StoreCorrupt
 from kenobot.storage import migrate
@@ -31,13 +30,15 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
     log.configure(_level(loaded, console), loaded.settings.log.format, loaded.secrets())
     log.install_exception_hooks()
     limit_malloc_arenas()
+    screens: ConsoleSettings = loaded.plugin_settings("kenobot.channels", "console", ConsoleSettings)
     parts = plugin_instances.load_plugins(home, loaded, clock, channels)
+    parts = replace(parts, access_lists={"console": Roster.from_settings(screens), **parts.access_lists})
 
     async def serve() -> int:
         rng = Random()  # noqa: S311 - trace ids and jitter, not secrets
         with start_extended():  # a large database may have to be backed up and migrated first
             bot = app.App(home, loaded, clock, parts, rng)
-        return await app.serve(bot, console)
+        return await app.serve(bot, console, screens.user)
 
     try:
         migrate.check(home.database)
@@ -47,24 +48,6 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
             return asyncio.run(serve())
     except StoreCorrupt as error:  # a service that starts again would find it as damaged as before
         raise ConfigError(str(error)) from error
-
-
-def chat(context: CommandContext) -> int:
-    args = context.args
-    if args.message is not None:
-        return serve_channels(context, ConsoleOptions(message=args.message, trace=args.trace))
-    language, settings = terminal_language(os.environ), context.loaded.settings
-    language = settings.bot.language if settings.bot.language != "auto" else language
-    who = texts.CONSOLE_OFFLINE if settings.provider.name == "offline" else texts.CONSOLE_PROVIDER
-    opening = texts.CONSOLE_OPENING(
-        language,
-        name=settings.bot.name,
-        who=who(language, provider=settings.provider.name),
-        folder=context.home.memory,
-    )
-    opening = f"{opening}\n{texts.CONSOLE_KEYS(language)}"
-    leaving = texts.CONSOLE_LEAVING(language)
-    return serve_channels(context, ConsoleOptions(None, args.trace, opening, leaving, COMMAND_NAMES))
 
 
 def limit_malloc_arenas() -> bool:

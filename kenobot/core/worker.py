@@ -196,6 +196,11 @@ class KeyedQueue(Generic[K, T]):
         while tasks := self._tasks():
             await asyncio.wait(tasks)
 
+    async def wait_free(self, key: K) -> None:
+        """Return once no item of `key` is at work."""
+        while (line := self._lines.get(key)) is not None and line.task is not None:
+            await asyncio.wait({line.task})
+
     async def stop(self, grace: float) -> None:
         """Begin no more items; give those at work `grace` seconds and leave the rest to the store."""
         self._stopping = True

@@ -47,11 +47,12 @@ class Delivery:
         self._clock = clock
         self._rng = rng
         self.queue = KeyedQueue("outbox", clock, self._fetch, self._send, lambda item: item[0].id, ahead=_AHEAD)
-        self._slots = {name: asyncio.Semaphore(_PARALLEL) for name in channels}
+        # bounded: the channels there are; start
+        self._slots: dict[str, asyncio.Semaphore] = {}
 
     async def sweep(self) -> None:
         """Queue parts that nothing works on: of an earlier run, of a chat whose worker broke, put back by the owner."""
-        for name in self._channels:
+        for name in tuple(self._channels):
             for chat in await self._outbox.open_chats(name):
                 if self.queue.is_free((name, chat)):
                     self.queue.put((name, chat))
@@ -65,25 +66,32 @@ class Delivery:
     async def _fetch(self, key: ChatKey, after: int, limit: int) -> Sequence[PendingPart]:
         return await self._outbox.pending_after(*key, after=after, limit=limit)
 
-    async def _send(self, _: ChatKey, pending: PendingPart) -> None:
-        """Retry a part until the platform took it or rejected it; its record is on disk before the next part."""
+    async def _send(self, _: ChatKey, pending: PendingPart) -> bool:
+        """Retry a part until the platform took it or rejected it; its record is on disk before the next part.
+
+        False leaves it in the outbox: its channel is gone, and a sweep takes it up when that is back.
+        """
         part, tries = pending
-        channel = self._channels[part.channel]
-        while True:
+        slots = self._slots.setdefault(part.channel, asyncio.Semaphore(_PARALLEL))
+        while (channel := self._channels.get(part.channel)) is not None:
             try:
-                async with self._slots[part.channel], asyncio.timeout(_SEND_SECONDS):
+                async with slots, asyncio.timeout(_SEND_SECONDS):
                     platform_id = str(await _unbroken(channel.send(part)))
             except (RemoteError, TimeoutError) as error:
                 tries += 1
                 if isinstance(error, Rejected) or tries >= _TRIES:
-                    return await self._give_up(part, error)
+                    await self._give_up(part, error)
+                    return True
                 await self._outbox.record_failure(part.id, _describe(error))
                 await self._clock.sleep(self._pause(error, tries))
             except Exception as error:
                 _log.exception("channel %s broke while sending", part.channel)
-                return await self._give_up(part, error)
+                await self._give_up(part, error)
+                return True
             else:
-                return await self._record(part, platform_id)
+                await self._record(part, platform_id)
+                return True
+        return False
 
     async def _record(self, part: Outbound, platform_id: str) -> None:
         """Keep on until it is written down that the part is sent: sending again would be worse than waiting."""

@@ -41,7 +41,7 @@ from kenobot.core.worker import TextWork
 from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer
 from kenobot.gateway.delivery import Delivery
-from kenobot.ports.channel import Channel, TypingIndicator
+from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError
 from kenobot.ports.identity import Principal
@@ -116,9 +116,6 @@ class TurnRunner:
         self._inbox = inbox.Inbox(services.database, services.clock)
         self._signals = TurnSignals(services.bus)
         self._text_work = TextWork()
-        self._typing = {
-            name: channel for name, channel in services.channels.items() if isinstance(channel, TypingIndicator)
-        }
 
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with. If not, no model could be reached."""
@@ -134,7 +131,7 @@ class TurnRunner:
         await self._signals.emit_in_chat(THINKING_START, pending)
         try:
             async with (
-                show_typing(self._typing.get(pending.inbound.channel), pending.inbound.chat),
+                show_typing(self._s.channels.get(pending.inbound.channel), pending.inbound.chat),
                 when_late(self._s.patience_seconds, lambda: self._ask_for_patience(data)),
             ):
                 return await self._drive(data)

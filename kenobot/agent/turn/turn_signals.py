@@ -9,7 +9,7 @@ from typing import Any
 from kenobot.agent.fact_candidates import memory_written_payload
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core.bus import Bus
-from kenobot.ports.channel import TypingIndicator
+from kenobot.ports.channel import Channel, TypingIndicator
 from kenobot.ports.signals import (
     BOOTSTRAP_DONE,
     CONFIG_CHANGED,
@@ -81,9 +81,9 @@ def _committed(data: TurnData, clean: str) -> Iterator[tuple[Signal, dict[str, P
 
 
 @contextlib.asynccontextmanager
-async def show_typing(channel: TypingIndicator | None, chat: str) -> AsyncIterator[None]:
+async def show_typing(channel: Channel | None, chat: str) -> AsyncIterator[None]:
     """Show that an answer is on its way, where `channel` can, unless it comes at once."""
-    if channel is None:
+    if not isinstance(channel, TypingIndicator):
         yield
         return
     task = asyncio.create_task(_keep_typing(channel, chat))

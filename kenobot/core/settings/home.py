@@ -18,7 +18,11 @@ _DRAFT = ".identity-"
 
 
 class AlreadyLocked(ConfigError):
-    """Another process holds the lock."""
+    """Another process holds the lock. holder: its number as text, or "unknown"."""
+
+    def __init__(self, message: str, holder: str = "unknown") -> None:
+        super().__init__(message)
+        self.holder = holder
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,11 @@ class Home:
         return self.path / "index.db"
 
     @property
+    def socket(self) -> Path:
+        """Where the process that holds the home takes chats and commands of other processes of its owner."""
+        return self.path / "kenobot.sock"
+
+    @property
     def backups(self) -> Path:
         return self.path / "backups"
 
@@ -101,7 +110,7 @@ class Home:
     def lock(self) -> AbstractContextManager[None]:
         """Hold the home for this process. Raises AlreadyLocked. A crash releases the lock."""
         message = (
-            "KenoBot is already running in this home (process {holder}): stop it first, "
+            "KenoBot is already running in this home (process {holder}): stop it first with `kenobot stop`, "
             "or use another home with --home."
         )
         return _hold(self.path / "kenobot.lock", message)
@@ -154,7 +163,7 @@ def _hold(path: Path, message: str) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.read(descriptor, 32).decode("ascii", "replace").strip() or "unknown"
-            raise AlreadyLocked(message.format(holder=holder)) from None
+            raise AlreadyLocked(message.format(holder=holder), holder) from None
         except OSError as error:
             raise ConfigError(f"{path} cannot be locked: {_reason(error)}.") from error
         # The pid is a courtesy: a disk that cannot store it is no reason to refuse.

@@ -141,8 +141,9 @@ def test_run_needs_a_channel(cli: Cli, home: Home) -> None:
     assert not home.path.exists()
 
 
-def test_a_home_in_use_is_refused(cli: Cli, home: Home) -> None:
-    """A second bot in the same home does not start."""
+def test_a_home_in_use_is_refused(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second bot in the same home does not start, when the first lets no chat join."""
+    monkeypatch.setattr("kenobot.cli.chat.HOLDER_SECONDS", 0)
     home.prepare()
     with home.lock():
         code, _, err = cli("chat", "-m", "hello")

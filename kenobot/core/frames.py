@@ -1,0 +1,159 @@
+"""The frames of the home's socket: one JSON object a line, checked at both ends.
+
+A connection begins with Hello, answered by Welcome or Refused. A chat then hands in `Say` and is told `Stored` once the
+message is in the inbox; it is given `Show`, and answers `Shown` once the text is printed.
+"""
+
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+
+from kenobot.ports.errors import KenobotError
+
+PROTOCOL = 1
+LONGEST_FRAME = 8_000_000  # bytes; the longest answer of a model is a million characters
+LONGEST_MESSAGE = 1_000_000  # characters
+
+
+def _whole(text: object) -> object:
+    """Replace halves of characters, which a terminal may bring and no UTF-8 can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else text
+
+
+WholeText = Annotated[str, BeforeValidator(_whole)]
+
+
+class FrameError(KenobotError):
+    """A line on the socket is no frame that belongs there."""
+
+
+class _Frame(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Hello(_Frame):
+    """Begins a connection. trace: show each memory that is written."""
+
+    kind: Literal["hello"] = "hello"
+    protocol: int = PROTOCOL
+    chat: bool = False
+    trace: bool = False
+
+
+class Say(_Frame):
+    """Hands in a message. id: the same for every try, so that the inbox keeps it once. sent_at: ISO 8601."""
+
+    kind: Literal["say"] = "say"
+    id: str = Field(min_length=1, max_length=64)
+    text: WholeText = Field(max_length=LONGEST_MESSAGE)
+    sent_at: str = Field(max_length=64)
+
+
+class Shown(_Frame):
+    """Confirms that a part was printed."""
+
+    kind: Literal["shown"] = "shown"
+    id: int
+
+
+class Drain(_Frame):
+    """Asks for Drained once all of the chat is answered."""
+
+    kind: Literal["drain"] = "drain"
+
+
+class Sync(_Frame):
+    """Asks the bot to follow what a command wrote, and for Synced once its files are written too."""
+
+    kind: Literal["sync"] = "sync"
+
+
+class Stop(_Frame):
+    """Asks the bot to end in good order."""
+
+    kind: Literal["stop"] = "stop"
+
+
+class Welcome(_Frame):
+    """Opens the conversation. process: the bot's number."""
+
+    kind: Literal["welcome"] = "welcome"
+    version: str
+    process: int
+
+
+class Refused(_Frame):
+    """Ends a connection, or says why a message was not stored."""
+
+    kind: Literal["refused"] = "refused"
+    reason: WholeText
+
+
+class Stored(_Frame):
+    """Confirms that a message is in the inbox. new: for the first time."""
+
+    kind: Literal["stored"] = "stored"
+    id: str
+    new: bool
+
+
+class Show(_Frame):
+    """A part to print. id: its row in the outbox."""
+
+    kind: Literal["show"] = "show"
+    id: int
+    text: WholeText
+
+
+class Typing(_Frame):
+    """An answer is on its way."""
+
+    kind: Literal["typing"] = "typing"
+
+
+class Notice(_Frame):
+    """A line to print beside the conversation."""
+
+    kind: Literal["notice"] = "notice"
+    text: WholeText
+
+
+class Drained(_Frame):
+    """All of the chat is answered, and every answer was sent."""
+
+    kind: Literal["drained"] = "drained"
+
+
+class Synced(_Frame):
+    """The bot has followed. touched: facts that people's edits of the files changed."""
+
+    kind: Literal["synced"] = "synced"
+    touched: int
+
+
+class Stopping(_Frame):
+    """The bot has begun to end."""
+
+    kind: Literal["stopping"] = "stopping"
+
+
+Request = Hello | Say | Shown | Drain | Sync | Stop
+Event = Welcome | Refused | Stored | Show | Typing | Notice | Drained | Synced | Stopping
+
+REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
+EVENTS: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
+
+F = TypeVar("F", Request, Event)
+
+
+def encode(frame: Request | Event) -> bytes:
+    """Write a frame as a line."""
+    return frame.model_dump_json().encode() + b"\n"
+
+
+def decode(line: bytes, kinds: TypeAdapter[F]) -> F:
+    """Read a line. Raises FrameError."""
+    try:
+        return kinds.validate_json(line)
+    except ValidationError as error:
+        raise FrameError("The other end sent a line that is not of this protocol.") from error

@@ -1,0 +1,87 @@
+"""One conversation on several screens: an answer counts as sent once one of them has shown it."""
+
+import asyncio
+
+import pytest
+
+from kenobot.channels.shared_console import SharedConsole
+from kenobot.ports.errors import Unavailable
+from kenobot.ports.messages import MessagePart, Outbound
+
+PART = Outbound(1, "console", "local", MessagePart("hi"), "")
+
+
+class Screen:
+    """shows: set once it shows what it is given. broken: it never will."""
+
+    def __init__(self, *, broken: bool = False) -> None:
+        self.shows = asyncio.Event()
+        self.broken = broken
+        self.shown: list[int] = []
+        self.notices: list[str] = []
+
+    async def send(self, outbound: Outbound) -> str:
+        await self.shows.wait()
+        if self.broken:
+            raise Unavailable("gone")
+        self.shown.append(outbound.id)
+        return "id"
+
+    async def typing(self, chat: str) -> None:
+        self.notices.append("…")
+
+    async def print_notice(self, text: str) -> None:
+        self.notices.append(text)
+
+
+def shared(*screens: Screen) -> SharedConsole:
+    console = SharedConsole()
+    for screen in screens:
+        console.add(screen)
+    return console
+
+
+async def test_one_screen_that_shows_it_is_enough() -> None:
+    """The slow one shows it later; a broken one does not matter."""
+    slow, broken, quick = Screen(), Screen(broken=True), Screen()
+    broken.shows.set()
+    quick.shows.set()
+    console = shared(slow, broken, quick)
+    assert await console.send(PART) == "id"
+    assert (slow.shown, quick.shown) == ([], [1])
+    slow.shows.set()
+    while not slow.shown:
+        await asyncio.sleep(0)
+
+
+async def test_where_no_screen_shows_it_it_is_not_sent() -> None:
+    """Nor where there is none."""
+    broken = Screen(broken=True)
+    broken.shows.set()
+    for console in (shared(broken), shared()):
+        with pytest.raises(Unavailable):
+            await console.send(PART)
+
+
+async def test_giving_up_leaves_nothing_behind() -> None:
+    """Delivery waits a minute, then tries again."""
+    slow = Screen()
+    sending = asyncio.create_task(shared(slow).send(PART))
+    await asyncio.sleep(0)
+    sending.cancel()
+    await asyncio.gather(sending, return_exceptions=True)
+    slow.shows.set()
+    await asyncio.sleep(0)
+    assert slow.shown == []
+
+
+async def test_notices_and_typing_are_on_every_screen() -> None:
+    """But not what a screen has said itself."""
+    one, other = Screen(), Screen()
+    console = shared(one, other)
+    await console.typing("local")
+    await console.print_notice("> hola", but=one)
+    assert (one.notices, other.notices) == (["…"], ["…", "> hola"])
+    console.remove(one)
+    console.remove(other)
+    assert not console.is_seen
