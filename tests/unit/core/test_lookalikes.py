@@ -143,10 +143,11 @@ def test_places_are_told_of_what_is_searched(text: str) -> None:
 
 def test_no_character_that_may_open_a_tag_is_overlooked() -> None:
     """The quick look, which spares most texts the slow one, misses no bracket of Unicode."""
-    for code in range(sys.maxunicode + 1):
-        char = chr(code)
-        if any(opens in fold(each) for each in readings(char) for opens in "<&"):
-            assert may_hold_markup(char), hex(code)
+    for first in range(0, sys.maxunicode + 1, 0x1000):
+        block = " ".join(map(chr, range(first, first + 0x1000)))
+        if may_hold_markup(block):
+            block = " ".join(char for char in block.split(" ") if not may_hold_markup(char))
+        assert not set("<&") & set(fold(" ".join(readings(block)))), hex(first)
 
 
 @given(st.text())

@@ -137,12 +137,13 @@ async def test_an_edit_in_any_editor_is_known_before_the_next_reply(tmp_path: Pa
 
 async def test_the_budget_is_kept_and_what_was_left_out_is_said(tmp_path: Path) -> None:
     """With far more memories than fit, the newest are shown and the rest is counted."""
-    log = "".join(f"## 10:00 — a fact with number {number} and some words to fill it\n\n" for number in range(700))
+    filling = "some words to fill it " * 10
+    log = "".join(f"## 10:00 — a fact with number {number} and {filling}\n\n" for number in range(160))
     async with Scene(tmp_path, ["ok"], files={"2026-02-13.md": log}) as scene:
         await scene.say("hello")
         prompt = scene.requests[0]
     assert len(log) > 1.5 * 6000 * 4
-    assert "number 699 " in prompt
+    assert "number 159 " in prompt
     assert "number 3 " not in prompt
     assert "older notes are remembered but did not fit here.)_" in prompt
     assert len(prompt) < 6000 * 4 + 8000

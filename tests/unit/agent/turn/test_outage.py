@@ -137,7 +137,7 @@ async def test_a_prompt_that_is_too_long_is_sent_again_much_shorter(tmp_path: Pa
                 yield delta
 
     model = Small()
-    files = {"MEMORY.md": "".join(f"- fact number {number} about the garden\n" for number in range(2000))}
+    files = {"MEMORY.md": "".join(f"- fact number {number} about the garden\n" for number in range(500))}
     async with Scene(tmp_path, provider=model, files=files) as scene:
         assert await scene.say("hello") == "re: hello"
         assert len(model.asked) == 2

@@ -31,6 +31,6 @@ def _steps(connection: Connection, house: House, path: str, text: str) -> int:
 async def test_a_line_costs_the_same_however_many_came_before_it(house: House) -> None:
     """What was taken in since the files were last in step is not read anew for each line."""
     few = await house.database.write(partial(_steps, house=house, path="2026-02-11-a.md", text=_notes(0, 50)))
-    await house.database.write(partial(_steps, house=house, path="2026-02-12-b.md", text=_notes(50, 2000)))
-    many = await house.database.write(partial(_steps, house=house, path="2026-02-13-c.md", text=_notes(2050, 50)))
+    await house.database.write(partial(_steps, house=house, path="2026-02-12-b.md", text=_notes(50, 800)))
+    many = await house.database.write(partial(_steps, house=house, path="2026-02-13-c.md", text=_notes(850, 50)))
     assert many < 1.3 * few

@@ -120,12 +120,12 @@ def test_lines_about_different_things_are_not_alike(one: str, other: str) -> Non
 @pytest.mark.parametrize("line", ["x", "the plant {} wants water"])
 def test_long_files_are_paired_in_no_time(line: str) -> None:
     """Neither equal lines nor alike ones are all compared with each other."""
-    old = [(number, line.format(number)) for number in range(8_000)]
-    new = [f"{line.format(number)} again" for number in range(8_000)]
+    old = [(number, line.format(number)) for number in range(4_000)]
+    new = [f"{line.format(number)} again" for number in range(4_000)]
     begun = time.process_time()
     [edits] = pair((old, ["y", *new]))
-    assert time.process_time() - begun < 20
-    assert edits.touched >= 8_000
+    assert time.process_time() - begun < 10
+    assert edits.touched >= 4_000
 
 
 @given(
