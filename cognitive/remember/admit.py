@@ -16,7 +16,7 @@ from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
-from kenobot.cognitive.remember.classify import tier_of_confidence
+from kenobot.cognitive.remember.classify import is_worth_artifact, tier_of_confidence
 from kenobot.cognitive.remember.conflicts import (
     Comparison,
     Conflict,
@@ -241,6 +241,8 @@ def _create(connection: Connection, made: RecordDraft, found: Comparison, occasi
     decision = _outcome(found, record)
     tier = tier_of_confidence(confidence, policy.admit)
     ruling: dict[str, Json] = {"action": action, "policy": f"{verdict}: {rationale}", "tier": tier}
+    if is_worth_artifact(made.form, made.category, confidence, made.trust, policy.files):
+        ruling["also"] = "create_artifact"
     event = _event(connection, occasion, decision, ruling)
     records.set_changed_event(connection, record, made.scope, event)
     act = occasion.change_context(decision.reason, event)

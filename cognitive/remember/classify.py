@@ -1,4 +1,4 @@
-"""Classify facts as episodes or notes, confidences as tiers, and estimate importance, in Spanish and English.
+"""Classify facts as episodes or notes and confidences as tiers, and estimate importance, in Spanish and English.
 
 An episode happened once; a note holds until something else does. Evidence counts in this order: time, category, tags,
 verbs of doing, words of lasting. Importance orders memories and slows their decay; it decides nothing else.
@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from kenobot.cognitive.policy.control import FilesPolicy
 from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.text.lexicon import phrases, word_set
 from kenobot.cognitive.text.words import fold, words
@@ -89,3 +90,9 @@ def importance(text: str, category: str = "fact", tags: Sequence[str] = ()) -> f
     fallen = min([0.0, *(weight for weight in signs if weight < 0)])
     tagged = max([0.0, *(_TAGS.get(fold(tag), 0.0) for tag in tags)])
     return min(1.0, max(_LEAST, round(_PLAIN + risen + fallen + tagged + _CATEGORY_GAINS.get(category, 0.0), 6)))
+
+
+def is_worth_artifact(form: str, category: str, confidence: float, trust: str, policy: FilesPolicy) -> bool:
+    """Return whether a record is kept word for word as well, as it was first said."""
+    said = form in ("note", "episode") and trust in ("owner", "guest", "model")
+    return said and category in policy.artifact_categories and confidence >= policy.artifact_confidence

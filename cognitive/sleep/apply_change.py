@@ -62,12 +62,21 @@ def _apply(connection: Connection, planned: Change, context: PassContext) -> int
         if event is None:
             raise _NothingToDo
         return event
-    data["reason"] = planned.reason
+    data |= {"reason": planned.reason, **_action(planned)}
     root = events.add_event(connection, context.at, ACTOR, planned.kind, record=planned.record, data=data)
     by_sleep = ChangeContext(context.at, ACTOR, planned.reason, part_of=root)
     if not [part for part in planned.parts if _apply_part(connection, part, records, planned.kind, context, by_sleep)]:
         raise _NothingToDo
     return root
+
+
+def _action(planned: Change) -> dict[str, Json]:
+    """Name the action of a decision that sums several records up, or only links some, as admission names its own."""
+    admitted = [part for part in planned.parts if isinstance(part, AdmitRecord) and part.candidate.form != "question"]
+    if any(len(part.derived_from) > 1 for part in admitted):
+        return {"action": "summarize_node"}
+    linked = bool(planned.parts) and all(isinstance(part, changes.AddLink) for part in planned.parts)
+    return {"action": "link_graph"} if linked else {}
 
 
 def _apply_part(

@@ -11,6 +11,7 @@ from kenobot.cognitive.mirror.records import record_file_rows, record_format
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileKind, RecordFileRow
 from kenobot.cognitive.policy.control import FilesPolicy
 from kenobot.cognitive.remember.boxes import named_topics
+from kenobot.cognitive.remember.classify import is_worth_artifact
 from kenobot.cognitive.store import boxes, events, records
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -115,13 +116,8 @@ def render_record(connection: Connection, record: Record, row: RecordFileRow | N
 
 def render_artifact(connection: Connection, record: Record, policy: FilesPolicy) -> str | None:
     """Quote `record` in the words in which it was first said; None for what is not worth it."""
-    if (
-        record.status != "active"
-        or record.form not in ("note", "episode")
-        or record.category not in policy.artifact_categories
-        or record.confidence < policy.artifact_confidence
-        or record.trust not in ("owner", "guest", "model")
-    ):
+    worth = is_worth_artifact(record.form, record.category, record.confidence, record.trust, policy)
+    if record.status != "active" or not worth:
         return None
     head: dict[str, Json] = {
         "id": record.id,

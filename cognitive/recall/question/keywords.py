@@ -1,7 +1,7 @@
 """Extract the keywords of a message and score memories by them: to explain a recall, not to choose.
 
-A keyword scores three points as a word of a text, one as the beginning of a word. The mean points of facts, procedures and
-episodes, weighted, give a grade. Short terms such as Go, AI and C# count too.
+A keyword scores three points as a word of a text, one as the beginning of a word. The mean points of facts, procedures
+and episodes, weighted, give a grade. Short terms such as Go, AI and C# count too.
 """
 
 import re

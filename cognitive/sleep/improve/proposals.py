@@ -38,9 +38,8 @@ _MOST_REPLIES = 5000
 
 def plan(view: NightView) -> Iterator[Change]:
     """Propose what was not proposed yet, as far as the owner's list has room."""
-    policy, counts = view.policy.proposals, proposals.language_counts(view.connection, OWNER_SCOPE)
-    language = "es" if counts.get("es", 0) > counts.get("en", 0) else "en"
-    ideas = _Proposals(view, policy, view.now - timedelta(days=policy.days), language)
+    policy = view.policy.proposals
+    ideas = _Proposals(view, policy, view.now - timedelta(days=policy.days), owner_language(view.connection))
     recent = (ideas.errors(), ideas.corrections(), ideas.violations(), ideas.grades(), ideas.settings())
     room = policy.max_pending - proposals.count_pending(view.connection)
     for part in chain(*recent, ideas.figures()):
@@ -49,6 +48,24 @@ def plan(view: NightView) -> Iterator[Change]:
         if not proposals.was_proposed(view.connection, part.key) and not _is_nagging(view.connection, part):
             room -= 1
             yield Change("proposed", part.text, (part,))
+
+
+def owner_language(connection: Connection) -> Literal["en", "es"]:
+    """The language of most of the owner's memories."""
+    counts = proposals.language_counts(connection, OWNER_SCOPE)
+    return "es" if counts.get("es", 0) > counts.get("en", 0) else "en"
+
+
+def frequent_flaws(view: NightView) -> Iterator[tuple[str, int, int]]:
+    """The flaws that many recent replies have, each with how many of how many."""
+    policy = view.policy.proposals
+    since = store.stamp(view.now - timedelta(days=policy.days))
+    grades = conversation.reply_grades(view.connection, since, _MOST_REPLIES)
+    graded = [json.loads(grade).get("signals", []) for grade in grades]
+    counts = Counter(str(signal) for signals in graded for signal in set(signals))
+    for flaw in ("excessive_hedging", "high_repetition"):
+        if len(graded) >= policy.replies and counts[flaw] >= policy.share * len(graded):
+            yield flaw, counts[flaw], len(graded)
 
 
 def _is_nagging(connection: Connection, part: ProposeChange) -> bool:
@@ -133,15 +150,10 @@ class _Proposals:
 
     def grades(self) -> Iterator[ProposeChange]:
         """A flaw that many replies have: a preference against it."""
-        grades = conversation.reply_grades(self.view.connection, store.stamp(self.since), _MOST_REPLIES)
-        graded = [json.loads(grade).get("signals", []) for grade in grades]
-        counts = Counter(str(signal) for signals in graded for signal in set(signals))
-        for signal in ("excessive_hedging", "high_repetition"):
-            count = counts[signal]
-            if len(graded) >= self.policy.replies and count >= self.policy.share * len(graded):
-                title, text, preference = texts(signal, self.language, count=count, of=len(graded))
-                payload, evidence = {"text": preference}, {"replies": count}
-                yield ProposeChange(f"flaw:{signal}", "preference", title, text, payload, evidence)
+        for signal, count, of in frequent_flaws(self.view):
+            title, text, preference = texts(signal, self.language, count=count, of=of)
+            payload, evidence = {"text": preference}, {"replies": count}
+            yield ProposeChange(f"flaw:{signal}", "preference", title, text, payload, evidence)
 
     def settings(self) -> Iterator[ProposeChange]:
         """Settings that would help."""

@@ -53,6 +53,19 @@ async def test_something_new_is_kept_as_it_was_said(database: Database) -> None:
     assert found == [("tag", "[7]", records.stamp(START), None)]
 
 
+@pytest.mark.parametrize(
+    ("category", "confidence", "also"),
+    [("decision", 0.9, "create_artifact"), ("decision", 0.7, None), ("fact", 0.95, None)],
+)
+async def test_what_is_kept_word_for_word_is_logged_so(
+    database: Database, category: str, confidence: float, also: str | None
+) -> None:
+    """A sure decision gets an artifact beside its file; a guess and a plain fact do not."""
+    await _admit(database, replace(_TEA, category=category, confidence=confidence))
+    told = "SELECT json_extract(data, '$.also') FROM event WHERE type = 'created' AND record_id = 1"
+    assert await rows(database, told) == [(also,)]
+
+
 async def test_a_repeat_is_news(database: Database) -> None:
     """It makes surer and counts, and there is still one record; its expiry is off, its wording and birth stay."""
     first = await _admit(database, replace(_TEA, trust="guest"))

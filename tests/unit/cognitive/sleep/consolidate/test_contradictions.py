@@ -144,6 +144,8 @@ def test_a_model_tells_what_words_do_not(memory: Connection) -> None:
     assert sleep(memory, pair_review.CONTRADICTIONS) == []
     changes = sleep(memory, pair_review.CONTRADICTIONS, answers={asked[0].key: relation_json("independent")})
     assert [change.kind for change in changes] == ["compared"]
+    sql = "SELECT json_extract(data, '$.action') FROM event WHERE type = 'compared'"
+    assert memory.execute(sql).fetchone() == ("link_graph",)
     assert pair_review.CONTRADICTIONS.questions(view_of(memory)) == []
 
 

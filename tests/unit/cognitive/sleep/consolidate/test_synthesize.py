@@ -47,6 +47,8 @@ def test_a_theme_becomes_a_belief_about_it(memory: Connection) -> None:
     assert (meta.text, meta.confidence, meta.stability, meta.source) == (PRINCIPLE, 0.8, 3.0, "sleep")
     assert {dst for src, dst in links(memory, "derived") if src == meta.id} == set(ids)
     assert set(BELIEFS) < set(live(memory))
+    sql = "SELECT json_extract(data, '$.action') FROM event WHERE actor = 'sleep' AND data LIKE '%\"pass\"%'"
+    assert memory.execute(sql).fetchone() == ("summarize_node",)
 
 
 def test_without_a_model_nothing_is_concluded(memory: Connection) -> None:
