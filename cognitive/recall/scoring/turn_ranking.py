@@ -76,16 +76,15 @@ class _Talk:
             self.turns[turn.message] = turn
             self.places[turn.segment, turn.position] = turn
 
-    def bits(self, message: int) -> list[int]:
-        """List the words that a turn has, by place."""
-        mask = self.held.get(message, 0)
-        return [at for at in range(len(self.words)) if mask >> at & 1] if mask else []
+    def bits(self, mask: int) -> list[int]:
+        """List the words of a bit mask, by place."""
+        return [at for at in range(len(self.words)) if mask >> at & 1]
 
     def stems(self, message: int) -> tuple[str, ...]:
         """List a stem of each of the words that a turn has."""
         mask = self.held.get(message, 0)
         if mask not in self.said:
-            self.said[mask] = tuple(self.words[at].stems[0] for at in self.bits(message))
+            self.said[mask] = tuple(self.words[at].stems[0] for at in self.bits(mask))
         return self.said[mask]
 
     def worth(self, mask: int) -> float:
@@ -146,10 +145,13 @@ def _gather(
         known = [token for token in tokens[word] if token in standing]
         found = posting_rows.documents_with(index, [known], min(left, policy.turn_list)) if left > 0 else []
         left -= len(found)
+        held, bit = talk.held, 1 << at
         for document in found:
             message = document // IDS_PER_SOURCE
-            talk.held[message] = talk.held.get(message, 0) | 1 << at
-    best = nlargest(policy.max_turns_read, talk.held, key=lambda message: (talk.worth(talk.held[message]), message))
+            held[message] = held.get(message, 0) | bit
+    worth = {mask: talk.worth(mask) for mask in {*talk.held.values()}}
+    valued = [(worth[mask], message) for message, mask in talk.held.items()]
+    best = [message for _, message in nlargest(policy.max_turns_read, valued)]
     talk.add(conversation_rows.turns_by_message(index, [*best, *near]))
     talk.stretches = max(1, conversation_rows.segment_count(index, scopes))
     talk.usual = max(1.0, sum(turn.word_count for turn in talk.turns.values()) / max(1, len(talk.turns)))
@@ -174,11 +176,17 @@ def _gather(
 
 def _of_stretches(index: Connection, talk: _Talk, policy: RecallPolicy) -> dict[int, float]:
     """Compute the BM25 of the best segments, each as one text."""
-    counts: dict[int, dict[int, int]] = {}
+    masks: dict[int, dict[int, int]] = {}  # of each segment, how many of its turns have just these words
     for message, turn in talk.turns.items():
-        for at in talk.bits(message):
-            held = counts.setdefault(turn.segment, {})
-            held[at] = held.get(at, 0) + 1
+        if mask := talk.held.get(message, 0):
+            alike = masks.setdefault(turn.segment, {})
+            alike[mask] = alike.get(mask, 0) + 1
+    counts: dict[int, dict[int, int]] = {}
+    for segment, alike in masks.items():
+        held = counts[segment] = {}
+        for mask, turns in alike.items():
+            for at in talk.bits(mask):
+                held[at] = held.get(at, 0) + turns
     inside = [sum(at in held for held in counts.values()) for at in range(len(talk.words))]
     gains = [word.weight * idf(talk.stretches, n) for word, n in zip(talk.words, inside, strict=True)]
     rough = {stretch: sum(gains[at] for at in held) for stretch, held in counts.items()}
@@ -233,15 +241,18 @@ def _valued(
     asked, days = asks_time(plain), parse_date_range(plain, today)
     said_by = _named(talk, query)
     full = sum(sorted(talk.gains, reverse=True)[: policy.words_of_full_match]) or 1.0
-    raw = {message: _own(talk, message) for message in talk.held.keys() & talk.turns.keys()}
+    raw = _own(talk)
     lex = _damped(raw)
     win = _damped(_with_neighbours(talk))
     close = _rescale(near)
     around = _best_of(talk, close)
     weights = tuple(turn_weights().values())
-    own = {
-        message: _relevance(raw.get(message, 0.0) / full, near.get(message), whole)
-        for message in (raw.keys() | near.keys()) & talk.turns.keys()
+    by_words = {value: _relevance(value / full, None, whole) for value in {*raw.values()}}
+    own = {message: by_words[value] for message, value in raw.items()}
+    own |= {
+        message: _relevance(raw.get(message, 0.0) / full, share, whole)
+        for message, share in near.items()
+        if message in talk.turns
     }
     best: dict[int, float] = {}
     for message, turn in talk.turns.items():
@@ -280,10 +291,17 @@ def _relevance(share: float, near: float | None, policy: Policy) -> float:
     return fuse_relevance(math.tanh(policy.recall.steepness * min(1.0, share)), meant)
 
 
-def _own(talk: _Talk, message: int) -> float:
-    """Compute the BM25 of a turn with a count of 1 for each word: nearly all have it."""
-    mask = talk.held.get(message, 0)
-    return _bm25(talk.worth(mask), 1, talk.turns[message].word_count / talk.usual, _TURN) if mask else 0.0
+def _own(talk: _Talk) -> dict[int, float]:
+    """Compute the BM25 of each turn that has words, with a count of 1 for each word: nearly all have it."""
+    known: dict[tuple[int, int], float] = {}  # many turns have the same words, and are as long
+    values: dict[int, float] = {}
+    for message, turn in talk.turns.items():
+        if mask := talk.held.get(message, 0):
+            kind = (mask, turn.word_count)
+            if kind not in known:
+                known[kind] = _bm25(talk.worth(mask), 1, turn.word_count / talk.usual, _TURN)
+            values[message] = known[kind]
+    return values
 
 
 def _with_neighbours(talk: _Talk) -> dict[int, float]:
@@ -291,24 +309,33 @@ def _with_neighbours(talk: _Talk) -> dict[int, float]:
     k1, b = _TURN
     held, place, usual = talk.held, talk.places.get, _WINDOW * talk.usual
     values: dict[int, float] = {}
+    known: dict[tuple[int, int, int, int], float] = {}
     for message, turn in talk.turns.items():
         before, after = place((turn.segment, turn.position - 1)), place((turn.segment, turn.position + 1))
         own = held.get(message, 0)
         one = held.get(before.message, 0) if before is not None else 0
         other = held.get(after.message, 0) if after is not None else 0
-        value = 0.0
-        if said := own | one | other:
-            words = turn.word_count
-            words += before.word_count if before is not None else 0
-            words += after.word_count if after is not None else 0
-            damping = k1 * (1 - b + b * (words / usual))
-            thrice = own & one & other
-            twice = (own & one | own & other | one & other) & ~thrice
-            for mask, count in ((said & ~twice & ~thrice, 1), (twice, 2), (thrice, 3)):
-                if mask:
-                    value += talk.worth(mask) * count * (k1 + 1) / (count + damping)
-        values[message] = value
+        if not (own or one or other):
+            values[message] = 0.0
+            continue
+        words = turn.word_count
+        words += before.word_count if before is not None else 0
+        words += after.word_count if after is not None else 0
+        kind = (own, one, other, words)
+        if kind not in known:
+            known[kind] = _of_three(talk, (own, one, other), k1 * (1 - b + b * (words / usual)))
+        values[message] = known[kind]
     return values
+
+
+def _of_three(talk: _Talk, masks: tuple[int, int, int], damping: float) -> float:
+    """Compute the BM25 of three turns as one text, from the words of each."""
+    own, one, other = masks
+    thrice = own & one & other
+    twice = (own & one | own & other | one & other) & ~thrice
+    once = (own | one | other) & ~twice & ~thrice
+    counted = ((mask, count) for count, mask in enumerate((once, twice, thrice), 1) if mask)
+    return sum(talk.worth(mask) * count * (_TURN[0] + 1) / (count + damping) for mask, count in counted)
 
 
 def _named(talk: _Talk, query: ParsedQuery) -> Callable[[IndexedTurn], float]:
