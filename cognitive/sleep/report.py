@@ -3,9 +3,8 @@
 It is read from events, not from plans, so it also tells what was undone since, and shows nothing that was erased.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.history import history
 from kenobot.cognitive.policy.sleep import SleepPolicy
@@ -21,7 +20,6 @@ from kenobot.storage.connection import Connection
 
 _SHOWN = 100  # characters of a memory
 _VALUE = 40  # characters of a value
-_STATES: Mapping[str, str] = {"running": "not finished", "undone": "taken back"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,69 +173,3 @@ def _change_json(change: ChangeReport, name: str) -> dict[str, Json]:
         "undone": change.undone,
         "undo": f"kenobot memory undo {change.event}" if change.is_change else None,
     }
-
-
-# ── for people ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def as_markdown(report: NightReport, zone: ZoneInfo, *, dry_run: bool = False) -> str:
-    """The report as Markdown, times in the owner's zone. dry_run: nothing of it has happened."""
-    run = report.run
-    title = "What a night would do" if dry_run else f"Night {run.id}"
-    lines = [f"# {title}, {run.at.astimezone(zone):%Y-%m-%d %H:%M}", "", _summary(report, dry_run)]
-    lines += [
-        f"\n**Many at once:** {result.name} changed {result.changed_records} of {result.live_records} memories."
-        for result in report.large_passes
-    ]
-    phase = ""
-    for one in report.passes:
-        if _is_quiet(one):
-            continue
-        if one.result.phase != phase:
-            phase = one.result.phase
-            lines += ["", f"## {phase}"]
-        lines += _section(one, dry_run)
-    if report.decisions and not dry_run and run.state == "finished":
-        lines += ["", f"`kenobot sleep undo {run.id}` takes all of it back."]
-    return "\n".join(lines)
-
-
-def _is_quiet(report: PassReport) -> bool:
-    return not (report.result.done or report.result.trouble)
-
-
-def _summary(report: NightReport, dry_run: bool) -> str:
-    quiet = sum(map(_is_quiet, report.passes))
-    parts = (
-        "" if dry_run else _STATES.get(report.run.state, report.run.state),
-        "1 decision" if report.decisions == 1 else f"{report.decisions} decisions",
-        f"{quiet} passes found nothing to do" if quiet else "",
-        f"{report.passes_left} passes still to do" if report.passes_left else "",
-        f"{report.tokens} tokens used" if report.tokens else "",
-    )
-    return f"{' · '.join(filter(None, parts))}."
-
-
-def _section(report: PassReport, dry_run: bool) -> Iterator[str]:
-    result = report.result
-    about = f": {report.description.rstrip('.')}" if report.description else ""
-    yield f"\n### {result.name}{about}\n"
-    if result.trouble:
-        yield f"**Trouble:** {result.trouble}\n"
-    for change in report.shown_changes:
-        yield _line(change, dry_run)
-    if report.omitted:
-        yield f"- … and {report.omitted} more{'' if dry_run else ': `kenobot memory log` has them all'}"
-    if result.skipped:
-        yield f"- {result.skipped} more were planned and left, because memory had changed or you had taken them back"
-
-
-def _line(change: ChangeReport, dry_run: bool) -> str:
-    about = f" #{change.record}" if change.record is not None else ""
-    text = f" “{change.text}”" if change.text else ""
-    changes = "; ".join(f"{name}: {before} → {after}" for name, before, after in change.changes)
-    others = f", and {change.other_records} more memories" if change.other_records else ""
-    why = f". Why: {change.reason.rstrip('.')}" if change.reason else ""
-    end = "" if dry_run or change.undone or not change.is_change else f" [`kenobot memory undo {change.event}`]"
-    since = "taken back since, so it does not hold: " if change.undone else ""
-    return f"- {since}{change.kind}{about}{text}{f' ({changes})' if changes else ''}{others}{why}.{end}"

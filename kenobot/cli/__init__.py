@@ -3,14 +3,13 @@
 import argparse
 import os
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from kenobot import __version__
 from kenobot.cli import options, streams
+from kenobot.cli.language import read_commands, say, speak_in_argparse, translate_lines
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import ConfigError, KenobotError, ReaderGone, StreamFailed
 
@@ -67,34 +66,35 @@ def _exit_code(words: list[str], clock: "Clock | None") -> int:
     except options.NothingFound as error:
         return options.print_failure(str(error))
     except KenobotError as error:
-        for line in Redactor()(str(error)).splitlines():  # plugins raise errors of their own
+        for line in translate_lines(Redactor()(str(error))).splitlines():  # plugins raise errors of their own
             print(f"kenobot: {line}", file=sys.stderr)
         return CONFIG if isinstance(error, ConfigError) else FAILED
 
 
 def _run(words: list[str], clock: "Clock | None") -> int:
-    home = argparse.ArgumentParser(prog="kenobot", usage=_USAGE.removeprefix("usage: "), add_help=False)
-    home.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help="data directory (~/.kenobot)")
+    speak_in_argparse()
+    home = argparse.ArgumentParser(prog="kenobot", usage=say(_USAGE).partition(": ")[2], add_help=False)
+    home.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help=say("data directory (~/.kenobot)"))
     rest = home.parse_known_args(words)[1]
     if rest[:1] in (["version"], ["--version"]):
         print(f"kenobot {__version__}")
         return 0
-    commands = tomllib.loads(resources.files("kenobot.cli").joinpath("commands.toml").read_text("utf-8"))
+    commands = read_commands()
     if not rest or rest[0] in ("-h", "--help"):
         stream, code = (sys.stdout, 0) if rest else (sys.stderr, USAGE)
-        print(_HELP.format(usage=_USAGE, commands="\n\n".join(_sections(commands))), end="", file=stream)
+        print(say(_HELP, usage=say(_USAGE), commands="\n\n".join(_sections(commands))), end="", file=stream)
         return code
     name = ALIASES.get(rest[0], rest[0])
     if "section" not in commands.get(name, ()):
-        home.error(f"unknown command {name!r}: kenobot --help lists them")
+        home.error(say("unknown command {name}: kenobot --help lists them", name=repr(name)))
     if name == "bench" and rest[1:2] and rest[1] in MOVED_BENCHES:
         return options.print_failure(
-            f'kenobot: "bench {rest[1]}" is not part of the installed program any more: in a checkout of the source, '
+            f'"bench {rest[1]}" is not part of the installed program any more: in a checkout of the source, '
             f'run "make {rest[1]}" or "python -m bench.{rest[1]}".'
         )
     parser = options.build_parser(name, commands, home)
     words[words.index(rest[0])] = name
-    arguments = parser.parse_args(words, argparse.Namespace(home=None))
+    arguments = parser.parse_args(words, argparse.Namespace(home=None, typed=words))
     return options.run_command(arguments, clock)
 
 

@@ -1,10 +1,11 @@
 """`kenobot access`: the users who may talk to the bot, and pairing."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say
+from kenobot.cli.table import print_table
 from kenobot.core import plugins
 from kenobot.core.redaction import one_line
 from kenobot.gateway import pairing
@@ -26,7 +27,7 @@ def list_(context: CommandContext) -> int:
         {"channel": p.channel, "kind": "guest", "id": p.user, "name": p.name, "by": "approval", "since": p.since}
         for p in approved
     ]
-    return options.print_rows(rows, context.args.json, _line, "Nobody may talk to the bot yet: run `kenobot setup`.")
+    return _print(context, rows, "Nobody may talk to the bot yet: run `kenobot setup`.")
 
 
 def pending(context: CommandContext) -> int:
@@ -35,7 +36,7 @@ def pending(context: CommandContext) -> int:
             {"channel": each.channel, "kind": "stranger", "id": each.user, "name": each.name, "until": each.expires}
             for each in pairing.open_pairings(connection, context.now)
         ]
-    return options.print_rows(rows, context.args.json, _line, "Nobody waits to be let in.")
+    return _print(context, rows, "Nobody waits to be let in.")
 
 
 def approve(context: CommandContext) -> int:
@@ -50,7 +51,8 @@ def approve(context: CommandContext) -> int:
         case "approved":
             assert verdict.person is not None
             person = verdict.person
-            print(f"Let in: {one_line(person.name)} ({one_line(person.channel)} {one_line(person.user)})")
+            who = f"{one_line(person.name)} ({one_line(person.channel)} {one_line(person.user)})"
+            print(say("Let in: {who}", who=who))
             return 0
         case "nothing":
             return options.print_failure("No code is open: a code is good for one hour.")
@@ -65,14 +67,14 @@ def revoke(context: CommandContext) -> int:
     with context.write() as connection:
         gone = approved_people.revoke_person(connection, channel, user)
     if gone:
-        print(f"Put out: {one_line(channel)} {one_line(user)}")
+        print(say("Put out: {who}", who=f"{one_line(channel)} {one_line(user)}"))
         return 0
     roster = _rosters(context).get(channel)
     if roster is not None and user in roster.owners | roster.users:
         return options.print_failure(
             f"That account stands in the configuration: take it out of {context.home.config_file}."
         )
-    return options.print_failure("There is nobody like that among the approved: see `kenobot access list`.")
+    return options.print_failure("No approved person has that id: see `kenobot access list`.")
 
 
 def _rosters(context: CommandContext) -> dict[str, Roster]:
@@ -94,11 +96,15 @@ def _of_roster(channel: str, roster: Roster) -> Iterator[dict[str, str]]:
             yield {"channel": channel, "kind": kind, "id": number, "name": "", "by": "configuration", "since": ""}
 
 
-def _line(row: Mapping[str, Any]) -> str:
-    parts = [f"{row['kind']:<8}", row["channel"], row["id"], row["name"]]
-    parts.append(f"(until {row['until'][:16]} UTC)" if "until" in row else f"(by {row['by']}{_since(row['since'])})")
-    return one_line("  ".join(part for part in parts if part))
+def _print(context: CommandContext, rows: list[dict[str, str]], nothing: str) -> int:
+    """Print people as a table. Returns the exit code."""
+    if context.args.json or not rows:
+        return options.print_rows(rows, context.args.json, str, nothing)
+    last = "until" if "until" in rows[0] else "since"
+    table = [(*_cells(row), context.local_time(row[last]) if row[last] else "-") for row in rows]
+    print_table(("who", "channel", "id", "name", "by", last), table)
+    return 0
 
 
-def _since(moment: str) -> str:
-    return f", {moment[:10]}" if moment else ""
+def _cells(row: dict[str, str]) -> tuple[str, ...]:
+    return say(row["kind"]), row["channel"], row["id"], row["name"] or "-", say(row.get("by", "-"))

@@ -1,29 +1,97 @@
-"""`kenobot config`."""
+"""`kenobot config`: show every setting and its origin, and get or set one."""
 
 import json
+import os
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import SecretStr
 
+from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say
+from kenobot.cli.setup import toml_edit
+from kenobot.cli.setup.config_text import current_text
+from kenobot.cli.table import print_table
 from kenobot.core import plugins
 from kenobot.core.redaction import one_line
-from kenobot.core.settings.load import ResolvedSettings
+from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, is_secret
-from kenobot.ports.errors import PluginError
+from kenobot.ports.errors import ConfigError, PluginError
+from kenobot.storage import disk
 
 
 def config(context: CommandContext) -> int:
+    args = context.args
+    if (args.action is None) != (args.key is None) or (args.action == "set") != bool(args.value):
+        return options.print_failure("Write `kenobot config`, `config get KEY` or `config set KEY VALUE`.")
+    return {"get": _get, "set": _set, None: _show}[args.action](context)
+
+
+def _get(context: CommandContext) -> int:
+    """Print one setting, as a script wants it: the bare value, or an object with its origin."""
+    key, values = context.args.key, dict(_values(context.loaded))
+    if key not in values:
+        hint = plugins.did_you_mean(key, values) or "."
+        raise options.NothingFound(f"There is no setting {key}{hint}")
+    value = values[key]
+    if context.args.json:
+        print(json.dumps({"value": value, "origin": context.loaded.origin(key)}))
+    else:
+        print(one_line(_written(value)))
+    return 0
+
+
+def _set(context: CommandContext) -> int:
+    """Write one setting into kenobot.toml, if the settings hold together with it. Raises ConfigError."""
+    home, key = context.home, context.args.key
+    section, _, name = key.rpartition(".")
+    if not section:
+        raise options.NothingFound(f"{key} names no setting: write its section too, such as bot.name.")
+    if is_secret(name):
+        raise ConfigError(f"{key} is a secret and has no place in kenobot.toml: run `kenobot setup`.")
+    after, text = _with_value(context, section, name, " ".join(context.args.value))
+    home.prepare()
+    disk.replace_text(home.config_file, text)
+    print(f"{key} = {one_line(_written(dict(_values(after)).get(key)))}")
+    origin = after.origin(key)
+    if origin.startswith("environment "):
+        print(say("Note: {name} in the environment overrules it.", name=origin.removeprefix("environment ")))
+    print(say("A bot that is running takes it in with its next start."))
+    return 0
+
+
+def _with_value(context: CommandContext, section: str, name: str, written: str) -> tuple[ResolvedSettings, str]:
+    """The settings and their file with a value, which is read as TOML where it is TOML, and else as text."""
+    try:
+        value = tomllib.loads(f"value = {written}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = written
+    text = current_text(context.home)
+    edited = toml_edit.set_value(text, section, name, value)
+    try:
+        return load_settings(context.home, os.environ, text=edited), edited
+    except ConfigError:
+        if not isinstance(value, int | float):
+            raise
+    edited = toml_edit.set_value(text, section, name, written)  # a name such as 007
+    return load_settings(context.home, os.environ, text=edited), edited
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _show(context: CommandContext) -> int:
     loaded = context.loaded
     rows = {key: {"value": value, "origin": loaded.origin(key)} for key, value in _values(loaded)}
     if context.args.json:
         print(json.dumps(rows, indent=2))
         return 0
-    shown = {key: value if isinstance(value := row["value"], str) else json.dumps(value) for key, row in rows.items()}
-    width, room = max(map(len, shown)), max(min(len(value), 40) for value in shown.values())
-    for key, row in rows.items():
-        print(f"{key:<{width}}  {one_line(shown[key]):<{room}}  {one_line(str(row['origin']))}")
+    print_table(
+        ("setting", "origin", "value"), [(key, row["origin"], _written(row["value"])) for key, row in rows.items()]
+    )
     return 0
 
 

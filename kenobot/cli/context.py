@@ -70,6 +70,11 @@ class CommandContext:
         """The owner's decisions, now."""
         return AdmitContext(self.now, local_day(self.now, self.zone), "owner")
 
+    def local_time(self, moment: datetime | str) -> str:
+        """A stored moment as people read it: in the owner's time zone, to the minute."""
+        at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+        return f"{at.astimezone(self.zone):%Y-%m-%d %H:%M}"
+
     def moment(self, since: timedelta | datetime | None) -> datetime | None:
         """--since or --as-of as a moment."""
         return self.now - since if isinstance(since, timedelta) else since

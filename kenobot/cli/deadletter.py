@@ -6,41 +6,50 @@ from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say, translate
+from kenobot.cli.table import print_table
 from kenobot.core.redaction import escape_controls, one_line
 from kenobot.storage import dead_letters
 from kenobot.storage.dead_letters import DeadLetterId
 
 _CHANGES = {"retry": (dead_letters.retry, "retried"), "drop": (dead_letters.drop, "dropped")}
+_HEADS = ("id", "state", "time", "chat", "person", "tries", "why")
 _WHY = {
     "missing": "there is no such message",
-    "busy": "it is still on its way, so there is nothing to do about it",
-    "unreadable": "it could not be understood when it came in, so it can only be shown and dropped",
+    "busy": "it is still on its way and needs nothing",
+    "unreadable": "it could not be read when it came in; it can only be shown and dropped",
 }
 
 
 def list_(context: CommandContext) -> int:
     args = context.args
-    states = dead_letters.STATES if args.state == "all" else [args.state] if args.state else dead_letters.ENDED
+    default = (*dead_letters.ENDED, "deferred")
+    states = dead_letters.STATES if args.state == "all" else [args.state] if args.state else default
     with context.read() as connection:
         rows = [asdict(letter) for letter in dead_letters.find(connection, states, context.since, args.limit)]
     for row in rows:
         del row["text"]
-    return options.print_rows(rows, args.json, _line, "There is no such message: nothing went wrong.")
+    if rows and not args.json:
+        print_table(_HEADS, [_cells(context, row) for row in rows])
+        return 0
+    fit = options.given_filters(args, "--state", "--since")
+    nothing = f"No message fits {fit}." if fit else "No message has failed, and none waits for the model."
+    return options.print_rows(rows, args.json, str, nothing)
 
 
 def show(context: CommandContext) -> int:
     with context.read() as connection:
         letter = dead_letters.get(connection, context.args.id)
     if letter is None:
-        return options.print_failure(f"{context.args.id}: {_WHY['missing']}")
-    return options.print_rows([asdict(letter)], context.args.json, _whole)
+        return options.print_failure(f"{context.args.id}: {_WHY['missing']}.")
+    return options.print_rows([asdict(letter)], context.args.json, lambda row: _whole(context, row))
 
 
 def change(context: CommandContext) -> int:
     args = context.args
     apply, done = _CHANGES[args.command]
     if args.state and not args.all:
-        return options.print_failure("--state goes with --all: messages that are named are meant as they are.")
+        return options.print_failure("--state goes with --all, not with the ids of messages.")
     with context.write() as connection:
         ids: list[DeadLetterId] = list(dict.fromkeys(args.ids))
         if args.all:
@@ -48,25 +57,28 @@ def change(context: CommandContext) -> int:
             ids = [DeadLetterId.parse(each.id) for each in letters if each.readable or args.command == "drop"]
         outcomes = {str(number): apply(connection, number, context.now) for number in ids}
     if not outcomes:
-        return options.print_failure(f"There is nothing that could be {done}.")
+        return options.print_failure(f"No message can be {done}.")
     code = 0  # else of the last that could not be done
     for number, outcome in outcomes.items():
         if outcome == "done":
-            print(f"{number}: {done}")
+            print(f"{number}: {say(done)}")
         else:
             missing = outcome == "missing"
-            code = options.print_failure(f"{number}: {_WHY[outcome]}", options.NOT_FOUND if missing else options.FAILED)
+            code = options.print_failure(
+                f"{number}: {_WHY[outcome]}.", options.NOT_FOUND if missing else options.FAILED
+            )
     return code
 
 
-def _line(row: Mapping[str, Any]) -> str:
-    tries = f"{row['attempts']} tries" if row["attempts"] > 1 else ""
+def _cells(context: CommandContext, row: Mapping[str, Any]) -> tuple[object, ...]:
     where = f"{row['channel']} {row['chat']}".strip()
-    parts = (f"{row['id']:<8}", f"{row['state']:<11}", row["at"][:19], where, row["person"], tries, row["reason"])
-    return one_line("  ".join(part for part in parts if part))
+    at = context.local_time(row["at"])
+    return row["id"], say(row["state"]), at, where, row["person"], row["attempts"], translate(row["reason"])
 
 
-def _whole(row: Mapping[str, Any]) -> str:
+def _whole(context: CommandContext, row: Mapping[str, Any]) -> str:
+    shown = dict(row) | {"at": context.local_time(row["at"]), "state": say(row["state"])}
+    shown["reason"] = translate(row["reason"])
     names = ("id", "state", "at", "channel", "chat", "person", "attempts", "reason", "trace")
-    head = [f"{name + ':':<10} {one_line(str(row[name]))}" for name in names if row[name] != ""]
+    head = [f"{say(name) + ':':<10} {one_line(str(shown[name]))}" for name in names if shown[name] != ""]
     return "\n".join([*head, "", escape_controls(row["text"])])

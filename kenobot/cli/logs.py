@@ -1,4 +1,7 @@
-"""`kenobot signals` and `kenobot memory log`: the audit log and the event log of memory. Read-only."""
+"""`kenobot signals` and `kenobot memory log`: the audit log and the event log of memory. Read-only.
+
+A person reads times of their own zone, what each entry means and no more; `--json` has every column as it is stored.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,49 +9,82 @@ from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say, translate
+from kenobot.cli.table import flat, print_table
 from kenobot.core.plugins import did_you_mean
-from kenobot.core.redaction import one_line
 from kenobot.ports.signals import ALL_SIGNALS, FORMER_NAMES
+
+_Row = dict[str, Any]
+
+_READING = ("recalled", "judged")  # events that change no memory
+_SHOWN_TEXT = 60  # characters of a memory
 
 
 def signals(context: CommandContext) -> int:
     args = context.args
     name = FORMER_NAMES.get(args.type, args.type)
     select = "select id, at, name, source, trace, payload from signal"
-    rows = _latest(context, select, [("name = ?", name), ("trace = ?", args.trace)], parsed="payload")
+    conditions: list[tuple[str, object]] = [("name = ?", name), ("trace = ?", args.trace)]
+    rows = _latest(context, select, conditions, parsed="payload")
+    if rows and not args.json:
+        heads = ("time", "signal", "from", "meaning")
+        print_table(heads, [(context.local_time(row["at"]), row["name"], row["source"], _meaning(row)) for row in rows])
+        return 0
     hint = did_you_mean(name, ALL_SIGNALS) if name and name not in ALL_SIGNALS else ""
-    return options.print_rows(rows, args.json, _signal_line, f"No signal fits{hint or '.'}")
+    if hint:
+        return options.print_failure(f"There is no signal {name}{hint}")
+    fit = options.given_filters(args, "--type", "--trace", "--since")
+    nothing = f"No signal fits {fit}." if fit else "No signal was sent yet: the bot has not run."
+    return options.print_rows(rows, args.json, str, nothing)
 
 
 def memory_log(context: CommandContext) -> int:
-    rows = _latest(context, "select id, at, session, actor, type, record_id, data from event", [], parsed="data")
-    return options.print_rows(rows, context.args.json, _event_line, "Nothing has happened to memory in that time.")
+    args = context.args
+    select = (
+        "select event.id, event.at, event.session, event.actor, event.type, event.record_id, event.data, "
+        "record.text, record.status "
+        "from event left join record on record.id = event.record_id"
+    )
+    # Reading memory is logged as well. People ask for what has changed.
+    unread = [] if args.json else [(f"event.type not in {_READING}", True)]
+    rows = _latest(context, select, unread, parsed="data")
+    if rows and not args.json:
+        print_table(("#", "time", "what", "by", "memory"), [_event(context, row) for row in rows])
+        return 0
+    for row in rows:
+        del row["text"], row["status"]
+    fit = options.given_filters(args, "--since")
+    nothing = f"Nothing has happened to memory with {fit}." if fit else "Nothing has happened to memory yet."
+    return options.print_rows(rows, args.json, str, nothing)
 
 
-def _latest(
-    context: CommandContext, select: str, conditions: Sequence[tuple[str, object]], parsed: str
-) -> list[dict[str, Any]]:
+def _latest(context: CommandContext, select: str, conditions: Sequence[tuple[str, object]], parsed: str) -> list[_Row]:
     """The last rows that fit, oldest first. Conditions without a value do not count. parsed: a column of JSON."""
     given = [each for each in (*conditions, ("at >= ?", context.since)) if each[1] is not None]
     where = f" where {' and '.join(condition for condition, _ in given)}" if given else ""
-    values = [*(value for _, value in given), context.args.limit]
+    values = [*(value for condition, value in given if "?" in condition), context.args.limit]
     with context.read(rows=True) as connection:
-        rows = [dict(row) for row in connection.execute(f"{select}{where} order by id desc limit ?", values)]
+        rows = [dict(row) for row in connection.execute(f"{select}{where} order by 1 desc limit ?", values)]
     for row in rows:
         row[parsed] = json.loads(row[parsed] or "{}")
     return rows[::-1]
 
 
-def _signal_line(row: Mapping[str, Any]) -> str:
-    return _line(row["at"], row["name"], row["source"], row["trace"] or "-", row["payload"])
+def _meaning(row: Mapping[str, Any]) -> str:
+    """What a signal means, its payload, and the trace that `--trace` takes."""
+    signal = ALL_SIGNALS.get(row["name"])
+    details = [f"{name} {value}" for name, value in row["payload"].items() if value not in ("", None)]
+    about = f" ({', '.join(details)})" if details else ""
+    trace = f" [{row['trace']}]" if row["trace"] else ""
+    return f"{translate(signal.meaning) if signal else ''}{about}{trace}"
 
 
-def _event_line(row: Mapping[str, Any]) -> str:
-    record = f"#{row['record_id']}" if row["record_id"] is not None else "-"
-    return _line(f"{row['id']:>6}", row["at"], row["type"], record, row["actor"], row["session"], row["data"])
-
-
-def _line(*parts: object) -> str:
-    """A row as a line. The last part is written as JSON."""
-    data = json.dumps(parts[-1], ensure_ascii=False) if parts[-1] else ""
-    return one_line("  ".join(str(part) for part in (*parts[:-1], data) if part))
+def _event(context: CommandContext, row: Mapping[str, Any]) -> tuple[object, ...]:
+    """An event as the cells of a table."""
+    about = f"#{row['record_id']} " if row["record_id"] is not None else ""
+    if row["text"] and row["status"] != "forgotten":
+        text = flat(row["text"])
+        about += f"“{text if len(text) <= _SHOWN_TEXT else f'{text[: _SHOWN_TEXT - 1]}…'}” "
+    reason = translate(str(row["data"].get("reason") or ""))
+    told = f"{about}{f'({reason})' if reason else ''}".strip()
+    return row["id"], context.local_time(row["at"]), say(row["type"]), say(row["actor"]), told

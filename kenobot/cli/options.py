@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kenobot.cli.language import say, translate, translate_lines
 from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
 from kenobot.ports.errors import KenobotError
@@ -90,7 +91,7 @@ def _epilog(command: Mapping[str, Any]) -> str:
     epilog: str = command.get("epilog", "")
     if "examples" not in command:
         return epilog
-    return "\n".join(["examples:", *(f"  {line}" for line in command["examples"]), "", epilog or _CODES])
+    return "\n".join([say("examples:"), *(f"  {line}" for line in command["examples"]), "", epilog or say(_CODES)])
 
 
 def _filled(text: str) -> str:
@@ -132,7 +133,9 @@ def checked(parse: Callable[[str], T], complaint: str) -> Callable[[str], T]:
         try:
             return parse(text)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is {complaint}") from None
+            raise argparse.ArgumentTypeError(
+                say("{text} is {complaint}", text=repr(text), complaint=translate(complaint))
+            ) from None
 
     return read
 
@@ -185,7 +188,7 @@ TYPES: Mapping[str, Callable[[str], Any]] = {
     "dead_letter": checked(_dead_letter_id, "neither like in-12 nor like out-7"),
     "proposal": checked(_id_number, "not the number of a proposal"),
     "night": checked(_id_number, "no number of a night: `kenobot sleep status` shows the last one"),
-    "change": checked(_id_number, "no number of a change: `kenobot memory log --json` shows them"),
+    "change": checked(_id_number, "no number of a change: `kenobot memory log` shows them"),
 }
 
 
@@ -204,6 +207,16 @@ def print_rows(
     return 0
 
 
+def given_filters(args: argparse.Namespace, *names: str) -> str:
+    """Return those of the options `names` that were typed, with their values: `--scope owner --form note`."""
+    typed, found = iter(args.typed), []
+    for word in typed:
+        option, _, value = word.partition("=")
+        if len(option) > len("--") and any(name.startswith(option) for name in names):
+            found.append(f"{option} {value or next(typed, '')}")
+    return " ".join(found)
+
+
 def print_row(row: Mapping[str, Any], as_json: bool, lines: str) -> int:
     """Print one row, as JSON or as lines of text. Returns the exit code."""
     print(json.dumps(row) if as_json else escape_controls(lines))
@@ -212,7 +225,7 @@ def print_row(row: Mapping[str, Any], as_json: bool, lines: str) -> int:
 
 def print_failure(why: str, code: int = NOT_FOUND) -> int:
     """Print on stderr why there is no result. Returns the exit code."""
-    print(why, file=sys.stderr)
+    print(translate_lines(why), file=sys.stderr)
     return code
 
 
@@ -225,9 +238,9 @@ def show_progress(line: str = "") -> None:
 def confirm(question: str, nobody: str) -> bool:
     """Ask for agreement in this terminal; without one, print `nobody` on stderr."""
     if not sys.stdin.isatty():
-        print(nobody, file=sys.stderr)
+        print(translate_lines(nobody), file=sys.stderr)
         return False
     try:
-        return input(question).strip().lower() in _YES
+        return input(say(question)).strip().lower() in _YES
     except EOFError:
         return False

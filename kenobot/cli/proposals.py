@@ -7,6 +7,8 @@ from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say
+from kenobot.cli.table import print_table
 from kenobot.cognitive.sleep import proposals as decisions
 from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
 from kenobot.cognitive.store import proposals as proposal_rows
@@ -14,6 +16,8 @@ from kenobot.cognitive.store.proposals import Proposal, ProposalState
 from kenobot.core.redaction import escape_controls, one_line
 
 _STATES: tuple[ProposalState, ...] = ("pending", "approved", "rejected", "undone")
+_DECIDED: tuple[ProposalState, ...] = ("approved", "rejected", "undone")
+_NONE = "There are no proposals yet: sleep makes them, `kenobot sleep run` starts it."
 _DECISIONS = {"approve": decisions.approve, "reject": decisions.reject, "undo": decisions.undo_approval}
 
 
@@ -21,8 +25,16 @@ def list_(context: CommandContext) -> int:
     states = _STATES if context.args.state == "all" else (context.args.state,)
     with context.read() as connection:
         rows = [_row(each) for each in proposal_rows.list_proposals(connection, states, context.args.limit)]
-    named = "" if context.args.state == "all" else f" {context.args.state}"
-    return options.print_rows(rows, context.args.json, _line, f"There are no{named} proposals.")
+        decided = len(proposal_rows.list_proposals(connection, _DECIDED)) if not rows else 0
+    if rows and not context.args.json:
+        print_table(("#", "state", "date", "decided", "kind", "proposal"), [_cells(context, row) for row in rows])
+        return 0
+    if context.args.state == "pending" and decided:
+        nothing = f"No proposal waits for you. {decided} were decided: `kenobot proposals list --state all` shows them."
+    else:
+        fit = options.given_filters(context.args, "--state")
+        nothing = f"No proposal fits {fit}." if fit and context.args.state != "all" else _NONE
+    return options.print_rows(rows, context.args.json, str, nothing)
 
 
 def show(context: CommandContext) -> int:
@@ -30,7 +42,7 @@ def show(context: CommandContext) -> int:
         proposal = proposal_rows.get(connection, context.args.number)
     if proposal is None:
         return options.print_failure(f"There is no proposal {context.args.number}.")
-    return options.print_rows([_row(proposal)], context.args.json, _whole)
+    return options.print_rows([_row(proposal)], context.args.json, lambda row: _whole(context, row))
 
 
 def decide(context: CommandContext) -> int:
@@ -43,7 +55,7 @@ def decide(context: CommandContext) -> int:
             decided = apply(connection, number, DecisionContext(context.now, "owner", context.home.identity))
     except CannotDecide as error:
         return options.print_failure(str(error), options.FAILED)
-    return options.print_row(_row(decided), context.args.json, f"{decided.id}: {decided.state}")
+    return options.print_row(_row(decided), context.args.json, f"{decided.id}: {say(decided.state)}")
 
 
 def _row(proposal: Proposal) -> dict[str, Any]:
@@ -52,16 +64,18 @@ def _row(proposal: Proposal) -> dict[str, Any]:
     return row
 
 
-def _line(row: Mapping[str, Any]) -> str:
-    parts = (f"{row['id']:>4}", f"{row['state']:<9}", row["at"][:10], f"{row['kind']:<14}", row["title"])
-    return one_line("  ".join(parts))
+def _cells(context: CommandContext, row: Mapping[str, Any]) -> tuple[object, ...]:
+    decided = context.local_time(row["decided"]) if row["decided"] else "-"
+    return row["id"], say(row["state"]), context.local_time(row["at"])[:10], decided, row["kind"], row["title"]
 
 
-def _whole(row: Mapping[str, Any]) -> str:
+def _whole(context: CommandContext, row: Mapping[str, Any]) -> str:
+    shown = dict(row) | {"state": say(row["state"]), "at": context.local_time(row["at"])}
+    shown["decided"] = context.local_time(row["decided"]) if row["decided"] else ""
     names = ("id", "state", "kind", "at", "decided", "by", "title")
-    head = [f"{name + ':':<10} {one_line(str(row[name]))}" for name in names if row[name]]
+    head = [f"{say(name) + ':':<10} {one_line(str(shown[name]))}" for name in names if shown[name]]
     told = [
-        f"{name + ':':<10} {one_line(json.dumps(row[name], ensure_ascii=False))}"
+        f"{say(name) + ':':<10} {one_line(json.dumps(row[name], ensure_ascii=False))}"
         for name in ("payload", "evidence")
         if row[name]
     ]

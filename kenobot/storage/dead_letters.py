@@ -12,15 +12,17 @@ from typing import Literal
 from kenobot.core import lazy
 from kenobot.storage.connection import Connection
 
-LetterState = Literal["dead", "failed", "expired", "undelivered", "waiting"]
+LetterState = Literal["dead", "failed", "expired", "undelivered", "deferred", "waiting"]
 LetterOutcome = Literal["done", "missing", "unreadable", "busy"]
 
-STATES: tuple[LetterState, ...] = ("dead", "failed", "expired", "undelivered", "waiting")
+STATES: tuple[LetterState, ...] = ("dead", "failed", "expired", "undelivered", "deferred", "waiting")
 ENDED: tuple[LetterState, ...] = ("dead", "failed", "expired", "undelivered")
+_ON_THEIR_WAY: tuple[LetterState, ...] = ("deferred", "waiting")
 
 _ID = lazy.regex(r"(in|out)-([1-9][0-9]{0,17})")
 _AS_LETTER = (
-    "SELECT 'in-' || id AS id, CASE WHEN state IN ('pending', 'claimed') THEN 'waiting' ELSE state END AS state, "
+    "SELECT 'in-' || id AS id, CASE WHEN state NOT IN ('pending', 'claimed') THEN state "
+    "WHEN patience_sent THEN 'deferred' ELSE 'waiting' END AS state, "
     "channel, chat, coalesce(nullif(sender_name, ''), sender) AS person, session != '' AS readable, "
     "coalesce(done_at, received_at) AS at, attempts, "
     "reason, trace, text, 0 AS side, id AS number FROM inbox "
@@ -96,7 +98,7 @@ def get(connection: Connection, letter: DeadLetterId) -> DeadLetter | None:
 def retry(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterOutcome:
     """Have a message answered once more, from the beginning, or a part sent once more."""
     found = get(connection, letter)
-    if found is None or found.state == "waiting":
+    if found is None or found.state in _ON_THEIR_WAY:
         return "busy" if found else "missing"
     if not found.readable:
         return "unreadable"
@@ -123,7 +125,7 @@ def retry(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterO
 def drop(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterOutcome:
     """Delete a dead letter. Of a message its number stays for a while, without its words, to know a repeat of it."""
     found = get(connection, letter)
-    if found is None or found.state == "waiting":
+    if found is None or found.state in _ON_THEIR_WAY:
         return "busy" if found else "missing"
     if letter.side == "out":
         connection.execute("DELETE FROM outbox WHERE id = ?", (letter.number,))

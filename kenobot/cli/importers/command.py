@@ -13,6 +13,7 @@ from kenobot.cli.importers import kenobot_js, workspaces
 from kenobot.cli.importers.apply_plan import FileResult, ImportReport, apply_plan
 from kenobot.cli.importers.folder import SourceFolder
 from kenobot.cli.importers.plan import ImportContext, ImportPlan, Origin
+from kenobot.cli.language import say, translate
 from kenobot.cli.memory.sync_files import make_home, sync_files
 from kenobot.core.redaction import one_line
 from kenobot.ports.errors import ConfigError
@@ -40,9 +41,9 @@ def import_agent(context: CommandContext) -> int:
         if args.dry_run or not new:
             return 0
         if not options.confirm(
-            f"Take {new} in? / ¿Tomarlas? [y/N] ", "kenobot: nobody is here to agree: add --yes to do it."
+            say("Take {count} in? [y/N] ", count=new), "Nobody is here to agree: add --yes to do it."
         ):
-            return options.print_failure("kenobot: nothing was taken in.")
+            return options.print_failure("Nothing was taken in.")
     make_home(context)
     with home.lock():  # raises ConfigError when the bot runs: it would wait for all of this
         migrate.migrate(home.database, home.backups)
@@ -123,15 +124,15 @@ def _print(plan: ImportPlan, report: ImportReport, as_json: bool, *, done: bool)
         for row in rows:
             print(json.dumps(row, ensure_ascii=False))
         return
-    print(f"From {plan.origin}, {'taken in' if done else 'to be taken in'}:")
+    print(say("From {origin}, taken in:" if done else "From {origin}, to be taken in:", origin=plan.origin))
     for result in report.results:
         for line in _lines(result):
             print(line)
     for path, advice in plan.manual_files.items():
-        print(f"  {_shown(path)} · left to you: {advice}")
+        print(f"  {_shown(path)} · {say('left to you:')} {translate(advice)}")
     names = (("new", "new"), ("known", "known already"), ("secrets", "refused as secrets"), ("skipped", "left alone"))
     totals = report.totals
-    counts = [f"{totals[key]} {name}" for key, name in names if totals[key] or key == "new"]
+    counts = [f"{totals[key]} {say(name)}" for key, name in names if totals[key] or key == "new"]
     print(f"{', '.join(counts)}.")
 
 
@@ -143,14 +144,14 @@ def _rows(plan: ImportPlan, report: ImportReport, done: bool) -> Iterator[dict[s
 
 
 def _lines(result: FileResult) -> Iterator[str]:
-    counts = [f"{result.new} new"] if result.new else []
-    counts += [f"{result.known} known already"] if result.known else []
-    note = f" ({result.note})" if result.note else ""
-    yield f"  {_shown(result.path)} · {result.kind}: {', '.join(counts) or 'nothing'}{note}"
+    counts = [f"{result.new} {say('new')}"] if result.new else []
+    counts += [f"{result.known} {say('known already')}"] if result.known else []
+    note = f" ({translate(result.note)})" if result.note else ""
+    yield f"  {_shown(result.path)} · {say(result.kind)}: {', '.join(counts) or say('nothing')}{note}"
     for why, count in result.secrets.items():
-        yield f"      {count} refused: it looks like {why}"
+        yield say("      {count} refused: it looks like {why}", count=count, why=translate(why))
     for why, count in result.skipped.items():
-        yield f"      {count} left alone: {one_line(why)}"
+        yield say("      {count} left alone: {why}", count=count, why=one_line(translate(why)))
 
 
 def _shown(path: object) -> str:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say, translate
 from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import make_home, sync_files
 from kenobot.cognitive.control import undo as undoing
@@ -48,7 +49,9 @@ def remember(context: CommandContext) -> int:
         if record is None:
             return options.print_failure(f"Not remembered: {decision.reason}.", options.FAILED)
     row = {"action": decision.action, "reason": decision.reason, **record_row(record)}
-    return options.print_row(row, context.args.json, f"{decision.action}: {decision.reason}\n{record_line(row)}")
+    return options.print_row(
+        row, context.args.json, f"{say(decision.action)}: {translate(decision.reason)}\n{record_line(row)}"
+    )
 
 
 def correct(context: CommandContext) -> int:
@@ -64,7 +67,9 @@ def correct(context: CommandContext) -> int:
         if record is None:
             return options.print_failure(f"Not corrected: {decision.reason}.", options.FAILED)
     row = {"action": decision.action, "in_place_of": previous.id, **record_row(record)}
-    return options.print_row(row, context.args.json, f"in the place of #{previous.id}:\n{record_line(row)}")
+    return options.print_row(
+        row, context.args.json, f"{say('in the place of {number}:', number=f'#{previous.id}')}\n{record_line(row)}"
+    )
 
 
 def forget(context: CommandContext) -> int:
@@ -75,10 +80,10 @@ def forget(context: CommandContext) -> int:
                 continue  # hidden with another one, whose words it repeats
             row = {"forgotten": record.id, "event": hidden.event, "text": record.text}
             row |= {"copies": [copy.id for copy in hidden.copies], "turns": [*hidden.turns]}
-            copies = f" and {len(hidden.copies)} that repeat it" if hidden.copies else ""
-            turns = f", and {len(hidden.turns)} messages that told it" if hidden.turns else ""
-            text = f"forgotten{copies}{turns}:\n{record_line(record_row(record))}\n"
-            text += f"`kenobot memory undo {hidden.event}` brings it back."
+            copies = say(" and {count} that repeat it", count=len(hidden.copies)) if hidden.copies else ""
+            turns = say(", and {count} messages that told it", count=len(hidden.turns)) if hidden.turns else ""
+            text = f"{say('forgotten')}{copies}{turns}:\n{record_line(record_row(record))}\n"
+            text += say("`kenobot memory undo {event}` brings it back.", event=hidden.event)
             options.print_row(row, context.args.json, text)
     return 0
 
@@ -90,13 +95,13 @@ def undo(context: CommandContext) -> int:
         if event is None:
             event = undoing.last_undoable_event(connection, scopes)
         if event is None:
-            return options.print_failure("There is nothing to undo there: `kenobot memory log` shows what happened.")
+            return options.print_failure("Nothing to undo in that memory: `kenobot memory log` shows what happened.")
         done = undoing.undo(connection, event, context.scopes, context.owner)
     rows = [record_row(record) for record in done.after]
     row = {"undone": done.undone_event, "event": done.event, "records": rows}
     lines = "\n".join(record_line(each) for each in rows)
-    back = f"`kenobot memory undo {done.event}` takes that back."
-    return options.print_row(row, context.args.json, f"undone ({done.kind}):\n{lines}\n{back}")
+    back = say("`kenobot memory undo {event}` takes that back.", event=done.event)
+    return options.print_row(row, context.args.json, f"{say('undone')} ({say(done.kind)}):\n{lines}\n{back}")
 
 
 def _meant(connection: sqlite3.Connection, refs: Sequence[str], reach: Scopes) -> list[Record]:

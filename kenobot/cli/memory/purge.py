@@ -6,6 +6,7 @@ from pathlib import Path
 from kenobot.agent.background.cleanup import execute_purge
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import translate_lines
 from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cognitive.control.find import resolve_reference
@@ -25,10 +26,10 @@ def purge(context: CommandContext) -> int:
         record = resolve_reference(connection, args.ref, context.scopes)
         plan = plan_purge(connection, record.id, context.scopes)
     assert plan is not None
-    print(_plan_text(plan, home), file=sys.stderr if args.json else sys.stdout)
+    print(translate_lines(_plan_text(plan, home)), file=sys.stderr if args.json else sys.stdout)
     if args.dry_run:
         return 0
-    nobody = "Nobody is there to be asked: say --yes if it is meant."
+    nobody = "Nobody is here to agree: add --yes if it is meant."
     if not args.yes and not options.confirm("Erase this for good? [y/N] ", nobody):
         return options.print_failure("Nothing was erased.")
     with context.write() as connection:
@@ -39,7 +40,7 @@ def purge(context: CommandContext) -> int:
     what = f"Erased: {len(plan.records)} memories, {len(erased.messages)} messages of conversations, "
     what += f"{erased.letters} of inbox and outbox."
     rest = "".join(f"\nIts words still stand in {place}." for place in residue)
-    return options.print_row(row, args.json, what + rest)
+    return options.print_row(row, args.json, translate_lines(what + rest))
 
 
 def _plan_text(plan: PurgePlan, home: Home) -> str:
@@ -48,10 +49,7 @@ def _plan_text(plan: PurgePlan, home: Home) -> str:
     parts += [record_line(record_row(record)) for record in plan.records]
     parts.append(f"  with every earlier wording ({len(plan.wordings)} in all), link and vector of it;")
     if plan.turns:
-        parts.append(
-            f"  {len(plan.turns)} messages that told it, whole and with their answers, since nobody can tell which "
-            "of their words did;"
-        )
+        parts.append(f"  {len(plan.turns)} messages that told it, whole and with their answers;")
     if plan.resummarized:
         parts.append(f"  {len(plan.resummarized)} summaries of conversations that may tell it; they are made anew;")
     parts.append("  and its lines in the Markdown files, in the index, and in prompts.")

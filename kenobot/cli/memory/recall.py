@@ -6,6 +6,7 @@ from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say, translate, translate_lines
 from kenobot.cli.memory import vectors
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.control.stats_rows import collect_stats
@@ -30,16 +31,25 @@ def recall(context: CommandContext) -> int:
     if args.json:
         print(json.dumps(xray.as_json(pack, text)))
     elif pack.memories or pack.excerpts:
-        print(escape_controls(xray.as_markdown(pack, text) if args.markdown else xray.as_text(pack, text)))
+        print(
+            escape_controls(
+                translate_lines(xray.as_markdown(pack, text) if args.markdown else xray.as_text(pack, text))
+            )
+        )
     if not (pack.memories or pack.excerpts):
-        return options.NOT_FOUND if args.json else options.print_failure("Nothing is remembered of that.")
+        return options.NOT_FOUND if args.json else options.print_failure(_nothing_fits(context))
     return 0
+
+
+def _nothing_fits(context: CommandContext) -> str:
+    fit = options.given_filters(context.args, "--scope", "--as-of", "--budget")
+    return f"No memory fits that question with {fit}." if fit else "No memory fits that question."
 
 
 def context(context: CommandContext) -> int:
     text = _recalled_text(context) if context.args.text else _loaded_text(context)
     if not text:
-        return options.print_failure("Nothing of memory would be in it.")
+        return options.print_failure("No memory would be in the prompt.")
     return options.print_row({"context": text}, context.args.json, text)
 
 
@@ -118,35 +128,39 @@ def _size(path: Path) -> int:
 
 def _figure_lines(row: dict[str, Any]) -> list[str]:
     def table(name: str) -> list[str]:
-        return [f"  {key:<28} {count:>8}" for key, count in row[name].items()]
+        return [f"  {say(key):<28} {count:>8}" for key, count in row[name].items()]
 
-    lag = "no index yet" if row["index_lag"] is None else str(row["index_lag"])
-    lines = [f"{'memories':<30} {row['records']:>8}"]
-    for name in ("by_status", "by_scope", "by_form"):
-        lines += [f"{name.replace('_', ' ')} (live)" if name != "by_status" else "by status", *table(name)]
+    lag = say("no index yet") if row["index_lag"] is None else row["index_lag"]
+    lines = [_figure("memories", row["records"])]
+    for name, heading in (("by_status", "by status"), ("by_scope", "by scope (live)"), ("by_form", "by form (live)")):
+        lines += [say(heading), *table(name)]
     lines += [
-        f"{'mean confidence (live)':<30} {row['mean_confidence']:>8.2f}",
-        f"{'oldest':<30} {row['oldest'] or '-'}",
-        f"{'newest':<30} {row['newest'] or '-'}",
-        f"{'events':<30} {row['events']:>8}",
-        f"{'links':<30} {row['links']:>8}",
-        f"{'erased for good':<30} {row['tombstones']:>8}",
-        f"{'turns that wait to be read':<30} {row['turns_waiting']:>8}",
-        f"{'conversations summed up':<30} {row['summaries']['live']:>8}",
-        f"{'lost by summing up':<30} {row['summaries']['gaps']:>8}",
-        f"{'behind in the index':<30} {lag:>8}",
-        f"{'embedder':<30} {row['embedder']}",
-        *(_vector_line(row, name, what) for name, what in (("vectors", "memories"), ("turn_vectors", "messages"))),
-        f"{'tokens today':<30} {row['tokens_today']:>8}",
+        _figure("mean confidence (live)", f"{row['mean_confidence']:.2f}"),
+        f"{say('oldest'):<30} {row['oldest'] or '-'}",
+        f"{say('newest'):<30} {row['newest'] or '-'}",
+        _figure("events", row["events"]),
+        _figure("links", row["links"]),
+        _figure("erased for good", row["tombstones"]),
+        _figure("turns that wait to be read", row["turns_waiting"]),
+        _figure("conversations summed up", row["summaries"]["live"]),
+        _figure("lost by summing up", row["summaries"]["gaps"]),
+        _figure("behind in the index", lag),
+        f"{say('embedder'):<30} {translate(row['embedder'])}",
+        _vector_line("memories found by meaning", row["vectors"]),
+        _vector_line("messages found by meaning", row["turn_vectors"]),
+        _figure("tokens today", row["tokens_today"]),
     ]
     room = {**row["room"], "in all": sum(row["room"].values())}
-    lines += [f"{name.replace('_', ' ') + ' (bytes)':<30} {size:>12}" for name, size in room.items()]
+    lines += [f"{say(name.replace('_', ' ')) + ' (bytes)':<30} {size:>12}" for name, size in room.items()]
     return [*filter(None, lines)]
 
 
-def _vector_line(row: dict[str, Any], name: str, what: str) -> str:
-    figures = row[name]
+def _figure(name: str, value: object) -> str:
+    return f"{say(name):<30} {value!s:>8}"
+
+
+def _vector_line(name: str, figures: dict[str, int] | None) -> str:
     if figures is None:
         return ""
-    waiting = f"  ({figures['waiting']} wait)" if figures["waiting"] else ""
-    return f"{what + ' found by meaning':<30} {figures['placed']:>8}{waiting}"
+    waiting = "  " + say("({count} wait)", count=figures["waiting"]) if figures["waiting"] else ""
+    return f"{_figure(name, figures['placed'])}{waiting}"

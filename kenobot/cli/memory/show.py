@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from itertools import groupby
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.memory.record_text import record_line, record_row
+from kenobot.cli.language import say, translate
+from kenobot.cli.memory.record_text import print_records, record_row
+from kenobot.cli.table import flat
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.control import history as past
 from kenobot.cognitive.control.find import resolve_reference
@@ -24,7 +27,8 @@ _FORMS = ("note", "episode", "scratchpad", "profile", "procedure", "entity", "bo
 _LINKS = 20
 _SHOWN_FORMS = tuple(form for form in _FORMS if form != "box")
 _ALL = 1_000_000
-_NOTHING = "Nothing is remembered here yet."
+_TIMES = ("created", "updated", "valid_from", "valid_until", "last_seen", "last_used", "expires")
+_NOTHING = "Nothing is remembered here yet: `kenobot memory remember TEXT` begins."
 
 
 def list_(context: CommandContext) -> int:
@@ -33,12 +37,24 @@ def list_(context: CommandContext) -> int:
     forms = (args.form,) if args.form else _SHOWN_FORMS
     with context.read() as connection:
         if moment is not None:
-            records = past.alive_at(connection, context.scopes, moment, forms, args.limit)
+            records = past.alive_at(connection, context.scopes, moment, forms, _ALL)
         else:
             statuses = () if args.status == "all" else (args.status,)
-            records = list_records(connection, context.scopes, statuses, forms, args.limit)
-    rows = [record_row(record) for record in records if record.confidence >= args.min_confidence]
-    return options.print_rows(rows, args.json, record_line, _NOTHING)
+            records = list_records(connection, context.scopes, statuses, forms, _ALL)
+    sure = (record for record in records if record.confidence >= args.min_confidence)
+    return _print(context, [record_row(record) for record in islice(sure, args.limit)])
+
+
+def _print(context: CommandContext, rows: list[dict[str, Any]]) -> int:
+    """Print records, or why there are none. Returns the exit code."""
+    args = context.args
+    if not rows:
+        fit = options.given_filters(args, "--scope", "--status", "--form", "--min-confidence", "--as-of")
+        return options.print_failure(f"No memory fits {fit}: leave out what is too narrow." if fit else _NOTHING)
+    if args.json:
+        return options.print_rows(rows, True, str)
+    print_records(rows)
+    return 0
 
 
 def show(context: CommandContext) -> int:
@@ -48,13 +64,7 @@ def show(context: CommandContext) -> int:
     with context.read() as connection:
         records = list_records(connection, context.scopes, ("active",), _SHOWN_FORMS, _ALL)
     rows = [record_row(each) for each in sorted(records, key=lambda each: (each.scope, each.created, each.id))]
-    if context.args.json or not rows:
-        return options.print_rows(rows, context.args.json, record_line, _NOTHING)
-    for number, (scope, group) in enumerate(groupby(rows, key=lambda row: str(row["scope"]))):
-        print(("\n" if number else "") + one_line(scope))
-        for row in group:
-            print(record_line(row))
-    return 0
+    return _print(context, rows)
 
 
 def _show_one(context: CommandContext, connection: Connection, record: Record) -> int:
@@ -70,14 +80,14 @@ def _show_one(context: CommandContext, connection: Connection, record: Record) -
         {"to": link.dst if link.src == record.id else link.src, "type": link.type, "confidence": link.confidence}
         for link in record_links.links_around(connection, record.id, context.scopes, _LINKS)
     ]
-    return options.print_rows([row], context.args.json, _record_text)
+    return options.print_rows([row], context.args.json, partial(_record_text, context))
 
 
 def history(context: CommandContext) -> int:
     with context.read() as connection:
         record = resolve_reference(connection, context.args.ref, context.scopes)
         rows = [asdict(change) for change in past.history(connection, record.id, context.scopes)]
-    return options.print_rows(rows, context.args.json, _change_lines, "Nothing is known of its past.")
+    return options.print_rows(rows, context.args.json, partial(_change_lines, context), "Nothing is known of its past.")
 
 
 def why(context: CommandContext) -> int:
@@ -91,22 +101,22 @@ def why(context: CommandContext) -> int:
             if reply is None:
                 return options.print_failure("Nothing was answered there yet: `kenobot chat` begins a conversation.")
             return _print_why(connection, reply, context)
-    return options.print_rows(rows, args.json, _origin_lines)
+    return options.print_rows(rows, args.json, partial(_origin_lines, context))
 
 
 def _print_why(connection: Connection, reply: past.ReplyExplanation, context: CommandContext) -> int:
     """Print the memories behind a reply, then those that were only in view."""
     as_json = context.args.json
     if not as_json:
-        print(one_line(f"{reply.at[:16]}  {reply.session}  {_short(reply.question)}"))
+        print(one_line(f"{context.local_time(reply.at)}  {reply.session}  {_short(reply.question)}"))
     behind, others = reply.told_apart()
     parts = ((behind, True, "Behind the answer:"), (others, False, "In view besides, without a word of it:"))
     for used, is_behind, heading in parts:
         rows = [_used_row(connection, each, context) | {"behind": is_behind} for each in used]
         if rows and not as_json:
-            print(heading)
+            print(say(heading))
         if rows:
-            options.print_rows(rows, as_json, _origin_lines)
+            options.print_rows(rows, as_json, partial(_origin_lines, context))
     if not behind:
         return options.print_failure("No memory stands behind the answer: only the conversation itself.")
     return 0
@@ -138,34 +148,47 @@ def _used_row(connection: Connection, used: UsedMemory, context: CommandContext)
     return row
 
 
-def _origin_lines(row: Mapping[str, Any]) -> str:
+def _origin_lines(context: CommandContext, row: Mapping[str, Any]) -> str:
     if row["text"] is None:
-        return f"  {row['id']:>5}  (forgotten, or not to be shown)"
-    lines = [f"  {row['id']:>5}  {one_line(str(row['text']))}  (by {row['source']}, {str(row['created'])[:16]})"]
+        return f"  {row['id']:>5}  {say('(forgotten, or not to be shown)')}"
+    by = say("(by {source}, {day})", source=say(row["source"]), day=context.local_time(row["created"]))
+    lines = [f"  {row['id']:>5}  {flat(row['text'])}  {by}"]
     if row.get("because"):
-        lines.append(f"         {one_line(str(row['because']))}")
-    lines += [
-        f"         {said['trust']} in {said['session']}, {said['at'][:16]}: {one_line(_short(said['text']))}"
-        for said in row["said"]
-    ]
+        lines.append(f"         {flat('; '.join(map(translate, row['because'].split('; '))))}")
+    for said in row["said"]:
+        at = context.local_time(said["at"])
+        head = say("{trust} in {session}, {at}:", trust=say(said["trust"]), session=said["session"], at=at)
+        lines.append(f"         {head} {flat(_short(said['text']))}")
     return "\n".join(lines)
 
 
-def _record_text(row: Mapping[str, Any]) -> str:
-    skipped = ("text", "links")
-    head = [f"{name + ':':<22} {one_line(str(value))}" for name, value in row.items() if name not in skipped and value]
-    links = [f"{'link:':<22} {link['type']} #{link['to']} ({link['confidence']:.2f})" for link in row["links"]]
+def _record_text(context: CommandContext, row: Mapping[str, Any]) -> str:
+    """A record in full: every column that holds something."""
+    shown = {name: value for name, value in row.items() if name not in ("text", "links") and value not in ("", None)}
+    shown |= {name: context.local_time(shown[name]) for name in _TIMES if name in shown}
+    head = [f"{say(name) + ':':<22} {one_line(_plain(value))}" for name, value in shown.items() if value != []]
+    links = [
+        f"{say('link') + ':':<22} {say(link['type'])} #{link['to']} ({link['confidence']:.2f})" for link in row["links"]
+    ]
     return "\n".join([*head, *links, "", escape_controls(row["text"])])
 
 
-def _change_lines(row: Mapping[str, Any]) -> str:
-    undone = " (undone)" if row["undone"] else ""
-    head = f"{row['event']:>6}  {row['at'][:19]}  {row['kind']}{undone} by {row['actor']}"
-    lines = [head + (f": {row['reason']}" if row["reason"] else "")]
+def _plain(value: object) -> str:
+    """A column's value in plain words."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {each}" for name, each in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else say(str(value))
+
+
+def _change_lines(context: CommandContext, row: Mapping[str, Any]) -> str:
+    undone = f" ({say('undone')})" if row["undone"] else ""
+    by = say("by {actor}", actor=say(row["actor"]))
+    head = f"{row['event']:>6}  {context.local_time(row['at'])}  {say(row['kind'])}{undone} {by}"
+    lines = [head + (f": {translate(row['reason'])}" if row["reason"] else "")]
     lines += [
-        f"          {name}: {_short(str(before))} → {_short(str(after))}" for name, before, after in row["changes"]
+        f"          {say(name)}: {_short(str(before))} → {_short(str(after))}" for name, before, after in row["changes"]
     ]
-    return "\n".join(one_line(line) for line in lines)
+    return "\n".join(map(one_line, lines))
 
 
 def _short(text: str, longest: int = 120) -> str:

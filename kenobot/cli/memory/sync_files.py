@@ -5,6 +5,7 @@ import sys
 
 from kenobot.app.wiring import sleep_policy
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import translate
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.storage.database import Database
@@ -44,7 +45,7 @@ async def _sync(context: CommandContext) -> int:
         touched += await files.sync_in()
         await files.stop()
         for problem in files.problems:
-            print(problem, file=sys.stderr)
+            print(translate(problem), file=sys.stderr)
         return touched
     finally:
         await database.close()

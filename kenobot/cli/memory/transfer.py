@@ -11,11 +11,13 @@ from typing import TextIO
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say, translate
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, make_home, sync_files
 from kenobot.cognitive.control import export as portable
 from kenobot.cognitive.control.export import MemoryImportReport
 from kenobot.cognitive.mirror import rebuild as rebuilding
 from kenobot.cognitive.mirror.paths import is_memory_file
+from kenobot.core.redaction import one_line
 from kenobot.storage.connection import connect
 from kenobot.storage.database import run_steps
 
@@ -32,7 +34,8 @@ def export(context: CommandContext) -> int:
             count = _write(Path(file), lines, _progress(context))
     except OSError as error:
         return options.print_failure(f"{file} cannot be written: {error.strerror}.", options.FAILED)
-    print(f"{file}: {count} lines. It holds what you told the bot: keep it where only you can read it.")
+    kept = "{file}: {count} lines. It holds what you told the bot: keep it where only you can read it."
+    print(say(kept, file=one_line(file), count=count))
     return 0
 
 
@@ -81,9 +84,9 @@ def sync(context: CommandContext) -> int:
     context.require_database()
     touched = sync_files(context)
     if touched is None:
-        return options.print_row({"running": True}, context.args.json, BOT_IS_RUNNING)
+        return options.print_row({"running": True}, context.args.json, translate(BOT_IS_RUNNING))
     text = f"Files and memory agree: {touched} facts were taken in from your edits."
-    return options.print_row({"running": False, "touched": touched}, context.args.json, text)
+    return options.print_row({"running": False, "touched": touched}, context.args.json, translate(text))
 
 
 def rebuild(context: CommandContext) -> int:
@@ -103,13 +106,12 @@ def rebuild(context: CommandContext) -> int:
         )
     if not args.dry_run:
         sync_files(context)
-    states = ", ".join(f"{count} {status}" for status, count in report.by_status.items())
+    states = ", ".join(f"{count} {say(status)}" for status, count in report.by_status.items())
     made = "Would make" if args.dry_run else "Made"
     for problem in () if args.json else report.problems:
-        print(problem, file=sys.stderr)
-    return options.print_row(
-        asdict(report), args.json, f"{made} {report.records} memories ({states}), {report.links} links."
-    )
+        print(translate(problem), file=sys.stderr)
+    text = translate(f"{made} {report.records} memories ({states}), {report.links} links.")
+    return options.print_row(asdict(report), args.json, text)
 
 
 def _progress(context: CommandContext) -> Callable[[int], None] | None:
@@ -149,9 +151,12 @@ def _write(path: Path, lines: Iterator[str], tell: Callable[[int], None] | None)
 
 def _print_report(context: CommandContext, report: MemoryImportReport) -> int:
     dry_run: bool = context.args.dry_run
-    lines = ["Would be brought in:" if dry_run else "Brought in:"]
+    lines = [say("Would be brought in:") if dry_run else say("Brought in:")]
     for kind, count in report.added.items():
         if count or report.already_known[kind]:
-            lines.append(f"  {kind:<10} {count:>8} new  {report.already_known[kind]:>8} known")
-    lines += [f"  {count} left out: {why}" for why, count in report.skipped.items()]
+            known = report.already_known[kind]
+            lines.append(f"  {say(kind):<10} {count:>8} {say('new')}  {known:>8} {say('known')}")
+    lines += [
+        say("  {count} left out: {why}", count=count, why=translate(why)) for why, count in report.skipped.items()
+    ]
     return options.print_row({"dry_run": dry_run, **asdict(report)}, context.args.json, "\n".join(lines))

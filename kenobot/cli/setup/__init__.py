@@ -5,13 +5,14 @@ import importlib
 import os
 import subprocess
 import sys
-from importlib import resources
 from pathlib import Path
 
 from kenobot.app.embedder_choice import choose_embedder
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say, translate
 from kenobot.cli.setup import toml_edit
+from kenobot.cli.setup.config_text import current_text
 from kenobot.cli.setup.wizard import SetupChanges, Wizard
 from kenobot.core import plugins
 from kenobot.core.redaction import one_line
@@ -27,7 +28,7 @@ _PACKAGE = "kenobot[embedded]"
 
 def setup(context: CommandContext) -> int:
     home, loaded = context.home, context.loaded
-    text = _current_text(home)
+    text = current_text(home)
     changes = _from_flags(context.args, loaded)
     plugin = context.plugin_context
     if not context.args.yes and not _ask(changes, plugin):
@@ -48,13 +49,6 @@ def setup(context: CommandContext) -> int:
         print(_install_embedder(after, plugin))
     _print_next_steps(home, after, changes, bool(context.args.home))
     return 0
-
-
-def _current_text(home: Home) -> str:
-    """kenobot.toml as it is, or the shipped one, in which every key is a comment."""
-    if home.config_file.exists():
-        return home.config_file.read_bytes().decode("utf-8")
-    return resources.files("kenobot").joinpath("config", "kenobot.toml").read_text("utf-8")
 
 
 def _from_flags(args: argparse.Namespace, loaded: ResolvedSettings) -> SetupChanges:
@@ -88,14 +82,15 @@ def _from_flags(args: argparse.Namespace, loaded: ResolvedSettings) -> SetupChan
 def _ask(changes: SetupChanges, plugin: PluginContext) -> bool:
     """Let the wizard ask. False when there is nobody to answer."""
     if not sys.stdin.isatty():
-        print("kenobot: nobody is here to answer questions: add --yes to ask none.", file=sys.stderr)
+        options.print_failure("Nobody is here to answer questions: add --yes to ask none.")
         return False
     embedder = changes.loaded.settings.memory.embedder
     installable = embedder == "auto" and choose_embedder(changes.loaded, plugin).embedder is None
     try:
         Wizard(changes, installable).run()
     except EOFError:
-        print("\nkenobot: nothing was changed.", file=sys.stderr)
+        print(file=sys.stderr)
+        options.print_failure("Nothing was changed.")
         return False
     return True
 
@@ -136,8 +131,8 @@ def _install_embedder(loaded: ResolvedSettings, plugin: PluginContext) -> str:
     importlib.invalidate_caches()
     choice = choose_embedder(loaded, plugin)
     if choice.embedder is not None:
-        return f"Memories are found by their meaning, with {choice.embedder.model_id}."
-    return f"Memories are found by words alone: {why or choice.reason}"
+        return say("Memories are found by their meaning, with {model}.", model=choice.embedder.model_id)
+    return say("Memories are found by words alone: {why}", why=translate(why or choice.reason))
 
 
 def _pip_install() -> str:
@@ -156,14 +151,15 @@ def _pip_install() -> str:
 
 
 def _print_next_steps(home: Home, after: ResolvedSettings, changes: SetupChanges, elsewhere: bool) -> None:
-    print(f"KenoBot is set up in {one_line(str(home.path))}.")
+    print(say("KenoBot is set up in {home}.", home=one_line(str(home.path))))
     for name in changes.secrets:
-        print(f"Saved credentials/{name}, readable by you only.")
+        print(say("Saved credentials/{name}, readable by you only.", name=name))
     for section, key in changes.values:
         origin = after.origin(f"{section}.{key}")
         if origin.startswith("environment "):
-            print(f"Note: {section}.{key} is overruled by {origin.removeprefix('environment ')} in the environment.")
+            print(say("Note: {name} in the environment overrules it.", name=origin.removeprefix("environment ")))
     option = f" --home {one_line(str(home.path))}" if elsewhere else ""
-    print(f"Talk to it here:  kenobot chat{option}")
+    print(f"{say('Talk to it here:')}  kenobot chat{option}")
     if after.settings.channels.enabled:
-        print(f"Serve {', '.join(after.settings.channels.enabled)}:  kenobot run{option}")
+        serve = say("Serve {channels}:", channels=", ".join(after.settings.channels.enabled))
+        print(f"{serve}  kenobot run{option}")

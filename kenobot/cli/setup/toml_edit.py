@@ -8,7 +8,7 @@ from typing import Any
 from kenobot.core import lazy
 from kenobot.ports.errors import ConfigError
 
-Value = str | bool | list[str]
+Value = str | bool | int | float | list[str]
 
 _HEADER = lazy.regex(r"\s*\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(?:#.*)?")
 _ANY_HEADER = lazy.regex(r"\s*\[")

@@ -1,17 +1,23 @@
 """`kenobot sleep`: consolidate memory now, report on it, and undo it."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kenobot.agent.background.sleep import next_sleep_time
 from kenobot.app.wiring import sleep_policy
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.memory.sync_files import sync_files
+from kenobot.cli.language import say, translate
+from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cli.sleep import run_night
+from kenobot.cli.sleep.report_text import as_markdown
 from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.sleep import night, run_rows
-from kenobot.cognitive.sleep.report import NightReport, as_json, as_markdown, build_report, is_large
+from kenobot.cognitive.sleep.consolidate import entities, profile, synthesize
+from kenobot.cognitive.sleep.consolidate.pairs import pair_review
+from kenobot.cognitive.sleep.plan.passes import Pass
+from kenobot.cognitive.sleep.report import NightReport, as_json, build_report, is_large
 from kenobot.cognitive.sleep.run_rows import SleepRun
 from kenobot.cognitive.store import sleep_plans
 from kenobot.core import log
@@ -20,20 +26,58 @@ from kenobot.core.settings.home import AlreadyLocked
 from kenobot.storage.connection import Connection
 
 _PHASES: tuple[Phase, ...] = ("consolidate", "errors", "prune", "improve")
+_PASSES: Mapping[str, Sequence[Pass]] = {
+    "merge": (pair_review.DUPLICATES, pair_review.CONTRADICTIONS, entities.PASS),
+    "synthesize": (synthesize.PASS, profile.PASS),
+    "prune": night.MEMORY_PRUNER,
+}
 _NEVER = "There has been no run yet: `kenobot sleep run` starts one."
 
 
 def run(context: CommandContext) -> int:
+    phases = tuple(phase for phase in _PHASES if phase in (context.args.phase or _PHASES))
+    return _sleep(context, phases, night.NIGHT, dry_run=context.args.dry_run)
+
+
+def run_passes(context: CommandContext) -> int:
+    """Run the passes of sleep that `kenobot memory merge`, `synthesize` or `prune` stands for."""
+    passes = _PASSES[context.args.command]
+    phases = tuple(phase for phase in _PHASES if phase in {one.phase for one in passes})
+    return _sleep(context, phases, passes, dry_run=context.args.dry_run)
+
+
+def reflect(context: CommandContext) -> int:
+    return _sleep(context, _PHASES, night.NIGHT, dry_run=True)
+
+
+def backfill(context: CommandContext) -> int:
+    _configure_log(context)
+    try:
+        with context.home.lock():
+            extracted = asyncio.run(run_night.extract_pending(context))
+    except AlreadyLocked:
+        return options.print_row({"running": True}, context.args.json, translate(BOT_IS_RUNNING))
+    text = say(
+        "Turns read: {turns}. Turns that still wait: {waiting}.", turns=extracted.read, waiting=extracted.waiting
+    )
+    return options.print_row({"turns": extracted.read, "waiting": extracted.waiting}, context.args.json, text)
+
+
+def _sleep(context: CommandContext, phases: tuple[Phase, ...], passes: Sequence[Pass], *, dry_run: bool) -> int:
+    """Run passes of sleep, or find out what they would do, and print the report. Returns the exit code."""
+    _configure_log(context)
+    act = run_night.dry_run if dry_run else run_night.run_sleep
+    try:
+        finished = asyncio.run(act(context, phases, passes))
+    except AlreadyLocked as error:
+        return options.print_failure(f"{error} `kenobot sleep status` shows how far it is.", options.FAILED)
+    return _print_report(context, finished, dry_run=dry_run)
+
+
+def _configure_log(context: CommandContext) -> None:
     loaded = context.loaded
     context.require_database()
     log.configure("warning", loaded.settings.log.format, loaded.secrets())
-    phases = tuple(phase for phase in _PHASES if phase in (context.args.phase or _PHASES))
-    act = run_night.dry_run if context.args.dry_run else run_night.run_sleep
-    try:
-        finished = asyncio.run(act(context, phases))
-    except AlreadyLocked as error:
-        return options.print_failure(f"{error} `kenobot sleep status` shows how far it is.", options.FAILED)
-    return _print_report(context, finished, dry_run=context.args.dry_run)
 
 
 def status(context: CommandContext) -> int:
@@ -43,7 +87,7 @@ def status(context: CommandContext) -> int:
         if last is None:
             return options.print_failure(_NEVER)
         row = _status(context, connection, last)
-    return options.print_rows([row], context.args.json, _status_lines)
+    return options.print_rows([row], context.args.json, lambda row: _status_lines(context, row))
 
 
 def report(context: CommandContext) -> int:
@@ -66,12 +110,15 @@ def undo(context: CommandContext) -> int:
         sync_files(context)
     row: dict[str, Any] = {"run": undone.run, "undone": [*undone.undone], "unchanged": undone.unchanged}
     row["kept"] = [{"event": kept.event, "what": kept.kind, "why": kept.reason} for kept in undone.conflicts]
-    lines = [f"Night {undone.run}: {len(undone.undone)} decisions were taken back."]
+    lines = [say("Night {number}: {count} decisions were taken back.", number=undone.run, count=len(undone.undone))]
     if undone.unchanged:
-        lines.append(f"{undone.unchanged} more changed no memory: links, notes and proposals.")
+        lines.append(say("{count} more changed no memory: links, notes and proposals.", count=undone.unchanged))
     if undone.conflicts:
-        lines.append(f"{len(undone.conflicts)} could not be taken back:")
-    lines += [f"  {kept.event:>6}  {one_line(kept.kind)}: {one_line(kept.reason)}" for kept in undone.conflicts]
+        lines.append(say("{count} could not be taken back:", count=len(undone.conflicts)))
+    lines += [
+        f"  {kept.event:>6}  {one_line(say(kept.kind))}: {one_line(translate(kept.reason))}"
+        for kept in undone.conflicts
+    ]
     return options.print_row(row, context.args.json, "\n".join(lines))
 
 
@@ -107,16 +154,19 @@ def _status(context: CommandContext, connection: Connection, last: SleepRun) -> 
     }
 
 
-def _status_lines(row: Any) -> str:
-    lines = [f"{row['state']}; night {row['run']} began {row['at'][:16]} UTC ({row['cause']}, {row['night']})"]
-    lines.append(f"  {row['passes']} passes, {row['decisions']} decisions, {row['tokens']} tokens")
+def _status_lines(context: CommandContext, row: Any) -> str:
+    began = "{state}; night {number} began {at} ({cause}, {night})"
+    words = {"state": say(row["state"]), "cause": say(row["cause"]), "night": say(row["night"])}
+    lines = [say(began, number=row["run"], at=context.local_time(row["at"]), **words)]
+    figures = "  {passes} passes, {decisions} decisions, {tokens} tokens"
+    lines.append(say(figures, passes=row["passes"], decisions=row["decisions"], tokens=row["tokens"]))
     if row["large"]:
-        lines.append(f"  many at once: {', '.join(row['large'])}")
-    lines += [f"  trouble in {name}: {why}" for name, why in row["trouble"].items()]
+        lines.append(say("  many at once: {names}", names=", ".join(row["large"])))
+    lines += [say("  trouble in {name}: {why}", name=name, why=translate(why)) for name, why in row["trouble"].items()]
     if row["state"] == "cut short":
-        lines.append("  `kenobot sleep run` goes on with it; so does the bot, within an hour")
+        lines.append(say("  `kenobot sleep run` goes on with it; so does the bot, within an hour"))
     elif row["next"]:
-        lines.append(f"  the next one is due {row['next'][:16]} UTC")
+        lines.append(say("  the next one is due {at}", at=context.local_time(row["next"])))
     else:
-        lines.append("  it does not sleep by itself: `sleep.enabled` is false")
-    return "\n".join(one_line(line) for line in lines)
+        lines.append(say("  it does not sleep by itself: `sleep.enabled` is false"))
+    return "\n".join(map(one_line, lines))

@@ -4,7 +4,9 @@ import contextlib
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from kenobot.agent.background.extraction import build_extraction_worker
@@ -14,29 +16,34 @@ from kenobot.agent.model_router import ModelRouter
 from kenobot.app import background, plugin_instances, wiring
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
+from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.apply_change import NightUndo, undo_decisions
 from kenobot.cognitive.sleep.cycle import NightProgress
+from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.report import NightReport
 from kenobot.cognitive.store import sleep_plans
 from kenobot.core import plugins
 from kenobot.core.bus import Bus
 from kenobot.core.settings.home import AlreadyLocked, Home
+from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
 _DRAFT = ".sleep-"
 _BATCH = 20  # decisions that are undone in one transaction
 _NEWEST = 2**62
+_MOST_TURNS = 10_000  # of a chat, that are counted
 
 
 # ── a night ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def run_sleep(context: CommandContext, phases: tuple[Phase, ...]) -> NightReport:
-    """Run `phases`, after the rest of an interrupted run. Raises AlreadyLocked or StoreError."""
+async def run_sleep(context: CommandContext, phases: tuple[Phase, ...], passes: Sequence[Pass]) -> NightReport:
+    """Run the `passes` of `phases`, after the rest of an interrupted run. Raises AlreadyLocked or StoreError."""
     with contextlib.ExitStack() as stack:
         alone = True
         try:
@@ -45,12 +52,42 @@ async def run_sleep(context: CommandContext, phases: tuple[Phase, ...]) -> Night
             alone = False
             context.require_current_schema()
         async with _opened(context, alone=alone) as (parts, model):
-            worker = background.build_sleep_worker(context.loaded.settings, parts, model, unthrottled=alone)
-            finished = await worker.sleep("command", phases, print_progress)
-            if not set(phases) <= set(finished.run.phases):
-                print("That was the rest of a night that had been cut short.", file=sys.stderr)
-                finished = await worker.sleep("command", phases, print_progress)
-            return finished
+            settings = context.loaded.settings
+            cut_short = await parts.database.read(partial(run_rows.last_run, state="running"))
+            if cut_short is not None:
+                rest = background.build_sleep_worker(settings, parts, model, unthrottled=alone)
+                finished = await rest.sleep("command", phases, print_progress)
+                print(say("That was the rest of a night that had been cut short."), file=sys.stderr)
+                if set(phases) <= set(finished.run.phases):
+                    return finished
+            chosen = replace(parts, passes=passes)
+            worker = background.build_sleep_worker(settings, chosen, model, unthrottled=alone)
+            return await worker.sleep("command", phases, print_progress)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedTurns:
+    """How many turns were read for memories, and how many still wait."""
+
+    read: int
+    waiting: int
+
+
+async def extract_pending(context: CommandContext) -> ExtractedTurns:
+    """Extract from all pending turns and index what is not indexed yet. The home is locked. Raises StoreError."""
+    async with _opened(context, alone=True) as (parts, _):
+        assert parts.extraction is not None and parts.indexer is not None
+        before = await parts.database.read(_pending_turns)
+        await parts.extraction.drain()
+        waiting = await parts.database.read(_pending_turns)
+    with context.index():
+        return ExtractedTurns(before - waiting, waiting)
+
+
+def _pending_turns(connection: Connection) -> int:
+    """Return how many turns wait to be extracted from, of each chat up to a bound."""
+    sessions = buffer.sessions_with_pending(connection)
+    return sum(len(buffer.pending_turns(connection, session, _MOST_TURNS)) for session in sessions)
 
 
 @contextlib.asynccontextmanager
@@ -90,7 +127,7 @@ async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tupl
         index.close()
 
 
-async def dry_run(context: CommandContext, phases: tuple[Phase, ...]) -> NightReport:
+async def dry_run(context: CommandContext, phases: tuple[Phase, ...], passes: Sequence[Pass]) -> NightReport:
     """Run `phases` on a copy of the database, without a model. Raises AlreadyLocked or StoreError."""
     home, settings = context.home, context.loaded.settings
     with home.sleep_lock():
@@ -102,7 +139,7 @@ async def dry_run(context: CommandContext, phases: tuple[Phase, ...]) -> NightRe
             database = Database.open(copy, Path(folder) / "backups")
             bus = Bus(context.clock)
             try:
-                parts = SleepContext(database, bus, context.clock, context.zone, contextlib.nullcontext)
+                parts = SleepContext(database, bus, context.clock, context.zone, contextlib.nullcontext, passes=passes)
                 worker = background.build_sleep_worker(settings, parts, None, unthrottled=True)
                 return await worker.sleep("rehearsal", phases, print_progress)
             finally:
@@ -112,12 +149,16 @@ async def dry_run(context: CommandContext, phases: tuple[Phase, ...]) -> NightRe
 
 async def print_progress(step: NightProgress) -> None:
     """Print the progress of a run on stderr."""
-    where = f"{step.number}/{step.total} {step.sleep_pass.phase}: {step.sleep_pass.name}"
-    if step.result is None:
+    where = f"{step.number}/{step.total} {say(step.sleep_pass.phase)}: {step.sleep_pass.name}"
+    result = step.result
+    if result is None:
         options.show_progress(f"{where} …")
         return
-    outcome = "failed" if step.result.trouble and not step.result.done else f"{step.result.done} decisions"
     options.show_progress()
+    if not (result.done or result.trouble) and sys.stderr.isatty():
+        return  # a person is shown the passes that did something
+    failed = result.trouble and not result.done
+    outcome = say("failed") if failed else say("{count} decisions", count=result.done)
     print(f"{where}, {outcome}", file=sys.stderr, flush=True)
 
 

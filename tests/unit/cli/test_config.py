@@ -18,8 +18,8 @@ def test_values_and_where_they_come_from(cli: Cli, home: Home, monkeypatch: pyte
     code, out, _ = cli("config")
     assert code == 0
     lines = {line.split()[0]: line.split()[1:] for line in out.splitlines()}
-    assert lines["bot.name"] == ["Ana", "environment", "KENOBOT_BOT__NAME"]
-    assert lines["memory.days"] == ["3", "default"]
+    assert lines["bot.name"] == ["environment", "KENOBOT_BOT__NAME", "Ana"]
+    assert lines["memory.days"] == ["default", "3"]
     assert not home.path.exists()
 
 
@@ -56,3 +56,36 @@ def test_mistakes_are_listed(cli: Cli, home: Home) -> None:
     code, out, err = cli("config")
     assert (code, out) == (78, "")
     assert len(err.splitlines()) == 2
+
+
+def test_one_setting_is_read_and_written(cli: Cli, home: Home) -> None:
+    """The file keeps its comments, a text needs no quotes, and what would not start is not written."""
+    assert cli("config", "get", "memory.days") == (0, "3\n", "")
+    code, out, _ = cli("config", "set", "bot.name", "Ana", "la", "Roja")
+    assert (code, out.splitlines()[0]) == (0, "bot.name = Ana la Roja")
+    assert cli("config", "set", "memory.days", "5")[0] == 0
+    assert cli("config", "set", "bot.name", "7")[0] == 0
+    assert cli("config", "get", "bot.name")[1] == "7\n"
+    assert cli("config", "get", "memory.days")[1] == "5\n"
+    text = home.config_file.read_text("utf-8")
+    assert text.count("#") > 50
+    for key, value, code in (("memory.days", "many", 78), ("memory.dayz", "3", 78), ("name", "Ana", 2)):
+        assert cli("config", "set", key, value)[0] == code
+    assert home.config_file.read_text("utf-8") == text
+
+
+def test_a_secret_is_not_written_into_the_settings(cli: Cli, home: Home) -> None:
+    """Nor shown."""
+    code, out, err = cli("config", "set", "providers.anthropic.api_key", "sk-ant-0123456789abcdef")
+    assert (code, out) == (78, "")
+    assert "has no place in kenobot.toml" in err
+    assert "0123456789" not in err
+    assert not home.config_file.exists()
+
+
+def test_an_unknown_setting_and_half_a_command_are_explained(cli: Cli) -> None:
+    """With the nearest name, or with what to write."""
+    assert cli("config", "get", "bot.nam") == (2, "", 'There is no setting bot.nam; did you mean "bot.name"?\n')
+    for words in (["get"], ["set", "bot.name"], ["get", "bot.name", "x"]):
+        code, _, err = cli("config", *words)
+        assert (code, "config set KEY VALUE" in err) == (2, True)

@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from kenobot.cli.table import display_width, shortened
+from kenobot.cognitive.sleep import night
 from kenobot.core.settings.home import Home
 from kenobot.storage.connection import connect
 from tests.unit.cli.memory_home import files, remember, rows, texts
@@ -221,3 +223,73 @@ def test_the_first_memory_makes_a_home(cli: Cli, home: Home) -> None:
     assert texts(cli) == ["likes tea"]
     assert home.identity.exists()
     assert "likes tea" in files(home)
+
+
+# ── lists for people ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_list_is_a_table_cut_to_the_width(cli: Cli, by_words: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Heads, the scope, and one line a memory whatever its text: no line is longer than the terminal."""
+    remember(cli, "The printer jams\nwhen paper is humid, and then it prints 日本語 twice " + "and again " * 20)
+    monkeypatch.setenv("COLUMNS", "70")
+    head, line = cli("memory", "list")[1].splitlines()
+    assert head.split() == ["#", "since", "scope", "kind", "memory"]
+    assert line.split()[:3] == ["1", "2026-02-14", "owner"]
+    assert "jams when paper" in line
+    assert line.endswith("…")
+    assert display_width(line) <= 70
+
+
+@pytest.mark.parametrize(
+    "text", ["", "plain words", "日本語のメモ", "e\u0301te\u0301", "👩‍💻 at work", "mixed 中 text"]
+)
+@pytest.mark.parametrize("width", [1, 5, 80])
+def test_what_is_shortened_fits(text: str, width: int) -> None:
+    """Whatever the script, it takes no more columns than there are, and a text that fits stays whole."""
+    cut = shortened(text, width)
+    assert display_width(cut) <= max(width, 1)
+    assert cut == text or cut.endswith("…")
+
+
+def test_an_empty_list_names_the_filter_that_left_nothing(cli: Cli, made: Home) -> None:
+    """As it was typed; without one it says how to begin."""
+    assert "`kenobot memory remember TEXT` begins" in cli("memory", "list")[2]
+    nothing = cli("memory", "list", "--form=note", "--scope", "chat:x")[2]
+    assert nothing == "No memory fits --form note --scope chat:x: leave out what is too narrow.\n"
+    assert cli("memory", "log", "--since", "yesterday")[2] == "Nothing has happened to memory with --since yesterday.\n"
+    assert cli("signals", "--type", "message:inn")[2] == 'There is no signal message:inn; did you mean "message:in"?\n'
+
+
+def test_the_limit_counts_what_is_shown(cli: Cli, by_words: None) -> None:
+    """Memories that are less sure than asked for take no place of those that are."""
+    first = remember(cli, "My plumber is called Bruno")
+    assert [row["id"] for row in rows(cli, "list", "--limit", "1", "--min-confidence", "0.9")] == first
+
+
+def test_the_log_speaks_to_people_and_to_scripts(cli: Cli, by_words: None) -> None:
+    """For people, what changed, in words and in their hours; for scripts, every column as it is stored."""
+    (number,) = remember(cli, "My plumber is called Bruno")
+    assert cli("memory", "forget", str(number))[0] == 0
+    head, created, forgotten = cli("memory", "log")[1].splitlines()
+    assert head.split() == ["#", "time", "what", "by", "memory"]
+    assert "created" in created and "Bruno" not in created, "what is forgotten is shown nowhere"
+    assert "the owner said so" in forgotten
+    assert rows(cli, "log")[0]["data"]["reason"] == "it is new"
+
+
+def test_parts_of_sleep_run_by_name(cli: Cli, by_words: None) -> None:
+    """reflect changes nothing; merge, synthesize and prune run their passes and can be undone; backfill is done."""
+    remember(cli, "The printer jams when paper is humid", "When paper is humid the printer jams")
+    before = rows(cli, "log")
+    code, out, _ = cli("memory", "reflect")
+    assert (code, out.splitlines()[0][:25]) == (0, "# What a night would do, ")
+    assert rows(cli, "log") == before
+    for command, names in (
+        ("merge", {"duplicates", "contradictions", "entities"}),
+        ("synthesize", {"synthesize", "profile"}),
+        ("prune", {one.name for one in night.MEMORY_PRUNER}),
+    ):
+        code, out, _ = cli("memory", command, "--json")
+        assert code == 0
+        assert {one["pass"] for one in json.loads(out)["passes"]} == names
+    assert cli("memory", "backfill") == (0, "Turns read: 0. Turns that still wait: 0.\n", "")

@@ -40,7 +40,7 @@ def test_they_are_listed_and_shown(cli: Cli, laid: Home) -> None:
     """One line each, harmless on a terminal; as JSON without what an approval overwrote."""
     code, out, _ = cli("proposals", "list")
     assert code == 0
-    assert [line.split()[:2] for line in out.splitlines()] == [["1", "pending"], ["2", "pending"]]
+    assert [line.split()[:2] for line in out.splitlines()[1:]] == [["1", "pending"], ["2", "pending"]]
     assert "\x1b" not in out
     code, out, _ = cli("proposals", "show", "1", "--json")
     row = json.loads(out)

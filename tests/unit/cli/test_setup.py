@@ -150,7 +150,7 @@ def test_secrets_of_the_moment_are_kept_for_parts_in_use(cli: Cli, home: Home, m
 def test_a_value_that_the_environment_overrules_is_pointed_out(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody shall wonder why a setting has no effect."""
     monkeypatch.setenv("KENOBOT_BOT__NAME", "Eva")
-    assert "bot.name is overruled by KENOBOT_BOT__NAME" in cli("setup", "--yes", "--name", "Ana")[1]
+    assert "Note: KENOBOT_BOT__NAME in the environment overrules it." in cli("setup", "--yes", "--name", "Ana")[1]
 
 
 def test_questions_need_somebody_to_answer(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +197,7 @@ def test_leaving_the_wizard_changes_nothing(cli: Cli, home: Home, monkeypatch: p
     Person(monkeypatch, "es", "Ana")
     code, _, err = cli("setup")
     assert code == 2
-    assert "nothing was changed" in err
+    assert "Nothing was changed." in err
     assert not home.path.exists()
 
 

@@ -164,7 +164,7 @@ def test_a_trouble_is_shown(cli: Cli, database: sqlite3.Connection, monkeypatch:
         raise ValueError("an odd memory")
 
     odd = Pass("odd", "prune", "fails", broken)
-    monkeypatch.setattr(run_night, "SleepContext", partial(SleepContext, passes=(odd,)))
+    monkeypatch.setattr(night, "NIGHT", (odd,))
     code, out, _ = cli("sleep", "run")
     assert code == 0
     assert "**Trouble:** ValueError: an odd memory" in out

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from kenobot.cli.sleep.report_text import as_markdown
 from kenobot.cognitive.policy.sleep import PHASES, SleepPolicy
 from kenobot.cognitive.sleep import run_rows
-from kenobot.cognitive.sleep.report import NightReport, as_json, as_markdown, build_report, is_large
+from kenobot.cognitive.sleep.report import NightReport, as_json, build_report, is_large
 from kenobot.cognitive.sleep.run_rows import PassResult, SleepRun
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START

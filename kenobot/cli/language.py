@@ -1,0 +1,114 @@
+"""Translate the sentences of the command line: English stands in the code, Spanish in `spanish.toml`.
+
+The language is the terminal's. A finished sentence of another room, such as an error, is recognised by its English
+pattern, in which `{}` marks a place for a value.
+"""
+
+import argparse
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+from kenobot.core.i18n import Language, terminal_language
+
+_PREFIX = "kenobot: "
+
+
+class _Value(str):
+    """A value in a Spanish sentence; `{:t}` translates it as well."""
+
+    def __format__(self, spec: str) -> str:
+        return translate(self) if spec == "t" else str(self)
+
+
+class _Catalogue(NamedTuple):
+    sentences: Mapping[str, str]
+    patterns: tuple[tuple[re.Pattern[str], str], ...]
+
+
+def language() -> Language:
+    """Return the terminal's language."""
+    return terminal_language(os.environ)
+
+
+def say(text: str, /, **values: object) -> str:
+    """Say an English sentence of the command line in the terminal's language, and fill in `values`."""
+    told = _catalogue().sentences.get(text, text) if language() == "es" else text
+    return told.format(**{name: _Value(value) for name, value in values.items()}) if values else told
+
+
+def translate(text: str) -> str:
+    """Translate a finished sentence; one without a translation stays as it is."""
+    if language() != "es":
+        return text
+    if text.startswith(_PREFIX):
+        return _PREFIX + translate(text.removeprefix(_PREFIX))
+    sentences, patterns = _catalogue()
+    if text in sentences:
+        return sentences[text]
+    for pattern, spanish in patterns:
+        if match := pattern.fullmatch(text):
+            return spanish.format(*map(_Value, match.groups()))
+    return text
+
+
+def translate_lines(text: str) -> str:
+    """Translate a text as a whole, or else line by line."""
+    whole = translate(text)
+    return whole if whole != text else "\n".join(map(translate, text.split("\n")))
+
+
+def read_commands() -> dict[str, dict[str, Any]]:
+    """Read the commands, with their help in the terminal's language."""
+    commands = _table("commands.toml")
+    if language() == "es":
+        spanish = _table("commands.es.toml")
+        shared = spanish.pop("arguments")
+        for name, help_text in shared.items():
+            commands["arguments"][name]["help"] = help_text
+        for name, texts in spanish.items():
+            command = commands[name]
+            command.update({key: text for key, text in texts.items() if key in command or key == "description"})
+            for argument in _arguments(command.get("arguments", ())):
+                argument["help"] = texts.get(argument_name(argument), argument["help"])
+    return commands
+
+
+def argument_name(argument: Mapping[str, Any]) -> str:
+    """Return the name of an argument of a command; of several, the long one."""
+    name: str = argument.get("name") or argument["names"][-1]
+    return name
+
+
+def speak_in_argparse() -> None:
+    """Have argparse print its own words in the terminal's language: it has no other seam than its `gettext`."""
+    setattr(argparse, "_", say)  # noqa: B010 - typeshed does not know the name
+
+
+def _arguments(arguments: Any) -> list[dict[str, Any]]:
+    """The arguments that a command describes itself, those of groups too."""
+    found: list[dict[str, Any]] = []
+    for argument in arguments:
+        if isinstance(argument, list):
+            found += _arguments(argument)
+        elif isinstance(argument, dict):
+            found.append(argument)
+    return found
+
+
+@cache  # bounded: one entry
+def _catalogue() -> _Catalogue:
+    """The Spanish sentences; of the patterns, those with more words of their own come first."""
+    sentences: dict[str, str] = _table("spanish.toml")
+    patterns = [(english, spanish) for english, spanish in sentences.items() if "{}" in english]
+    patterns.sort(key=lambda pair: len(pair[0].replace("{}", "")), reverse=True)
+    compiled = ((re.compile("(.+?)".join(map(re.escape, en.split("{}"))), re.DOTALL), es) for en, es in patterns)
+    return _Catalogue(sentences, tuple(compiled))
+
+
+def _table(name: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files("kenobot.cli").joinpath(name).read_text("utf-8"))

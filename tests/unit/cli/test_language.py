@@ -1,0 +1,172 @@
+"""The command line in Spanish: its catalogue is whole, and each kind of output speaks the terminal's language."""
+
+import argparse
+import ast
+import inspect
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import pytest
+
+import kenobot
+from kenobot.cli import language
+from kenobot.cli.language import argument_name, say, translate
+
+from .conftest import Cli
+from .memory_home import remember
+
+_RAISED = re.compile(r"\b(?:ConfigError|NothingFound|NoDatabase|print_failure|AmbiguousReference|UndoError)$")
+_OF_MACHINES = dict.fromkeys(("{}", "{} {}", "{}: {}", "kenobot: {}", "{}\n{}"), "")
+_COMPOSED = {  # by the code, of several parts: the catalogue has each form
+    "There is no setting {}{}": "There is no setting {}.",
+    "There is no signal {}{}": 'There is no signal {}; did you mean "{}"?',
+    "No message can be {}.": "No message can be retried.",
+    "There is {}: `kenobot sleep status` shows the last one.": "There is no night {}: `kenobot sleep status` shows the "
+    "last one.",
+    "{} {} a problem and what solved it": "{} tells a problem and what solved it",
+}
+_WITHOUT_SPANISH = (
+    "cognitive/identity",  # texts inside files of JSON
+    "cognitive/mirror/records",
+    "core/network.py",
+    "core/plugins.py",  # for authors of plugins
+    "cli/bench.py",  # for developers
+    "storage/migrate.py",
+)
+
+
+@pytest.fixture
+def spanish(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "es_MX.UTF-8")
+
+
+def _table(name: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files("kenobot.cli").joinpath(name).read_text("utf-8"))
+
+
+def _template(node: ast.AST) -> str | None:
+    """A text in the code, with {} for each value."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+@cache
+def _trees() -> dict[str, ast.Module]:
+    root = Path(kenobot.__file__).parent
+    rooms = ("cli", "cognitive", "channels", "core", "app", "storage", "providers", "ports")
+    paths = (path for room in rooms for path in sorted((root / room).resolve().rglob("*.py")))
+    top = root.parent
+    return {str(path.relative_to(top)).removeprefix("kenobot/"): ast.parse(path.read_text("utf-8")) for path in paths}
+
+
+def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """Each call with an argument: the function's name, and the argument."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.args:
+            yield ast.unparse(node.func).rpartition(".")[2], node.args[0]
+
+
+def test_every_sentence_that_the_command_line_says_has_its_spanish() -> None:
+    """What is said by its English in `say`, and every error and empty answer of a command."""
+    known = _table("spanish.toml")
+    missing = set[str]()
+    for place, tree in _trees().items():
+        if place.startswith(_WITHOUT_SPANISH):
+            continue
+        for name, argument in _calls(tree):
+            is_said = name == "say" and place.startswith("cli/")
+            text = _template(argument) if is_said or _RAISED.search(name) else None
+            if text and re.search("[a-z]{2}", text) and _COMPOSED.get(text, text) not in known | _OF_MACHINES:
+                missing.add(text)
+    assert sorted(missing) == []
+
+
+def test_no_spanish_is_left_of_what_nothing_says() -> None:
+    """The English of each sentence stands in the code."""
+    texts = {_template(node) for tree in _trees().values() for node in ast.walk(tree)}
+    said = "\n".join(filter(None, texts)) + "".join(_COMPOSED.values())
+    argparse_texts = inspect.getsource(argparse)
+
+    def is_said(english: str) -> bool:
+        pieces = [piece.strip(' ():;,.?"') for piece in re.split(r"\{\w*\}", english)]
+        return english in texts or english in argparse_texts or all(piece in said for piece in pieces)
+
+    texts |= {"No message can be dropped.", "{} tell a problem and what solved it"}
+    texts.add("There is no night that could be taken back: `kenobot sleep status` shows the last one.")
+    own = {english for english in _table("spanish.toml") if not is_said(english) and "%(prog)s" not in english}
+    words = {english for english in own if re.fullmatch(r"[a-z_ ]+", english)}  # states and columns of the database
+    assert sorted(own - words) == []
+
+
+@pytest.mark.parametrize(("english", "spanish"), _table("spanish.toml").items())
+def test_both_languages_have_the_same_values(english: str, spanish: str) -> None:
+    """No value is lost, and a pattern has words enough of its own to be told from a memory's text."""
+    if "%(" not in english:
+        named = sorted(name for _, name, _, _ in Formatter().parse(english) if name is not None)
+        assert named == sorted(name for _, name, _, _ in Formatter().parse(spanish) if name is not None)
+    if "{}" in english:
+        assert len(re.sub(r"\W", "", english)) >= 5
+
+
+def test_the_help_of_every_command_and_argument_is_in_spanish() -> None:
+    """commands.es.toml has what commands.toml has, and no more."""
+    english, spanish = _table("commands.toml"), _table("commands.es.toml")
+    shared, told = english.pop("arguments"), spanish.pop("arguments")
+    assert set(shared) == set(told)
+    assert set(english) == set(spanish)
+    for name, command in english.items():
+        arguments = {argument_name(each) for each in language._arguments(command.get("arguments", ()))}
+        parts = {part for part in ("section", "summary", "description", "epilog") if part in command}
+        assert arguments | parts == set(spanish[name]), name
+
+
+def test_help_and_usage_errors_are_in_spanish(cli: Cli, spanish: None) -> None:
+    """The list of commands, a command's own help, and argparse's words."""
+    assert "Un agente personal" in cli("--help")[1]
+    code, out, _ = cli("memory", "list", "--help")
+    assert code == 0
+    assert "uso: kenobot memory list" in out
+    assert "opciones:" in out
+    assert "solo los que son al menos así de seguros" in out
+    assert cli("dance")[2].endswith("no hay ninguna orden 'dance': kenobot --help las muestra\n")
+    assert "'x' no es un número del 1 al 1000000" in cli("signals", "--limit", "x")[2]
+
+
+def test_the_commands_speak_spanish(cli: Cli, spanish: None, by_words: None) -> None:
+    """Answers, tables, empty answers, errors and the reasons of sleep."""
+    assert "está vacía: empieza con `kenobot chat`" in cli("memory", "list")[2]
+    (number,) = remember(cli, "El webhook de n8n devuelve un error 401; se resuelve con query params")
+    assert cli("memory", "list")[1].split()[:5] == ["#", "desde", "ámbito", "tipo", "recuerdo"]
+    assert cli("memory", "list", "--form", "box")[2] == "Ningún recuerdo cumple --form box: quita lo que sobre.\n"
+    assert "es nuevo" in cli("memory", "history", str(number))[1]
+    assert "creado" in cli("memory", "log")[1]
+    assert cli("memory", "undo", "99")[2] == "kenobot: No hay ningún cambio 99: `kenobot memory log` los muestra.\n"
+    assert "Aún no ha habido ninguna noche" in cli("sleep", "status")[2]
+    assert "# Qué haría una noche" in cli("memory", "reflect")[1]
+    code, out, _ = cli("sleep", "run", "--phase", "consolidate")
+    assert code == 0
+    assert "# Noche 1" in out
+    assert "Por qué:" in out
+    assert "lo deshace todo" in out
+    assert cli("proposals", "list")[2].startswith("Aún no hay propuestas")
+    assert cli("deadletter", "list")[2].startswith("No ha fallado ningún mensaje")
+    assert cli("config", "get", "bot.nam")[2] == "No hay ningún ajuste bot.nam; ¿querías decir «bot.name»?\n"
+
+
+def test_a_locale_that_is_not_spanish_is_answered_in_english(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    assert "A personal agent" in cli("--help")[1]
+
+
+def test_a_value_is_translated_only_where_the_sentence_says_so(spanish: None) -> None:
+    """A memory that consists of a known word stays as it was told."""
+    assert say("from {trust}", trust="active") == "de: active"
+    assert translate("Proposal 3 is approved, not pending.") == "La propuesta 3 está aprobada, no pendiente."
+    assert translate("something that the catalogue does not have") == "something that the catalogue does not have"
