@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 
 async def until(happy: Callable[[], bool]) -> None:
-    """Return once `happy` is true. Raises TimeoutError after 20 s."""
-    async with asyncio.timeout(20):
+    """Return once `happy` is true. Raises TimeoutError after a minute."""
+    async with asyncio.timeout(60):
         while not happy():
             await asyncio.sleep(0)

@@ -80,8 +80,8 @@ class FileSync(Generic[Detail]):
 
     @property
     def has_pending_writes(self) -> bool:
-        """Tell whether a file is still to be written, such as one for which there was no space."""
-        return bool(self._again)
+        """Tell whether a file is being written or still to be, such as one for which there was no space."""
+        return bool(self._again) or self._flushing.locked()
 
     def has_changes(self, session: str = "") -> bool:
         """Tell whether a file that a turn of a chat looks at is not as it was seen. Looks at the disk."""

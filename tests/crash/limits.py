@@ -305,7 +305,7 @@ async def _nowhere(world: World, line: Line) -> None:
         cwd=Path(__file__).resolve().parents[2],
         env={**os.environ},
     )
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         out, complaints = await chat.communicate(b"Remember that the harbour is closed on Mondays\n/exit\n")
     if chat.returncode or complaints or not out.strip():
         line.broken.append(f"chat: exit code {chat.returncode}: {complaints.decode()[-200:]}")

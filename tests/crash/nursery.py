@@ -87,7 +87,7 @@ class Nursery:
         asyncio.get_running_loop().remove_reader(self._ours)
         self._ours.close()
         assert self._process is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await self._process.wait()
 
     async def run(
@@ -164,7 +164,7 @@ class Tracer:
             *strace, "-p", str(pid), stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
         )
         assert process.stderr is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             line = (await process.stderr.readline()).decode("utf-8", "replace")
         if "attached" not in line:
             await process.wait()
@@ -179,7 +179,7 @@ class Tracer:
         """Take it off: from here on nothing fails by its doing."""
         if self._process.returncode is None:
             self._process.send_signal(signal.SIGINT)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await self._process.wait()
             await self._drain
 

@@ -57,7 +57,7 @@ class Plan:
 
 
 WHOLE = Plan()
-SHORT = Plan(STAGES[:4], (0.3,), 1, longest=15)  # a busy machine may hold up an end that is in good order
+SHORT = Plan(STAGES[:4], (0.3,), 1, longest=30)  # a busy machine may hold up an end that is in good order
 
 
 async def play(lab: Lab, plan: Plan = WHOLE) -> list[Line]:

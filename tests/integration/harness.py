@@ -86,13 +86,13 @@ class Telegram:
         identity: int = await self.emulator.enqueue_update(update, token=self.token)
         return identity
 
-    async def until(self, happy: Callable[[list[Sent]], bool], seconds: float = 30) -> list[Sent]:
+    async def until(self, happy: Callable[[list[Sent]], bool], seconds: float = 60) -> list[Sent]:
         """Wait until what was sent makes `happy` true."""
         async with asyncio.timeout(seconds), self._changed:
             await self._changed.wait_for(lambda: happy(self.sent))
         return self.sent
 
-    async def replies(self, count: int, seconds: float = 30) -> list[str]:
+    async def replies(self, count: int, seconds: float = 60) -> list[str]:
         """Wait for `count` messages and return their texts."""
         return [item.text for item in await self.until(lambda sent: len(sent) >= count, seconds)]
 
@@ -201,7 +201,7 @@ class Bot:
         )
         self._reader = asyncio.create_task(self._read(self.process))
 
-    async def comes_up(self, seconds: float = 30) -> bool:
+    async def comes_up(self, seconds: float = 60) -> bool:
         """Wait until it says that it is ready, or has ended; which of the two."""
         assert self.process is not None
         waiting = asyncio.create_task(self._ready.wait())
@@ -228,7 +228,7 @@ class Bot:
         """SIGTERM; returns the exit code."""
         return await self._end(signal.SIGTERM)
 
-    async def ended(self, seconds: float = 15) -> int:
+    async def ended(self, seconds: float = 60) -> int:
         """Wait for its end; returns the exit code, negative for a signal."""
         assert self.process is not None
         async with asyncio.timeout(seconds):

@@ -45,7 +45,7 @@ async def kenobot(bot: Bot, *arguments: str) -> tuple[int | None, str]:
         stderr=asyncio.subprocess.STDOUT,
         env={**os.environ},
     )
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         out, _ = await process.communicate()
     return process.returncode, out.decode()
 
@@ -97,7 +97,7 @@ async def test_a_stranger_is_let_in_and_put_out_while_the_bot_runs(bot: Bot, mod
     assert (await replies(bot, ANA, 3))[2] == "ok: And now?"
     assert await kenobot(bot, "access", "revoke", "telegram", ANA) == (0, f"Put out: telegram {ANA}\n")
     texts: list[str] = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not CODE.search("".join(texts[3:])):  # the bot looks every second
             await bot.telegram.say("And again?", ANA, ANA)
             texts = await replies(bot, ANA, max(4, len(texts) + 1))

@@ -49,7 +49,7 @@ class Chat:
         """The lines up to the one that is `text`."""
         assert self.process.stdout is not None
         lines = [""]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while lines[-1] != text:
                 line = await self.process.stdout.readline()
                 assert line, (lines, await self.process.communicate())
@@ -105,7 +105,7 @@ async def test_a_chat_that_is_cut_off_gets_the_answer_when_it_comes_back(bot: Bo
     talk = Chat(bot.home)
     await talk.open()
     talk.say("slow")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not inbox(bot, "slow"):
             await asyncio.sleep(0.01)
     talk.process.kill()

@@ -269,7 +269,7 @@ async def sung(
     bot = canary_bot(tmp_path, telegram, model, plugin, request.param)
     await bot.start()
     await talk(bot, telegram)
-    async with asyncio.timeout(10):  # the audit writes every two seconds
+    async with asyncio.timeout(60):  # the audit writes every two seconds
         while sum(table == "signal" and "message:sent" in text for table, _, text in cells(bot.home)) < 7:
             await asyncio.sleep(0.1)
     await bot.kill()

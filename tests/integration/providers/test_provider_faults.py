@@ -56,7 +56,7 @@ async def connect() -> AsyncIterator[Callable[[str], AnthropicProvider]]:
 
 async def _answered(scene: Scene, count: int = 1) -> list[str]:
     """Wait until `count` messages are done with; what was sent by then."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             await scene.app.wait_drained()
             done = await scene.rows("SELECT count(*) FROM inbox WHERE state NOT IN ('pending', 'claimed')")

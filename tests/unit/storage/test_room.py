@@ -1,13 +1,14 @@
 """What takes the room of a home."""
 
 import random
+import shutil
 import sqlite3
-from collections.abc import AsyncIterator
 from contextlib import closing
 from itertools import product
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from kenobot.core.settings.home import Home
 from kenobot.storage.connection import connect
@@ -15,6 +16,7 @@ from kenobot.storage.room import RoomPart, room_by_part
 from tests.scene import Scene
 
 _ANSWER = 4000  # characters
+_COUNT = 40
 _SYLLABLES = "ba cam de fun go lim nor pes ra sil tu ven".split()
 _WORDS = ["".join(each) for each in product(_SYLLABLES, repeat=3)]
 
@@ -32,10 +34,16 @@ async def _talk(folder: Path, count: int) -> Home:
     return scene.home
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a home with forty answers of 4 kB, closed."""
+    return (await _talk(tmp_path_factory.mktemp("talked"), _COUNT)).path
+
+
 @pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[Home]:
-    """A home with forty answers of 4 kB, closed."""
-    yield await _talk(tmp_path, 40)
+def home(talked: Path, tmp_path: Path) -> Home:
+    """A copy of it for each test."""
+    return Home(shutil.copytree(talked, tmp_path / "home"))
 
 
 def _room(home: Home, *, dbstat: bool = True) -> dict[RoomPart, int]:
@@ -63,7 +71,7 @@ async def test_the_parts_are_all_of_the_home(home: Home, *, dbstat: bool) -> Non
 async def test_a_conversation_is_told_from_memory_mail_and_index(home: Home, *, dbstat: bool) -> None:
     """Answers take their own room in the conversation, and hardly any elsewhere."""
     room = _room(home, dbstat=dbstat)
-    text = 40 * _ANSWER
+    text = _COUNT * _ANSWER
     assert text < room["conversation"] < 2 * text
     assert room["mail"] < text
     assert room["signals"] > 0
@@ -72,10 +80,10 @@ async def test_a_conversation_is_told_from_memory_mail_and_index(home: Home, *, 
 
 async def test_dropped_rows_are_told_as_free_space(home: Home) -> None:
     """Until new ones take it."""
-    assert _room(home)["free_space"] < 40 * _ANSWER / 4
+    assert _room(home)["free_space"] < _COUNT * _ANSWER / 4
     with closing(connect(home.database)) as connection:
         connection.execute("DELETE FROM message")
-    assert _room(home)["free_space"] > 40 * _ANSWER / 2
+    assert _room(home)["free_space"] > _COUNT * _ANSWER / 2
 
 
 async def test_a_home_without_a_search_index_is_measured(home: Home) -> None:
@@ -90,7 +98,7 @@ async def test_a_home_without_a_search_index_is_measured(home: Home) -> None:
 async def test_an_answer_takes_less_than_three_times_its_text(tmp_path: Path) -> None:
     """Conversation, mail, signals and the words of the search index together."""
     sizes = {}
-    for count in (20, 80):
+    for count in (20, 60):
         home = await _talk(tmp_path / str(count), count)
         sizes[count] = sum(_room(home).values())
-    assert sizes[80] - sizes[20] < 3 * 60 * _ANSWER
+    assert sizes[60] - sizes[20] < 3 * 40 * _ANSWER

@@ -60,7 +60,7 @@ async def test_what_the_process_may_have_died_of_is_tried_alone_and_after_a_paus
     async def during(pending: PendingMessage) -> None:
         at_work.add(pending.inbound.chat)
         if pending.inbound.chat not in chats:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await bystanders.wait()  # neither ends before the other has begun
         for _ in range(20):
             await asyncio.sleep(0)

@@ -40,7 +40,7 @@ class Flaky:
 
 async def until(scene: Scene, clock: ManualClock, come: Callable[[], bool]) -> None:
     """Let the clock run, a second at a time, until something has come about."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not come():
             clock.advance(1)
             await scene.app.bus.drain()

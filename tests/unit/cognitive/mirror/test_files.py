@@ -217,7 +217,7 @@ async def test_a_file_begun_is_ended_when_its_writer_is_cancelled(
 
     monkeypatch.setattr(disk, "_write_one", slow)
     writer = asyncio.create_task(disk.replace(tmp_path, "MEMORY.md", "- café\n", None))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await opening.wait()
         writer.cancel()
         await asyncio.wait([writer], timeout=0)

@@ -52,6 +52,17 @@ async def test_looks_and_writes_at_once_come_out_right(house: House) -> None:
     assert sorted(text for text in said if text) == sorted(expected)
 
 
+async def test_what_is_being_written_is_not_written_yet(house: House) -> None:
+    """Writes count as pending until they are over, so that waiting for the files waits for those under way."""
+    house.mirror.mark_dirty([await house.learn("one")])
+    writing = asyncio.create_task(house.mirror.sync_out())
+    while not writing.done():
+        assert house.mirror.has_pending_writes
+        await asyncio.sleep(0)
+    assert not house.mirror.has_pending_writes
+    assert house.text(LOG) == ENTRY("one")
+
+
 # ── trouble ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

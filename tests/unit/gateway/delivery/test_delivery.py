@@ -266,6 +266,6 @@ async def test_a_channel_that_returns_no_id_is_not_asked_twice(house: House, mon
 
     monkeypatch.setattr(house.channel, "send", careless)
     await house.answer("one", "two")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await house.delivery.queue.wait_idle()
     assert house.channel.texts == ["one", "two"]
