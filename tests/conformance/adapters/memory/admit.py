@@ -226,7 +226,7 @@ def _told(connection: Connection, text: str, subject: str, attributes: Mapping[s
         text,
         source="extraction",
         subject=subject,
-        attributes=tuple(attributes.items()),
+        attributes=tuple((name, value) for name, value in attributes.items() if isinstance(value, str)),
         confidence=0.95,
     )
     return admit(connection, candidate, replace(NOW, said_at=datetime.fromisoformat(created)))

@@ -53,6 +53,8 @@ def _replay(case: Case, *, traces: bool) -> dict[str, Any]:
         named: dict[int, str] = {}
         at = _START
         for event in case.input["events"]:
+            if not event["memory_ids"]:
+                continue
             at = _START + timedelta(milliseconds=event["t_ms"])
             records = []
             for name in event["memory_ids"]:
@@ -80,8 +82,8 @@ def _policy(config: dict[str, Any]) -> BoxPolicy:
         close_below_overlap=config.get("topic_shift", plain.close_below_overlap),
         close_after=timedelta(milliseconds=config["time_gap_ms"]) if "time_gap_ms" in config else plain.close_after,
         max_records=config.get("max_memories", plain.max_records),
-        trace_from_overlap=config.get("overlap", plain.trace_from_overlap),
-        lookback=timedelta(days=config.get("lookback_days", plain.lookback.days)),
+        trace_from_overlap=plain.trace_from_overlap if config.get("overlap") is None else config["overlap"],
+        lookback=plain.lookback if config.get("lookback_days") is None else timedelta(days=config["lookback_days"]),
     )
 
 

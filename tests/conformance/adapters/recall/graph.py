@@ -71,7 +71,7 @@ def cause(case: Case) -> Outcome:
 def activation(case: Case) -> Outcome:
     """The edges become links between records; seeds and what they lead to keep the case's names."""
     asked = case.input
-    names = sorted({edge[end] for edge in asked["edges"] for end in ("from", "to")})
+    names = sorted({*asked["seeds"], *(edge[end] for edge in asked["edges"] for end in ("from", "to"))})
     policy = GraphPolicy(
         step_decay=asked["decay"],
         max_steps=asked["max_steps"],
@@ -83,7 +83,8 @@ def activation(case: Case) -> Outcome:
         records = {name: put_record(connection).id for name in names}
         for edge in asked["edges"]:
             ends = records[edge["from"]], records[edge["to"]]
-            made = Link(*ends, edge["type"], edge["weight"], edge["confidence"], 1, stamp(START))
+            sure = stored_confidence(_number(edge["confidence"]))
+            made = Link(*ends, edge["type"], edge["weight"], sure, 1, stamp(START))
             links.upsert_links(connection, [(made, "")])
         seeds = {records[seed]: 1.0 for seed in asked["seeds"]}
         found = spread_activation(connection, seeds, ("owner",), policy)
@@ -103,14 +104,16 @@ def activation(case: Case) -> Outcome:
 def refinement(case: Case) -> Outcome:
     asked = case.input
     edges = [(src, dst) for src, dst in asked["edges"]]
-    names = {name: place for place, name in enumerate(asked["scores"])}
+    scores = {name: _number(score) or 0.0 for name, score in asked["scores"].items()}
+    scores |= {name: 0.0 for edge in edges for name in edge if name not in scores}
+    names = {name: place for place, name in enumerate(scores)}
     found = settle_scores(
-        {names[name]: score for name, score in asked["scores"].items()},
+        {names[name]: score for name, score in scores.items()},
         [(names[src], names[dst]) for src, dst in edges],
         asked["iterations"],
         asked["damping"],
     )
-    return compare(case, {name: round(found[place], 6) for name, place in names.items()})
+    return compare(case, {name: round(found[names[name]], 6) for name in asked["scores"]})
 
 
 def inhibition(case: Case) -> Outcome:
