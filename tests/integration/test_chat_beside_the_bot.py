@@ -117,6 +117,24 @@ async def test_a_chat_that_is_cut_off_gets_the_answer_when_it_comes_back(bot: Bo
     assert (await later.end())[:2] == (0, "ok: and now?\n")
 
 
+async def test_commands_beside_the_bot_end_when_its_files_are_written(bot: Bot, tmp_path: Path) -> None:
+    """A memory and an import stand in the Markdown at once; the import is known when it is run again."""
+    assert (await kenobot(bot, "memory", "remember", "the boat is called Nancy"))[0] == 0
+    assert "Nancy" in written(bot)
+    old = tmp_path / "old"
+    (old / "memory" / "working").mkdir(parents=True)
+    (old / "memory" / "MEMORY.md").write_text("# Facts\n\n- The key lies under the third pot\n")
+    code, out = await kenobot(bot, "import", str(old), "--from", "kenobot-js", "--yes")
+    assert (code, "1 new" in out) == (0, True), out
+    assert "third pot" in written(bot)
+    assert "0 new, 1 known already" in (await kenobot(bot, "import", str(old), "--from", "kenobot-js", "--yes"))[1]
+
+
+def written(bot: Bot) -> str:
+    """All of the Markdown."""
+    return "\n".join(path.read_text("utf-8") for path in (bot.home / "memory").rglob("*.md"))
+
+
 async def test_a_chat_outlives_the_crash_of_its_bot(bot: Bot) -> None:
     """It says so, keeps what is typed meanwhile, goes on with the next one; every message is answered once."""
     talk = Chat(bot.home)

@@ -1,4 +1,4 @@
-"""Admit what a plan holds, inside one transaction: all of it or nothing, and each thing once.
+"""Admit what a plan holds, each thing once: in one transaction, or in many short ones beside a bot that runs.
 
 A copy of something known is no news: it is counted, and changes nothing. What the owner has forgotten here, had erased,
 or what something newer took the place of stays so, whatever an old file says. All of one import is one decision, so one
@@ -8,6 +8,7 @@ or what something newer took the place of stays so, whatever an old file says. A
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from kenobot.cli.importers.plan import FilePlan, ImportItem, ImportPlan
@@ -16,6 +17,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, records
+from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.redaction import find_secret
@@ -25,6 +27,7 @@ from kenobot.storage.connection import Connection
 
 ACTOR = "import"
 IMPORTED = "brought"  # the event of an import as a whole
+_STEP = 10  # memories, which take about fifteen milliseconds
 _KEPT = 16  # of a mark: enough that no two of one import meet by chance
 
 
@@ -60,13 +63,23 @@ class ImportReport:
         }
 
 
-def apply_plan(connection: Connection, plan: ImportPlan, policy: Policy = DEFAULT) -> ImportReport:
-    """Ask memory to take in all that `plan` holds. Raises StoreError or sqlite3.Error; then commit nothing."""
+def apply_plan(
+    connection: Connection, plan: ImportPlan, policy: Policy = DEFAULT
+) -> Generator[None, None, ImportReport]:
+    """Ask memory to take in all that `plan` holds. Each step leaves what a commit may keep; a later run does the rest.
+
+    Raises StoreError or sqlite3.Error; then do not commit the step.
+    """
     import_ = _Import(connection, plan, policy)
-    for sheet, item in plan.items():
+    for number, (sheet, item) in enumerate(plan.items(), 1):
         import_.admit(sheet, item)
+        if number % _STEP == 0:
+            import_.mark()
+            yield
+    import_.mark()
     for sheet in plan.files:
         if sheet.messages:
+            yield
             import_.converse(sheet)
     return ImportReport(tuple(import_.results.values()), import_.close())
 
@@ -80,6 +93,7 @@ class _Import:
         self._policy = policy
         self._seen = _brought(connection)
         self._marks: list[str] = []
+        self._has_marked = False
         self.results = {
             id(sheet): FileResult(sheet.path, sheet.kind, skipped=Counter(sheet.skipped), note=sheet.note)
             for sheet in plan.files
@@ -101,7 +115,9 @@ class _Import:
             result.skipped[why] += 1
             return
         day = local_day(item.said_at, self._about.zone)
-        occasion = AdmitContext(self._about.now, day, ACTOR, policy=self._policy, said_at=item.said_at)
+        occasion = AdmitContext(
+            self._about.now, day, ACTOR, policy=self._policy, said_at=item.said_at, part_of=self._root
+        )
         decision = admit(self._connection, candidate, occasion)
         if decision.action in ("created", "replaced"):
             result.new += 1
@@ -152,28 +168,32 @@ class _Import:
         else:
             result.skipped["this chat has been talked in here already"] += len(fit)
 
+    def mark(self) -> None:
+        """Note what was brought since the last call, so that no later import brings it again."""
+        if self._marks:
+            told: dict[str, Json] = {"part_of": self._root, "marks": [*self._marks]}
+            events.add_event(self._connection, self._about.now, ACTOR, IMPORTED, data=told)
+            self._marks.clear()
+            self._has_marked = True
+
     def close(self) -> int | None:
-        """Make one decision of all that happened, and note what was brought; None when there was nothing new."""
-        if not self._marks:
+        """Return the decision that all of it belongs to; None when there was nothing new."""
+        if not self._has_marked:
             new = any(result.new for result in self.results.values())
             if not new and events.last_event(self._connection) == self._root:
                 self._connection.execute("DELETE FROM event WHERE id = ?", (self._root,))
             return None
-        self._connection.execute(
-            "UPDATE event SET data = json_set(data, '$.part_of', ?) WHERE id > ?", (self._root, self._root)
-        )
-        self._connection.execute(
-            "UPDATE event SET data = json_set(data, '$.marks', json(?)) WHERE id = ?",
-            (json.dumps(self._marks), self._root),
-        )
         return self._root
 
 
 def _brought(connection: Connection) -> set[str]:
     """The marks of everything that earlier imports brought and that was not taken back since."""
     rows = connection.execute("SELECT id, data FROM event WHERE type = ?", (IMPORTED,)).fetchall()
-    kept = (data for number, data in rows if events.undone_by(connection, number) is None)
-    return {mark for data in kept for mark in json.loads(data).get("marks", ())}
+    brought: dict[int, list[str]] = {}
+    for number, text in rows:
+        data = json.loads(text)
+        brought.setdefault(data.get("part_of", number), []).extend(data.get("marks", ()))
+    return {mark for root, marks in brought.items() if events.undone_by(connection, root) is None for mark in marks}
 
 
 def _mark(scope: str, form: str, text: str) -> str:

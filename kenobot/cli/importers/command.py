@@ -16,10 +16,12 @@ from kenobot.cli.importers.plan import ImportContext, ImportPlan, Origin
 from kenobot.cli.language import say, translate
 from kenobot.cli.memory.sync_files import make_home, sync_files
 from kenobot.core.redaction import one_line
+from kenobot.core.settings.home import AlreadyLocked
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import session_id
 from kenobot.storage import migrate
 from kenobot.storage.connection import connect, to_store_error
+from kenobot.storage.database import run_steps
 
 # In this order: a workspace of OpenClaw may have files of the other kinds besides, not the other way round.
 _READERS: dict[Origin, tuple[Callable[[SourceFolder], bool], Callable[[ImportPlan], None]]] = {
@@ -45,9 +47,13 @@ def import_agent(context: CommandContext) -> int:
         ):
             return options.print_failure("Nothing was taken in.")
     make_home(context)
-    with home.lock():  # raises ConfigError when the bot runs: it would wait for all of this
-        migrate.migrate(home.database, home.backups)
-        report = _apply(home.database, plan)
+    try:
+        with home.lock():
+            migrate.migrate(home.database, home.backups)
+            report = _apply(home.database, plan)
+    except AlreadyLocked:  # by a bot, which would have to wait for a long transaction
+        with context.write_in_steps() as (connection, next_transaction):
+            report = run_steps(apply_plan(connection, plan), next_transaction)
     sync_files(context)
     _print(plan, report, args.json, done=True)
     return 0
@@ -108,7 +114,7 @@ def _apply(database: Path, plan: ImportPlan) -> ImportReport:
     try:
         with closing(connect(database)) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            report = apply_plan(connection, plan)
+            report = run_steps(apply_plan(connection, plan))
             connection.execute("COMMIT")
             return report
     except sqlite3.Error as error:

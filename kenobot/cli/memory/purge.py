@@ -70,7 +70,7 @@ def purge_files(context: CommandContext, plan: PurgePlan) -> list[str]:
     for a person.
     """
     home = context.home
-    running = sync_files(context) is None
+    running = sync_files(context).by_bot
     with context.index():  # it holds none of the erased words any more
         pass
     if not running:
@@ -87,7 +87,7 @@ def finish_interrupted_purge(context: CommandContext) -> None:
     with context.read() as connection:
         if not erasure.is_purge_unfinished(connection):
             return
-    if sync_files(context) is not None:
+    if not sync_files(context).by_bot:
         with context.index():
             pass
         erasure.vacuum_erased(context.home.database)

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from dataclasses import dataclass
 
 from kenobot.app.wiring import sleep_policy
 from kenobot.cli.context import CommandContext
@@ -10,19 +11,36 @@ from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.storage.database import Database
 
+_BOT_SECONDS = 10.0
 BOT_IS_RUNNING = "The bot is running: it brings its files up to date within seconds."
 
 
-def sync_files(context: CommandContext) -> int | None:
-    """Synchronise the Markdown files with memory, unless a bot is running, which does so itself.
+@dataclass(frozen=True, slots=True)
+class FileSync:
+    """Outcome of bringing files and memory together.
 
-    Returns how many facts people's edits touched; None when a bot is running.
+    touched: facts that people's edits changed; None when a bot that runs does it in its own time. by_bot: one runs.
     """
+
+    touched: int | None
+    by_bot: bool
+
+
+def sync_files(context: CommandContext) -> FileSync:
+    """Synchronise the Markdown files with memory, or have a bot that is running do so."""
     try:
         with context.home.lock():
-            return asyncio.run(_sync(context))
+            return FileSync(asyncio.run(_sync(context)), by_bot=False)
     except AlreadyLocked:
-        return None
+        return FileSync(_ask_bot(context), by_bot=True)
+
+
+def _ask_bot(context: CommandContext) -> int | None:
+    from kenobot.cli.bot_link import ask  # only beside a bot
+    from kenobot.core.frames import Sync, Synced
+
+    answer = ask(context.home, Sync(), _BOT_SECONDS)
+    return answer.touched if isinstance(answer, Synced) else None
 
 
 def make_home(context: CommandContext) -> None:

@@ -82,11 +82,11 @@ def _each(lines: TextIO) -> Iterator[str]:
 
 def sync(context: CommandContext) -> int:
     context.require_database()
-    touched = sync_files(context)
-    if touched is None:
+    outcome = sync_files(context)
+    if outcome.touched is None:
         return options.print_row({"running": True}, context.args.json, translate(BOT_IS_RUNNING))
-    text = f"Files and memory agree: {touched} facts were taken in from your edits."
-    return options.print_row({"running": False, "touched": touched}, context.args.json, translate(text))
+    text = f"Files and memory agree: {outcome.touched} facts were taken in from your edits."
+    return options.print_row({"running": outcome.by_bot, "touched": outcome.touched}, context.args.json, translate(text))
 
 
 def rebuild(context: CommandContext) -> int:

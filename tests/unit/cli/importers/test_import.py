@@ -1,15 +1,21 @@
 """`kenobot import`: what comes out of other agents' homes, and what does not."""
 
+import argparse
 import json
 import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from kenobot.cli.context import CommandContext
+from kenobot.cli.importers.apply_plan import apply_plan
+from kenobot.cli.importers.command import _plan
 from kenobot.core.settings.home import Home
+from kenobot.testing.clock import ManualClock
 from tests.unit.cli.conftest import Cli, cli, home
 from tests.unit.cli.importers import homes
 
@@ -227,15 +233,39 @@ def test_a_home_cannot_be_imported_into_itself(home: Home, cli: Cli) -> None:
     assert cli("import", str(home.path), "--yes")[0] == 78
 
 
-def test_a_bot_that_runs_keeps_its_home(home: Home, cli: Cli, tmp_path: Path) -> None:
-    """Looking is allowed beside it, taking in is not."""
-    old = str(homes.nanobot(tmp_path / "nano"))
-    home.prepare()
+def test_beside_a_bot_the_same_is_taken_in(home: Home, cli: Cli, tmp_path: Path) -> None:
+    """In short transactions; it is one decision all the same, without what the bot decides meanwhile."""
+    old = str(homes.openclaw(tmp_path / "claw"))
+    assert cli("memory", "remember", "mine")[0] == 0
     with home.lock():
         assert cli("import", old, "--dry-run")[0] == 0
-        code, _, err = cli("import", old, "--yes")
-    assert code == 78
-    assert "already running" in err
+        code, out, err = cli("import", old, "--yes", "--json")
+        assert (code, err) == (0, "")
+        assert told(cli("import", old, "--yes", "--json")[1])["total"]["new"] == 0
+        event = told(out)["total"]["event"]
+        assert cli("memory", "undo", str(event))[0] == 0
+        assert [row["text"] for row in records(home) if row["status"] == "active"] == ["mine"]
+        assert told(cli("import", old, "--yes", "--json")[1])["total"]["new"] == told(out)["total"]["new"]
+
+
+def test_an_import_that_was_killed_beside_a_bot_goes_on_with_the_next(home: Home, tmp_path: Path, cli: Cli) -> None:
+    """What its steps brought is known by then; one undo takes back each part."""
+    old = str(homes.lay(tmp_path / "old", {"memory/working/x.md": "", "memory/MEMORY.md": _notes(35)}))
+    assert cli("memory", "remember", "mine")[0] == 0
+    context = CommandContext(argparse.Namespace(home=None, path=old, origin="kenobot-js"), ManualClock())
+    with context.write_in_steps() as (connection, _):
+        steps = apply_plan(connection, _plan(context))
+        for _ in range(2):
+            next(steps)
+    assert len(records(home)) == 21
+    with home.lock():
+        assert told(cli("import", old, "--yes", "--json")[1])["total"]["new"] == 15
+    assert len({row["text"] for row in records(home)}) == len(records(home)) == 36
+
+
+def _notes(count: int) -> str:
+    """So many facts about different things."""
+    return "# Facts\n\n" + "".join(f"- The {Random(n).randbytes(6).hex()} stands in hall {n}\n" for n in range(count))
 
 
 def test_without_anybody_to_agree_nothing_happens(home: Home, cli: Cli, tmp_path: Path) -> None:
