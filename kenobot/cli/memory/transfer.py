@@ -86,7 +86,9 @@ def sync(context: CommandContext) -> int:
     if outcome.touched is None:
         return options.print_row({"running": True}, context.args.json, translate(BOT_IS_RUNNING))
     text = f"Files and memory agree: {outcome.touched} facts were taken in from your edits."
-    return options.print_row({"running": outcome.by_bot, "touched": outcome.touched}, context.args.json, translate(text))
+    return options.print_row(
+        {"running": outcome.by_bot, "touched": outcome.touched}, context.args.json, translate(text)
+    )
 
 
 def rebuild(context: CommandContext) -> int:
