@@ -189,6 +189,16 @@ def was_previous_text(connection: Connection, record: Record, text: str, event: 
     return row is not None
 
 
+def reworded_since(connection: Connection, event: int) -> list[int]:
+    """Query the records that came to say something else, or ended, after `event`."""
+    rows = connection.execute(
+        "SELECT DISTINCT +record_id FROM event WHERE id > ? AND +record_id IS NOT NULL AND "
+        "coalesce(json_extract(data, '$.was.text'), json_extract(data, '$.was.status')) IS NOT NULL",
+        (event,),
+    )
+    return [row[0] for row in rows]
+
+
 def last_decision_on(connection: Connection, record: int) -> int | None:
     """The decision that last concerned a record: what its parts are filed under."""
     row = connection.execute(

@@ -187,7 +187,9 @@ class ListFiles(FileSync[Blocks]):
         touched = events.record_ids_touched_since(connection, cursor)
         self._touched = TouchedRecords(cursor, {*touched, *marked})
         records = store.by_ids(connection, [*touched, *(marked - set(touched))], ALL_SCOPES)
-        paths: set[str] = set(list_file_rows.list_files_with(connection, set(touched) - records.keys()))
+        # What has ended or says something else goes from wherever it was shown, such as the log of what sleep promoted.
+        other = (set(touched) - records.keys()).union(events.reworded_since(connection, cursor))
+        paths: set[str] = set(list_file_rows.list_files_with(connection, other))
         left = tiers.former_tiers(connection, cursor)
         for record in records.values():
             if record.changed_event > cursor or record.id in marked:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kenobot.cognitive.store.change import ChangeContext, change
 from tests.unit.cognitive.mirror.house import LOG, House
 
 ARCHIVED = "archive/2025-11-03.md"
@@ -78,3 +79,22 @@ async def test_one_of_two_equal_lines_of_a_file_is_corrected_or_deleted_alone(ho
     await both_ways(house)
     assert await house.texts() == ["the van is blue"]
     assert house.text(LOG) == "## 9:05 — the van is blue\n\n"
+
+
+@pytest.mark.parametrize("how", ["forgotten", "corrected"])
+async def test_what_the_bot_forgets_or_corrects_goes_from_every_file_that_shows_it(house: House, how: str) -> None:
+    """Also from the log of a fact that sleep promoted some nights ago, and from where its owner copied it."""
+    known = await house.learn("Ana lives in Paris", flush=True)
+    house.write("2026-02-12.md", "## 9:05 — Ana lives in Paris\n\n")
+    await both_ways(house)
+    act = ChangeContext(house.clock.now(), "sleep", "a night")
+    record = await house.record(known)
+    await house.database.write(lambda c: change(c, record, "promoted", {"tier": "core"}, act))
+    await both_ways(house)
+    assert all("Paris" in house.text(path) for path in ("MEMORY.md", LOG, "2026-02-12.md"))
+    if how == "forgotten":
+        await house.forget(known)
+    else:
+        await house.learn("Ana lives in Bilbao", core=True, replaces=known)
+    await house.mirror.sync_out()
+    assert not [path for path in house.files() if "Paris" in house.text(path)]
