@@ -99,7 +99,7 @@ def compare(
     same: Record | None = None
     rest: list[tuple[Record, float]] = []
     read = records.by_ids(connection, [number for number in verdicts if number not in neighbours], (made.scope,))
-    shown = [(record, 0.0, False) for record in read.values() if _is_alive(record, made) and record.form == "note"]
+    shown = [(record, 0.0, False) for record in read.values() if _is_alive(record, made) and _may_end(record, made)]
     for record, nearness, measured in (*shown, *neighbours.values()):
         if record.id in disputes or record.id == but:
             continue
@@ -120,11 +120,15 @@ def _judge(
     made: RecordDraft, record: Record, nearness: float, measured: bool, verdict: Relation | None, policy: AdmitPolicy
 ) -> Relation:
     """Return how a draft relates to one record. The word of somebody who read both counts, but a veto counts more."""
+    if not _may_end(record, made):
+        return "independent"
+    if verdict == "contradiction":
+        return verdict
     if record.form != "note":
         return "independent"
     if verdict == "repeat" and not repeat_veto(record.text, made.text, read=True):
         return "repeat"
-    if verdict in ("contradiction", "independent"):
+    if verdict == "independent":
         return verdict
     if _same_frame(made, record):
         return "repeat"
@@ -134,6 +138,12 @@ def _judge(
     if band == "repeat" and measured and not repeat_veto(record.text, made.text, read=False):
         return "repeat"
     return relation(record.text, made.text)
+
+
+def _may_end(record: Record, made: RecordDraft) -> bool:
+    """Return whether words may end a record: a note, or a plan whose day lies ahead. What happened has happened."""
+    planned = record.attribute_map.get("due", "") >= made.said_at[:10]
+    return record.form == "note" or (record.form == "episode" and planned)
 
 
 def _denied(made: RecordDraft, record: Record, policy: AdmitPolicy) -> tuple[Claim, ...]:

@@ -42,6 +42,12 @@ def load_phrases(package: str, name: str, table: str = "phrases") -> dict[str, s
     return {kind: fill_parts("|".join(rows), parts) for kind, rows in tables[table].items()}
 
 
+def pattern_rows(package: str, name: str, table: str) -> list[str]:
+    """Return the list of patterns in a table of a file."""
+    tables = tomllib.loads(resources.files(package).joinpath(name).read_text("utf-8"))
+    return list(tables[table]["patterns"])
+
+
 def fill_parts(pattern: str, parts: Mapping[str, str]) -> str:
     """Put the parts into a pattern, in their order: a part may stand in those before it."""
     for part, text in parts.items():

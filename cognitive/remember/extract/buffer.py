@@ -128,6 +128,14 @@ def newest_pending_turns(connection: Connection, session: str, limit: int) -> li
     return group_turns(reversed(list(islice(rows, 2 * limit + 1))))[-limit:]
 
 
+def said_before(connection: Connection, *, session: str, turn: ConversationTurn) -> str:
+    """Return what the speaker of a turn of a session said right before it, "" where that is not to be found."""
+    rows = conversation.iterate_messages(connection, session, before=turn.last_message, newest_first=True)
+    earlier = [each for each in group_turns(reversed(list(islice(rows, 6)))) if each.inbox_id != turn.inbox_id]
+    own = [each for each in earlier if each.account == turn.account and each.trust == turn.trust and not each.hidden]
+    return own[-1].text if own else ""
+
+
 def group_turns(rows: Iterable[MessageRow]) -> list[ConversationTurn]:
     """Group the messages of a session into turns."""
     turns: list[ConversationTurn] = []

@@ -5,32 +5,55 @@ A fact keeps the speaker's words, so that one stored by the same turn's `<memory
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from importlib import resources
 from typing import Literal
 
+from kenobot.cognitive.remember.extract.changes import KnownStatement, find_change, may_change
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
 from kenobot.cognitive.text.claims import claims
-from kenobot.cognitive.text.lexicon import fill_parts, load_phrases
-from kenobot.cognitive.text.named_days import day_named, names_year
+from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, load_phrases
+from kenobot.cognitive.text.named_days import day_named, days_named, names_year
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
-Needs = Literal["", "day", "birthday"]
+Needs = Literal["", "day", "birthday", "who", "person", "figure", "value"]
+
+CONFIDED = "confided"
+"""The tag of what was told in confidence: others must not learn of it."""
 
 _LONGEST = 4000  # characters that are looked at; people do not introduce themselves in the middle of a document
 _SENTENCES = 40
 _LONGEST_SENTENCE = 300
+_FAR, _FAR_OF_YEAR = 330, 20_000  # days: a day that is further off, without a year, is rather over
+_LEAST_WORDS = 4  # of a statement of a day ahead
 _END = lazy.regex(r"(?<=[.!?…])\s+|\n+|;\s+")
 _MARKS = " \t,.;:!¡¿…-—\"'«»“”"
 _QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
 _PHRASES = load_phrases("kenobot.cognitive.remember.extract", "rules.toml")
 _OPENINGS = lazy.regex(rf"(?:(?:{_PHRASES['openings']})\b[\s,:!.]*){{1,3}}")
+_PLEASE = r"(?:please |por favor |porfa,? )?"
+_POLITENESS = rf"(?:[\s,.!]*(?:{_PHRASES['polite']})(?!\w))*[\s,.!]*"
 _ASKS_TO_REMEMBER = lazy.regex(
-    rf"(?:please |por favor )?(?:{_PHRASES['asks_to_remember']})(?: de)?(?: that| que)?\b[\s,:]*"
+    rf"{_PLEASE}(?:{_PHRASES['asks_to_remember']})(?!\w)(?: de)?(?: that| que)?(?!\w)[\s,:]*"
 )
+_ASKS_TO_REMIND = lazy.regex(rf"{_PLEASE}(?:{_PHRASES['asks_to_remind']})(?!\w)(?: that| que| to)?(?!\w)")
+_ASKS_BEHIND = lazy.regex(
+    rf"(?:^|[,;.(—–-]\s*|\s)(?:y |and )?{_PLEASE}(?:{_PHRASES['asks_behind']})(?!\w){_POLITENESS}(?=$|,)"
+)
+_CONFIDES_FIRST = lazy.regex(rf"(?:{_PHRASES['confides']})(?!\w)[\s,:.;—–-]*")
+_CONFIDES = lazy.regex(rf"[,;:(—–-]?\s*(?<!\w)(?:{_PHRASES['confides']})(?!\w){_POLITENESS}")
+_POLITE = lazy.regex(_POLITENESS)
+_UNSTATED = lazy.regex(rf"(?:{_PHRASES['unstated']})(?!\w)")
+_TO_DO = lazy.regex(rf"(?:{_PHRASES['to_do']})(?!\w)")
+_GOES_ON = lazy.regex(rf"(?:{_PHRASES['goes_on']})")
+_DENIES = lazy.regex(r"(?<!\w)(?:no|not|nunca|ya no|en vez|instead|never)(?!\w)|n't\b")
+_SINCE = lazy.regex(r"(?:desde|since|hace)(?: el| la| the)?\s*\Z")
+_PART = lazy.regex(r"[,;]\s")
+_PAST = lazy.regex(rf"(?:(?:yo|i|we|nosotros) )?(?:{_PHRASES['past']})(?!\w)")
+_NAME_OR_FIGURE = lazy.regex(r"\d|(?<=\s)[A-ZÁÉÍÓÚÑ][\w.-]+")
 _REFERS_ELSEWHERE = lazy.regex(rf"(?:{_PHRASES['elsewhere']})\b(?!\s+(?:is|es)\b)|\W*\Z")
 _CORRECTS = lazy.regex(rf"(?:{_PHRASES['corrects']})\s+")
 _CLAUSES = lazy.regex(rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{_PHRASES['clause_starts']})\s)", re.IGNORECASE)
@@ -53,54 +76,206 @@ class ExtractionRule:
 def _load_rules() -> Iterator[ExtractionRule]:
     tables = tomllib.loads(resources.files(__package__).joinpath("rules.toml").read_text("utf-8"))
     for row in tables["rule"]:
-        pattern = fill_parts("|".join(row.pop("patterns")), tables["parts"])
-        first, group, others = pattern.partition("(?P<value>")  # a name may stand only once in a pattern
-        pattern = first + group + others.replace("(?P<value>", "(?P<also>")
-        yield ExtractionRule(lazy.regex(rf"(?:{pattern})(?!\w)"), **row)
+        patterns = row.pop("patterns")
+        # A name may stand only once in a pattern.
+        for each in patterns if any("who" in pattern for pattern in patterns) else ["|".join(patterns)]:
+            first, group, others = fill_parts(each, tables["parts"]).partition("(?P<value>")
+            pattern = first + group + others.replace("(?P<value>", "(?P<also>")
+            yield ExtractionRule(lazy.regex(rf"(?:{pattern})(?!\w)"), **row)
 
 
 _RULES = tuple(_load_rules())
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a person said. said: their day. evidence: number of its turn. before: what they said right before it."""
+
+    text: str
+    said: date
+    evidence: int = 1
+    before: str = ""
+
+
 def extract_facts(text: str, said: date, *, evidence: int = 1) -> list[ExtractedFact]:
     """Extract the facts that a person's own words state, each once. said: their day. evidence: turn number."""
-    found: dict[str, ExtractedFact] = {}
-    if _QUOTE.search(text[:_LONGEST]):
-        return []
-    for sentence in _END.split(text[:_LONGEST])[:_SENTENCES]:
-        for fact in _in_sentence(sentence.strip(), said):
-            found.setdefault(fold(fact.text), replace(fact, evidence=(evidence,)))
-    return list(found.values())
+    return read_messages([Message(text, said, evidence)], ())
 
 
-def _in_sentence(sentence: str, said: date) -> Iterator[ExtractedFact]:
-    if not sentence or len(sentence) > _LONGEST_SENTENCE or sentence.rstrip().endswith(("?", "？", ":")):
+def read_messages(messages: Iterable[Message], known: Sequence[KnownStatement]) -> list[ExtractedFact]:
+    """Extract the facts of messages, oldest first. known: what they may end, in the order in which it was said.
+
+    A verdict on a statement of `known` names its place, from 1; a fact of the messages that a later one ends is left
+    out.
+    """
+    facts: list[ExtractedFact] = []
+    for message in messages:
+        for fact in _in_message(message):
+            facts = _with_fact(facts, replace(fact, evidence=(message.evidence,)), message.said, known)
+    return facts
+
+
+def points_back(text: str) -> bool:
+    """Return whether a text asks to remember what was said before it, or to keep that quiet."""
+    return len(text) <= _LONGEST_SENTENCE and any(
+        read.points_back for sentence in _END.split(text) if (read := _core(sentence.strip()))
+    )
+
+
+def _with_fact(
+    facts: list[ExtractedFact], fact: ExtractedFact, said: date, known: Sequence[KnownStatement]
+) -> list[ExtractedFact]:
+    """Add a fact to those before it, without what it ends; one that only ends something tells nothing else."""
+    corrects = fact.category == "correction"
+    change = None
+    if corrects or may_change(fact.text):
+        pool = [*known, *(KnownStatement(each.text, dict(each.attributes).get("due", "")) for each in facts)]
+        change = find_change(fact.text, said, pool, corrects=corrects)
+    if change is None:
+        if fact.confidence < TIERS["implied"] or any(fold(fact.text) == fold(each.text) for each in facts):
+            return facts
+        told_more = bool(facts) and fold(fact.text).startswith(f"{fold(facts[-1].text)}. ")
+        return [*(facts[:-1] if told_more else facts), fact]
+    fact = replace(fact, text=change.text, category="correction" if not fact.attributes else fact.category)
+    fact = replace(fact, confidence=TIERS["explicit"])
+    if change.place < len(known):
+        return [*facts, replace(fact, verdicts=((change.place + 1, "contradiction"),))]
+    gone = change.place - len(known)
+    return [*facts[:gone], *facts[gone + 1 :], fact]
+
+
+def _in_message(message: Message) -> Iterator[ExtractedFact]:
+    text = message.text[:_LONGEST]
+    if _QUOTE.search(text):
         return
-    told, corrects, asked = _core(sentence)
-    parts = [claim.standalone_text for part in _CLAUSES.split(told) for claim in claims(part)]
-    clauses = [clause for clause in parts if clause.strip(_MARKS)]
-    read = [fact for clause in clauses if (fact := _in_clause(clause.strip(_MARKS), said)) is not None]
-    if asked and len(read) < len(clauses) and not _REFERS_ELSEWHERE.match(_folded(told.strip(_MARKS))):
-        read = [_whole(told.strip(_MARKS), read)]
+    sentences = _END.split(text)[:_SENTENCES]
+    confided = any(_CONFIDES.search(_folded(sentence)) for sentence in sentences)
+    before, listed = message.before, False
+    for part in sentences:
+        sentence = part.strip()
+        read = _core(sentence)
+        if before and _goes_on(read, before, message.said):
+            read = replace(read, told=f"{before.rstrip(_MARKS)}. {read.told}", asked=True)
+        elif read.points_back and before:
+            read, sentence = replace(_core(before), asked=True), before
+        elif listed and read.told:
+            read = replace(read, asked=True)
+        listed = read.asked and (sentence.endswith(":") or (listed and bool(sentence)))
+        for fact in _in_sentence(sentence, read, message.said, confided=confided):
+            yield replace(fact, tags=(CONFIDED,)) if confided else fact
+        before = sentence or before
+
+
+def _goes_on(core: "_Core", before: str, said: date) -> bool:
+    """Return whether a sentence tells more of what the one before it states."""
+    if not _GOES_ON.match(_folded(core.told)) or _UNSTATED.match(_folded(core.told)) or core.told.endswith("?"):
+        return False
+    told = _core(before).told
+    return len(told) + len(core.told) < _LONGEST_SENTENCE // 2 and bool(told) and bool(_read_clauses(told, said)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Core:
+    """A sentence after its openings. told: what it says. corrects: whether it puts something right.
+
+    asked: whether it asks to remember; reminds: to be reminded. points_back: what it asks stands before it.
+    """
+
+    told: str
+    corrects: bool = False
+    asked: bool = False
+    reminds: bool = False
+    points_back: bool = False
+
+
+def _in_sentence(sentence: str, core: _Core, said: date, *, confided: bool) -> Iterator[ExtractedFact]:
+    """Read a sentence: its clauses by the rules, and the whole where that was asked for, or may end something."""
+    told = core.told
+    if not told or len(sentence) > _LONGEST_SENTENCE:
+        return
+    if sentence.rstrip().endswith(("?", "？")) and not core.asked:
+        return
+    if sentence.rstrip().endswith(":"):
+        return
+    read, left = _read_clauses(told, said)
+    is_statement = len(told.split()) >= _LEAST_WORDS and not _UNSTATED.match(_folded(told))
+    wanted = core.asked or (confided and is_statement)
+    if wanted and left and not _REFERS_ELSEWHERE.match(_folded(told)):
+        read = [_whole(told, read, said, reminds=core.reminds)]
+    elif not read and (fact := _ahead(told, said)) is not None:
+        read = [fact]
+    elif not read and (core.corrects or may_change(told)):
+        # Nothing that a rule reads, but it may end something.
+        stands = core.corrects and len(told.split()) >= _LEAST_WORDS and _NAME_OR_FIGURE.search(told)
+        confidence = TIERS["explicit"] if stands else TIERS["speculative"]
+        due = _due(_folded(told), said, first=1)
+        read = [ExtractedFact(told, "correction", attributes=due, confidence=confidence)]
     for fact in read:
-        yield replace(fact, category="correction") if corrects else fact
+        yield replace(fact, category="correction") if core.corrects else fact
 
 
-def _core(sentence: str) -> tuple[str, bool, bool]:
-    """A sentence after its openings: what it says, whether it puts something right, whether it asks to remember."""
-    corrects = asked = False
-    for _ in range(4):
+def _read_clauses(told: str, said: date) -> tuple[list[ExtractedFact], bool]:
+    """The facts of a sentence's clauses, and whether any clause says nothing alone."""
+    parts = [claim.standalone_text for part in _CLAUSES.split(told) for claim in claims(part)]
+    clauses = [clause.strip(_MARKS) for clause in parts if clause.strip(_MARKS)]
+    read: list[ExtractedFact] = []
+    left = False
+    for clause in clauses:
+        if (fact := _in_clause(clause, said)) is not None:
+            read.append(fact)
+        else:
+            left = True
+    if len(read) == 1 and left and len(clauses) > 1 and _in_clause(clauses[0], said) is not None:
+        whole = _in_clause(clauses[0], said)
+        if whole is not None and not whole.attributes and not _UNSTATED.match(_folded(clauses[1])):
+            read = [replace(whole, text=told)]
+    return read, left
+
+
+def _core(sentence: str) -> _Core:
+    """Take the openings and wishes from a sentence."""
+    corrects = asked = reminds = quiet = False
+    for _ in range(6):
         sentence = sentence.strip(_MARKS)
         plain = _folded(sentence)
-        opening = _CORRECTS.match(plain)
-        corrects = corrects or opening is not None
-        if opening is None and (opening := _ASKS_TO_REMEMBER.match(plain)) is not None:
+        if (opening := _CORRECTS.match(plain)) is not None:
+            corrects = True
+        elif (reminder := _ASKS_TO_REMIND.match(plain)) is not None and not asked:
+            rest = sentence[reminder.end() :].strip(_MARKS)
+            if rest:
+                asked = reminds = True
+                break
+        elif (opening := _CONFIDES_FIRST.match(plain)) is not None:
+            quiet = True
+        elif (opening := _ASKS_TO_REMEMBER.match(plain)) is not None:
             asked = True
         opening = opening or _OPENINGS.match(plain)
         if opening is None:
             break
         sentence = sentence[opening.end() :]
-    return sentence, corrects, asked
+    while (behind := _ASKS_BEHIND.search(_folded(sentence))) is not None:
+        asked = True
+        sentence = f"{sentence[: behind.start()]}{sentence[behind.end() :]}".strip(_MARKS)
+    if (opening := _CONFIDES.search(_folded(sentence))) is not None:
+        quiet = True
+        sentence = f"{sentence[: opening.start()]}{sentence[opening.end() :]}"
+    told = sentence.strip(_MARKS + "?" if asked else _MARKS)
+    empty = not told or _POLITE.fullmatch(_folded(told)) is not None
+    return _Core("" if empty else told, corrects, asked, reminds, points_back=empty and (asked or quiet))
+
+
+def _ahead(told: str, said: date) -> ExtractedFact | None:
+    """A statement of a day that lies ahead, such as "on Thursday Gemma flies over"."""
+    plain = _folded(told)
+    if _UNSTATED.match(plain) or _PAST.match(plain) or len(plain) != len(told) or len(told.split()) < _LEAST_WORDS:
+        return None
+    due = _due(plain, said, first=1)
+    rest = plain
+    for named in reversed(days_named(plain, said)):
+        rest = f"{rest[: named.start]} {rest[named.end :]}"
+    if not due or len([word for word in rest.split() if word.strip(_MARKS)]) < _LEAST_WORDS // 2:
+        return None
+    return ExtractedFact(told, "commitment", attributes=due, confidence=TIERS["explicit"])
 
 
 def _in_clause(clause: str, said: date) -> ExtractedFact | None:
@@ -108,20 +283,39 @@ def _in_clause(clause: str, said: date) -> ExtractedFact | None:
     if len(plain) != len(clause):  # then what is found in one cannot be cut from the other
         plain = clause.lower()
     for rule in _RULES:
-        if (match := rule.pattern.match(plain)) is not None:
-            return _fact(rule, match, clause, said)
+        if (match := rule.pattern.match(plain)) is not None and (fact := _fact(rule, match, clause, said)) is not None:
+            return fact
     return None
 
 
 def _fact(rule: ExtractionRule, match: re.Match[str], clause: str, said: date) -> ExtractedFact | None:
     fact = ExtractedFact(clause, rule.category, confidence=TIERS["explicit"])
-    if rule.needs:
+    if rule.needs in ("day", "birthday"):
         return _dated(rule, fact, fold(clause), said)
+    if rule.needs and (_UNSTATED.match(_folded(clause)) or not _is_named(rule.needs, match, clause)):
+        return None
     if not rule.attribute:
-        return fact
+        # What a rule reads of a name or a figure is how things are.
+        fact = replace(fact, kind="note" if rule.needs else "")
+        return replace(fact, attributes=_due(_folded(clause), said, first=1)) if _may_be_due(fact) else fact
     found = {name: clause[match.start(name) : match.end(name)] for name, text in match.groupdict().items() if text}
     value = (found.get("value") or found["also"]).strip(_MARKS)
     return replace(fact, attributes=((_attribute(rule, found), value),)) if value else fact
+
+
+def _is_named(needs: Needs, match: re.Match[str], clause: str) -> bool:
+    """Return whether a clause has the name, or the figure, that a rule asks for."""
+    if needs == "figure":
+        return _NAME_OR_FIGURE.search(clause, 1) is not None
+    group = "value" if needs == "value" else "who"
+    names = clause[match.start(group) : match.end(group)].split()
+    if needs == "person":
+        return len(names) == 1 and fold(names[0]) not in STOPWORDS
+    return all(name[:1].isupper() or name in ("de", "del", "la") for name in names)
+
+
+def _may_be_due(fact: ExtractedFact) -> bool:
+    return fact.category in ("fact", "relationship")
 
 
 def _attribute(rule: ExtractionRule, found: Mapping[str, str]) -> str:
@@ -137,14 +331,37 @@ def _dated(rule: ExtractionRule, fact: ExtractedFact, plain: str, said: date) ->
         if born is None or born > said:
             return fact if " en " in plain or " in " in plain else None
         return replace(fact, attributes=(("birthday", born.isoformat() if names_year(plain) else f"{born:%m-%d}"),))
-    due = day_named(plain, said)
-    return replace(fact, attributes=(("due", due.isoformat()),)) if due is not None and due >= said else None
+    due = _due(plain, said)
+    return replace(fact, attributes=due) if due else None
 
 
-def _whole(text: str, read: list[ExtractedFact]) -> ExtractedFact:
+def _due(plain: str, said: date, *, first: int = 0) -> tuple[tuple[str, str], ...]:
+    """The attribute of the day ahead that a folded text names; none without one.
+
+    first: days from now from which a day counts. A day that the text denies counts where there is no other.
+    """
+    days = [
+        named
+        for named in days_named(plain, said)
+        if first <= (named.day - said).days <= (_FAR if not named.has_year else _FAR_OF_YEAR)
+        and not _SINCE.search(plain[: named.start])
+    ]
+    meant = [named for named in days if not _DENIES.search(_part_before(plain, named.start))] or days
+    return (("due", meant[0].day.isoformat()),) if meant else ()
+
+
+def _part_before(plain: str, end: int) -> str:
+    """What stands before a place of a sentence, from the last comma on."""
+    return _PART.split(plain[:end])[-1]
+
+
+def _whole(text: str, read: list[ExtractedFact], said: date, *, reminds: bool) -> ExtractedFact:
     """A text that somebody asked to be remembered, whole, with what was understood of its parts."""
     attributes = tuple(dict(pair for fact in read for pair in fact.attributes).items())
     category = read[0].category if read else "fact"
+    due = _due(_folded(text), said)
+    if reminds or (not read and (due or _TO_DO.match(_folded(text)))):
+        category, attributes = "commitment", attributes or due
     return ExtractedFact(text, category, attributes=attributes, confidence=TIERS["explicit"])
 
 

@@ -76,6 +76,14 @@ def told_memories(
     return [record for record in facts if wanted.intersection(record.source_message_ids)]
 
 
+def live_memories(connection: Connection, *, scope: str) -> list[Record]:
+    """Select the newest live facts of a scope, oldest first: those that words may end."""
+    ids = [number for number, _ in records.newest_live(connection, (scope,), _LATEST)]
+    found = records.by_ids(connection, ids, (scope,)).values()
+    facts = (record for record in found if record.form in ("note", "episode"))
+    return sorted(facts, key=lambda record: (record.valid_from, record.id))
+
+
 def guidelines(connection: Connection) -> str:
     """Return what experience says about what to note, as sleep wrote it down last; "" before it has."""
     record = records.slot_record(connection, OWNER_SCOPE, "profile", GUIDELINES)

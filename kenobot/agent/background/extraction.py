@@ -5,7 +5,7 @@ then either extracted, and its facts are written once, or still pending.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -16,11 +16,14 @@ from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, ModelRouter, To
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.changes import KnownStatement, may_change
+from kenobot.cognitive.remember.extract.heuristic import Message
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import events, token_budget
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.text.calendar import local_day
+from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.core import pacing
 from kenobot.core.pattern_set import PatternSet
@@ -55,11 +58,12 @@ class BudgetExhausted(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class ExtractionResult:
-    """The facts of a batch. use: the tokens they cost, still to be settled."""
+    """The facts of a batch. use: the tokens they cost, still to be settled. ended: what verdicts of rules name."""
 
     facts: tuple[ExtractedFact, ...]
     by: Literal["model", "rules"]
     use: TokenUse = NO_TOKENS
+    ended: tuple[store.Record, ...] = ()
 
 
 def build_extraction_worker(
@@ -70,6 +74,15 @@ def build_extraction_worker(
     policy = replace(DEFAULT, extract=replace(DEFAULT.extract, **rhythm))
     budgeted = context.budgeted(model, token_budget.JOB, settings.daily_tokens)
     return ExtractionWorker(context, budgeted, policy, PatternSet(settings.patterns), enabled=settings.enabled)
+
+
+def _about_ended(fact: ExtractedFact, known: Sequence[store.Record], places: Mapping[int, int]) -> ExtractedFact:
+    """Number a fact's verdicts by the places of what they end, whose subject the fact has."""
+    if not fact.verdicts:
+        return fact
+    subject = known[fact.verdicts[0][0] - 1].subject
+    verdicts = tuple((places[number], relation) for number, relation in fact.verdicts)
+    return replace(fact, verdicts=verdicts, subject="" if subject == OWNER_SUBJECT else subject)
 
 
 class ExtractionWorker(PerChatWorker):
@@ -128,7 +141,7 @@ class ExtractionWorker(PerChatWorker):
         trouble = self._failing.get(session)
         batch = await self._batch(session, turns, trouble.limit if trouble else len(turns))
         try:
-            found = await self._find(batch, trouble)
+            found = await self._find(session, batch, trouble)
         except ExtractionFailed as error:
             self._note(session, len(batch.turns), error)
             return False
@@ -137,7 +150,7 @@ class ExtractionWorker(PerChatWorker):
             said = [batch.turns[number - 1] for number in told]
             policy = self._policy.extract
             stored = partial(known_memories.told_memories, session=session, turns=said, policy=policy)
-            batch = replace(batch, known=tuple(await self._p.database.read(stored)))
+            batch = replace(batch, known=(*found.ended, *await self._p.database.read(stored)))
         self._waiting = ChatBackoff()
         if self._p.embedding is not None:
             await self._p.embedding.embed_statements(fact.text for fact in found.facts)
@@ -173,21 +186,21 @@ class ExtractionWorker(PerChatWorker):
         known = partial(known_memories.known_memories, session=session, turns=taken, policy=policy, near=near)
         return replace(batch, known=tuple(await self._p.database.read(known)), guidelines=guidelines)
 
-    async def _find(self, batch: ExtractionBatch, trouble: ChatBackoff | None) -> ExtractionResult:
+    async def _find(self, session: str, batch: ExtractionBatch, trouble: ChatBackoff | None) -> ExtractionResult:
         if all(turn.hidden for turn in batch.turns):
             return ExtractionResult((), "rules")
         if trouble is not None and trouble.limit == 1 and trouble.failures >= self._policy.extract.halve_after_failures:
             trouble.failures -= 1  # the next turn gets one try
-            return await self._extract_by_rules(batch)
-        return await self._extract(batch)
+            return await self._extract_by_rules(session, batch)
+        return await self._extract(session, batch)
 
-    async def _extract(self, batch: ExtractionBatch) -> ExtractionResult:
+    async def _extract(self, session: str, batch: ExtractionBatch) -> ExtractionResult:
         """Extract the facts of a batch.
 
         Raises ExtractionFailed, BudgetExhausted, or RemoteError when the model cannot be reached.
         """
         if self._model is None:
-            return await self._extract_by_rules(batch)
+            return await self._extract_by_rules(session, batch)
         budget, request = self._model.budget, prompt.build_request(batch, self._p.zone, self._policy.extract)
         if prompt.request_tokens(request) > budget.daily_tokens:
             raise ExtractionFailed("The turns are longer than what may be read in a day.")
@@ -206,17 +219,35 @@ class ExtractionWorker(PerChatWorker):
             raise ExtractionFailed("The answer is cut." if facts else "The answer holds no list of facts.")
         return ExtractionResult(facts, "model", use)
 
-    async def _extract_by_rules(self, batch: ExtractionBatch) -> ExtractionResult:
+    async def _extract_by_rules(self, session: str, batch: ExtractionBatch) -> ExtractionResult:
         """Extract what the rules understand; of what somebody else wrote they understand nothing."""
 
-        def extract() -> Iterator[ExtractedFact]:
-            for number, turn in enumerate(batch.turns, 1):
-                if not turn.hidden and turn.trust in ("owner", "guest"):
-                    pacing.step()
-                    day = turn.at.astimezone(self._p.zone).date()
-                    yield from heuristic.extract_facts(without_quotes(turn.text), day, evidence=number)
+        turns = [turn for turn in batch.turns if not turn.hidden and turn.trust in ("owner", "guest")]
+        if not turns:
+            return ExtractionResult((), "rules")
+        plain = {turn.last_message: without_quotes(turn.text) for turn in turns}
+        known: list[store.Record] = []
+        if any(map(may_change, plain.values())):
+            live = partial(known_memories.live_memories, scope=turns[0].scope)
+            known = await self._p.database.read(live)
+        before = ""
+        if heuristic.points_back(plain[turns[0].last_message]) and turns[0] == batch.turns[0]:
+            before = await self._p.database.read(partial(buffer.said_before, session=session, turn=turns[0]))
 
-        return ExtractionResult(await self._compute(lambda: tuple(extract())), "rules")
+        def messages() -> Iterator[Message]:
+            last = before
+            for number, turn in enumerate(batch.turns, 1):
+                if (text := plain.get(turn.last_message)) is not None:
+                    pacing.step()
+                    yield Message(text, turn.at.astimezone(self._p.zone).date(), number, last)
+                    last = text
+
+        statements = [KnownStatement(record.text, record.attribute_map.get("due", "")) for record in known]
+        facts = await self._compute(lambda: tuple(heuristic.read_messages(messages(), statements)))
+        ended = {number: None for fact in facts for number, _ in fact.verdicts}
+        places = {number: place for place, number in enumerate(ended, 1)}
+        told = tuple(_about_ended(fact, known, places) for fact in facts)
+        return ExtractionResult(told, "rules", ended=tuple(known[number - 1] for number in ended))
 
     def _note(self, session: str, turns: int, error: ExtractionFailed) -> None:
         """Halve the batch after some failures; a single turn that the model cannot read is left to the rules."""

@@ -99,7 +99,7 @@ async def live(fortnight: Fortnight, embedder: str) -> LifeScore:
 def score_memory(fortnight: Fortnight, stored: Sequence[Record]) -> LifeScore:
     """Score all records of a home by the facts of its fortnight. The n-th utterance is the n-th row of the inbox."""
     score = LifeScore(fortnight.name)
-    live = [record for record in stored if _is_live(record)]
+    live = [record for record in stored if record.status == "active"]
     for place, fact in fortnight.standing_facts:
         holding = [record for record in live if place + 1 in record.source_message_ids and fact.is_in(_told(record))]
         holding = holding or [record for record in live if fact.is_in(_told(record))]
@@ -143,7 +143,8 @@ def _is_ended(fact: Fact, utterance: Utterance, number: int, stored: Sequence[Re
     left = [record for record in holding if _is_live(record)]
     if not holding or any(record.attribute_map.get("due") in (None, fact.due or None) for record in left):
         return False
-    return all(any(_is_live(record) and new.is_in(_told(record)) for record in stored) for new in utterance.facts)
+    known = [_told(record) for record in stored if record.status == "active"]
+    return all(any(map(new.is_in, known)) for new in utterance.facts)
 
 
 def _is_live(record: Record) -> bool:

@@ -51,7 +51,7 @@ async def test_a_summary_by_rules_and_its_check_keep_the_event_loop_free(
 
 async def test_extraction_by_rules_keeps_the_event_loop_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fact told in one message is found in the background's thread, and kept in the writer's."""
-    found = threads_of(monkeypatch, heuristic, "extract_facts")
+    found = threads_of(monkeypatch, heuristic, "read_messages")
     kept = threads_of(monkeypatch, extraction, "admit_isolated")
     async with Scene(tmp_path, ["ok"], extraction=True) as scene:
         await scene.say("Remember that my name is Marta.")

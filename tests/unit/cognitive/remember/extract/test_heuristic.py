@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.remember.extract.heuristic import extract_facts
+from kenobot.cognitive.remember.extract.changes import KnownStatement
+from kenobot.cognitive.remember.extract.heuristic import CONFIDED, Message, extract_facts, read_messages
 from kenobot.cognitive.text.named_days import day_named
 from kenobot.cognitive.text.words import fold
 from tests.cost import assert_bounded
@@ -46,6 +47,7 @@ def _read(text: str) -> list[tuple[str, str, dict[str, str]]]:
         ("Soy alérgica a los cacahuetes", "fact", {}),
         ("I'm vegan", "fact", {}),
         ("mi hermana se llama Lucía", "relationship", {}),
+        ("Ana vive en Lyon", "relationship", {}),
         ("My wife is called Kate", "relationship", {"wife": "Kate"}),
         ("Hemos decidido usar Postgres", "decision", {}),
         ("From now on deploy on Fridays", "decision", {}),
@@ -81,13 +83,75 @@ def test_a_plain_statement(text: str, category: str, attributes: dict[str, str])
         "ok",
         "remember all of this",
         "recuerda lo que te dije",
-        "Ana vive en Lyon",
         "Anoche soñé que vivo en Lyon",
     ],
 )
 def test_what_is_not_said_of_oneself_is_left_alone(text: str) -> None:
     """Questions, conditions, quotations, politeness and other people's lives are no statements."""
     assert _read(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("anota que la caldera pierde agua", "la caldera pierde agua"),
+        ("la caldera pierde agua, apúntalo porfa", "la caldera pierde agua"),
+        ("keep in mind the gate sticks", "the gate sticks"),
+        ("the gate sticks, don't forget", "the gate sticks"),
+        ("¿puedes apuntar que la verja chirría?", "la verja chirría"),
+        ("para que lo sepas, la verja chirría", "la verja chirría"),
+        ("write this down: oak treads, thirteen of them", "oak treads, thirteen of them"),
+        ("recuérdame comprar pan", "recuérdame comprar pan"),
+    ],
+)
+def test_a_wish_may_stand_anywhere(text: str, wanted: str) -> None:
+    """Before what is meant, and behind it."""
+    assert [fact.text for fact in extract_facts(text, SAID)] == [wanted]
+
+
+def test_a_wish_alone_is_about_what_was_said_before() -> None:
+    """In the same message or in the one before; a list below it is meant line by line."""
+    assert [fact.text for fact in extract_facts("La verja chirría. Apúntalo.", SAID)] == ["La verja chirría"]
+    [fact] = read_messages([Message("write that down please", SAID, before="the gate sticks")], ())
+    assert fact.text == "the gate sticks"
+    assert [fact.text for fact in extract_facts("Apunta esto:\n- pan\n- leche fresca", SAID)] == ["pan", "leche fresca"]
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "ended", "instead"),
+    [
+        ("se cancela el viaje a Asturias", "nos vamos de viaje a Asturias", True, "se cancela el viaje a Asturias"),
+        ("al final ya no voy a yoga", "voy a yoga los martes", True, "al final ya no voy a yoga"),
+        ("no, eran 8.400", "me deben 8.200 euros", True, "me deben 8.400 euros"),
+        ("scratch that, it's £8,400 not £8,200", "they owe us £8,200", True, "they owe us £8,400"),
+        (
+            "the board meeting is cancelled",
+            "there is a board meeting on Friday",
+            True,
+            "the board meeting is cancelled",
+        ),
+        ("el viaje a Roma fue bonito", "nos vamos de viaje a Asturias", False, ""),
+        ("actually I love Asturias", "nos vamos de viaje a Asturias", False, "I love Asturias"),
+    ],
+)
+def test_a_change_ends_what_it_speaks_of(text: str, known: str, ended: bool, instead: str) -> None:
+    """And says what is so instead; other words about the same thing end nothing."""
+    found = read_messages([Message(text, SAID)], [KnownStatement("tengo un perro"), KnownStatement(known)])
+    verdicts = [verdict for fact in found for verdict in fact.verdicts]
+    assert verdicts == ([(2, "contradiction")] if ended else [])
+    assert [fact.text for fact in found] == ([instead] if instead else [])
+
+
+def test_a_change_replaces_what_the_same_turns_said() -> None:
+    """What was put right at once is not remembered first."""
+    texts = [Message("el fontanero cobra 95 euros", SAID, 1), Message("perdón, son 85, no 95", SAID, 2)]
+    assert [fact.text for fact in read_messages(texts, ())] == ["el fontanero cobra 85 euros"]
+
+
+@pytest.mark.parametrize("text", ["Entre tú y yo, pienso dejar el trabajo", "I might quit my job. Don't tell anyone"])
+def test_what_is_told_in_confidence_is_marked(text: str) -> None:
+    """The mark stays with the memory."""
+    assert [fact.tags for fact in extract_facts(text, SAID)] == [(CONFIDED,)]
 
 
 def test_several_things_at_once() -> None:
