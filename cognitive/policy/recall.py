@@ -83,6 +83,9 @@ class RecallPolicy:
     minimal_share: float = 0.4  # of both, for an order to a machine
     low_up_to: float = 0.35  # relevance
     high_from: float = 0.6  # relevance
+    best_fits_from: float = 0.25  # probability that the best memory is about a question; below, none is shown
+    fits_from: float = 0.1  # the same of each other memory
+    fits_by_words_from: float = 0.7  # relevance by words from which a memory is about a question in any case
     none_below: float = 0.43  # likelihood of an answer
     low_below: float = 0.47  # the same
     medium_below: float = 0.6  # the same; from it on confidence is high

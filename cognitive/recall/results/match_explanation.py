@@ -13,6 +13,7 @@ _WAYS = {
     "words": "shares words",
     "subject": "is about somebody named",
     "meaning": "means the like",
+    "nearest": "is the nearest",
     "link": "is linked",
     "practice": "worked before",
 }

@@ -21,7 +21,7 @@ from kenobot.storage.conversation import MessageRow, PromptPrefix
 Section = Literal["long_term", "recent", "chat", "context", "updates", "procedures", "recalled"]
 LoadMode = Literal["auto", "full", "selective"]
 ConfidenceLevel = Literal["none", "low", "medium", "high"]
-MatchWay = Literal["words", "subject", "meaning", "link"]
+MatchWay = Literal["words", "subject", "meaning", "link", "nearest"]
 
 PREFIX_SECTIONS: frozenset[Section] = frozenset({"long_term", "recent", "chat", "context"})
 """What a full load shows, in the frozen beginning of a prompt."""
@@ -139,10 +139,10 @@ class Excerpt:
 class SearchReport:
     """Result of a search for a message.
 
-    score: relevance of the best of it, 0 to 1; `level` says it in a word. answer_probability: how likely a memory
-    answers the question, 0 to 1, and then `level` goes by it; None without a question or vectors. need: how much of
-    memory the message calls for. dropped: how many were left out, by reason. candidates: the best that the prompt does
-    not show yet, also those without room.
+    score: relevance of the best of it, 0 to 1; `level` says it in a word, "medium" at most for turns.
+    answer_probability: how likely a memory answers the question, 0 to 1, and then `level` goes by it; None without a
+    question or vectors. need: how much of memory the message calls for. dropped: how many were left out, by reason.
+    candidates: the best that the prompt does not show yet, also those without room.
     """
 
     level: ConfidenceLevel = "none"

@@ -40,6 +40,15 @@ class ConfidenceFeatures:
     lacks: float  # 1 where it cannot hold the answer; see `question.answers`
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionKind:
+    """Describe a question besides its words; see `search.fit`. model: of the vectors. general: -1 to 1."""
+
+    model: str
+    personal: bool
+    general: float
+
+
 @dataclass(slots=True)
 class RecallTrace:
     """Collect the candidates of a recall: scored, dropped (with the reason), or not read.
@@ -52,6 +61,7 @@ class RecallTrace:
     dropped: dict[tuple[SourceKind, int], str] = field(default_factory=dict)  # bounded: what one recall looked at; turn
     turns_searched: bool = False
     confidence_features: ConfidenceFeatures | None = None
+    question: QuestionKind | None = None
     estimates: Mapping[int, float] = field(default_factory=dict)  # bounded: what one recall looked at; turn
 
     def add_turns(self, ranked: "Sequence[RankedTurn]") -> None:

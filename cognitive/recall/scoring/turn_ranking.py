@@ -40,7 +40,7 @@ class RankedTurn(NamedTuple):
     """A turn with its score, and the features that the score sums. relevance: 0 to 1. matched: stems of the question.
 
     segment_relevance: the greatest of its segment: an answer may share no word with its question, and stand beside a
-    turn that does.
+    turn that does. near: similarity; None without a vector.
     """
 
     turn: IndexedTurn
@@ -49,6 +49,7 @@ class RankedTurn(NamedTuple):
     segment_relevance: float
     matched: tuple[str, ...]
     values: tuple[float, ...]
+    near: float | None = None
 
     @property
     def features(self) -> dict[str, float]:
@@ -280,6 +281,7 @@ def _valued(
             best[turn.segment],
             talk.stems(message),
             values,
+            near.get(message),
         )
         for score, message, turn, values in nlargest(policy.max_ranked_turns, found)
     ]

@@ -9,19 +9,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, fields
 from functools import lru_cache
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question import answers
 from kenobot.cognitive.recall.results.memory import ConfidenceLevel, RecalledMemory
 from kenobot.cognitive.recall.results.trace import ConfidenceFeatures, RecallTrace
 from kenobot.cognitive.recall.scoring.relevance import proper_names, proper_names_text
 from kenobot.cognitive.recall.scoring.weights import record_weights
-from kenobot.cognitive.text.recall_need import is_question
 from kenobot.cognitive.text.words import words
 
+if TYPE_CHECKING:
+    from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
+
 _NEXT = 9  # memories that the best is compared with
-_LEVELS: tuple[ConfidenceLevel, ...] = ("none", "low", "medium", "high")
+CONFIDENCE_LEVELS: tuple[ConfidenceLevel, ...] = ("none", "low", "medium", "high")
+"""The levels, the least first."""
 
 FEATURE_NAMES = tuple(each.name for each in fields(ConfidenceFeatures))
 OTHER_MODELS = "others"
@@ -29,19 +32,16 @@ OTHER_MODELS = "others"
 
 
 def answer_probability(
-    index: SideIndex, text: str, ranked: Sequence[RecalledMemory], trace: RecallTrace | None
+    vectors: "VectorIndex", text: str, ranked: Sequence[RecalledMemory], trace: RecallTrace | None
 ) -> float | None:
-    """Estimate the probability that `ranked` answers a question; None without a question or vectors."""
-    if not is_question(text) or index.vectors is None:
-        return None
+    """Estimate the probability that `ranked` answers a question; None where none of it has a vector."""
     best = next((each.record.id for each in ranked if each.relevance_parts), None)
     names = proper_names_text(text)
-    signs = confidence_features(
-        text, ranked, index.vectors.similarity_without_names(text, names, best) if names and best is not None else None
-    )
+    rest = vectors.similarity_without_names(text, names, best) if names and best is not None else None
+    signs = confidence_features(text, ranked, rest)
     if trace is not None:
         trace.confidence_features = signs
-    return None if signs is None else probability(signs, index.vectors.models[0])
+    return None if signs is None else probability(signs, vectors.models[0])
 
 
 def confidence_features(text: str, memories: Sequence[RecalledMemory], rest: float | None) -> ConfidenceFeatures | None:
@@ -89,9 +89,16 @@ def confidence_level(score: float, policy: RecallPolicy) -> ConfidenceLevel:
     return "low" if score < policy.low_up_to else "medium" if score < policy.high_from else "high"
 
 
-def answer_level(likely: float, excerpt: float, policy: RecallPolicy) -> ConfidenceLevel:
-    """Classify the answer to a question. likely: its probability. excerpt: relevance of the best turn quoted."""
-    level: ConfidenceLevel = "none"
-    if likely >= policy.none_below:
-        level = "low" if likely < policy.low_below else "medium" if likely < policy.medium_below else "high"
-    return max(level, confidence_level(excerpt, policy), key=_LEVELS.index)
+def answer_level(likely: float, policy: RecallPolicy) -> ConfidenceLevel:
+    """Classify the probability that a memory answers the question."""
+    if likely < policy.none_below:
+        return "none"
+    return "low" if likely < policy.low_below else "medium" if likely < policy.medium_below else "high"
+
+
+def talk_level(relevance: float, policy: RecallPolicy) -> ConfidenceLevel:
+    """Classify the relevance of the best turn quoted: "medium" at most.
+
+    Turns about the same people and things are as relevant to a question that none of them answers.
+    """
+    return min("medium", confidence_level(relevance, policy), key=CONFIDENCE_LEVELS.index)

@@ -72,11 +72,13 @@ def rank_records(
         ways: list[MatchWay] = []
         if hit:
             ways.append("words")
-        if dense is not None:
+        if dense:
             ways.append("meaning")
         if number in named or record.subject in subjects:
             relevance = max(relevance, policy.mention_relevance)
             ways.append("subject")
+        if not ways:
+            ways.append("nearest")
         if relevance < policy.min_relevance and number not in given:
             sieve.drop("record", number, "irrelevant")
             continue

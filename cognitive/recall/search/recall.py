@@ -28,12 +28,20 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question import relations
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import render_memory, shorten, subject_heading
+from kenobot.cognitive.recall.results.trace import QuestionKind
 from kenobot.cognitive.recall.scoring.score import Score, choose_most_valuable, diversify
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn, rank_turns
 from kenobot.cognitive.recall.search import ranking
-from kenobot.cognitive.recall.search.confidence import answer_level, answer_probability, confidence_level
+from kenobot.cognitive.recall.search.confidence import (
+    CONFIDENCE_LEVELS,
+    answer_level,
+    answer_probability,
+    confidence_level,
+    talk_level,
+)
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.filters import RecallFilter
+from kenobot.cognitive.recall.search.fit import keep_fitting, told_together, turns_fit
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
@@ -62,9 +70,15 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     ranked = ranking.rank_records(connection, hits, sieve, similarities)
     if query.trace is not None:
         query.trace.add_records(ranked)
+    question = _question_kind(index, query, hits)
     likely = None
-    if similarities and not query.marks:
-        likely = answer_probability(index, query.text, ranked, query.trace)
+    if question is not None and index.vectors is not None:
+        if similarities:
+            likely = answer_probability(index.vectors, query.text, ranked, query.trace)
+        beside = [each.record.id for each in ranked if told_together(each)]
+        if beside:
+            similarities |= index.vectors.similarities("record", query.text, None, 0, also=beside)
+        ranked = keep_fitting(question, ranked, similarities, sieve)
     fresh = _not_in_prompt(ranked, sieve)
     if query.marks:
         fresh = ranked = _by_marks(fresh, query.marks, sieve)
@@ -75,14 +89,20 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     excerpts: list[Excerpt] = []
     if best < policy.strong_from:
         turns = _rank_turns(index, query, parsed)
+        if question is not None and not turns_fit(question, turns, policy):
+            sieve.dropped["irrelevant"] += len(turns)
+            turns = []
         left = room - sum(memory.tokens for memory in memories)
         excerpts = select_excerpts(connection, index, turns, sieve, left)
     best_excerpt = max((excerpt.relevance for excerpt in excerpts), default=0.0)
     by_turns = 0.0 if query.marks else best_excerpt  # shared words do not outweigh a reranker that found no answer
+    level = confidence_level(best if memories else 0.0, policy)
+    if likely is not None:
+        level = answer_level(likely if memories else 0.0, policy)
     best = max(best if memories else 0.0, best_excerpt)
     return replace(
         empty,
-        level=confidence_level(best, policy) if likely is None else answer_level(likely, by_turns, policy),
+        level=max(level, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index),
         score=best,
         answer_probability=likely,
         memories=tuple(memories),
@@ -92,6 +112,19 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         dropped=sieve.drop_counts(),
         candidates=tuple(fresh[: 2 * query.most_memories]),
     )
+
+
+def _question_kind(index: SideIndex, query: MemoryQuery, hits: SearchHits) -> QuestionKind | None:
+    """Describe the question; None for other messages, where no vectors are searched, and with a reranker's marks."""
+    vectors = index.vectors
+    if query.marks or query.as_of is not None or vectors is None or not is_question(query.text):
+        return None
+    if not vectors.has_query_vector(query.text):
+        return None
+    kind = QuestionKind(vectors.models[0], hits.mentioned.first_person, vectors.generality(query.text))
+    if query.trace is not None:
+        query.trace.question = kind
+    return kind
 
 
 def _rank_turns(index: SideIndex, query: MemoryQuery, parsed: ParsedQuery) -> list[RankedTurn]:

@@ -1,8 +1,8 @@
 """Calibrate the cosines of a model, which puts unrelated texts at 0.1, or at 0.8.
 
 A model embeds once the same questions and answers, pairs of statements that look alike and say different things, and
-questions about nothing in particular, whose common part is removed from every query. The calibrations of models that
-ship are made by `python -m bench.learn_scales`.
+questions about nothing in particular, whose common part is removed from every query, and questions of general
+knowledge, which no memory answers. The calibrations of models that ship are made by `python -m bench.learn_scales`.
 """
 
 import base64
@@ -34,7 +34,8 @@ class SimilarityCalibration:
 
     apart: mean of statements about different things. alike: above those of statements that look alike and say different
     things. common: what questions have in common, as rows of 16-bit floats: their mean, then at right angles the
-    directions of each language; empty where nothing is removed.
+    directions of each language; empty where nothing is removed. general: the mean of questions of general knowledge,
+    as 16-bit floats; empty where it is not known.
     """
 
     unrelated: float
@@ -42,6 +43,7 @@ class SimilarityCalibration:
     apart: float
     alike: float
     common: bytes = b""
+    general: bytes = b""
 
     def query_similarity(self, cosine: float) -> float:
         """Scale the cosine of a passage and a query: 0 unrelated, 1 its usual answer, and beyond."""
@@ -58,19 +60,21 @@ class SimilarityCalibration:
     def to_json(self) -> str:
         """Encode for `parse_calibration`."""
         numbers = (self.unrelated, self.answer, self.apart, self.alike)
-        return json.dumps([*numbers, base64.b64encode(self.common).decode("ascii")])
+        return json.dumps([*numbers, *(base64.b64encode(rows).decode("ascii") for rows in (self.common, self.general))])
 
 
 class _Texts(NamedTuple):
     """The texts of `calibration_texts.json`; shipped calibrations are of these, so none may change.
 
     answered: questions, each with its answer. alike: statements that differ in the one word that counts. common:
-    questions about nothing in particular, those of each language; the languages count the same.
+    questions about nothing in particular, those of each language; the languages count the same. general: questions of
+    general knowledge, in the same languages.
     """
 
     answered: list[tuple[str, str]]
     alike: list[tuple[str, str]]
     common: list[list[str]]
+    general: list[list[str]]
 
 
 @lru_cache(1)
@@ -102,15 +106,16 @@ def parse_calibration(told: str) -> SimilarityCalibration | None:
     try:
         found = json.loads(told)
         numbers, common = [float(each) for each in found[:4]], base64.b64decode(found[4], validate=True)
+        general = base64.b64decode(found[5], validate=True) if len(found) > 5 else b""
     except (ValueError, TypeError, IndexError, KeyError, binascii.Error):
         return None
     unrelated, answer, apart, alike = numbers
-    return SimilarityCalibration(unrelated, answer, apart, alike, common)
+    return SimilarityCalibration(unrelated, answer, apart, alike, common, general)
 
 
 def calibration_queries() -> tuple[str, ...]:
     """The texts that a model embeds as queries."""
-    return (*(question for question, _ in _texts().answered), *chain.from_iterable(_texts().common))
+    return (*(question for question, _ in _texts().answered), *chain(*_texts().common, *_texts().general))
 
 
 def calibration_passages() -> tuple[str, ...]:
@@ -121,7 +126,8 @@ def calibration_passages() -> tuple[str, ...]:
 def calibrate(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]]) -> SimilarityCalibration:
     """Calibrate by the vectors of `calibration_queries` and `calibration_passages`."""
     count = len(_texts().answered)
-    common = _common(asked[count:])
+    means, general = _language_means(asked[count:])
+    common = _common(means)
     asked = [_without(row, common) for row in asked[:count]]
     answers, pairs = stated[:count], stated[count:]
     own = [_cosine(row, answers[at]) for at, row in enumerate(asked)]
@@ -129,14 +135,24 @@ def calibrate(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]
     apart = [_cosine(answers[at], answers[to]) for at in range(len(answers)) for to in range(at)]
     alike = [_cosine(pairs[at], pairs[at + 1]) for at in range(0, len(pairs), 2)]
     highest = float(max(alike))
-    kept = b"".join(struct.pack(f"<{len(row)}e", *row) for row in common)
-    return SimilarityCalibration(_mean(other), _mean(own), _mean(apart), highest + _SAFELY * (1 - highest), kept)
+    alike_from = highest + _SAFELY * (1 - highest)
+    return SimilarityCalibration(_mean(other), _mean(own), _mean(apart), alike_from, _pack(common), _pack([general]))
 
 
-def _common(rows: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Compute the mean of questions and the directions of each language, by Gram and Schmidt."""
+def _pack(rows: Sequence[Sequence[float]]) -> bytes:
+    """Encode rows as 16-bit floats."""
+    return b"".join(struct.pack(f"<{len(row)}e", *row) for row in rows)
+
+
+def _language_means(rows: Sequence[Sequence[float]]) -> tuple[list[list[float]], list[float]]:
+    """Compute the mean of the common questions of each language, and that of all general ones."""
     left = iter(rows)
-    means = [_middle([next(left) for _ in texts]) for texts in _texts().common]
+    common = [_middle([next(left) for _ in texts]) for texts in _texts().common]
+    return common, _middle([_middle([next(left) for _ in texts]) for texts in _texts().general])
+
+
+def _common(means: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Compute the mean of questions and the directions of each language, by Gram and Schmidt."""
     middle = _middle(means)
     ways: list[list[float]] = []
     for mean in means:

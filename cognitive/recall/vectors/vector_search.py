@@ -23,14 +23,20 @@ VectorKind = Literal["record", "turn"]
 Shelf = Literal["record", "past", "turn"]
 
 _CLOSE = 0.05
+_MOST_GENERAL = 1.5
+_TINY = 1e-9
 
 
 @dataclass(slots=True)
 class _Model:
-    """The vectors of one model. common: what questions share, as `scale` has it."""
+    """The vectors of one model. common: what questions share, as `scale` has it.
+
+    general: the direction from them to questions of general knowledge, and the product with it halfway.
+    """
 
     scale: SimilarityCalibration | None = None
     common: Floats | None = None
+    general: tuple[Floats, float] | None = None
     matrices: dict[Shelf, VectorMatrix] = field(default_factory=dict)  # bounded: three; start
 
 
@@ -56,9 +62,12 @@ class VectorIndex:
         held = self._models[model]
         held.scale = scale
         held.common = np.frombuffer(scale.common, dtype="<f2").astype(np.float32) if scale.common else None
+        held.general = _general_direction(held.common, np.frombuffer(scale.general, dtype="<f2").astype(np.float32))
 
     def has_calibration(self, model: str) -> bool:
-        return self._models[model].scale is not None
+        """Return whether a model is calibrated in full; one calibrated by an earlier release is so anew."""
+        scale = self._models[model].scale
+        return scale is not None and bool(scale.general)
 
     # ── cache ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -164,6 +173,17 @@ class VectorIndex:
                 return scale.query_similarity(cosine)
         return None
 
+    def generality(self, text: str) -> float:
+        """Measure how far a message is a question of general knowledge: 1 as those of the calibration, -1 as questions
+        about a person's own affairs; 0 where that is not known.
+        """
+        query = query_text(text, self._policy.meaning)
+        for model, held in self._models.items():
+            row = self.cached(model, "query", query)
+            if row is not None and held.general is not None and len(row) == len(held.general[0]):
+                return max(-_MOST_GENERAL, min(_MOST_GENERAL, float(row @ held.general[0]) - held.general[1]))
+        return 0.0
+
     def nearest_to_statement(
         self, connection: Connection, scope: str, subject: str, text: str, limit: int
     ) -> Mapping[int, float]:
@@ -217,6 +237,18 @@ def _without(row: Floats, common: Floats | None) -> Floats:
     middle, ways = held[0], held[1:]
     out = middle + ((row - middle) @ ways.T) @ ways
     return np.asarray(row - COMMON_SHARE_REMOVED * out, np.float32)
+
+
+def _general_direction(common: Floats | None, general: Floats) -> tuple[Floats, float] | None:
+    """Compute the direction of general questions, 2 long from the personal ones, without what languages differ in."""
+    if common is None or not len(general) or len(common) % len(general):
+        return None
+    held = common.reshape(-1, len(general))
+    middle, ways = held[0], held[1:]
+    direction = general - middle
+    direction = direction - (direction @ ways.T) @ ways
+    direction = 2 * direction / max(float(direction @ direction), _TINY)
+    return np.asarray(direction, np.float32), float((middle + general) @ direction) / 2
 
 
 def have_unit_length(vectors: Floats) -> list[bool]:

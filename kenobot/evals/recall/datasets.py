@@ -23,6 +23,7 @@ _LOCOMO_KINDS = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop
 _LOCOMO_TIMES = ("%I:%M %p on %d %B, %Y",)
 _LONGMEMEVAL_TIMES = ("%Y/%m/%d (%a) %H:%M", "%Y/%m/%d")
 _TURN = lazy.regex(r"D\d+:\d+")
+_FEW = 14  # notes of a small memory, and questions of each kind that it does not answer
 _LATER = timedelta(hours=1)  # a question comes so long after the last of what it is asked of, where nothing says when
 
 JsonRow = Mapping[str, object]
@@ -106,10 +107,46 @@ def sample(conversations: Sequence[Conversation], size: int) -> list[Conversatio
 
     By a hash of their ids: the same ones every time, and the smaller of two samples is within the larger.
     """
-    every = sorted((q for each in conversations for q in each.questions), key=lambda q: sha256(q.id.encode()).digest())
+    every = sorted((q for each in conversations for q in each.questions), key=lambda q: _digest(q.id))
     answered, others = [q for q in every if q.gold], [q for q in every if not q.gold]
     chosen = {q.id for q in (*answered[:size], *others[:size])}
     return _with_questions(conversations, lambda question: question.id in chosen)
+
+
+def few_notes(conversation: Conversation) -> list[Conversation]:
+    """Split the notes of one owner into small memories, each asked what it answers, and as much that it does not.
+
+    What it does not answer: questions of general knowledge, and questions about notes of the others ("absent"). By a
+    hash of the ids, the same every time; a note stays with those that replace it.
+    """
+    later = {each.replaces: each for each in conversation.passages if each.replaces}
+    chains: list[list[Passage]] = []
+    for first in (each for each in conversation.passages if not each.replaces):
+        chain = [first]
+        while (following := later.get(chain[-1].key)) is not None:
+            chain.append(following)
+        chains.append(chain)
+    chains.sort(key=lambda chain: _digest(chain[0].key))
+    return [
+        _small(f"{conversation.name}, {at // _FEW + 1}", chains[at : at + _FEW], conversation.questions)
+        for at in range(0, len(chains), _FEW)
+    ]
+
+
+def _small(name: str, chains: Sequence[Sequence[Passage]], questions: Sequence[Question]) -> Conversation:
+    passages = sorted((passage for chain in chains for passage in chain), key=lambda passage: passage.at)
+    known = {passage.key for passage in passages}
+    answered = [each for each in questions if not known.isdisjoint(each.gold)]
+    others = [
+        replace(each, gold=(), category="absent") for each in questions if each.gold and known.isdisjoint(each.gold)
+    ]
+    general = [each for each in questions if each.category == "unrelated"]
+    left = [sorted(some, key=lambda each: _digest(name + each.id))[:_FEW] for some in (others, general)]
+    return Conversation(name, tuple(passages), (*answered, *left[0], *left[1]))
+
+
+def _digest(text: str) -> bytes:
+    return sha256(text.encode()).digest()
 
 
 def select_question(conversations: Sequence[Conversation], question: str) -> list[Conversation]:
@@ -258,13 +295,12 @@ def _notes(home: str, rows: Sequence[JsonRow]) -> Conversation:
         for row in mine
         for at, q in enumerate(_asked(row))
     ]
-    nothing = [row for row in rows if row.get("kind") == "nothing"]
-    questions += [
-        Question(f"none-{home}:{at}", str(q["text"]), "nothing", (), end, str(q["lang"]))
-        for at, (row, q) in enumerate(
-            (row, q) for row in nothing for q in _asked(row) if (q["lang"] == "es") == (home == "es")
-        )
-    ]
+    for kind, prefix in (("nothing", "none"), ("unrelated", "unrelated")):
+        asked = [q for row in rows if row["kind"] == kind for q in _asked(row) if (q["lang"] == "es") == (home == "es")]
+        questions += [
+            Question(f"{prefix}-{home}:{at}", str(q["text"]), kind, (), end, str(q["lang"]))
+            for at, q in enumerate(asked)
+        ]
     return Conversation(home, tuple(units), tuple(questions))
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.evals.recall.counting_reranker import CountingReranker
-from kenobot.evals.recall.datasets import Conversation, Question
+from kenobot.evals.recall.datasets import Conversation, Question, few_notes
 from kenobot.evals.recall.eval_home import (
     BUDGET,
     SCOPES,
@@ -26,7 +26,9 @@ from kenobot.ports.clock import Clock
 _MOST = 12  # memories, as a chat is given
 _ASKED = 5  # what is updated must be among so many
 _FORGOTTEN = 12  # notes of each home that are forgotten
-_SURE = ("abstention", "presence", "doubt", "trust")
+_SURE = ("abstention", "presence", "doubt", "trust", "unrelated")
+_FEW = {"unrelated": "unrelated, few notes", "absent": "absent, few notes"}
+_FOUND = "found, few notes"
 _DOUBTED = ("none", "low")
 _OTHERS = ("user:bench-2", "chat:bench-2")
 
@@ -58,10 +60,24 @@ async def run(
 
     Raises ConfigError when the embedder cannot be used here, and RemoteError when the judge cannot be asked.
     """
-    areas = {name: AreaScore(name) for name in ("update", "contradiction", "forgetting", "scope", *_SURE)}
+    names = ("update", "contradiction", "forgetting", "scope", *_SURE, *_FEW.values(), _FOUND)
+    areas = {name: AreaScore(name) for name in names}
     async for conversation, home in eval_homes(conversations, options, clock, progress):
         await _ask_all(home, conversation, areas, judge, partial(progress, conversation.name))
+    small = [part for conversation in conversations for part in few_notes(conversation)]
+    async for part, home in eval_homes(small, options, clock, progress):
+        await _ask_few(home, part, areas)
     return list(areas.values())
+
+
+async def _ask_few(place: EvalHome, part: Conversation, areas: dict[str, AreaScore]) -> None:
+    """Ask a small memory what it answers, and what has nothing to do with it."""
+    for question in part.questions:
+        answer = await place.recall(question, BUDGET, _MOST)
+        if question.gold:
+            areas[_FOUND].add(question, right=not {*question.gold}.isdisjoint(answer.ranking[:_ASKED]))
+        elif (area := _FEW.get(question.category)) is not None:
+            areas[area].add(question, right=not answer.pack.memories)
 
 
 async def _ask_all(
@@ -76,6 +92,9 @@ async def _ask_all(
     for at, question in enumerate(conversation.questions):
         tick(at, whole)
         answer = await place.recall(question, BUDGET, _MOST, reranker=judge)
+        if question.category == "unrelated":
+            areas["unrelated"].add(question, right=not answer.pack.memories)
+            continue
         if question.category == "nothing":
             areas["abstention"].add(question, right=answer.pack.level == "none")
             areas["doubt"].add(question, right=answer.pack.level in _DOUBTED)

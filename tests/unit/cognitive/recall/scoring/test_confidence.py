@@ -16,6 +16,7 @@ from kenobot.cognitive.recall.search.confidence import (
     confidence_features,
     learned_weights,
     probability,
+    talk_level,
 )
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
 from kenobot.cognitive.recall.vectors.texts import VectorKey
@@ -45,14 +46,21 @@ def test_each_sign_counts_the_way_that_makes_sense() -> None:
     assert OTHER_MODELS in learned_weights()
 
 
-def test_the_level_is_the_better_of_memories_and_talk() -> None:
-    """What was said in so many words makes up for memories that say nothing of it."""
+def test_the_level_goes_by_how_likely_an_answer_is() -> None:
+    """From "none" to "high", by the thresholds of the policy."""
     policy = DEFAULT.recall
-    assert answer_level(policy.none_below - 0.01, 0, policy) == "none"
-    assert answer_level(policy.none_below, 0, policy) == "low"
-    assert answer_level(policy.low_below, 0, policy) == "medium"
-    assert answer_level(policy.medium_below, 0, policy) == "high"
-    assert answer_level(0, 0.9, policy) == "high"
+    assert answer_level(policy.none_below - 0.01, policy) == "none"
+    assert answer_level(policy.none_below, policy) == "low"
+    assert answer_level(policy.low_below, policy) == "medium"
+    assert answer_level(policy.medium_below, policy) == "high"
+
+
+@pytest.mark.parametrize(
+    ("relevance", "level"), [(0.0, "none"), (0.1, "low"), (0.5, "medium"), (0.9, "medium"), (1.0, "medium")]
+)
+def test_talk_is_never_sure_of_an_answer(relevance: float, level: str) -> None:
+    """Turns that share every word with a question may answer another one."""
+    assert talk_level(relevance, DEFAULT.recall) == level
 
 
 def _placed(memory: Memory, rows: dict[str, tuple[int, list[float]]], texts: dict[str, list[float]]) -> None:
