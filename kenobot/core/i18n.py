@@ -54,7 +54,12 @@ _PROBLEMS = tuple(Text(**problem) for problem in _TABLES["problem"])
 
 def translate_problem(text: str, language: Language) -> str:
     """Translate the text of a health problem; one without a translation stays as it is."""
-    for english, spanish in _PROBLEMS if language == "es" else ():
+    return known_problem(text, language) or text
+
+
+def known_problem(text: str, language: Language) -> str | None:
+    """Translate the text of a problem that the catalogue has; None for any other."""
+    for english, spanish in _PROBLEMS:
         if match := re.fullmatch(re.escape(english).replace(r"\{\}", "(.+)"), text):
-            return spanish.format(*match.groups())
-    return text
+            return spanish.format(*match.groups()) if language == "es" else text
+    return None

@@ -34,7 +34,7 @@ from kenobot.cognitive.store import proposals
 from kenobot.cognitive.text.provenance import Provenance, SpeechContext
 from kenobot.core import redaction, texts
 from kenobot.core.bus import Bus
-from kenobot.core.i18n import Language, guess_language
+from kenobot.core.i18n import Language, Text, guess_language, known_problem
 from kenobot.core.log import current_trace
 from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TextWork
@@ -193,7 +193,7 @@ class TurnRunner:
             case machine.CommitTurn():
                 await self._commit(data)
             case machine.ReportFailure(sentence, reason, end):
-                await self._report(data, end, sentence(data.language), reason)
+                await self._report(data, end, _failure_text(sentence, reason, data), reason)
             case machine.MoveToDeadLetters(reason):
                 await self._report(data, "dead", texts.BROKEN(data.language), reason)
             case machine.Defer(reason):
@@ -405,6 +405,15 @@ class TurnRunner:
 
     def _render(self, data: TurnData, text: str) -> Sequence[MessagePart]:
         return render(self._s.channels, data.pending.inbound.channel, text)
+
+
+def _failure_text(sentence: Text, reason: str, data: TurnData) -> str:
+    """Word a failure; to the owner in private also its cause, where that is one to be mended."""
+    if sentence is texts.REJECTED and data.principal.role == "owner" and data.pending.inbound.private:
+        why = known_problem(reason.partition(": ")[2], data.language)
+        if why is not None:
+            return texts.REJECTED_OWNER(data.language, why=why)
+    return sentence(data.language)
 
 
 def _destination(pending: PendingMessage, first: int = 0) -> outbox.Destination:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
+from kenobot.cli.setup.service_check import is_refused
 from kenobot.cli.setup.toml_edit import Value
 from kenobot.core import plugins
 from kenobot.core.i18n import Language, terminal_language
@@ -137,10 +138,17 @@ class Wizard:
         current = self.changes.loaded.settings.plugin_tables(group).get(plugin, {}).get(key)
         mark = f" [{self._word('set')}]" if isinstance(current, SecretStr) else ""
         while answer := getpass.getpass(f"{self._word(file)}{mark}: ").strip():
-            why = _complaint(plugins.load(group, plugin).settings, key, answer)
+            settings = plugins.load(group, plugin).settings
+            why = _complaint(settings, key, answer)
             if why is None:
-                self.changes.secrets[file] = answer
-                return
+                table = self.changes.loaded.settings.plugin_tables(group).get(plugin, {})
+                base_url = str(table.get("base_url") or settings.model_fields["base_url"].default)
+                refused = is_refused(file, answer, base_url)
+                if not refused:
+                    print(self._word("accepted" if refused is False else "unchecked"))
+                    self.changes.secrets[file] = answer
+                    return
+                why = self._word("refused")
             print(self._word("no", why=why))
 
 

@@ -2,10 +2,12 @@
 
 import builtins
 import getpass
+import http.server
 import importlib.util
 import stat
 import subprocess
 import sys
+import threading
 import tomllib
 from collections.abc import Iterator
 from importlib import resources
@@ -13,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.cli.setup import wizard
+from kenobot.cli.setup.service_check import is_refused
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 
@@ -39,6 +43,7 @@ class Person:
         monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
         monkeypatch.setattr(builtins, "input", self.answer)
         monkeypatch.setattr(getpass, "getpass", self.answer)
+        monkeypatch.setattr(wizard, "is_refused", lambda *_: None)
         monkeypatch.setenv("LANG", "en_GB.UTF-8")
         monkeypatch.delenv("LC_ALL", raising=False)
         monkeypatch.setenv("TZ", "Europe/Madrid")
@@ -168,7 +173,7 @@ def test_the_wizard_writes_the_answers(cli: Cli, home: Home, monkeypatch: pytest
     person = Person(monkeypatch, *answers)
     code, out, _ = cli("setup")
     assert code == 0, out
-    assert person.asked[0].startswith("Language")
+    assert person.asked[0].startswith("Which language")
     assert "Tu zona horaria [Europe/Madrid]: " in person.asked
     assert out.count("Eso no vale") == 4
     assert "1234567890:AAEh" in out
@@ -275,3 +280,53 @@ def test_an_embedder_that_cannot_be_used_is_refused(cli: Cli, home: Home, monkey
     assert code == 78
     assert "OPENAI_API_KEY" in err
     assert not home.config_file.exists()
+
+
+class _Service(http.server.BaseHTTPRequestHandler):
+    """Knows one token and one key, and sends a third one elsewhere."""
+
+    def do_GET(self) -> None:
+        known = TOKEN in self.path or self.headers.get("x-api-key") == KEY
+        self.send_response(302 if "moved" in self.path else 200 if known else 401)
+        self.send_header("Location", "http://127.0.0.1:9/")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    with http.server.HTTPServer(("127.0.0.1", 0), _Service) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_secret_is_checked_by_its_service(service: str) -> None:
+    """Accepted, refused, or unknown: then it is somebody else's answer, or none."""
+    other = TOKEN.replace("A", "B")
+    assert is_refused("telegram_token", TOKEN, f"{service}/bot") is False
+    assert is_refused("telegram_token", other, f"{service}/bot") is True
+    assert is_refused("telegram_token", other, f"{service}/moved") is None
+    assert is_refused("anthropic_api_key", KEY, service) is False
+    assert is_refused("anthropic_api_key", "sk-ant-wrong", service) is True
+    assert is_refused("anthropic_api_key", KEY, "http://127.0.0.1:9") is None
+
+
+def test_the_wizard_asks_again_for_a_token_that_the_service_refuses(
+    cli: Cli, home: Home, service: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once, with all other answers kept."""
+    monkeypatch.setenv("KENOBOT_CHANNELS__TELEGRAM__BASE_URL", f"{service}/bot")
+    wrong = TOKEN.replace("A", "B")
+    Person(monkeypatch, "", "Ana", "", "", "y", "no token", wrong, TOKEN, "42", "n")
+    monkeypatch.setattr(wizard, "is_refused", is_refused)
+    code, out, _ = cli("setup")
+    assert code == 0
+    assert "the bot token has the wrong form" in out
+    assert "That will not do: the service does not know it: copy it again" in out
+    assert "The service accepts it." in out
+    assert (home.credentials / "telegram_token").read_text().strip() == TOKEN
+    assert load_settings(home, {}).settings.bot.name == "Ana"

@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from kenobot.core import texts
 from kenobot.ports.errors import PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.ports.provider import Delta, Request
@@ -172,6 +174,22 @@ async def test_a_flood_of_one_chat_is_turned_away_and_told_once(tmp_path: Path) 
         assert mine.count(texts.TOO_MANY("en")) == 1
         assert [text for text in mine if text.startswith("re:")] == [f"re: message {number}" for number in range(5)]
         assert await scene.put("and now?")
+
+
+@pytest.mark.parametrize(
+    ("hello", "why", "then"),
+    [
+        ("hello, are you there?", "Anthropic refused the API key: check it with `kenobot setup`.", "Then restart me"),
+        ("hola, ¿estás ahí?", "Anthropic ha rechazado la clave de la API", "Después reiníciame"),
+    ],
+)
+async def test_the_owner_is_told_what_to_mend(tmp_path: Path, hello: str, why: str, then: str) -> None:
+    """In their language; a cause that nobody can mend is not spelled out."""
+    refused = Rejected("Anthropic refused the API key: check it with `kenobot setup`.")
+    async with Scene(tmp_path, [refused]) as scene:
+        said = await scene.say(hello)
+    assert why in said
+    assert then in said
 
 
 async def test_a_sweep_takes_up_what_nobody_works_on(tmp_path: Path) -> None:
