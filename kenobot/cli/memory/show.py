@@ -27,6 +27,7 @@ _FORMS = ("note", "episode", "scratchpad", "profile", "procedure", "entity", "bo
 _LINKS = 20
 _SHOWN_FORMS = tuple(form for form in _FORMS if form != "box")
 _ALL = 1_000_000
+_WORDS = ("form", "category", "trust", "tier", "status", "source", "lifecycle")  # columns of fixed values
 _TIMES = ("created", "updated", "valid_from", "valid_until", "last_seen", "last_used", "expires")
 _NOTHING = "Nothing is remembered here yet: `kenobot memory remember TEXT` begins."
 
@@ -166,18 +167,20 @@ def _record_text(context: CommandContext, row: Mapping[str, Any]) -> str:
     """A record in full: every column that holds something."""
     shown = {name: value for name, value in row.items() if name not in ("text", "links") and value not in ("", None)}
     shown |= {name: context.local_time(shown[name]) for name in _TIMES if name in shown}
-    head = [f"{say(name) + ':':<22} {one_line(_plain(value))}" for name, value in shown.items() if value != []]
+    head = [f"{say(name) + ':':<22} {one_line(_plain(name, value))}" for name, value in shown.items() if value != []]
     links = [
         f"{say('link') + ':':<22} {say(link['type'])} #{link['to']} ({link['confidence']:.2f})" for link in row["links"]
     ]
     return "\n".join([*head, *links, "", escape_controls(row["text"])])
 
 
-def _plain(value: object) -> str:
+def _plain(name: str, value: object) -> str:
     """A column's value in plain words."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {each}" for name, each in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, list) else say(str(value))
+        return ", ".join(f"{key}: {each}" for key, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return say(str(value)) if name in _WORDS else str(value)
 
 
 def _change_lines(context: CommandContext, row: Mapping[str, Any]) -> str:

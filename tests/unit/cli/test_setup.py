@@ -174,7 +174,7 @@ def test_the_wizard_writes_the_answers(cli: Cli, home: Home, monkeypatch: pytest
     code, out, _ = cli("setup")
     assert code == 0, out
     assert person.asked[0].startswith("Which language")
-    assert "Tu zona horaria [Europe/Madrid]: " in person.asked
+    assert "¿Cuál es tu zona horaria? (por ejemplo Europe/Madrid) [Europe/Madrid]: " in person.asked
     assert out.count("Eso no vale") == 4
     assert "1234567890:AAEh" in out
     loaded = load_settings(home, {})
