@@ -47,7 +47,7 @@ class Delivery:
         self._clock = clock
         self._rng = rng
         self.queue = KeyedQueue("outbox", clock, self._fetch, self._send, lambda item: item[0].id, ahead=_AHEAD)
-        # bounded: the channels there are; start
+        # bounded: the channels there are; turn
         self._slots: dict[str, asyncio.Semaphore] = {}
 
     async def sweep(self) -> None:
