@@ -12,6 +12,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -208,7 +209,9 @@ def _paths(world: World) -> dict[str, str]:
 async def _try(world: World, template: World, case: Case, line: Line, outcomes: Counter[str]) -> None:
     config = (world.home / "kenobot.toml").read_bytes()
     shutil.rmtree(world.home)
-    await asyncio.to_thread(shutil.copytree, template.home, world.home)
+    await asyncio.to_thread(
+        partial(shutil.copytree, ignore=shutil.ignore_patterns("*.sock")), template.home, world.home
+    )
     (world.home / "kenobot.toml").write_bytes(config)
     paths = [world.home / _paths(template)[name] for name in case.files]
     for path in paths:

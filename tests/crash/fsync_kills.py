@@ -76,7 +76,7 @@ async def _one(world: World, series: Series, number: int, template: Path, line: 
     if series.used:
         config = (world.home / "kenobot.toml").read_bytes()
         shutil.rmtree(world.home)
-        shutil.copytree(template, world.home)
+        shutil.copytree(template, world.home, ignore=shutil.ignore_patterns("*.sock"))
         (world.home / "kenobot.toml").write_bytes(config)
     world.bot.wrap = (
         *("strace", "-f", "-o", "/dev/null", "-e", f"trace={series.calls}"),

@@ -20,6 +20,7 @@ DATA = (
     "config/identity/*",
     "config/systemd/*",
     "evals/demo/*.toml",
+    "evals/life/data/*.jsonl",
     "evals/recall/data/*.jsonl",
     "cli/*.toml",
     "cli/importers/*.toml",

@@ -22,6 +22,7 @@ NOTES = Conversation(
         Question("n3:1", "Which medicine?", "fact", ("n3",), END),
         Question("none:0", "Who painted the fence?", "nothing", (), END),
         Question("none:1", "Which colour has the office?", "nothing", (), END),
+        Question("far:0", "What is the boiling point of mercury?", "unrelated", (), END),
     ),
 )
 
@@ -38,6 +39,10 @@ def test_each_area_counts_what_it_is_named_for() -> None:
         "presence": (2, 3),
         "doubt": (1, 2),
         "trust": (2, 3),
+        "unrelated": (1, 1),
+        "unrelated, few notes": (1, 1),
+        "absent, few notes": (0, 0),
+        "found, few notes": (2, 3),
     }
     wrong = {area.area: area.wrong for area in areas}
     assert wrong["presence"] == ["n3:1 Which medicine?"]
