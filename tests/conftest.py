@@ -18,6 +18,9 @@ from kenobot.testing.clock import ManualClock
 # As the product has it, before a test's module loads numpy: the threads of OpenBLAS spin, and take the cores of others.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Output that no terminal reads is whole, also where the tests run within one that says how wide it is.
+os.environ.pop("COLUMNS", None)
+
 settings.register_profile("house", deadline=None, print_blob=True)
 settings.register_profile("ci", settings.get_profile("house"), derandomize=True)
 settings.register_profile("long", settings.get_profile("house"), max_examples=1000, stateful_step_count=40)

@@ -63,7 +63,8 @@ class CommandContext:
     @property
     def scopes(self) -> Scopes:
         """--scope; without it the owner sees all of the home."""
-        return ALL_SCOPES if self.args.scope is None else (self.args.scope,)
+        scope = getattr(self.args, "scope", None)
+        return ALL_SCOPES if scope is None else (scope,)
 
     @property
     def owner(self) -> AdmitContext:

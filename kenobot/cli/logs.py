@@ -4,6 +4,7 @@ A person reads times of their own zone, what each entry means and no more; `--js
 """
 
 import json
+import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
 from kenobot.cli.table import flat, print_table
+from kenobot.cognitive.store.records import Record, by_ids
 from kenobot.core.plugins import did_you_mean
 from kenobot.ports.signals import ALL_SIGNALS, FORMER_NAMES
 
@@ -25,7 +27,8 @@ def signals(context: CommandContext) -> int:
     name = FORMER_NAMES.get(args.type, args.type)
     select = "select id, at, name, source, trace, payload from signal"
     conditions: list[tuple[str, object]] = [("name = ?", name), ("trace = ?", args.trace)]
-    rows = _latest(context, select, conditions, parsed="payload")
+    with context.read(rows=True) as connection:
+        rows = _latest(connection, context, select, conditions, parsed="payload")
     if rows and not args.json:
         heads = ("time", "signal", "from", "meaning")
         print_table(heads, [(context.local_time(row["at"]), row["name"], row["source"], _meaning(row)) for row in rows])
@@ -40,31 +43,34 @@ def signals(context: CommandContext) -> int:
 
 def memory_log(context: CommandContext) -> int:
     args = context.args
-    select = (
-        "select event.id, event.at, event.session, event.actor, event.type, event.record_id, event.data, "
-        "record.text, record.status "
-        "from event left join record on record.id = event.record_id"
-    )
+    select = "select id, at, session, actor, type, record_id, data from event"
     # Reading memory is logged as well. People ask for what has changed.
-    unread = [] if args.json else [(f"event.type not in {_READING}", True)]
-    rows = _latest(context, select, unread, parsed="data")
+    unread = [] if args.json else [(f"type not in {_READING}", True)]
+    with context.read(rows=True) as connection:
+        rows = _latest(connection, context, select, unread, parsed="data")
+        ids = [] if args.json else [row["record_id"] for row in rows if row["record_id"] is not None]
+        records = by_ids(connection, ids, context.scopes) if ids else {}
     if rows and not args.json:
-        print_table(("#", "time", "what", "by", "memory"), [_event(context, row) for row in rows])
+        cells = [_event(context, row, records.get(row["record_id"])) for row in rows]
+        print_table(("#", "time", "what", "by", "memory"), cells)
         return 0
-    for row in rows:
-        del row["text"], row["status"]
     fit = options.given_filters(args, "--since")
     nothing = f"Nothing has happened to memory with {fit}." if fit else "Nothing has happened to memory yet."
     return options.print_rows(rows, args.json, str, nothing)
 
 
-def _latest(context: CommandContext, select: str, conditions: Sequence[tuple[str, object]], parsed: str) -> list[_Row]:
+def _latest(
+    connection: sqlite3.Connection,
+    context: CommandContext,
+    select: str,
+    conditions: Sequence[tuple[str, object]],
+    parsed: str,
+) -> list[_Row]:
     """The last rows that fit, oldest first. Conditions without a value do not count. parsed: a column of JSON."""
     given = [each for each in (*conditions, ("at >= ?", context.since)) if each[1] is not None]
     where = f" where {' and '.join(condition for condition, _ in given)}" if given else ""
     values = [*(value for condition, value in given if "?" in condition), context.args.limit]
-    with context.read(rows=True) as connection:
-        rows = [dict(row) for row in connection.execute(f"{select}{where} order by 1 desc limit ?", values)]
+    rows = [dict(row) for row in connection.execute(f"{select}{where} order by id desc limit ?", values)]
     for row in rows:
         row[parsed] = json.loads(row[parsed] or "{}")
     return rows[::-1]
@@ -79,11 +85,11 @@ def _meaning(row: Mapping[str, Any]) -> str:
     return f"{translate(signal.meaning) if signal else ''}{about}{trace}"
 
 
-def _event(context: CommandContext, row: Mapping[str, Any]) -> tuple[object, ...]:
-    """An event as the cells of a table."""
+def _event(context: CommandContext, row: Mapping[str, Any], record: Record | None) -> tuple[object, ...]:
+    """An event, with what its record says now, as the cells of a table."""
     about = f"#{row['record_id']} " if row["record_id"] is not None else ""
-    if row["text"] and row["status"] != "forgotten":
-        text = flat(row["text"])
+    if record is not None and record.text and record.status != "forgotten":
+        text = flat(record.text)
         about += f"“{text if len(text) <= _SHOWN_TEXT else f'{text[: _SHOWN_TEXT - 1]}…'}” "
     reason = translate(str(row["data"].get("reason") or ""))
     told = f"{about}{f'({reason})' if reason else ''}".strip()

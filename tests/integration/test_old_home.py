@@ -106,7 +106,11 @@ def test_the_command_line_reads_undoes_and_exports(home: Home, cli: Cli, tmp_pat
             "AND json_extract(data, '$.part_of') IS NULL AND form = 'note' AND status = 'active' ORDER BY event.id DESC"
         ).fetchall()
     assert json.loads(cli("memory", "list", "--json").splitlines()[0])
-    assert cli("memory", "log", "--limit", "2000").count("\n") > 600
+    events = [json.loads(line) for line in cli("memory", "log", "--json", "--limit", "2000").splitlines()]
+    assert len(events) > 600
+    changes = [event for event in events if event["type"] not in ("recalled", "judged")]
+    table = cli("memory", "log", "--limit", "2000").splitlines()[1:]
+    assert [int(line.split()[0]) for line in table] == [event["id"] for event in changes]
     assert "extraction:finished" in cli("signals", "--limit", "1000")
     undone = (row for row in decisions if main(["memory", "undo", str(row[0])], ManualClock(_AFTER)) == 0)
     for event, record, was in islice(undone, 1):

@@ -233,7 +233,8 @@ async def talk(bot: Bot, telegram: LeakyTelegram) -> None:
 
 async def commands(bot: Bot) -> str:
     """What the commands that look inside show."""
-    asked = ["config", "signals --limit 1000", "memory show", "memory log --json --limit 1000"]
+    asked = ["config", "memory show"]
+    asked += [f"{log}{form} --limit 1000" for log in ("signals", "memory log") for form in ("", " --json")]
 
     async def run(arguments: str) -> str:
         process = await asyncio.create_subprocess_exec(
@@ -299,7 +300,7 @@ def demand_that_they_sang(found: Found) -> None:
     assert "[secret]" in found.replies
     refused = found.shown.count("it looks like")
     told = "a password, a key in five tags, another in one, and one of them again when the turns are read for memories"
-    assert refused == 2 * 8, f"signals and memory log both tell of {told}"
+    assert refused == 4 * 8, f"signals and memory log both tell, as a table and as JSON, of {told}"
     assert '"processor": "leaky"' in found.shown
     assert "(set)" in found.shown
 

@@ -1,11 +1,13 @@
 """`kenobot signals` and `kenobot memory`: what the database says, read-only, harmless to the terminal."""
 
 import json
+import re
 import sqlite3
 
 import pytest
 
 from kenobot.core.settings.home import Home
+from kenobot.ports.signals import MESSAGE_IN
 
 from .conftest import Cli
 
@@ -48,10 +50,10 @@ def record(
     )
 
 
-def event(database: sqlite3.Connection, at: str, kind: str = "admit", **data: object) -> None:
+def event(database: sqlite3.Connection, at: str, kind: str = "admit", record: int = 1, **data: object) -> None:
     database.execute(
-        "insert into event (at, session, actor, type, record_id, data) values (?, 'console-local', 'model', ?, 1, ?)",
-        (f"2026-02-{at}.000000+00:00", kind, json.dumps(data)),
+        "insert into event (at, session, actor, type, record_id, data) values (?, 'console-local', 'model', ?, ?, ?)",
+        (f"2026-02-{at}.000000+00:00", kind, record, json.dumps(data)),
     )
 
 
@@ -98,23 +100,22 @@ def test_signals_by_type_trace_time_and_number(cli: Cli, database: sqlite3.Conne
     assert found("--since", "1w") == [1, 2, 3, 4]
     assert found("--since", "2026-02-14") == [2, 3, 4]
     assert found("--since", "2026-02-14T16:00:00+02:00") == [3, 4]
-    line = cli("signals", "--trace", "t2")[1]
-    assert line == '2026-02-14T14:29:00.000000+00:00  message:in  loop  t2  {"n": 4}\n'
+    head, line = cli("signals", "--trace", "t2")[1].splitlines()
+    assert head.split() == ["time", "signal", "from", "meaning"]
+    assert re.split(" {2,}", line) == ["2026-02-14 14:29", "message:in", "loop", f"{MESSAGE_IN.meaning} (n 4) [t2]"]
 
 
 def test_live_memory_by_scope(cli: Cli, database: sqlite3.Connection) -> None:
-    """Only live records are shown, under the scope they belong to."""
+    """Only live records are shown, with the scope they belong to, those of a scope together."""
     record(database, "likes tea", seen=3)
     record(database, "liked coffee", status="superseded")
     record(database, "the plan", scope="chat:console-local")
     code, out, _ = cli("memory", "show")
     assert code == 0
     assert out.splitlines() == [
-        "chat:console-local",
-        "      3  the plan  (note, fact, from owner, 2026-02-14)",
-        "",
-        "owner",
-        "      1  likes tea  (note, fact, from owner, seen 3 times, 2026-02-14)",
+        "#  since       scope               kind  memory",
+        "3  2026-02-14  chat:console-local  fact  the plan",
+        "1  2026-02-14  owner               fact  likes tea",
     ]
     assert "the plan" not in cli("memory", "show", "--scope", "owner")[1]
     rows = [json.loads(line) for line in cli("memory", "show", "--json")[1].splitlines()]
@@ -122,24 +123,43 @@ def test_live_memory_by_scope(cli: Cli, database: sqlite3.Connection) -> None:
 
 
 def test_the_log_of_memory(cli: Cli, database: sqlite3.Connection) -> None:
-    """What happened to memory is told in order, with its number, by which it can be undone, and its reason."""
+    """What changed memory is told in order, with its number, by which it can be undone, and its reason.
+
+    What only read it stands in JSON, and the words of what was forgotten nowhere.
+    """
+    record(database, "likes tea")
+    record(database, "liked coffee", status="forgotten")
     event(database, "12T10:00:00", reason="old")
+    event(database, "12T11:00:00", "recalled")
+    event(database, "12T12:00:00", "forgotten", record=2)
     event(database, "14T14:00:00", reason="new")
     assert json.loads(cli("memory", "log", "--json", "--since", "1d")[1])["data"] == {"reason": "new"}
-    assert cli("memory", "log")[1].splitlines()[0] == (
-        '     1  2026-02-12T10:00:00.000000+00:00  admit  #1  model  console-local  {"reason": "old"}'
-    )
+    head, *lines = (re.split(" {2,}", line) for line in cli("memory", "log")[1].splitlines())
+    assert head == ["#", "time", "what", "by", "memory"]
+    assert lines == [
+        ["1", "2026-02-12 10:00", "admit", "model", "#1 “likes tea” (old)"],
+        ["3", "2026-02-12 12:00", "forgotten", "model", "#2"],
+        ["4", "2026-02-14 14:00", "admit", "model", "#1 “likes tea” (new)"],
+    ]
+    assert [json.loads(line)["id"] for line in cli("memory", "log", "--json")[1].splitlines()] == [1, 2, 3, 4]
 
 
 def test_what_is_remembered_cannot_drive_the_terminal(cli: Cli, database: sqlite3.Connection) -> None:
     """Escape sequences and line breaks in a memory are shown, not obeyed."""
     record(database, "x\x1b[2J\x9b31m\ny\u202ez")
-    event(database, "14T14:00:00", text="\x1b]0;owned\x07")
-    signal(database, "14T14:00:00", text="\x1b[31m")
-    for command in (["memory", "show"], ["memory", "log"], ["signals"], ["memory", "show", "--json"]):
+    event(database, "14T14:00:00", reason="\x1b]0;owned\x07\nnext")
+    signal(database, "14T14:00:00", note="\x1b[31m\rover")
+    text = r"x\x1b[2J\x9b31m y\u202ez"
+    shown = {"show": text, "log": rf"#1 “{text}” (\x1b]0;owned\x07 next)", "signals": r"(note \x1b[31m over)"}
+    for command in (["memory", "show"], ["memory", "log"], ["signals"]):
         out = cli(*command)[1]
-        assert not set(out) & set("\x1b\x9b\x07\u202e")
-    assert r"x\x1b[2J\x9b31m\ny\u202ez" in cli("memory", "show")[1]
+        assert not set(out) & set("\x1b\x9b\x07\r\u202e")
+        assert len(out.splitlines()) == 2
+        assert shown[command[-1]] in out
+        out = cli(*command, "--json")[1]
+        assert not set(out) & set("\x1b\x9b\x07\r\u202e")
+        assert len(out.splitlines()) == 1
+    assert "x\\x1b[2J\\x9b31m\ny\\u202ez\n" in cli("memory", "show", "1")[1]
 
 
 def test_a_damaged_database_is_said_to_be_one(cli: Cli, home: Home) -> None:
