@@ -72,6 +72,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the work behind them
+_LOAD_AGAIN_SECONDS = 5.0
 _GRACE_SECONDS = 5.0
 _CLOSE_SECONDS = 1.0
 _FINISHED_BY, _SENT_BY, _CLOSED_BY = 6.0, 8.0, 8.5  # seconds after the end was begun; then the database is closed
@@ -215,12 +216,25 @@ class App:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LONGEST_HEAD_START):
                 await self.loop.wait_idle()
-        await asyncio.to_thread(importlib.import_module, "kenobot.app.background")
+        await self._load_background()
         await self.start_background()
         await self.scheduler.start()
         self.indexer.begin()
         self.embedding.begin()
         self.background.sleep_worker.begin()
+
+    async def _load_background(self) -> None:
+        """Import what works behind the turns, as soon as there are the file descriptors and the memory for it."""
+        while True:
+            try:
+                for module in ("kenobot.app.background", "apscheduler.schedulers.asyncio"):
+                    await asyncio.to_thread(importlib.import_module, module)
+            except (OSError, MemoryError) as error:
+                reason = str(error) or "no memory"
+                _log.warning("The work behind the turns cannot begin yet: %s. It is tried again.", reason)
+                await self.clock.sleep(_LOAD_AGAIN_SECONDS)
+            else:
+                return
 
     async def _keep_house(self) -> None:
         await self.owner_alerts.save_owner_chat()
