@@ -2,7 +2,9 @@
 
 In DIR there is a folder for each home that is played: `model`, whose provider is a scripted model, `offline`, whose
 provider is the product's own, which leaves everything to rules, and `meaning`, which is short and has an embedder and
-a reranker. Two runs of the same code on one machine come to the same bytes but for `home.tar.gz`.
+a reranker. Two runs of the same code on one machine come to the same bytes but for `home.tar.gz` and for what the work
+behind the turns does in the burst of 27 March 20:00: it has a thread of its own, so what it does of that instant comes
+before or after a turn of it, and what follows from that differs too. Two runs of one commit show how much.
 
 What makes it so: a fixed folder, clock and seed; PYTHONHASHSEED is 0; pairing codes come from a seed; the database
 does one thing at a time, in the order asked, and other work of threads is done in place (see `scenario`). What is
