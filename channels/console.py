@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 from pydantic import BaseModel, Field
 
 from kenobot.core.redaction import escape_controls
+from kenobot.core.worker import run_until_first
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.errors import StoreError, StreamFailed, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
@@ -85,15 +86,7 @@ class Console:
         """
         if self.options.message is not None:  # first of all: an output that fails already must not cost the message
             await self._take(self.options.message, sink)
-        tasks = [asyncio.create_task(self._take_all(sink)), asyncio.create_task(self._until_failed())]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        for task in done:
-            task.result()
+        await run_until_first(self._take_all(sink), self._until_failed())
 
     async def _until_failed(self) -> None:
         await self._failed.wait()

@@ -5,13 +5,14 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from kenobot.core import lazy
 
 
 @cache
 def _lexicon() -> dict[str, str]:
-    return tomllib.loads(resources.files(__package__).joinpath("lexicon.toml").read_text("utf-8"))
+    return load_tables(__package__, "lexicon.toml")
 
 
 def word_set(name: str) -> frozenset[str]:
@@ -37,15 +38,19 @@ def phrases(name: str) -> re.Pattern[str]:
 
 def load_phrases(package: str, name: str, table: str = "phrases") -> dict[str, str]:
     """Join each list of phrases in a table of a file to one pattern of alternatives; `{part}` stands for a part."""
-    tables = tomllib.loads(resources.files(package).joinpath(name).read_text("utf-8"))
+    return join_phrases(load_tables(package, name), table)
+
+
+def load_tables(package: str, name: str) -> dict[str, Any]:
+    """Read the tables of a TOML file that stands beside the code of a package."""
+    tables: dict[str, Any] = tomllib.loads(resources.files(package).joinpath(name).read_text("utf-8"))
+    return tables
+
+
+def join_phrases(tables: Mapping[str, Any], table: str = "phrases") -> dict[str, str]:
+    """Join each list of phrases in a table to one pattern of alternatives; see `load_phrases`."""
     parts = tables.get("parts", {})
     return {kind: fill_parts("|".join(rows), parts) for kind, rows in tables[table].items()}
-
-
-def pattern_rows(package: str, name: str, table: str) -> list[str]:
-    """Return the list of patterns in a table of a file."""
-    tables = tomllib.loads(resources.files(package).joinpath(name).read_text("utf-8"))
-    return list(tables[table]["patterns"])
 
 
 def fill_parts(pattern: str, parts: Mapping[str, str]) -> str:

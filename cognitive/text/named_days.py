@@ -4,15 +4,13 @@ The expressions are named_days.toml; a day that lies ahead goes before one that 
 """
 
 import re
-import tomllib
 from calendar import monthrange
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from importlib import resources
 
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, day_of_year, valid_day
-from kenobot.cognitive.text.lexicon import fill_parts
+from kenobot.cognitive.text.lexicon import fill_parts, load_tables
 from kenobot.core import lazy
 
 _LONGEST = 2000  # characters of a text that are read
@@ -285,7 +283,7 @@ def _by_place(rows: Sequence[str], first: int) -> dict[str, int]:
     return {name.replace("~", " "): number for number, row in enumerate(rows, first) for name in row.split()}
 
 
-_TABLES = tomllib.loads(resources.files(__package__).joinpath("named_days.toml").read_text("utf-8"))
+_TABLES = load_tables(__package__, "named_days.toml")
 _WORDS: Mapping[str, str] = _TABLES["words"]
 _NUMBERS = _by_place(_WORDS["numbers"].splitlines(), 1)
 _COUNTS = _by_place(_WORDS["counts"].splitlines(), 1)

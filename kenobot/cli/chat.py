@@ -53,6 +53,7 @@ def _connect(context: CommandContext) -> "tuple[socket.socket, Welcome] | None":
 def join(context: CommandContext, link: socket.socket, welcome: "Welcome") -> int:
     """Chat with the bot at the other end. Raises BotGone, ConfigError and StreamFailed."""
     from kenobot.cli.bot_link import BotLink, LinkTexts
+    from kenobot.core.worker import run_until_first
 
     loaded, language = context.loaded, _language(context)
     log.configure("warning", loaded.settings.log.format, loaded.secrets())
@@ -72,19 +73,7 @@ def join(context: CommandContext, link: socket.socket, welcome: "Welcome") -> in
         console.wait_drained = bot.wait_drained
         stop = asyncio.Event()
         with stop_signals(stop):
-            tasks = {
-                asyncio.create_task(console.run(bot), name="console"),
-                asyncio.create_task(bot.run(link), name="socket"),
-                asyncio.create_task(stop.wait(), name="stop"),
-            }
-            try:
-                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
-            for task in done:
-                task.result()
+            await run_until_first(console.run(bot), bot.run(link), stop.wait())
 
     asyncio.run(converse())
     return 0

@@ -101,6 +101,19 @@ class TaskSet:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
+async def run_until_first(*work: Coroutine[Any, Any, object]) -> None:
+    """Run work side by side until the first of it ends, then break the rest off. Raises what the first raised."""
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()
+
+
 async def finish_or_cancel(tasks: Collection[asyncio.Task[Any]], grace: float | None) -> None:
     """Give tasks `grace` seconds (None: as long as they take), then break off those that are still at it."""
     if tasks:

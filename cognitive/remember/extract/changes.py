@@ -11,16 +11,18 @@ from datetime import date
 from functools import lru_cache
 
 from kenobot.cognitive.text.dates import WEEKDAYS
-from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, load_phrases, pattern_rows, word_set
+from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, join_phrases, load_tables, word_set
 from kenobot.cognitive.text.named_days import days_named, time_named
 from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.core import lazy
 
-_PHRASES = load_phrases("kenobot.cognitive.remember.extract", "rules.toml")
+TABLES = load_tables("kenobot.cognitive.remember.extract", "rules.toml")
+"""The phrases and patterns by which plain statements are read."""
+
+_PHRASES = join_phrases(TABLES)
 _CHANGES = lazy.regex(rf"(?<!\w)(?:{_PHRASES['changes']})(?!\w)")
 _REVALUES = lazy.regex(rf"(?<!\w)(?:{_PHRASES['revalues']})(?!\w)")
-_DENIED_ROWS = pattern_rows("kenobot.cognitive.remember.extract", "rules.toml", "denied")
-_DENIED = tuple(lazy.regex(rf"(?<!\w)(?:{pattern})") for pattern in _DENIED_ROWS)
+_DENIED = tuple(lazy.regex(rf"(?<!\w)(?:{pattern})") for pattern in TABLES["denied"]["patterns"])
 _FIGURE = lazy.regex(r"(?<![\w.,:])[£$€]?(\d+(?:[.,:]\d+)*)")
 _PARTS = lazy.regex(r"[,;:.!]\s+")
 _NUMBERS = word_set("statement_numbers") - {"one", "un", "una", "uno"}

@@ -4,17 +4,15 @@ A fact keeps the speaker's words, so that one stored by the same turn's `<memory
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from importlib import resources
 from typing import Literal
 
-from kenobot.cognitive.remember.extract.changes import KnownStatement, find_change, may_change
+from kenobot.cognitive.remember.extract.changes import TABLES, KnownStatement, find_change, may_change
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
 from kenobot.cognitive.text.claims import claims
-from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, load_phrases
+from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, join_phrases
 from kenobot.cognitive.text.named_days import day_named, days_named, names_year
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
@@ -32,7 +30,7 @@ _LEAST_WORDS = 4  # of a statement of a day ahead
 _END = lazy.regex(r"(?<=[.!?…])\s+|\n+|;\s+")
 _MARKS = " \t,.;:!¡¿…-—\"'«»“”"
 _QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
-_PHRASES = load_phrases("kenobot.cognitive.remember.extract", "rules.toml")
+_PHRASES = join_phrases(TABLES)
 _OPENINGS = lazy.regex(rf"(?:(?:{_PHRASES['openings']})\b[\s,:!.]*){{1,3}}")
 _PLEASE = r"(?:please |por favor |porfa,? )?"
 _POLITENESS = rf"(?:[\s,.!]*(?:{_PHRASES['polite']})(?!\w))*[\s,.!]*"
@@ -64,7 +62,8 @@ class ExtractionRule:
     """A pattern for the start of a folded clause, and the fact it makes.
 
     The groups `value` and `also` are cut from the text as written. attribute: name of the value; "favourite" and
-    "relation" go on with the group `what` or `que`. needs: a day that is due, or the speaker's birthday.
+    "relation" go on with the group `what` or `que`. needs: a day that is due, the speaker's birthday, a name in the
+    group `who` (person: one word that may be a name) or `value`, or a name or figure anywhere.
     """
 
     pattern: re.Pattern[str]
@@ -74,14 +73,14 @@ class ExtractionRule:
 
 
 def _load_rules() -> Iterator[ExtractionRule]:
-    tables = tomllib.loads(resources.files(__package__).joinpath("rules.toml").read_text("utf-8"))
-    for row in tables["rule"]:
-        patterns = row.pop("patterns")
+    for row in TABLES["rule"]:
+        patterns = row["patterns"]
+        fields = {name: value for name, value in row.items() if name != "patterns"}
         # A name may stand only once in a pattern.
         for each in patterns if any("who" in pattern for pattern in patterns) else ["|".join(patterns)]:
-            first, group, others = fill_parts(each, tables["parts"]).partition("(?P<value>")
+            first, group, others = fill_parts(each, TABLES["parts"]).partition("(?P<value>")
             pattern = first + group + others.replace("(?P<value>", "(?P<also>")
-            yield ExtractionRule(lazy.regex(rf"(?:{pattern})(?!\w)"), **row)
+            yield ExtractionRule(lazy.regex(rf"(?:{pattern})(?!\w)"), **fields)
 
 
 _RULES = tuple(_load_rules())
@@ -218,17 +217,12 @@ def _read_clauses(told: str, said: date) -> tuple[list[ExtractedFact], bool]:
     """The facts of a sentence's clauses, and whether any clause says nothing alone."""
     parts = [claim.standalone_text for part in _CLAUSES.split(told) for claim in claims(part)]
     clauses = [clause.strip(_MARKS) for clause in parts if clause.strip(_MARKS)]
-    read: list[ExtractedFact] = []
-    left = False
-    for clause in clauses:
-        if (fact := _in_clause(clause, said)) is not None:
-            read.append(fact)
-        else:
-            left = True
-    if len(read) == 1 and left and len(clauses) > 1 and _in_clause(clauses[0], said) is not None:
-        whole = _in_clause(clauses[0], said)
-        if whole is not None and not whole.attributes and not _UNSTATED.match(_folded(clauses[1])):
-            read = [replace(whole, text=told)]
+    facts = [_in_clause(clause, said) for clause in clauses]
+    read = [fact for fact in facts if fact is not None]
+    left = len(read) < len(facts)
+    first = facts[0] if left and len(read) == 1 else None
+    if first is not None and not first.attributes and not _UNSTATED.match(_folded(clauses[1])):
+        read = [replace(first, text=told)]
     return read, left
 
 
