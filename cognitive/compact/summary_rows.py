@@ -66,8 +66,8 @@ def summarised_through(connection: Connection, session: str, digest: Digest) -> 
 
 def message_time(connection: Connection, session: str, message: int) -> str | None:
     """Return when a message of a conversation was written, as it stands there; None when there is no such message."""
-    rows = conversation.messages_by_id(connection, [message], (session,))
-    return rows[0].at if rows else None
+    rows = conversation.messages_by_id(connection, [message])
+    return next((row.at for row in rows if row.session == session), None)
 
 
 def turns_between(connection: Connection, session: str, after: int, before: int, most: int) -> list[ConversationTurn]:

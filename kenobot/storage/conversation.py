@@ -17,6 +17,7 @@ from kenobot.storage.connection import Connection
 
 _UNVEILED = "NOT EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id)"
 _AMONG = "IN (SELECT value FROM json_each(?))"
+_EFFECTIVE_SCOPE = "CASE message.scope WHEN '' THEN 'chat:' || message.session ELSE message.scope END"
 _EVERY = 2**63 - 1  # no id is higher
 _CHATS = (  # a step in the index for each chat, however long they are
     "WITH RECURSIVE chat (session) AS (SELECT min(session) FROM message UNION ALL "
@@ -231,11 +232,11 @@ def _messages(connection: Connection, where: str, *values: object) -> Iterator[M
 
 
 def messages_by_id(
-    connection: Connection, ids: Iterable[int], sessions: Collection[str] | None = None
+    connection: Connection, ids: Iterable[int], scopes: Collection[str] | None = None
 ) -> list[MessageRow]:
-    """Read messages of `sessions` by id, in order; those that are gone are left out."""
+    """Read messages of `scopes` by id, in order; those that are gone are left out."""
     wanted = json.dumps(list(ids))
-    where, values = ("1", ()) if sessions is None else (f"+message.session {_AMONG}", (json.dumps([*sessions]),))
+    where, values = ("1", ()) if scopes is None else (f"{_EFFECTIVE_SCOPE} {_AMONG}", (json.dumps([*scopes]),))
     return list(_messages(connection, f"message.id {_AMONG} AND {where} ORDER BY message.id", wanted, *values))
 
 
@@ -291,8 +292,7 @@ def messages_in_scopes(connection: Connection, scopes: Collection[str] | None) -
     """Iterate over all messages of `scopes`, oldest first."""
     if scopes is None:
         return _messages(connection, "1 ORDER BY message.id")
-    own = "CASE message.scope WHEN '' THEN 'chat:' || message.session ELSE message.scope END"
-    return _messages(connection, f"{own} {_AMONG} ORDER BY message.id", json.dumps([*scopes]))
+    return _messages(connection, f"{_EFFECTIVE_SCOPE} {_AMONG} ORDER BY message.id", json.dumps([*scopes]))
 
 
 def list_sessions(connection: Connection) -> list[str]:

@@ -14,18 +14,17 @@ from kenobot.cognitive.store.records import AMONG
 from kenobot.cognitive.text.dates import names_time
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.cognitive.text.words import fold, words
-from kenobot.ports.identity import chat_scope
 from kenobot.ports.names import split_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
 
 SCHEMA = """
-CREATE TABLE talk (message INTEGER PRIMARY KEY, chat TEXT NOT NULL, stretch INTEGER NOT NULL, place INTEGER NOT NULL,
+CREATE TABLE talk (message INTEGER PRIMARY KEY, scope TEXT NOT NULL, stretch INTEGER NOT NULL, place INTEGER NOT NULL,
                    day INTEGER NOT NULL, speaker TEXT NOT NULL, answers INTEGER NOT NULL, words INTEGER NOT NULL,
                    asks INTEGER NOT NULL, dated INTEGER NOT NULL);
 CREATE INDEX talk_place ON talk (stretch, place);
-CREATE INDEX talk_begins ON talk (chat) WHERE place = 0;
+CREATE INDEX talk_begins ON talk (scope) WHERE place = 0;
 """
 
 _PAUSE = timedelta(minutes=30)
@@ -75,8 +74,8 @@ def write_turns(index: Connection, truth: Connection, messages: Iterable[int], r
             row.id, segment, position, at.toordinal(), "" if by_bot else _speaker(text), by_bot, len(words(text)),
             text.rstrip().endswith(_QUESTION_MARKS), names_time(fold(text)),
         )  # fmt: skip
-        turns.append((chat_scope(row.session), *turn))
-    index.executemany(f"INSERT OR REPLACE INTO talk (chat, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", turns)
+        turns.append((row.effective_scope, *turn))
+    index.executemany(f"INSERT OR REPLACE INTO talk (scope, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", turns)
 
 
 def _before(index: Connection, truth: Connection, session: str, message: int) -> tuple[int, int, datetime] | None:
@@ -136,9 +135,9 @@ def segment_word_counts(index: Connection, segments: Sequence[int]) -> dict[int,
 
 
 def segment_count(index: Connection, scopes: Sequence[str] | None) -> int:
-    """Count the segments in these chats (None: in all)."""
+    """Count the segments in these scopes (None: in all)."""
     row = index.execute(
-        f"SELECT count(*) FROM talk WHERE place = 0 AND (? IS NULL OR chat {AMONG})",
+        f"SELECT count(*) FROM talk WHERE place = 0 AND (? IS NULL OR scope {AMONG})",
         (None if scopes is None else 1, json.dumps(scopes)),
     ).fetchone()
     return int(row[0])

@@ -100,7 +100,7 @@ def render_search(report: SearchReport) -> str:
     if report.memories:
         sections.append(f"### Remembered about this\n{group_by_subject(report.memories)}")
     if report.excerpts:
-        sections.append("### Said earlier in this chat\n" + "\n".join(excerpt.line for excerpt in report.excerpts))
+        sections.append("### Said earlier\n" + "\n".join(excerpt.line for excerpt in report.excerpts))
     if not sections and report.need == "full" and not report.dropped.get("on show already"):
         return _NOTHING
     if sections and report.answer_probability is not None and report.level in _DOUBTS:

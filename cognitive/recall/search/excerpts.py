@@ -1,4 +1,4 @@
-"""Quote raw turns of the chats within reach, where no memory is relevant enough."""
+"""Quote raw turns of the scopes within reach, where no memory is relevant enough."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -51,4 +51,5 @@ def _line(turn: MessageRow, query: MemoryQuery) -> str:
     if trust == "guest" and any(scope.startswith("user:") for scope in query.scopes):
         trust = "owner"  # a guest in private is told their own words
     who = "you answered" if turn.role == "assistant" else "was said"
-    return f"- {at:%Y-%m-%d %H:%M} {who}: {quote_untrusted(_BLOT(turn.text), trust)}"
+    where = " in another chat" if query.session not in ("", turn.session) else ""
+    return f"- {at:%Y-%m-%d %H:%M} {who}{where}: {quote_untrusted(_BLOT(turn.text), trust)}"

@@ -19,7 +19,7 @@ from kenobot.cognitive.recall.scoring.score import hidden_by_lifecycle
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import chats_within
+from kenobot.cognitive.store.scopes import scope_names
 from kenobot.cognitive.text.calendar import parse_time, week_of
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -93,7 +93,7 @@ class RecallFilter:
 
     def filter_turns(self, connection: Connection, index: SideIndex, ids: Sequence[int]) -> dict[int, MessageRow]:
         """Read the turns among `ids` that may be shown. Turns of ended records may not."""
-        found = conversation.messages_by_id(connection, ids, chats_within(self.query.reach))
+        found = conversation.messages_by_id(connection, ids, scope_names(self.query.reach))
         self.dropped["out of reach"] += len(set(ids)) - len(found)
         inboxes = [turn.inbox_id for turn in found if turn.inbox_id is not None]
         learned = index.read(partial(posting_rows.records_by_turn, inboxes=inboxes), dict[int, list[int]]())
@@ -115,7 +115,7 @@ class RecallFilter:
             return "veiled"
         if not turn.text.strip():
             return "irrelevant"
-        if shown_from is not None and turn.id >= shown_from:
+        if shown_from is not None and turn.session == self.query.session and turn.id >= shown_from:
             return "on show as a turn"
         if as_of is not None:
             return "not valid then" if (parse_time(turn.at) or as_of) > as_of else None

@@ -121,15 +121,18 @@ async def test_a_reply_can_be_explained_by_what_it_was_given(tmp_path: Path) -> 
 
 
 async def test_what_was_said_long_ago_in_this_chat_is_quoted(tmp_path: Path) -> None:
-    """Where no memory was made of it, and only here."""
+    """Where no memory was made of it, and not to others."""
     async with Scene(tmp_path, ["I see."], environ={"KENOBOT_MEMORY__RECALL": "selective",
-                                                    "KENOBOT_CONTEXT__HISTORY_MIN": "2"}) as scene:  # fmt: skip
+                                                    "KENOBOT_CONTEXT__HISTORY_MIN": "2"},
+                     owners=("1", "2")) as scene:  # fmt: skip
         await scene.say("We saw a heron at the Albufera lagoon")
         for number in range(4):
             await scene.say(f"small talk number {number}")
         scene.clock.advance(days=1)  # type: ignore[attr-defined]
         await scene.say("which bird was it at the Albufera?")
+        await scene.say("which bird was it at the Albufera?", chat="2")
         await scene.say("which bird was it at the Albufera?", chat="7")
-        here, elsewhere = scene.requests[-2:]
+        here, other_chat, elsewhere = scene.requests[-3:]
     assert "was said: We saw a heron at the Albufera lagoon" in here
+    assert "was said in another chat: We saw a heron at the Albufera lagoon" in other_chat
     assert "heron" not in elsewhere

@@ -104,12 +104,19 @@ class Memory:
         return await self.database.write(work)
 
     async def say(
-        self, text: str, inbox: int, session: str = "telegram-1", *, answer: str = "", trust: Trust = "owner"
+        self,
+        text: str,
+        inbox: int,
+        session: str = "telegram-1",
+        *,
+        answer: str = "",
+        trust: Trust = "owner",
+        scope: str = "",
     ) -> None:
-        """A turn of a conversation."""
+        """A turn of a conversation. scope: where memory may write it; "" for the chat's own, as in old homes."""
 
         def work(connection: Connection) -> None:
-            turn = conversation.FinishedTurn(session, inbox, self.now, text, answer or "I see.", trust)
+            turn = conversation.FinishedTurn(session, inbox, self.now, text, answer or "I see.", trust, scope)
             conversation.append_turn(connection, turn)
 
         await self.database.write(work)

@@ -119,7 +119,8 @@ async def test_a_trace_tells_what_became_of_everything(memory: Memory) -> None:
     """Places, scores and their parts, and why what is not shown is not."""
     await _talk(memory, ["Ann: The veranda is turquoise", "Bob: The veranda is lovely"])
     trace = RecallTrace()
-    pack = await memory.recall("is the veranda turquoise?", trace=trace, excerpt_limit=1, from_message=2)
+    here = {"session": "telegram-1", "from_message": 2}
+    pack = await memory.recall("is the veranda turquoise?", trace=trace, excerpt_limit=1, **here)
     assert [excerpt.turn.id for excerpt in pack.excerpts] == [1]
     assert trace.turns_searched and trace.ranked["turn", 1].rank == 1
     assert trace.ranked["turn", 1].features.keys() == {*TURN_PRIOR, "relevance"}

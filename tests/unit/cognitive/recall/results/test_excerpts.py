@@ -29,7 +29,7 @@ async def test_a_strong_memory_needs_no_quotation(memory: Memory) -> None:
 async def test_turns_on_show_are_not_quoted(memory: Memory) -> None:
     """They stand in the conversation."""
     await memory.say("We painted the veranda turquoise", 1, answer="Got it.")
-    pack = await memory.recall("veranda turquoise?", from_message=1)
+    pack = await memory.recall("veranda turquoise?", session="telegram-1", from_message=1)
     assert (pack.excerpts, pack.dropped["on show as a turn"]) == ((), 1)
 
 
@@ -51,11 +51,44 @@ async def test_a_turn_whose_memory_was_taken_back_is_not_quoted(memory: Memory, 
     assert await _quoted(memory, "which calle Mayor did I say?") == []
 
 
-async def test_other_chats_are_not_quoted(memory: Memory) -> None:
-    """A turn belongs to its chat."""
+async def test_the_talk_of_old_homes_stays_in_its_chat(memory: Memory) -> None:
+    """There no turn says whose memory it belongs to."""
     await memory.say("We painted the veranda turquoise", 1, "telegram-2")
     assert await _quoted(memory, "veranda turquoise?") == []
     assert await _quoted(memory, "veranda turquoise?", reach=("owner", "chat:telegram-2")) != []
+
+
+@pytest.mark.parametrize(
+    ("scope", "reach", "quoted"),
+    [
+        ("owner", ("owner", "chat:telegram-1"), True),
+        ("owner", ("chat:telegram--100",), False),
+        ("owner", ("user:telegram-2", "chat:telegram-2"), False),
+        ("user:telegram-2", ("user:telegram-2", "chat:telegram-2-more"), True),
+        ("user:telegram-2", ("user:telegram-3", "chat:telegram-3"), False),
+        ("user:telegram-2", ("owner", "chat:telegram-1"), False),
+        ("chat:telegram--100", ("owner", "chat:telegram-1"), False),
+        ("chat:telegram--100", ("chat:telegram--100",), True),
+    ],
+)
+async def test_talk_is_quoted_where_a_note_of_it_would_be_shown(
+    memory: Memory, scope: str, reach: tuple[str, ...], quoted: bool
+) -> None:
+    """A person's private talk in their other private chats; a group's in that group; nobody else's anywhere."""
+    session = scope.removeprefix("chat:") if scope.startswith("chat:") else "elsewhere-7"
+    await memory.say("We painted the veranda turquoise", 1, session, scope=scope)
+    found = await memory.recall("veranda turquoise?", reach=reach, session="here-1")
+    assert ("We painted the veranda turquoise" in "".join(each.line for each in found.excerpts)) == quoted
+    assert bool(found.dropped.get("out of reach")) is False
+
+
+async def test_a_turn_of_another_chat_says_so_and_is_not_taken_for_one_on_show(memory: Memory) -> None:
+    """What a prompt shows of its own chat begins with a message that may be older."""
+    await memory.say("Hello there", 1, "telegram-1", scope="owner")
+    await memory.say("We painted the veranda turquoise", 2, "console-local", scope="owner")
+    lines = await _quoted(memory, "veranda turquoise?", session="telegram-1", from_message=1)
+    assert lines[0] == "- 2026-02-14 14:30 was said in another chat: We painted the veranda turquoise"
+    assert not any("Hello" in line for line in lines)
 
 
 async def test_strangers_words_are_quoted_as_theirs_with_what_was_answered_to_them(memory: Memory) -> None:
