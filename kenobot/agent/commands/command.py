@@ -101,7 +101,7 @@ class Command:
 
     names: without the slash: English, Spanish, then others that mean the same. help: what it does; None for a wish.
     owner_only: the owner gives it alone with the bot. stores_argument: the arguments go into memory as they stand.
-    language: of the words that it was given in.
+    language: of the words that it was given in. if_known: only in private, and only where memory has what it names.
     """
 
     names: tuple[str, ...]
@@ -111,6 +111,7 @@ class Command:
     owner_only: bool = False
     stores_argument: bool = False
     language: Language | None = None
+    if_known: bool = False
 
     def is_allowed(self, principal: Principal, inbound: Inbound) -> bool:
         """Return whether this person may give it here. If not, the message goes to the model like any other.

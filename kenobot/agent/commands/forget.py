@@ -26,6 +26,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer, heuristic
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
@@ -271,6 +272,12 @@ def find_unextracted(
         if said >= _POLICY.match_from_share and (best is None or said > best.overlap):
             best = UnextractedTurn(turn, _meant(wanted, own), said)
     return best
+
+
+def is_known(connection: Connection, topic: str, principal: Principal, search: NearSearch | None) -> bool:
+    """Return whether a memory has all words of `topic`."""
+    matches = find_memories(connection, topic, principal.read_scopes, search=search)
+    return any(each.exact or each.overlap >= _WHOLE for each in matches)
 
 
 def admit_unextracted(

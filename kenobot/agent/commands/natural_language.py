@@ -22,9 +22,12 @@ _LONGEST_ANSWER = 40
 
 @dataclass(frozen=True, slots=True)
 class MemoryRequest:
-    """A wish: "forget" what `topic` says, "forget_all", or "tell" what is known of the person."""
+    """A wish: "forget" what `topic` says, "forget_all", or "tell" what is known of the person.
 
-    kind: Literal["forget", "forget_all", "tell"]
+    "forget_known" is a wish only where memory has the topic: "forget the pizza" is talk elsewhere.
+    """
+
+    kind: Literal["forget", "forget_known", "forget_all", "tell"]
     topic: str
     language: Language
 
@@ -41,8 +44,10 @@ class _Phrases:
     def __init__(self, language: Language) -> None:
         table = _TABLES[language]
         forget = [table["forget_lead"] + fill_parts(wish, table["parts"]) for wish in table["forget"]]
+        loose = [table["forget_lead"] + fill_parts(wish, table["parts"]) for wish in table["loose"]]
         tell = [table["tell_lead"] + fill_parts(wish, table["parts"]) + table["tail"] for wish in table["tell"]]
         self.forget = tuple(map(lazy.regex, forget))
+        self.loose = tuple(map(lazy.regex, loose))
         self.tell = lazy.regex("|".join(f"(?:{wish})" for wish in tell))
         self.any_forget = lazy.regex("|".join(f"(?:{wish})" for wish in forget).replace("(?P<about>", "(?:"))
         self.idioms = lazy.regex("|".join(table["idioms"]))
@@ -70,16 +75,17 @@ def match_command(text: str) -> MemoryRequest | None:
     for language, phrases in _PHRASES.items():
         if phrases.tell.fullmatch(plain):
             return MemoryRequest("tell", "", language)
-        wish = _forgetting(plain, language, phrases, asked)
-        if wish is not None:
-            return wish
+        if phrases.any_forget.fullmatch(plain):
+            return _forgetting(plain, language, asked)
+    for language, phrases in _PHRASES.items():
+        if any(pattern.fullmatch(plain) for pattern in phrases.loose):
+            return _forgetting(plain, language, asked)
     return None
 
 
-def _forgetting(plain: str, language: Language, phrases: _Phrases, asked: bool) -> MemoryRequest | None:
-    if not phrases.any_forget.fullmatch(plain):
-        return None
-    for pattern in phrases.forget:
+def _forgetting(plain: str, language: Language, asked: bool) -> MemoryRequest | None:
+    phrases = _PHRASES[language]
+    for pattern in (*phrases.forget, *phrases.loose):
         match = pattern.fullmatch(plain)
         if match is None:
             continue
@@ -88,6 +94,8 @@ def _forgetting(plain: str, language: Language, phrases: _Phrases, asked: bool) 
             return None  # "forget that I live in Paris?" wonders
         if phrases.idioms.match(about) or phrases.more.search(plain):
             return None
+        if pattern in phrases.loose:
+            return MemoryRequest("forget_known", about, language)
         return MemoryRequest("forget_all" if about in _EVERYTHING else "forget", about, language)
     return None
 

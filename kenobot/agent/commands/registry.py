@@ -74,6 +74,7 @@ COMMAND_NAMES = tuple(_NAMED)
 _WISHES: Mapping[str, Command] = {
     "tell": Command((), _later("memory", "show_memory")),
     "forget": Command((), _later("forget", "forget_memory", asking=True)),
+    "forget_known": Command((), _later("forget", "forget_memory", asking=True), if_known=True),
     "forget_all": Command((), _later("forget", "decline_everything")),
 }
 _ANSWER = Command((), _later("forget", "answer_question"))
@@ -98,6 +99,8 @@ class CommandRegistry:
         A forwarded message is not obeyed. Never raises.
         """
         found = _match(inbound.text)
+        if found is not None and found[0].if_known and not await self._knows(database, found[1], inbound, principal):
+            found = None
         if found is not None and found[0].is_allowed(principal, inbound):
             # In a group it may be meant for another bot.
             return found if found[0] is not _UNKNOWN or inbound.private else None
@@ -111,6 +114,19 @@ class CommandRegistry:
             _log.warning("open questions cannot be read: %s", error)
             return None
         return (_ANSWER, inbound.text) if question is not None else None
+
+    async def _knows(self, database: Database, topic: str, inbound: Inbound, principal: Principal) -> bool:
+        """Return whether memory has all words of a topic, in private. Never raises."""
+        if not inbound.private:
+            return False
+        from kenobot.agent.commands import forget
+
+        search = self._context.memory_search
+        try:
+            return await database.read(lambda c: forget.is_known(c, topic, principal, search))
+        except StoreError as error:
+            _log.warning("memory cannot be read for a wish to forget: %s", error)
+            return False
 
     def run(self, connection: Connection, command: Command, call: CommandCall) -> str:
         """Carry out a command inside the turn's transaction, in the writer's thread; returns the answer as Markdown."""

@@ -75,6 +75,12 @@ class PromptService:
         pack = await self.database.read(partial(self.builder.memory.search, query=query))
         return await rerank(self.reranker, query.text, pack.search) if pack.search is not None else NO_MARKS
 
+    async def sync_edits(self, session: str) -> None:
+        """Sync in files that a person edited, for a command that reads memory."""
+        edited = self.mirror.has_changes(session)
+        if edited is None or await self.database.read(lambda _: edited()):
+            await self.mirror.sync_in(session)
+
     async def _read(self, session: str, work: Callable[[Connection], T]) -> T:
         """Read memory as it is now: files that a person edited are synced in first."""
         edited = self.mirror.has_changes(session)

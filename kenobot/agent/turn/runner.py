@@ -220,6 +220,7 @@ class TurnRunner:
         call = CommandCall(pending.inbound, data.principal, arguments, data.language, self._s.clock.now(), pending.id)
         if command.stores_argument:
             await self._s.embedding.embed_statements([arguments])
+        await self._s.prompt_service.sync_edits(pending.session)
 
         def write(connection: Connection) -> tuple[str, list[Outbound]]:
             inbox.finish(connection, pending.id, data.attempt, "answered", call.at)

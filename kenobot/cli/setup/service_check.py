@@ -13,13 +13,14 @@ _UNKNOWN = {"telegram_token": (401, 404), "anthropic_api_key": (401, 403)}  # ho
 def is_refused(name: str, secret: str, base_url: str) -> bool | None:
     """Return whether the service refuses a secret; None when it cannot tell, such as without a network."""
     headers: Mapping[str, str] = {}
+    body = None
     if name == "telegram_token":
-        url = f"{base_url}{secret}/getMe"
+        url, body = f"{base_url}{secret}/getMe", b""
     else:
         url = f"{base_url.rstrip('/')}/v1/models?limit=1"
         headers = {"x-api-key": secret, "anthropic-version": "2023-06-01"}
     with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
-        request = urllib.request.Request(url, headers=dict(headers))  # noqa: S310 - an address of the settings
+        request = urllib.request.Request(url, body, dict(headers))  # noqa: S310 - an address of the settings
         try:
             with urllib.request.build_opener(_NoRedirect).open(request, timeout=_SECONDS):
                 return False

@@ -376,3 +376,23 @@ async def test_a_single_word_after_a_command_tells_no_language(tmp_path: Path) -
         await scene.say("/remember the fair is in May")
         await scene.say("What is the weather like in the city?")
         assert "I remember nothing that says “una”" in await scene.say("/memory una")
+
+
+async def test_forget_the_key_is_a_wish_where_memory_has_a_key(tmp_path: Path) -> None:
+    """It is asked about, in both languages; where memory has no such thing the model hears it."""
+    async with Scene(tmp_path, ["Noted. <memory>the spare key is with Ana</memory>", "Sushi, then."]) as scene:
+        await scene.say("Ana keeps the spare key")
+        assert await scene.say("forget the pizza") == "Sushi, then."
+        assert (await scene.say("forget the spare key")).startswith("Shall I forget this?\n- #1 “the spare key is with")
+        assert (await scene.say("yes")).startswith("Forgotten:")
+        assert await scene.say("olvida la pizza") == "Sushi, then."
+
+
+async def test_a_command_sees_what_was_edited_in_a_file(tmp_path: Path) -> None:
+    """`/memory` right after the edit shows the file's words, as an answer would."""
+    async with Scene(tmp_path, ["Noted. <memory>the boat is red</memory>"]) as scene:
+        await scene.say("My boat is red")
+        await scene.app.memory_files.wait_caught_up()
+        [file] = [path for path in scene.home.memory.glob("*.md") if "boat is red" in path.read_text("utf-8")]
+        file.write_text(file.read_text("utf-8").replace("red", "turquoise"), "utf-8")
+        assert "the boat is turquoise" in await scene.say("/memory boat")

@@ -37,11 +37,14 @@ def last_words(body: Entry) -> str:
 class StandIn:
     """The server. `requests` holds the bodies it got, `hangups` counts the clients that left before the end.
 
-    seen: requests of any method and path.
+    seen: requests of any method and path. key: the only one that is accepted when models are listed.
     """
 
-    def __init__(self, script: list[Entry] | Path | None = None, journal: Path | None = None, port: int = 0) -> None:
+    def __init__(
+        self, script: list[Entry] | Path | None = None, journal: Path | None = None, port: int = 0, key: str = ""
+    ) -> None:
         self.script = script or []
+        self._key = key
         self.requests: list[Entry] = []
         self.headers: list[dict[str, str]] = []
         self.hangups = 0
@@ -52,6 +55,7 @@ class StandIn:
         self._answered: dict[int, int] = {}
         app = web.Application(client_max_size=64 * 1024 * 1024, middlewares=[self._count])
         app.router.add_post("/v1/messages", self._messages)
+        app.router.add_get("/v1/models", self._models)
         self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
 
     async def __aenter__(self) -> Self:
@@ -87,6 +91,12 @@ class StandIn:
     ) -> web.StreamResponse:
         self.seen += 1
         return await handler(request)
+
+    async def _models(self, request: web.Request) -> web.Response:
+        """What a new key is tried with: any is good unless there is one `key`."""
+        if self._key and request.headers.get("x-api-key") != self._key:
+            return web.json_response(_error("authentication_error"), status=401)
+        return web.json_response({"data": [], "has_more": False})
 
     async def _messages(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()

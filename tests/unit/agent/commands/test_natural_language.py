@@ -26,14 +26,17 @@ def test_wishes_are_heard() -> None:
 
 
 def test_nothing_else_is_heard() -> None:
-    """Not one sentence that means something else."""
-    assert [text for text in corpus.OTHER if match_command(text) is not None] == []
+    """Not one sentence that means something else, but for those that depend on what memory has."""
+    found = [(text, match_command(text)) for text in corpus.OTHER]
+    assert [text for text, wish in found if wish is not None and wish.kind != "forget_known"] == []
 
 
 @pytest.mark.parametrize(
     ("text", "about", "language"),
     [
         ("Forget that I live in Paris.", "i live in paris", "en"),
+        ("forget the spare key", "the spare key", "en"),
+        ("olvida la llave de repuesto", "la llave de repuesto", "es"),
         ("forget what I told you about my salary", "my salary", "en"),
         ("erase my phone number from memory", "my phone number", "en"),
         ("Olvida que vivo en Madrid", "vivo en madrid", "es"),
@@ -45,7 +48,7 @@ def test_what_is_to_be_forgotten(text: str, about: str, language: str) -> None:
     """Without the words around it, in the language of the wish."""
     wish = match_command(text)
     assert wish is not None
-    assert (wish.kind, wish.topic, wish.language) == ("forget", about, language)
+    assert (wish.kind.removesuffix("_known"), wish.topic, wish.language) == ("forget", about, language)
 
 
 def test_a_long_message_is_no_wish() -> None:
