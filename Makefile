@@ -52,8 +52,8 @@ soak: $(VENV)/.ready ## a hundred thousand messages, a flood, a command beside h
 bench: $(VENV)/.ready ## what it costs, for docs/performance.md: latency, throughput, CPU, start, memory; ten minutes
 	@$(BIN)/python -m bench --write docs/performance.md
 
-bench-against: $(VENV)/.ready ## this tree beside the commit REV, in turn: what a turn costs; some minutes
-	@$(BIN)/python -m bench.against $(REV)
+bench-against: $(VENV)/.ready ## this tree beside the commit REV, in turn: what a turn costs; SHORT=1: in three minutes
+	@$(BIN)/python -m bench.against $(if $(SHORT),--short) $(REV)
 
 years: $(VENV)/.ready ## two simulated years: records, disk, prompts, recall and nights; the better part of an hour
 	@$(BIN)/python -m bench.years

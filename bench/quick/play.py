@@ -44,11 +44,12 @@ PREFIX: Mapping[Home, str] = {"empty": "", "past": "past_", "lived": "lived_"}
 
 _DIGEST_SECONDS = 600.0
 _IDLE_SECONDS = 10.0
+_BEGIN_SECONDS = 4.0  # that what begins a second after the start may take
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is played. commands: how often each is run.
+    """How much is played. commands: how often each is run; 0: not at all.
 
     most_seconds: of one kind of turn. quiet_seconds: how long rest is waited for after it.
     """
@@ -127,6 +128,8 @@ class Stage:
         shutil.rmtree(copy)
 
     def _commands(self, home: Path) -> dict[str, float]:
+        if not self._plan.commands:
+            return {}
         times = range(self._plan.commands)
         version = [self._checkout.once("version")[0] for _ in times]
         helped = [self._checkout.once("--help")[0] for _ in times]
@@ -144,7 +147,7 @@ def _talk(bot: Running, plan: Plan) -> tuple[dict[str, float], str]:
     bot.ask(1)
     figures = {"start_ms": 1000 * (time.perf_counter() - bot.began)}
     bot.ask(20, most_seconds=plan.most_seconds)
-    bot.wait_until_quiet(plan.quiet_seconds)
+    bot.wait_until_quiet(max(plan.quiet_seconds, _BEGIN_SECONDS), looks=12)
     bot.ask()  # what the event loop went through while it started is no pause for anybody
     looks: list[Told] = []
 

@@ -14,6 +14,7 @@ from bench.against import (
     PAUSES,
     Pair,
     baseline,
+    collect_pairs,
     judge,
     main,
     median_ratio,
@@ -65,6 +66,27 @@ def test_a_long_pause_fails_only_when_it_comes_in_every_run(key: str) -> None:
     assert judge(_pairs(key, PAUSE_MS + 50, PAUSE_MS - 1, PAUSE_MS + 20)) == []
 
 
+def test_before_anything_fails_as_many_pairs_again_are_measured() -> None:
+    worse = _pairs(GATED[0], *[10 * (CPU_RATIO + 0.1)] * 6)
+
+    assert len(collect_pairs(worse.__getitem__, 3, lambda: True)) == 6
+
+
+def test_a_pair_that_turns_the_judgement_is_the_last() -> None:
+    pairs = _pairs(GATED[0], 50.0, 50.0, 10.0, 10.0, 10.0, 50.0)
+
+    found = collect_pairs(pairs.__getitem__, 3, lambda: True)
+
+    assert len(found) == 5
+    assert judge(found) == []
+
+
+def test_no_pair_is_begun_when_the_time_is_over() -> None:
+    times = iter([True, False])
+
+    assert len(collect_pairs(_pairs(GATED[0], 10.0, 10.0, 10.0).__getitem__, 3, lambda: next(times))) == 2
+
+
 def test_milliseconds_of_the_clock_are_held_to_nothing() -> None:
     clock = [key for key in _KEYS if key.endswith(("p50_ms", "p99_ms", "start_ms", "chat_ms")) or key in ("pause_ms",)]
 
@@ -96,3 +118,26 @@ def test_a_commit_is_unpacked_whole(tmp_path: Path) -> None:
 def test_a_commit_that_is_not_here_is_a_plain_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["no-such-commit"]) == 78
     assert "no-such-commit" in capsys.readouterr().err
+
+
+def test_a_baseline_that_cannot_be_had_is_told_and_fails_nobody(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("bench.against.ROOT", tmp_path)
+
+    assert main(["--short"]) == 0
+    assert baseline() in (told := capsys.readouterr().err)
+    assert "Nothing was compared" in told
+
+
+def test_without_git_nothing_is_compared(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert main(["--short"]) == 0
+    assert "Git is not installed" in capsys.readouterr().err
+
+
+def test_continuous_integration_compares_with_the_baseline() -> None:
+    assert "make bench-against SHORT=1" in (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
