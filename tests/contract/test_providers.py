@@ -38,7 +38,7 @@ class TestScripted(ProviderContract):
 
 
 class TestAnthropic(ProviderContract):
-    """The client of Anthropic's API, against the stand-in."""
+    """The SDK's adapter, against the stand-in."""
 
     @pytest.fixture
     async def server(self) -> AsyncIterator[StandIn]:

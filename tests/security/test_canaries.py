@@ -97,7 +97,7 @@ class Leaky:
 
 def build(settings, surroundings):
     # The wires of every library wide open: these write addresses and headers.
-    for name in ("httpx", "httpcore", "telegram", "asyncio"):
+    for name in ("httpx", "httpx2", "httpcore", "telegram", "anthropic", "asyncio"):
         logging.getLogger(name).setLevel(logging.DEBUG)
     pin = settings.pin.get_secret_value()
     if os.environ.get("LEAKY") == "build":

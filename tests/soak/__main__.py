@@ -18,7 +18,7 @@ from tests.soak.sample import FLAT, PER, Sample
 
 _HEAD = "| answered | after, s | RSS, MB | descriptors | threads | database, MB | write-ahead log, MB |"
 _ROAD = {
-    "telegram": "through long polling from a Telegram emulator and the Anthropic client against a stand-in",
+    "telegram": "through long polling from a Telegram emulator and the Anthropic SDK against a stand-in",
     "line": "through a channel and a model that cost nothing",
 }
 

@@ -61,10 +61,10 @@ def test_a_name_provided_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_only_what_is_asked_for_is_imported() -> None:
-    """Loading the console imports neither Telegram's SDK nor an HTTP library nor the line editor."""
+    """Loading the console imports neither Telegram's SDK nor Anthropic's nor the line editor."""
     code = (
         "import sys; from kenobot.core import plugins; plugins.load('kenobot.channels', 'console');"
-        "print({'telegram', 'httpx', 'prompt_toolkit', 'kenobot.channels.telegram'} & sys.modules.keys())"
+        "print({'telegram', 'anthropic', 'prompt_toolkit', 'kenobot.channels.telegram'} & sys.modules.keys())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
