@@ -14,7 +14,7 @@ from kenobot.core.redaction import escape_controls
 from kenobot.evals import plots
 from kenobot.evals.life import fortnights
 from kenobot.evals.life.live import LifeScore, live
-from kenobot.evals.recall import datasets, lifecycle
+from kenobot.evals.recall import chat, datasets, lifecycle
 from kenobot.evals.recall import run as recall
 from kenobot.evals.recall.counting_reranker import CountingReranker, open_reranker
 from kenobot.evals.recall.eval_home import BUDGET, EvalOptions
@@ -113,6 +113,31 @@ def _print_misses(report: RecallReport) -> None:
         if "recall" in row.scored and row.scored["recall"].recall[10] < 1:
             stages = "; ".join(f"{miss.unit} {miss.stage}" for miss in row.misses)
             print(escape_controls(f"{row.question.id} ({row.question.category}) {row.question.text}  {stages}"))
+
+
+def bench_chat(context: CommandContext) -> int:
+    args = context.args
+    sets = [(Path(name).stem, datasets.select_part(datasets.load(name), "", args.limit)) for name in args.datasets]
+    scores = asyncio.run(chat.run(sets, _eval_options(context, 0), context.clock, _progress))
+    options.show_progress()
+    rows = [score.as_json() for score in scores]
+    print(json.dumps(rows, ensure_ascii=False) if args.json else chat_table(scores))
+    return 0
+
+
+def chat_table(scores: Sequence[chat.ChatScore]) -> str:
+    """The figures of a chat's prompts, as Markdown: shares in percent."""
+    firsts = [f"first {depth}" for depth in chat.FIRST]
+    shares = [*firsts, "shown", "denied", "unknown"]
+    heads = ("asked of", "in a home", "questions", *firsts, "shown", "denied", "unanswerable", "told unknown", "tokens")
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for score in scores:
+        figures = score.figures
+        cells = {name: f"{100 * figures[name]:.1f}" for name in shares}
+        cells |= {name: f"{figures[name]:.0f}" for name in ("questions", "unanswerable", "tokens")}
+        order = ("questions", *firsts, "shown", "denied", "unanswerable", "unknown", "tokens")
+        lines.append(f"| {score.dataset} | {score.home} | {' | '.join(cells[name] for name in order)} |")
+    return "\n".join(lines)
 
 
 def bench_lifecycle(context: CommandContext) -> int:

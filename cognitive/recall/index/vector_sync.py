@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.recall.index import vector_rows
+from kenobot.cognitive.recall.index import backlog_rows, vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration, parse_calibration, shipped_calibrations
 from kenobot.cognitive.recall.vectors.matrix import Floats
@@ -39,10 +39,11 @@ _BYTES, _HALF = 4, 2  # of a number in a record's vector, in a message's
 
 @dataclass(frozen=True, slots=True)
 class SyncPosition:
-    """The newest event and message that were read."""
+    """The newest event and message that were read. unindexed: rows that the index had still to read then."""
 
     event: int
     message: int
+    unindexed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class VectorSync:
             stored = read_state(connection, _CALIBRATION + model) or ""
             if (scale := shipped_calibrations().get(model) or parse_calibration(stored)) is not None:
                 self._vectors.set_calibration(model, scale)
-        return SyncPosition(events.last_event(connection), self._newest_turn())
+        return SyncPosition(events.last_event(connection), self._newest_turn(), self._unindexed())
 
     def save_calibration(self, connection: Connection, model: str, scale: SimilarityCalibration) -> None:
         """Store the calibration of a model."""
@@ -82,6 +83,9 @@ class VectorSync:
 
     def _newest_turn(self) -> int:
         return self._index.read(vector_rows.newest_turn, 0)
+
+    def _unindexed(self) -> int:
+        return self._index.read(lambda index: backlog_rows.gap_size(backlog_rows.gaps(index)), 0)
 
     # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -111,7 +115,8 @@ class VectorSync:
     def changes_since(self, connection: Connection, before: SyncPosition) -> SyncChanges:
         """Apply what changed since `before`, also by other processes, to the vectors in memory; list new texts."""
         self._index.catch_up(connection)
-        now = SyncPosition(max(before.event, events.last_event(connection)), max(before.message, self._newest_turn()))
+        event, message = max(before.event, events.last_event(connection)), max(before.message, self._newest_turn())
+        now = SyncPosition(event, message, self._unindexed())
         if now == before:
             return SyncChanges(now)
         if events.has_purge(connection, before.event, now.event):
@@ -119,7 +124,8 @@ class VectorSync:
             for model in self._models:
                 self._vectors.drop("turn", events.purged_messages(connection, before.event, now.event), model)
         far = self._policy.resync_from_rows
-        if now.event - before.event > far or now.message - before.message > far:
+        grown = now.unindexed < before.unindexed  # older turns came into the index, behind those that were looked at
+        if grown or now.event - before.event > far or now.message - before.message > far:
             return SyncChanges(now, rescan=True)
         touched = events.record_ids_touched_since(connection, before.event)
         stored = vector_rows.vectors_of(connection, touched)

@@ -20,6 +20,7 @@ BUILT_IN: tuple[str, ...] = ("own", "talks")
 """The sets that ship: notes of two people, and conversations."""
 
 _LOCOMO_KINDS = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
+_LOCOMO_UNANSWERABLE = 5
 _LOCOMO_TIMES = ("%I:%M %p on %d %B, %Y",)
 _LONGMEMEVAL_TIMES = ("%Y/%m/%d (%a) %H:%M", "%Y/%m/%d")
 _TURN = lazy.regex(r"D\d+:\d+")
@@ -196,8 +197,10 @@ def _locomo(row: Mapping[str, object]) -> Conversation:
     questions = []
     for place, question in enumerate(asked):
         gold = dict.fromkeys(key for said in question.get("evidence", ()) for key in _TURN.findall(said))
-        kind = _LOCOMO_KINDS.get(question["category"])  # those of category 5 have no answer, and no turn of one
-        if kind is not None and gold:
+        kind = _LOCOMO_KINDS.get(question["category"])
+        if question["category"] == _LOCOMO_UNANSWERABLE:  # its evidence is of the question that was twisted into it
+            questions.append(Question(f"{name}:{place}", question["question"], "nothing", (), at, "en"))
+        elif kind is not None and gold:
             missing = tuple(key for key in gold if key not in known)  # counted as never found, as others do
             text = question["question"]
             questions.append(Question(f"{name}:{place}", text, kind, (*(set(gold) - set(missing)), *missing), at, "en"))

@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from kenobot.cognitive.store import events
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.embedder import EmbedKind
+from kenobot.ports.provider import Role
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.erasure import erase_turns
 from kenobot.testing.clock import ManualClock
@@ -239,6 +242,28 @@ async def test_far_more_news_than_usual_is_looked_through_as_a_whole(tmp_path: P
         await home.embedding.wait_idle()
         assert (await home.rows("SELECT count(*) FROM vector"))[0][0] == 1201
         assert len(home.placed) == 21
+
+
+async def test_turns_that_the_index_reads_later_are_placed_too(tmp_path: Path) -> None:
+    """Of a long import it reads the newest at once, and the older ones in the background, after that look."""
+    async with house(tmp_path) as home:
+        await home.memory.learn("the cat sleeps")
+        await home.memory.say("my cat sleeps", 1)
+        await home.embedding.wait_idle()
+        said: list[tuple[Role, str, datetime]] = [("user", f"turn {at}", home.memory.now) for at in range(700)]
+
+        def bring(connection: Connection) -> None:
+            conversation.import_history(connection, "telegram-9", said, "owner", "owner")
+
+        await home.memory.database.write(bring)
+        home.embedding.wake()
+        await home.embedding.wait_idle()
+        early = len(home.turns())
+        while await home.memory.database.read(home.memory.index.index_backlog):
+            pass
+        home.embedding.wake()
+        await home.embedding.wait_idle()
+        assert early < 700 < len(home.turns())
 
 
 # ── for admit ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -46,7 +46,7 @@ def _load(folder: Path, data: object) -> list[datasets.Conversation]:
     return datasets.load(str(folder / "set.json"))
 
 
-def test_locomo_gives_turns_with_speaker_and_time_and_the_answerable_questions(tmp_path: Path) -> None:
+def test_locomo_gives_turns_with_speaker_and_time_and_questions_with_and_without_an_answer(tmp_path: Path) -> None:
     """A picture is told by its caption; an answer that is not in the data counts as never found."""
     (conversation,) = _load(tmp_path, [LOCOMO])
     first = conversation.passages[0]
@@ -55,7 +55,8 @@ def test_locomo_gives_turns_with_speaker_and_time_and_the_answerable_questions(t
         datetime(2023, 5, 8, 13, 56, tzinfo=UTC),
     )
     assert [(q.text, q.category, set(q.gold)) for q in conversation.questions] == [
-        ("What was red?", "single-hop", {"D1:1", "D1:9"})
+        ("What was red?", "single-hop", {"D1:1", "D1:9"}),
+        ("What was blue?", "nothing", set()),
     ]
 
 
