@@ -28,6 +28,10 @@ _TOLD_BY = lazy.regex(
     r"\b(?:is|am|es|lives?|resides?|moved|based|works?|viv[eo]|resid[eo]|mud\w+|trabaj[ao]|llam[ao]|tiene|tengo)\b"
 )
 _PLACES = frozenset({"residence", "employer"})
+_PEOPLE = frozenset(
+    "wife husband spouse boss mother father girlfriend boyfriend manager landlord doctor dentist esposa mujer marido "
+    "esposo jefa jefe madre padre novia novio medico medica dentista".split()
+)
 _HEDGES = frozenset("if si maybe perhaps quiza quizas might could would".split())
 _SAID_OF_MANY = frozenset("it he she that this there today tomorrow hoy eso user".split())  # to be a number or a day
 _ANYBODY = frozenset("it he she they we this that there el ella ellos ellas eso esto".split())
@@ -67,6 +71,6 @@ def _frame(name: str, groups: Mapping[str, str]) -> AttributeStatement | None:
         or (name == "fixed" and what.rsplit(maxsplit=1)[-1] in _SAID_OF_MANY)
     ):
         return None
-    if name in _PLACES and value[0].islower():
+    if (name in _PLACES or (name == "relation" and what in _PEOPLE)) and value[0].islower():
         return None
     return AttributeStatement("" if is_owner(who) else who, attribute, value)

@@ -51,6 +51,10 @@ class ModelRouter:
         """The number of providers."""
         return len(self._routes)
 
+    def reports_memory(self, level: int) -> bool:
+        """Return whether provider number `level` answers from a report of memory."""
+        return bool(getattr(self._routes[level].provider, "reports_memory", False))
+
     async def ask(self, request: Request, level: int = 0, *, said: int = 0, insist: bool = False) -> Reply:
         """Return the reply of provider number `level`.
 

@@ -66,6 +66,7 @@ from kenobot.storage.outbox import Outbox
 from kenobot.storage.signal_log import SignalLog
 
 if TYPE_CHECKING:
+    from kenobot.agent.turn.memory_report import MemoryReporter
     from kenobot.app.background import Background
     from kenobot.app.socket_server import SocketServer
 
@@ -163,11 +164,24 @@ class App:
             answer_parts=settings.messages.answer_parts,
             patience_seconds=settings.messages.patience_seconds,
             policy=turn_policy(settings, self._model.provider_count),
+            memory_reporter=self._build_memory_reporter if self._reports_memory else None,
         )
         backlog, chats, parallel = settings.loop.backlog, settings.loop.chat_backlog, settings.loop.parallel_chats
         intake = IntakePolicy(self.admission, self._messenger, language, backlog=backlog, chat_backlog=chats)
         turns = TurnRunner(services)
         return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake, parallel=parallel)
+
+    @property
+    def _reports_memory(self) -> bool:
+        """Return whether a provider answers from a report of memory."""
+        return any(map(self._model.reports_memory, range(self._model.provider_count)))
+
+    def _build_memory_reporter(self) -> "MemoryReporter":
+        """Build what reports memory to a provider without a language model. Imported at the first need."""
+        from kenobot.agent.turn.memory_report import MemoryReporter
+
+        parts = (self.database, self.clock, self._zone, self.index, self.embedding, self.memory_files)
+        return MemoryReporter(*parts, final=self._background_model is None)
 
     def _share_console(self) -> SharedConsole:
         """Make room for more screens beside the console of this process, if there is one."""

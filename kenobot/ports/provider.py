@@ -170,3 +170,14 @@ class RuleBased(Protocol):
 
     @property
     def rule_based(self) -> bool: ...
+
+
+class ReportsMemory(Protocol):
+    """A provider that answers out of memory: its request ends with a report, made by rules before it is asked.
+
+    The report says what the message changed in memory, and what memory holds about it; see
+    `kenobot.agent.turn.memory_report`.
+    """
+
+    @property
+    def reports_memory(self) -> bool: ...

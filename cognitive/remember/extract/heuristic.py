@@ -28,14 +28,16 @@ _LONGEST_SENTENCE = 300
 _FAR, _FAR_OF_YEAR = 330, 20_000  # days: a day that is further off, without a year, is rather over
 _LEAST_WORDS = 4  # of a statement of a day ahead
 _END = lazy.regex(r"(?<=[.!?…])\s+|\n+|;\s+")
-_MARKS = " \t,.;:!¡¿…-—\"'«»“”"
+_ASKING = ("?", "？", "؟")
+_MARKS = " \t,.;:。，：！!¡¿…-—\"'«»“”"
 _QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
 _PHRASES = join_phrases(TABLES)
 _OPENINGS = lazy.regex(rf"(?:(?:{_PHRASES['openings']})\b[\s,:!.]*){{1,3}}")
 _PLEASE = r"(?:please |por favor |porfa,? )?"
 _POLITENESS = rf"(?:[\s,.!]*(?:{_PHRASES['polite']})(?!\w))*[\s,.!]*"
 _ASKS_TO_REMEMBER = lazy.regex(
-    rf"{_PLEASE}(?:{_PHRASES['asks_to_remember']})(?!\w)(?: de)?(?: that| que)?(?!\w)[\s,:]*"
+    rf"{_PLEASE}(?:{_PHRASES['asks_to_remember']})(?!\w)(?: de)?(?: that| que)?(?!\w)(?: (?:this|it|esto|eso)(?=\s*:))?"
+    rf"[\s,:]*|(?:{_PHRASES['asks_abroad']})[\s,:，：]*"
 )
 _ASKS_TO_REMIND = lazy.regex(rf"{_PLEASE}(?:{_PHRASES['asks_to_remind']})(?!\w)(?: that| que| to)?(?!\w)")
 _ASKS_BEHIND = lazy.regex(
@@ -45,6 +47,12 @@ _CONFIDES_FIRST = lazy.regex(rf"(?:{_PHRASES['confides']})(?!\w)[\s,:.;—–-]*
 _CONFIDES = lazy.regex(rf"[,;:(—–-]?\s*(?<!\w)(?:{_PHRASES['confides']})(?!\w){_POLITENESS}")
 _POLITE = lazy.regex(_POLITENESS)
 _UNSTATED = lazy.regex(rf"(?:{_PHRASES['unstated']})(?!\w)")
+_IN_THIS_CHAT = lazy.regex(
+    rf"(?:^|^(?:{_PHRASES['asks_to_remember']})(?:,| that| que)? )(?P<here>{_PHRASES['in_this_chat']})(?!\w)"
+    r"[\s,:]*(?:que |that )?"
+)
+_ASKS_WHETHER = lazy.regex(r"\W*(?:remember|recuerda)\b.*[?？]\W*$")
+_POLITE_END = lazy.regex(rf"[,.;]\s*(?:{_PHRASES['polite']})[\s.!]*$")
 _TO_DO = lazy.regex(rf"(?:{_PHRASES['to_do']})(?!\w)")
 _GOES_ON = lazy.regex(rf"(?:{_PHRASES['goes_on']})")
 _DENIES = lazy.regex(r"(?<!\w)(?:no|not|nunca|ya no|en vez|instead|never)(?!\w)|n't\b")
@@ -121,6 +129,22 @@ def points_back(text: str) -> bool:
     )
 
 
+def without_this_chat(text: str) -> str:
+    """Return what a text says of this chat alone, without the words that name it; "" for a text of no chat's own."""
+    plain = _folded(text[:_LONGEST])
+    found = _IN_THIS_CHAT.search(plain)
+    if found is None or len(plain) != len(text[:_LONGEST]):
+        return ""
+    rest = f"{text[: found.start('here')].strip()} {text[found.end() :].strip(_MARKS)}"
+    return rest.strip(_MARKS)
+
+
+def question_in(text: str) -> str:
+    """Return the sentences of a text that ask, as far as their signs tell; "" without any."""
+    asks = (part.strip() for part in _END.split(text[:_LONGEST]) if part.rstrip().endswith(_ASKING))
+    return " ".join(part for part in asks if not _core(part).asked)
+
+
 def _with_fact(
     facts: list[ExtractedFact], fact: ExtractedFact, said: date, known: Sequence[KnownStatement]
 ) -> list[ExtractedFact]:
@@ -150,10 +174,14 @@ def _in_message(message: Message) -> Iterator[ExtractedFact]:
     sentences = _END.split(text)[:_SENTENCES]
     confided = any(_CONFIDES.search(_folded(sentence)) for sentence in sentences)
     before, listed = message.before, False
-    for part in sentences:
+    for number, part in enumerate(sentences):
         sentence = part.strip()
         read = _core(sentence)
-        if before and _goes_on(read, before, message.said):
+        below = number == 0 and len(sentences) > 1 and read.points_back and sentence[-1:].isalnum()
+        if below:  # what it asks for stands on the next lines
+            listed = True
+            continue
+        if before and not read.corrects and _goes_on(read, before, message.said):
             read = replace(read, told=f"{before.rstrip(_MARKS)}. {read.told}", asked=True)
         elif read.points_back and before:
             read, sentence = replace(_core(before), asked=True), before
@@ -190,9 +218,13 @@ class _Core:
 def _in_sentence(sentence: str, core: _Core, said: date, *, confided: bool) -> Iterator[ExtractedFact]:
     """Read a sentence: its clauses by the rules, and the whole where that was asked for, or may end something."""
     told = core.told
-    if not told or len(sentence) > _LONGEST_SENTENCE:
+    if not told:
         return
-    if sentence.rstrip().endswith(("?", "？")) and not core.asked:
+    if len(sentence) > _LONGEST_SENTENCE:
+        if core.asked:
+            yield ExtractedFact(told, confidence=TIERS["explicit"])
+        return
+    if sentence.rstrip().endswith(_ASKING) and (not core.asked or _ASKS_WHETHER.match(_folded(sentence))):
         return
     if sentence.rstrip().endswith(":"):
         return
@@ -253,6 +285,8 @@ def _core(sentence: str) -> _Core:
     if (opening := _CONFIDES.search(_folded(sentence))) is not None:
         quiet = True
         sentence = f"{sentence[: opening.start()]}{sentence[opening.end() :]}"
+    if asked and (wish := _POLITE_END.search(_folded(sentence))) is not None:
+        sentence = sentence[: wish.start()]
     told = sentence.strip(_MARKS + "?" if asked else _MARKS)
     empty = not told or _POLITE.fullmatch(_folded(told)) is not None
     return _Core("" if empty else told, corrects, asked, reminds, points_back=empty and (asked or quiet))

@@ -5,7 +5,7 @@ then either extracted, and its facts are written once, or still pending.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -13,17 +13,17 @@ from typing import Literal
 from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, memory_written_payload
 from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, ModelRouter, TokenUse
+from kenobot.agent.rule_extraction import extract_by_rules
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.changes import KnownStatement, may_change
+from kenobot.cognitive.remember.extract.changes import may_change
 from kenobot.cognitive.remember.extract.heuristic import Message
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import events, token_budget
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.core import pacing
 from kenobot.core.pattern_set import PatternSet
@@ -74,15 +74,6 @@ def build_extraction_worker(
     policy = replace(DEFAULT, extract=replace(DEFAULT.extract, **rhythm))
     budgeted = context.budgeted(model, token_budget.JOB, settings.daily_tokens)
     return ExtractionWorker(context, budgeted, policy, PatternSet(settings.patterns), enabled=settings.enabled)
-
-
-def _about_ended(fact: ExtractedFact, known: Sequence[store.Record], places: Mapping[int, int]) -> ExtractedFact:
-    """Number a fact's verdicts by the places of what they end, whose subject the fact has."""
-    if not fact.verdicts:
-        return fact
-    subject = known[fact.verdicts[0][0] - 1].subject
-    verdicts = tuple((places[number], relation) for number, relation in fact.verdicts)
-    return replace(fact, verdicts=verdicts, subject="" if subject == OWNER_SUBJECT else subject)
 
 
 class ExtractionWorker(PerChatWorker):
@@ -242,12 +233,8 @@ class ExtractionWorker(PerChatWorker):
                     yield Message(text, turn.at.astimezone(self._p.zone).date(), number, last)
                     last = text
 
-        statements = [KnownStatement(record.text, record.attribute_map.get("due", "")) for record in known]
-        facts = await self._compute(lambda: tuple(heuristic.read_messages(messages(), statements)))
-        ended = {number: None for fact in facts for number, _ in fact.verdicts}
-        places = {number: place for place, number in enumerate(ended, 1)}
-        told = tuple(_about_ended(fact, known, places) for fact in facts)
-        return ExtractionResult(told, "rules", ended=tuple(known[number - 1] for number in ended))
+        found = await self._compute(lambda: extract_by_rules(messages(), known))
+        return ExtractionResult(found.facts, "rules", ended=found.ended)
 
     def _note(self, session: str, turns: int, error: ExtractionFailed) -> None:
         """Halve the batch after some failures; a single turn that the model cannot read is left to the rules."""

@@ -188,6 +188,13 @@ class PromptContext:
     speech: SpeechContext
     shows_private: bool
     shows_untrusted: bool
+    reported: bool = False
+
+    def with_report(self, request: Request, text: str, found: MemoryPack) -> "PromptContext":
+        """The same prompt as `request` with a report of memory. found: the memories that its text shows."""
+        texts = (*self.untrusted_texts, text)
+        plan = self.plan.adding(found)
+        return replace(self, request=request, plan=plan, untrusted_texts=texts, shows_private=True, reported=True)
 
     @property
     def exposure(self) -> Exposure:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.agent import fact_candidates
@@ -32,6 +33,7 @@ from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.text.provenance import Provenance, SpeechContext
+from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.core import redaction, texts
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, Text, guess_language, known_problem
@@ -64,6 +66,9 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
 
+if TYPE_CHECKING:
+    from kenobot.agent.turn.memory_report import MemoryReporter
+
 _log = logging.getLogger(__name__)
 
 _STILL_WORKING_PART = -2  # of an answer; a plea for patience is part -1
@@ -82,7 +87,8 @@ class TurnServices:
     """Dependencies of a turn.
 
     language: of the bot's own sentences; None goes by the message. answer_parts: how many parts an answer may have.
-    patience_seconds: of waiting, after which the person is told that it takes longer.
+    patience_seconds: of waiting, after which the person is told that it takes longer. memory_reporter: makes, at the
+    first need, what reports memory to a provider that answers from that; None where there is none.
     """
 
     database: Database
@@ -106,6 +112,7 @@ class TurnServices:
     answer_parts: int = 10
     patience_seconds: float = 25.0
     policy: machine.TurnPolicy = field(default_factory=machine.TurnPolicy)
+    memory_reporter: Callable[[], "MemoryReporter"] | None = None
 
 
 class TurnRunner:
@@ -116,6 +123,7 @@ class TurnRunner:
         self._inbox = inbox.Inbox(services.database, services.clock)
         self._signals = TurnSignals(services.bus)
         self._text_work = TextWork()
+        self._reporter: MemoryReporter | None = None
 
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with. If not, no model could be reached."""
@@ -288,6 +296,7 @@ class TurnRunner:
         assert data.context is not None
         if data.first_call_at is None:
             data.first_call_at = self._s.clock.monotonic()
+        await self._report_memory(data, level)
         said = joined_text(pieces)
         reply = await self._s.model.ask(continued(data.context.request, said), level, said=len(said))
         data.first_call_at = None  # the next piece has tries of its own
@@ -296,6 +305,20 @@ class TurnRunner:
         answer = said + reply.text
         kept = await self._text_work.run(len(answer), lambda: self._s.pipeline.drop_cut(answer))
         return replace(reply, text=kept[len(said) :])
+
+    async def _report_memory(self, data: TurnData, level: int) -> None:
+        """Add a report of memory to the request, once, for a provider that answers from one."""
+        context, text = data.context, data.pending.inbound.text
+        if self._s.memory_reporter is None or context is None or not self._s.model.reports_memory(level):
+            return
+        if data.report is None and recall_need(text) != "no_recall":
+            if self._reporter is None:
+                self._reporter = await asyncio.to_thread(self._s.memory_reporter)
+            said = [line.text for line in context.plan.history if line.role == "user"]
+            data.report = await self._reporter.report(data.pending, data.principal, "".join(said[-1:]))
+        if data.report is not None and data.report.text and not context.reported:
+            request = data.report.added_to(context.request)
+            data.context = context.with_report(request, data.report.text, data.report.found)
 
     def _process(self, data: TurnData, pieces: Sequence[Reply], fresh: bool) -> None:
         """Clean the answer and collect what its tags ask for; mark one that is not whole."""
@@ -322,11 +345,12 @@ class TurnRunner:
         effects = data.effects
         answer = await self._text_work.run(len(data.processed.clean), lambda: self._finish(data))
         await self._s.embedding.embed_statements(candidate.text for candidate in effects.candidates)
-        data.decisions, waiting, reacted = await self._s.database.write(
+        written, waiting, reacted = await self._s.database.write(
             lambda connection: self._write(connection, data, answer),
             rescue=self._checkpoint(data) if data.unsaved else None,
         )
         self._s.delivery.dispatch(waiting)
+        data.decisions = [*(data.report.decisions if data.report is not None else ()), *written]
         decided = [decision.record for _, decision in data.decisions if decision.record is not None]
         self._s.mirror.mark_dirty([*decided, *reacted])
         self._s.embedding.note_news()
@@ -382,6 +406,8 @@ class TurnRunner:
         )
         # A reply can hold thousands of the same tag: admit the same words once.
         unique = dict.fromkeys(effects.candidates)
+        if data.report is not None and self._reporter is not None:
+            self._reporter.settle(connection, pending)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
         waiting = outbox.enqueue(connection, _destination(pending), answer.parts, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)

@@ -1,6 +1,7 @@
 """The data of one turn: what is known and wanted so far, before anything of it is written."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kenobot.agent.commands.command import Command
 from kenobot.agent.prompt.context_builder import PromptContext
@@ -11,6 +12,9 @@ from kenobot.ports.memory import Candidate, Decision
 from kenobot.postprocessors.pipeline import ProcessedReply
 from kenobot.storage.inbox import PendingMessage
 from kenobot.storage.turn_steps import FreshReply
+
+if TYPE_CHECKING:
+    from kenobot.agent.turn.memory_report import MemoryReport
 
 
 @dataclass(slots=True)
@@ -34,6 +38,7 @@ class TurnData:
     """One turn's data, from claim to commit.
 
     unsaved: a piece of the answer that has no checkpoint yet.
+    report: what the message changed in memory and what was found for it, for a provider that answers from that.
     violated_rules: patterns that rules.json forbids, in the reply.
     """
 
@@ -49,5 +54,6 @@ class TurnData:
     processed: ProcessedReply | None = None
     removed_urls: int = 0
     grade: ReplyGrade | None = None
+    report: "MemoryReport | None" = None
     violated_rules: tuple[str, ...] = ()
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn

@@ -1,4 +1,4 @@
-"""Answer by rules, without key, network and model: store, recall, and say so."""
+"""Answer without key, network and model: say what memory took from a message, and what it holds about it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,6 +17,7 @@ class OfflineProvider:
 
     name = "offline"
     rule_based = True
+    reports_memory = True
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Yield the answer in pieces. Never raises."""

@@ -5,6 +5,7 @@ Every pattern is anchored at its start and meant for `match` on NFC text, so tha
 
 import re
 import tomllib
+import unicodedata
 from importlib import resources
 from typing import Literal
 
@@ -28,34 +29,19 @@ SPANISH = _opening("spanish")
 THANKS = _opening("thanks")
 FAREWELL = _opening("farewell")
 YES_OR_NO = lazy.regex(rf"[¡\s]*(?:{_HEARD['yes_or_no']})[\s.!]*\Z", re.IGNORECASE)
-# Cut from the end of a fact: the first group after any space, the second only after a comma or a full stop.
-PLEASE = ("please", "por favor")
-AFTERTHOUGHTS = ("thanks", "thank you", "gracias", "ok", "okay", "vale", "eh", "right", "sí", "si")
 
 # ── what they ask for ────────────────────────────────────────────────────────────────────────────────────────────
 
-_CAN_YOU = r"(?:(?:can|could|will|would) you (?:please )?|i (?:want|need) you to |i'?d like you to )?"
-_THAT = r"(?:(?:that|this|the fact that|to|down)(?!\w))?"
-_PUEDES = r"(?:(?:puedes|podr[ií]as|quiero que|necesito que) )?"
-_QUE = r"(?:(?:de )?(?:que|esto)(?!\w))?"
-REMEMBER = lazy.regex(
-    rf"[¿¡\s]*(?:{_CAN_YOU}(?:{_HEARD['remember_en']})(?!\w)\s*{_THAT}"
-    rf"|{_PUEDES}(?:{_HEARD['remember_es']})(?!\w)\s*{_QUE})[\s:,]*",
-    re.IGNORECASE,
-)
-IN_THIS_CHAT = _opening("in_this_chat")
 FORGET = _opening("forget")
 REPEAT = lazy.regex(rf"[¡\s]*(?:{_HEARD['repeat']})(?!\w)[\s:,]*", re.IGNORECASE)
 ABOUT_THE_BOT = _opening("about_the_bot")
 _ABOUT_ME = r"(?:\s+(?:about (?:me|myself|us)|of me|(?:de|sobre) (?:m[ií]|nosotros)))?"
 EVERYTHING = lazy.regex(rf"[¿\s]*(?:{_HEARD['everything']}){_ABOUT_ME}[\s?.!]*\Z", re.IGNORECASE)
-ABOUT_ONESELF = lazy.regex(rf"\b(?:{_HEARD['about_oneself']})\b", re.IGNORECASE)
 MY_NAME = _opening("my_name")
 QUESTION = _opening("question")
 
 # ── what they say about themselves ───────────────────────────────────────────────────────────────────────────────
 
-STATEMENT = _opening("statement")
 NO_NAME = _opening("no_name")
 _NAME = r"([^\W\d_][\w'’.-]{0,39}(?: [^\W\d_a-zà-ÿ][\w'’-]{0,39}){0,3})"
 SAID_NAME = lazy.regex(rf"[¡\s]*(?i:{_HEARD['said_name']})\s+{_NAME}")
@@ -68,8 +54,9 @@ NAME_PARTICLES = frozenset(["de", "del", "la", "las", "los", "el", "y"])
 # ── what the provider says ───────────────────────────────────────────────────────────────────────────────────────
 
 Phrase = Literal[
-    "hello", "ready", "bye", "welcome", "about", "noted", "noted_chat", "forget", "nothing", "nothing_at_all", "found",
-    "everything", "more", "your_name", "cannot", "intro", "ask_name", "met", "met_word", "no_name",
+    "hello", "ready", "bye", "welcome", "about", "noted", "noted_all", "noted_chat", "known", "in_place_of", "stays",
+    "at_odds", "refused", "nothing_kept", "forget", "nothing", "nothing_at_all", "found", "found_unsure", "everything",
+    "more", "your_name", "cannot", "intro", "ask_name", "met", "met_word", "no_name",
 ]  # fmt: skip
 
 PHRASES: dict[Phrase, dict[Language, str]] = _TABLES["phrases"]
@@ -77,5 +64,9 @@ NAME_FACT: dict[Language, str] = _TABLES["name_fact"]
 QUOTES: dict[Language, str] = _TABLES["quotes"]
 NOT_NAMES = frozenset(_TABLES["words"]["not_names"].split())
 STOP_WORDS = frozenset(_TABLES["words"]["stop"].split())
-ACCENTED: dict[str, str] = _TABLES["words"]["accented"]
-CONCEPTS = tuple(tuple(row.split()) for row in _TABLES["words"]["concepts"])
+
+
+def fold(text: str) -> str:
+    """Fold case, width and Latin accents."""
+    opened = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFC", "".join(char for char in opened if not "\u0300" <= char <= "\u036f"))

@@ -1,4 +1,4 @@
-"""Parse a request: its messages, and the remembered lines in its prompt."""
+"""Parse a request: its messages, the report of memory behind them, and the remembered lines in its prompt."""
 
 import re
 import unicodedata
@@ -11,6 +11,9 @@ from kenobot.ports.provider import Block, Request
 from kenobot.providers.offline.phrases import SPANISH
 
 CONTEXT = "<kenobot-context>"
+_CHANGED = lazy.regex(r"### What this message changed\s*$")
+_FOUND = lazy.regex(r"### What was found for it \((\w+)\)\s*$")
+_CHANGE = lazy.regex(r"- ([a-z ]+):(?: (.*))?$")
 
 _MEMORY = lazy.regex(
     r"#{2,3} +(?:Long-term memory|Recent notes|Chat-specific memory|Preferences|New preferences|Remembered about this"
@@ -18,12 +21,14 @@ _MEMORY = lazy.regex(
 )
 _SCRATCHPAD = lazy.regex(r"#{2,3} +Working memory\b")
 _OTHER = lazy.regex(
-    r"#{1,3} +(?:Memory|Memory tags|Chat context|First Conversation|Said earlier)\b|</?kenobot-context>"
+    r"#{1,3} +(?:Memory|Memory tags|Chat context|First Conversation|Said earlier|What this message|What was found)\b"
+    r"|</?kenobot-context>"
 )
 _DAY = lazy.regex(r"#{2,4} +(\d{4}-\d{2}-\d{2})\s*$")
 _ENTRY = lazy.regex(r"#{2,4} +\d{1,2}:\d{2}(?::\d{2})? +[—–-] +(.*)$")
 _BULLET = lazy.regex(r"(?:[-*+]|\d{1,3}[.)]) +(.*)$")
 _MARKS = lazy.regex(r" _\((?:(\d{4}-\d{2}-\d{2})\b)?[^()\n]*\)_\Z")  # what recall says of a memory, behind it
+_NOW = lazy.regex(r"^_Now: \S+ (\d{4}-\d{2}-\d{2})\b", re.MULTILINE)
 _BOOTSTRAP = "## First Conversation — Bootstrap"
 
 
@@ -36,12 +41,28 @@ class MemoryLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A line of the report: a label such as "noted" or "in place of", and the text of the memory."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedRequest:
-    """message: the person's last. replies: those before it that the prompt shows, oldest first."""
+    """message: the person's last. replies: those before it that the prompt shows, oldest first.
+
+    changes: what the message changed in memory. found: what memory holds about it, best first; sure: whether that is
+    likely to be what was asked for. memory_lines: what the prompt shows of memory. today: YYYY-MM-DD, "" where unknown.
+    """
 
     message: str
     replies: tuple[str, ...]
+    changes: tuple[Change, ...]
+    found: tuple[MemoryLine, ...]
+    sure: bool
     memory_lines: tuple[MemoryLine, ...]
+    today: str
     onboarding: bool
     language: Language
 
@@ -62,13 +83,44 @@ def parse_request(request: Request) -> ParsedRequest:
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
     news = [line for block in context for line in _memory(block.text)]
     before = guess_language("\n".join([*said[-6:-1], *replies[-1:]]))
+    changes, found, sure = _report(context[-1].text if context else "")
     return ParsedRequest(
         message=last,
         replies=tuple(replies),
+        changes=changes,
+        found=found,
+        sure=sure,
         memory_lines=tuple(_unique([*frozen, *news])),
+        today=next((now[1] for block in reversed(context) if (now := _NOW.search(block.text))), ""),
         onboarding=any(_BOOTSTRAP in block.text for block in request.system),
         language="es" if SPANISH.match(last) else guess_language(last, default=before),
     )
+
+
+def _report(text: str) -> tuple[tuple[Change, ...], tuple[MemoryLine, ...], bool]:
+    """Read the report of memory in the last block of a request."""
+    changes: list[Change] = []
+    found: list[MemoryLine] = []
+    section, sure = "", True
+    for line in text.splitlines():
+        if _CHANGED.match(line):
+            section = "changed"
+        elif heading := _FOUND.match(line):
+            section, sure = "found", heading[1] not in ("none", "low")
+        elif section == "changed" and (change := _CHANGE.match(line)):
+            changes.append(Change(change[1], change[2] or ""))
+        elif section == "found" and (item := _BULLET.match(line)):
+            found.append(_memory_line(item[1]))
+        elif section == "found" and line.startswith("  ") and line.strip():
+            _add_line(found, line.strip().removeprefix("\\"), "", continues=True)
+    return tuple(changes), tuple(found), sure
+
+
+def _memory_line(item: str, day: str = "") -> MemoryLine:
+    """Take the marks of recall from an item. day: of the heading above it."""
+    marks = _MARKS.search(item)
+    content = item[: marks.start()] if marks else item
+    return MemoryLine(content.strip().removeprefix("\\"), marks[1] if marks and marks[1] else day)
 
 
 def _is_context(block: Block) -> bool:
@@ -108,10 +160,8 @@ def _memory(text: str) -> list[MemoryLine]:
         elif dated := _DAY.match(line):
             day = dated[1]
         elif item := _ENTRY.match(line) or _BULLET.match(line):
-            marks = _MARKS.search(item[1])
-            content = item[1][: marks.start()] if marks else item[1]
-            item_day = marks[1] if marks and marks[1] else day
-            _add_line(found, content.strip().removeprefix("\\"), item_day, continues=indented)
+            read = _memory_line(item[1], day)
+            _add_line(found, read.text, read.day, continues=indented)
         elif line.startswith("#"):
             section = None if ruled or section is _SCRATCHPAD else section
         elif indented:

@@ -29,6 +29,8 @@ _BEHIND_THE_TURNS = (
     "kenobot.agent.background.compaction",
     "kenobot.agent.background.extraction",
     "kenobot.agent.background.sleep",
+    "kenobot.agent.turn.memory_report",
+    "kenobot.cognitive.remember.extract.heuristic",
 )
 
 

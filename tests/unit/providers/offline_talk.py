@@ -64,9 +64,13 @@ def ask(
     system: str = MEMORY,
     before: str = "",
     context: str = "",
+    report: str = "",
     talk: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """Return the reply. before: the reply before the message. talk: messages with their replies before it."""
+    """Return the reply.
+
+    before: the reply before the message. report: of memory. talk: messages with their replies before it.
+    """
     talk = talk or ([(".", before)] if before else [])
     blocks = (Block(f"<kenobot-context>\n{context}\n</kenobot-context>"),) if context else ()
     earlier = [
@@ -74,7 +78,10 @@ def ask(
         for said, reply in talk
         for each in (Message("user", (Block(said),)), Message("assistant", (Block(reply),)))
     ]
-    return answer(parse_request(Request((Block(system),), (*earlier, Message("user", (*blocks, Block(text)))))))
+    behind = (Block(f"<kenobot-context>\n{report}\n</kenobot-context>"),) if report else ()
+    return answer(
+        parse_request(Request((Block(system),), (*earlier, Message("user", (*blocks, Block(text), *behind)))))
+    )
 
 
 def tagged(reply: str, tag: str = "memory") -> list[str]:

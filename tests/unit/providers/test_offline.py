@@ -62,13 +62,11 @@ def test_at_first_it_introduces_itself_and_asks_the_name(text: str, language: st
 @pytest.mark.parametrize(
     ("text", "before", "fact"),
     [
-        ("Me llamo Ana", "", "Me llamo Ana"),
         ("Hola, soy María José", "", "Me llamo María José"),
         ("Hi, I'm Anna", "", "My name is Anna"),
         ("Ana", "¡Hola! ¿Cómo te llamas?", "Me llamo Ana"),
         ("josé de la torre.", "¡Hola! ¿Cómo te llamas?", "Me llamo José De La Torre"),
         ("小明", "Hi! What is your name?", "My name is 小明"),
-        ("My name is Carlos and I live in Lyon", "", "My name is Carlos and I live in Lyon"),
     ],
 )
 def test_a_name_ends_onboarding(text: str, before: str, fact: str) -> None:
@@ -77,6 +75,15 @@ def test_a_name_ends_onboarding(text: str, before: str, fact: str) -> None:
     assert tagged(reply) == [fact]
     assert "user-update" not in reply
     assert reply.endswith("<bootstrap-complete/>")
+
+
+def test_a_name_that_was_kept_already_is_not_kept_twice() -> None:
+    """What else the message told is said as ever."""
+    kept = "### What this message changed\n- noted: My name is Carlos"
+    reply = ask("My name is Carlos", system=BOOTSTRAP, report=kept)
+    assert not tagged(reply) and reply.startswith("Nice to meet you, Carlos!")
+    reply = ask("My name is Carlos and I live in Lyon", system=BOOTSTRAP, report=f"{kept}\n- noted: I live in Lyon")
+    assert "“I live in Lyon”" in reply and reply.endswith("<bootstrap-complete/>")
 
 
 @pytest.mark.parametrize("text", ["no", "prefiero no decirlo", "No, gracias"])
@@ -110,14 +117,16 @@ def test_the_name_is_asked_for_once() -> None:
     """Who talks of something else is not asked again, and may still say it later."""
     earlier = [("hola", "¡Hola! ¿Cómo te llamas?"), ("¿qué puedes hacer?", phrased("about", "es"))]
     assert "llamas" not in ask("vivo en Lugo", system=BOOTSTRAP, talk=earlier)
-    assert tagged(ask("Me llamo Ana", system=BOOTSTRAP, talk=earlier)) == ["Me llamo Ana"]
+    assert "Ana" in ask("Me llamo Ana", system=BOOTSTRAP, talk=earlier)
     assert not tagged(ask("Lugo", system=BOOTSTRAP, talk=earlier))
 
 
 def test_a_request_comes_before_the_introduction() -> None:
     """Who starts with something to remember gets it done first."""
-    reply = ask("remember that I like tea", system=BOOTSTRAP)
-    assert tagged(reply) == ["I like tea"]
+    reply = ask(
+        "remember that I like tea", system=BOOTSTRAP, report="### What this message changed\n- noted: I like tea"
+    )
+    assert reply.startswith("I'll remember: “I like tea”.")
     assert reply.endswith("What is your name?")
 
 

@@ -1,0 +1,38 @@
+"""Extract facts from messages by rules, and name the memories that they end."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kenobot.cognitive.remember.extract import heuristic
+from kenobot.cognitive.remember.extract.changes import KnownStatement
+from kenobot.cognitive.remember.extract.heuristic import Message
+from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFacts:
+    """Facts extracted by rules. ended: the records that their verdicts name, by their place from 1."""
+
+    facts: tuple[ExtractedFact, ...] = ()
+    ended: tuple[Record, ...] = ()
+
+
+def extract_by_rules(messages: Iterable[Message], known: Sequence[Record]) -> RuleFacts:
+    """Extract the facts of messages, oldest first. known: live records that they may end, oldest first."""
+    statements = [KnownStatement(record.text, record.attribute_map.get("due", "")) for record in known]
+    facts = heuristic.read_messages(messages, statements)
+    numbers = {number: None for fact in facts for number, _ in fact.verdicts}
+    places = {number: place for place, number in enumerate(numbers, 1)}
+    told = tuple(_about_ended(fact, known, places) for fact in facts)
+    return RuleFacts(told, tuple(known[number - 1] for number in numbers))
+
+
+def _about_ended(fact: ExtractedFact, known: Sequence[Record], places: Mapping[int, int]) -> ExtractedFact:
+    """Number a fact's verdicts by the places of what they end, whose subject the fact has."""
+    if not fact.verdicts:
+        return fact
+    subject = known[fact.verdicts[0][0] - 1].subject
+    verdicts = tuple((places[number], relation) for number, relation in fact.verdicts)
+    return replace(fact, verdicts=verdicts, subject="" if subject == OWNER_SUBJECT else subject)

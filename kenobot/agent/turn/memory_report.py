@@ -1,0 +1,264 @@
+"""Report to a provider without a language model what its message changed in memory, and what memory holds about it.
+
+Facts are extracted by the rules of the background and admitted before the reply, so that the reply tells what came of
+them. The report is Markdown with one fact a line; its headings and labels are the contract with the provider.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
+from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
+from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.question.asked_attributes import asked_attribute
+from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.results.render import render_memory, search_pack
+from kenobot.cognitive.recall.scoring.score import Score
+from kenobot.cognitive.recall.search.recall import recall
+from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.changes import may_change
+from kenobot.cognitive.remember.extract.heuristic import Message
+from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
+from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.store import events, records, term_index
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
+from kenobot.cognitive.text.provenance import without_quotes
+from kenobot.cognitive.text.words import terms
+from kenobot.core import lazy
+from kenobot.ports.clock import Clock
+from kenobot.ports.identity import Principal, chat_scope
+from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.names import label_id
+from kenobot.ports.provider import Block, Request
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
+from kenobot.storage.inbox import PendingMessage
+
+CHANGED = "### What this message changed"
+FOUND = "### What was found for it"
+
+_GOES_ON = lazy.regex(r"[¿\s]*(?:y|e|and|what about|how about|qu[eé] hay de)\b", re.IGNORECASE)
+_MENTION = lazy.regex(r"\A@\w+[\s,:]*")
+_LAST = 2**62  # a message row behind every other
+_ENDINGS = frozenset({"superseded", "invalidated"})
+_MOST_FOUND = 5
+_NOISE_BELOW = 0.5  # of the best one's relevance
+_NEAR_FROM = DEFAULT.recall.low_up_to  # relevance by meaning alone
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReport:
+    """The report of a message. decisions: what was admitted. found: the memories shown."""
+
+    text: str = ""
+    decisions: tuple[tuple[Candidate, Decision], ...] = ()
+    found: MemoryPack = field(default_factory=MemoryPack)
+
+    def added_to(self, request: Request) -> Request:
+        """Return a request that ends with this report."""
+        last = request.messages[-1]
+        blocks = (*last.blocks, Block(runtime_block(escape_runtime_block(self.text))))
+        return replace(request, messages=(*request.messages[:-1], replace(last, blocks=blocks)))
+
+
+class MemoryReporter:
+    """Extract, admit and recall for one message at a time."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        zone: ZoneInfo,
+        index: SideIndex,
+        embedding: EmbeddingWorker,
+        mirror: MemoryFiles,
+        *,
+        final: bool = True,
+    ) -> None:
+        """final: no model extracts the same turns later."""
+        self._database = database
+        self._clock = clock
+        self._zone = zone
+        self._index = index
+        self._embedding = embedding
+        self._mirror = mirror
+        self._final = final
+
+    async def report(self, pending: PendingMessage, principal: Principal, preceding: str) -> MemoryReport:
+        """Admit what the message tells, and report it together with what is found. preceding: what they said before."""
+        turn = _turn(pending, principal)
+        here = heuristic.without_this_chat(turn.text) if turn is not None else ""
+        if turn is not None and here:
+            turn = replace(turn, text=here, scope=chat_scope(pending.session))
+        lines: list[str] = []
+        decisions: list[tuple[Candidate, Decision]] = []
+        if turn is not None:
+            extracted = await self._database.read(partial(self._extract, pending.session, turn))
+            if here and not extracted.facts and not heuristic.question_in(here):
+                extracted = RuleFacts((ExtractedFact(here, confidence=TIERS["explicit"], evidence=(1,)),))
+            if extracted.facts:
+                await self._embedding.embed_statements(fact.text for fact in extracted.facts)
+                decisions, lines = await self._database.write(partial(self._admit, pending.session, turn, extracted))
+                self._mirror.mark_dirty([each.record for _, each in decisions if each.record is not None])
+                self._embedding.note_news()
+        question = heuristic.question_in(pending.inbound.text) if lines else pending.inbound.text
+        report = await self._search(question, pending, principal, preceding) if question else SearchReport()
+        found = search_pack(report)
+        sections = ["\n".join([CHANGED, *lines])] if lines else []
+        if report.memories:
+            sections.append("\n".join([f"{FOUND} ({report.level})", *(memory.line for memory in report.memories)]))
+        return MemoryReport("\n\n".join(sections), tuple(decisions), MemoryPack({}, found.texts, found.entries))
+
+    def settle(self, connection: Connection, pending: PendingMessage) -> None:
+        """Count a finished turn as extracted, unless others wait before it, or a model is to extract it."""
+        waiting = buffer.pending_turns(connection, pending.session, 1) if self._final else []
+        if waiting and waiting[0].inbox_id == pending.id:
+            first = buffer.cursor(connection, pending.session)
+            buffer.advance_cursor(connection, pending.session, first, waiting[0].last_message)
+
+    # ── what the message tells ───────────────────────────────────────────────────────────────────────────────────
+
+    def _extract(self, session: str, turn: ConversationTurn, connection: Connection) -> RuleFacts:
+        known: Sequence[Record] = ()
+        if may_change(turn.text):
+            known = known_memories.live_memories(connection, scope=turn.scope)
+        before = buffer.said_before(connection, session=session, turn=turn)
+        said = turn.at.astimezone(self._zone).date()
+        return extract_by_rules([Message(turn.text, said, 1, without_quotes(before))], known)
+
+    def _admit(
+        self, session: str, turn: ConversationTurn, extracted: RuleFacts, connection: Connection
+    ) -> tuple[list[tuple[Candidate, Decision]], list[str]]:
+        at = self._clock.now()
+        batch = ExtractionBatch((turn,), extracted.ended, at.astimezone(self._zone).date())
+        reading = ExtractedBatch(session, batch, extracted.facts, at, self._zone, DEFAULT)
+        near = self._embedding.nearness
+        decisions = [
+            (candidate, admit_isolated(connection, candidate, replace(occasion, nearness=near)))
+            for candidate, occasion in build_candidates(reading)
+        ]
+        told = [line for candidate, made in decisions for line in _told(connection, candidate, made, turn, session)]
+        return decisions, told
+
+    # ── what memory holds ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _search(
+        self, question: str, pending: PendingMessage, principal: Principal, preceding: str
+    ) -> SearchReport:
+        """Search all that the speaker may read, whatever the prompt shows already."""
+        await self._embedding.embed_query(question)
+        query = MemoryQuery(
+            question,
+            principal.read_scopes,
+            self._clock.now(),
+            self._zone,
+            pending.session,
+            preceding_text=preceding if _GOES_ON.match(question) or not terms(question) else "",
+            excerpt_limit=0,
+        )
+        return await self._database.read(partial(self._recall, query))
+
+    def _recall(self, query: MemoryQuery, connection: Connection) -> SearchReport:
+        """Recall what is about the message itself, the attribute that it asks for first."""
+        report = recall(connection, self._index, query)
+        asked = _asked_records(connection, query)
+        first = {record.id for record in asked}
+        best = max((each.relevance for each in report.memories), default=0.0)
+        about = [each for each in report.memories if each.record.id not in first and _is_about(each, report, best)]
+        shown = [_as_recalled(record, query) for record in asked]
+        rest = [] if asked else about
+        return replace(
+            report,
+            level="high" if asked else report.level,
+            memories=(*shown, *rest)[:_MOST_FOUND],
+            excerpts=(),
+        )
+
+
+def _asked_records(connection: Connection, query: MemoryQuery) -> list[Record]:
+    """The records that hold the speaker's attribute that the message asks for, newest first."""
+    name = asked_attribute(query.text)
+    scopes = query.scopes if name else ()
+    found = [
+        record
+        for scope in scopes
+        for record in term_index.records_with_attribute(connection, scope, OWNER_SUBJECT, name)
+    ]
+    return sorted(found, key=lambda record: (record.valid_from, record.id), reverse=True)
+
+
+def _as_recalled(record: Record, query: MemoryQuery) -> RecalledMemory:
+    line = render_memory(record, record.confidence, query.zone)
+    return RecalledMemory(record, Score(1.0, {}), 1.0, ("subject",), line=line)
+
+
+def _is_about(memory: RecalledMemory, report: SearchReport, best: float) -> bool:
+    """Return whether a memory is about the message, rather than merely the nearest, or linked to one that is."""
+    if memory.relevance < best * _NOISE_BELOW:
+        return False
+    if memory.matched or "subject" in memory.ways:
+        return True
+    return "meaning" in memory.ways and report.level not in ("none", "low") and memory.relevance >= _NEAR_FROM
+
+
+def _turn(pending: PendingMessage, principal: Principal) -> ConversationTurn | None:
+    """The message as a turn to be extracted; None for words that are not the speaker's own."""
+    inbound = pending.inbound
+    if inbound.forwarded or principal.trust not in ("owner", "guest"):
+        return None
+    in_group = principal.write_scope.startswith("chat:")
+    return ConversationTurn(
+        _LAST,
+        pending.id,
+        without_quotes(inbound.text if inbound.private else _MENTION.sub("", inbound.text)),
+        "",
+        inbound.sent_at,
+        principal.trust,
+        principal.write_scope,
+        inbound.user_name if in_group else "",
+        label_id(inbound.user) if in_group else "",
+    )
+
+
+def _told(
+    connection: Connection, candidate: Candidate, decision: Decision, turn: ConversationTurn, session: str
+) -> Iterator[str]:
+    """The lines that tell what a decision kept, and what it took the place of."""
+    if decision.action == "refused":
+        yield "- refused:"
+    if decision.record is None:
+        return
+    record = records.require(connection, decision.record, candidate.scope)
+    first = record.source_message_ids[:1]
+    repeated = decision.action == "reinforced" and first != (turn.inbox_id,)
+    label = "known" if repeated else "noted here" if record.scope == chat_scope(session) else "noted"
+    yield f"- {label}: {_line(record.text)}"
+    root = events.last_decision_on(connection, record.id)
+    for event in events.decision_events(connection, root) if root is not None and not repeated else ():
+        if event.record in (None, record.id):
+            continue
+        assert event.record is not None
+        other = records.get(connection, event.record, (candidate.scope,))
+        if other is None:
+            continue
+        before = _line(str(event.previous_values.get("text") or other.text))
+        if event.kind in _ENDINGS:
+            yield f"- in place of: {before}"
+        elif event.kind == "amended":
+            yield f"- in place of: {before}"
+            yield f"- stays: {_line(other.text)}"
+        elif event.kind == "weakened":
+            yield f"- at odds with: {before}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

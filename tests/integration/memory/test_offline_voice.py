@@ -1,0 +1,138 @@
+"""What the offline provider answers in a conversation: what memory took from it, and what memory holds."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from kenobot.ports.clock import Clock
+from kenobot.ports.plugin import PluginContext
+from kenobot.ports.provider import Provider
+from kenobot.providers.offline import plugin
+from kenobot.testing.clock import EagerClock
+from kenobot.testing.provider import ScriptedProvider
+from tests.scene import Scene
+
+LIVE = "SELECT text FROM record WHERE status = 'active' AND form NOT IN ('box', 'summary') ORDER BY id"
+
+
+def offline(home: Path, clock: Clock) -> Provider:
+    return plugin.build(plugin.settings(), PluginContext(home, clock, "KenoBot"))
+
+
+def scene(home: Path, *, bootstrap: bool = False) -> Scene:
+    clock = EagerClock()
+    return Scene(home, provider=offline(home, clock), clock=clock, extraction=True, bootstrap=bootstrap)
+
+
+TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
+    # a message, and what its answer holds; "-" before what it must not hold
+    (
+        ("Apúntalo: el sábado 28 ceno con Marta", ["Lo recordaré: «el sábado 28 ceno con Marta»"]),
+        ("¿Con quién ceno el sábado?", ["«el sábado 28 ceno con Marta»"]),
+        ("Mi hermana Ana vive en Bilbao", ["Lo recordaré: «Mi hermana Ana vive en Bilbao»"]),
+        ("Ana ya no vive en Bilbao, se mudó a Vigo", ["Lo recordaré", "Sustituye a «Mi hermana Ana vive en Bilbao»"]),
+        ("¿Dónde vive Ana?", ["Vigo"]),
+        ("Mi mujer se llama Carmen y es alérgica al marisco", ["«Mi mujer se llama Carmen»", "-Sustituye"]),
+        ("¿Cómo se llama mi mujer?", ["Carmen"]),
+        ("¿Quiénes son mis primos?", ["Eso no lo sé", "-Carmen"]),
+        ("Me mudé a Madrid", ["Lo recordaré: «Me mudé a Madrid»"]),
+        ("¿Dónde vivo?", ["Madrid", "-Vigo"]),
+        ("¿Dónde trabajo?", ["Eso no lo sé"]),
+        ("Juego al pádel los jueves", ["Lo recordaré"]),
+        ("Ya no juego al pádel", ["Sustituye a «Juego al pádel los jueves»"]),
+        ("Juego al pádel los jueves, apúntalo", ["Lo recordaré"]),
+    ),
+    (
+        ("Hello there", ["Hello!"]),
+        ("Note that the wifi hint is blue whale", ["I'll remember: “the wifi hint is blue whale”"]),
+        ("keep in mind the meeting is at 5", ["I'll remember: “the meeting is at 5”"]),
+        ("Actually the meeting is at 6", ["“the meeting is at 6”", "takes the place of “the meeting is at 5”"]),
+        ("When is the meeting?", ["at 6", "-at 5"]),
+        ("My rent is 850 euros", ["I'll remember"]),
+        ("Actually it's 900", ["“My rent is 900 euros”", "takes the place of “My rent is 850 euros”"]),
+        ("I decided to use Postgres", ["I'll remember: “I decided to use Postgres”"]),
+        ("What did I decide?", ["Postgres", "-euros"]),
+        ("I live in Paris", ["I'll remember"]),
+        ("Actually I moved to Rome", ["“I moved to Rome”", "takes the place of “I live in Paris”"]),
+        ("Where do I live?", ["Rome", "-Paris"]),
+        ("I moved to Rome", ["I knew that already"]),
+        ("Note to self: renew the passport", ["“renew the passport”"]),
+        ("can you remember that the gate code changes monthly?", ["“the gate code changes monthly”", "-This is"]),
+        ("remember my name?", ["I don't know that"]),
+        ("My dog is called Rex. Where do I live?", ["I'll remember: “My dog is called Rex”", "Rome"]),
+        ("write me a poem", ["I kept nothing from that"]),
+        ("who is the president of France?", ["I don't know that", "-Rome"]),
+    ),
+    (
+        ("我喜欢喝绿茶", ["“我喜欢喝绿茶”"]),
+        ("我喜欢喝什么？", ["“我喜欢喝绿茶”"]),
+        ("我不喜欢喝绿茶", ["takes the place of “我喜欢喝绿茶”"]),
+        ("我住在上海", ["“我住在上海”"]),
+        ("我搬到北京了", ["takes the place of “我住在上海”"]),
+        ("我住在哪里？", ["北京", "-上海"]),
+        ("记住：我的狗叫豆豆", ["“我的狗叫豆豆”"]),
+        ("Запомни, что я живу в Казани", ["“я живу в Казани”"]),
+        ("Где я живу?", ["Казани"]),
+        ("أنا أعيش في القاهرة", ["القاهرة"]),
+        ("Merke dir: mein Hund heißt Bello", ["mein Hund heißt Bello"]),
+    ),
+    (
+        ("In this chat we speak English", ["I'll remember for this chat: “we speak English”"]),
+        ("recuerda en este chat que hablamos del jardín", ["Lo recordaré para este chat: «hablamos del jardín»"]),
+        ("recuerda que\nuna cosa\ny otra", ["«una cosa»", "otra"]),
+        ("ten en cuenta que soy celíaca, por favor", ["«soy celíaca»"]),
+        ("remember that my key is sk-ant-api03-" + "Zx9" * 20, ["password", "-Zx9"]),
+    ),
+)
+
+
+@pytest.mark.parametrize("talk", TALKS, ids=["es", "en", "scripts", "requests"])
+async def test_the_answer_tells_what_memory_took_and_holds(
+    tmp_path: Path, talk: Sequence[tuple[str, Sequence[str]]]
+) -> None:
+    """What was kept, what it took the place of, what is known and what is not: never the opposite of memory."""
+    async with scene(tmp_path) as house:
+        for text, expected in talk:
+            said = await house.say(text)
+            for piece in expected:
+                assert (piece[1:] not in said) if piece.startswith("-") else (piece in said), f"{text}: {said}"
+
+
+async def test_what_the_answer_says_is_what_stands_in_memory(tmp_path: Path) -> None:
+    """Each turn is extracted once, and an undo takes back what the answer told of."""
+    async with scene(tmp_path) as house:
+        await house.say("Juego al pádel los jueves")
+        await house.say("Ya no juego al pádel")
+        await house.app.background.extraction.drain()
+        assert [row[0] for row in await house.rows(LIVE)] == ["Ya no juego al pádel"]
+        await house.say("/undo")
+        assert [row[0] for row in await house.rows(LIVE)] == ["Juego al pádel los jueves"]
+        assert "Juego al pádel los jueves" in await house.say("¿A qué juego los jueves?")
+
+
+async def test_a_name_is_met_and_kept_once(tmp_path: Path) -> None:
+    """The first conversation ends with the name, whatever else was told beside it."""
+    async with scene(tmp_path, bootstrap=True) as house:
+        assert "¿Cómo te llamas?" in await house.say("hola")
+        said = await house.say("Me llamo Ana y vivo en Lyon")
+        assert "¡Encantado de conocerte, Ana!" in said and "«vivo en Lyon»" in said
+        assert [row[0] for row in await house.rows(LIVE)] == ["Me llamo Ana", "vivo en Lyon"]
+
+
+async def test_a_fallback_without_a_model_tells_of_memory_too(tmp_path: Path) -> None:
+    """Where the model cannot be reached, what is told is kept and what is asked is found."""
+    from kenobot.ports.errors import Unavailable
+
+    clock = EagerClock()
+    broken = ScriptedProvider([Unavailable("down")], repeat_last=True)
+    async with Scene(tmp_path, provider=broken, fallbacks=[offline(tmp_path, clock)], clock=clock) as house:
+        assert "“I live in Rome”" in await house.say("I live in Rome")
+        assert "“I live in Rome”" in await house.say("Where do I live?")
+
+
+async def test_another_persons_memory_is_not_told(tmp_path: Path) -> None:
+    """A guest is answered out of what guests may read."""
+    async with scene(tmp_path) as house:
+        await house.say("My rent is 850 euros")
+        assert "850" not in await house.say("How much is the rent?", chat="2", user="2")
