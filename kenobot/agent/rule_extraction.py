@@ -21,7 +21,10 @@ class RuleFacts:
 
 def extract_by_rules(messages: Iterable[Message], known: Sequence[Record]) -> RuleFacts:
     """Extract the facts of messages, oldest first. known: live records that they may end, oldest first."""
-    statements = [KnownStatement(record.text, record.attribute_map.get("due", "")) for record in known]
+    statements = [
+        KnownStatement(record.text, record.attribute_map.get("due", ""), task=record.category == "commitment")
+        for record in known
+    ]
     facts = heuristic.read_messages(messages, statements)
     numbers = {number: None for fact in facts for number, _ in fact.verdicts}
     places = {number: place for place, number in enumerate(numbers, 1)}

@@ -163,7 +163,8 @@ def bench_lifecycle(context: CommandContext) -> int:
 
 def bench_life(context: CommandContext) -> int:
     args = context.args
-    people = [args.person] if args.person else fortnights.KEPT_BACK if args.kept_back else fortnights.PEOPLE
+    aside = fortnights.KEPT_BACK if args.kept_back else fortnights.OF_CHANGES if args.changes else ()
+    people = [args.person] if args.person else aside or fortnights.PEOPLE
     chosen = [fortnights.load_fortnight(name) for name in people]
     scores, whole = list[LifeScore](), LifeScore("all")
     for at, fortnight in enumerate(chosen):
@@ -188,6 +189,7 @@ def life_table(scores: Sequence[LifeScore]) -> str:
         "of memories right",
         "days right",
         "changes applied",
+        "of endings right",
         "in the first 3",
         "shown",
         "told unknown",
@@ -196,7 +198,12 @@ def life_table(scores: Sequence[LifeScore]) -> str:
     for score in scores:
         pairs = (
             *((score.kept, score.standing), (score.right, score.stored), (score.days_right, score.dated)),
-            *((score.applied, score.changes), (score.in_first, score.answered), (score.shown, score.answered)),
+            *(
+                (score.applied, score.changes),
+                (score.rightly_ended, score.ended),
+                (score.in_first, score.answered),
+                (score.shown, score.answered),
+            ),
             (score.told_so, score.unanswerable),
         )
         cells = " | ".join(f"{100 * part / max(1, of):.0f} ({part} of {of})" for part, of in pairs)

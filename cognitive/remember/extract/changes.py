@@ -1,7 +1,8 @@
 """Find which memory a person's words end or put right, where they say that something is no longer so.
 
-Words such as "no longer" or "cancelled" end the one memory that shares what they name; words such as "actually" only
-one with another value of the same kind. Where no single memory is surely meant, nothing ends.
+A sentence is read for how it changes something: it ends a thing ("no longer", "is cancelled"), has another value for
+one ("it's Friday now"), denies a value ("not 850"), or tells that a task is done. The memory meant is the one that has
+what the sentence names, of the fitting kind. Where no memory is surely meant, nothing ends.
 """
 
 from collections import Counter
@@ -9,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from itertools import pairwise
 
+from kenobot.cognitive.text.completions import completed_commitment, completes, doing, is_open_task
 from kenobot.cognitive.text.dates import WEEKDAYS
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, join_phrases, load_tables, word_set
 from kenobot.cognitive.text.named_days import days_named, time_named
@@ -20,26 +23,51 @@ TABLES = load_tables("kenobot.cognitive.remember.extract", "rules.toml")
 """The phrases and patterns by which plain statements are read."""
 
 _PHRASES = join_phrases(TABLES)
-_CHANGES = lazy.regex(rf"(?<!\w)(?:{_PHRASES['changes']})(?!\w)")
+_ENDS = lazy.regex(rf"(?<!\w)(?:{_PHRASES['changes']})(?!\w)")
+_NO_LONGER = lazy.regex(rf"(?<!\w)(?:{_PHRASES['no_longer']})(?!\w)\s*(?P<scope>[^,;:.!]*)")
 _REVALUES = lazy.regex(rf"(?<!\w)(?:{_PHRASES['revalues']})(?!\w)")
+_CUES = (_ENDS, lazy.regex(rf"(?<!\w)(?:{_PHRASES['no_longer']})(?!\w)"), _REVALUES)
+_UNDECIDED = lazy.regex(rf"(?<!\w)(?:{_PHRASES['undecided']})(?!\w)")
 _DENIED = tuple(lazy.regex(rf"(?<!\w)(?:{pattern})") for pattern in TABLES["denied"]["patterns"])
-_FIGURE = lazy.regex(r"(?<![\w.,:])[£$€]?(\d+(?:[.,:]\d+)*)")
+_DENIES_NEXT = lazy.regex(rf"(?<!\w)(?:{_PHRASES['denies']})(?!\w)(?: [\w']+){{0,3}} ?\Z")
+_SUBJECT = lazy.regex(
+    rf"(?:(?:{_PHRASES['determiners']}) )?(?P<subject>[^\W\d_][\w-]*'s [\w-]+|[^\W\d_][\w-]*(?: [\w-]+){{0,2}}?)"
+    rf"(?:'s| (?:{_PHRASES['subject_ends']}))(?!\w)"
+)
+_FIGURE = lazy.regex(r"(?<![\w.,:])[£$€]?(\d+(?:[.,:]\d+)*)(?: ([^\W\d_]+))?")
+_NAME = lazy.regex(r"(?<=\w )[A-ZÁÉÍÓÚÑ][\w-]+")
+_OF = lazy.regex(r"([^\W\d_]{2,}) del? (?:la |los |las )?([^\W\d_]{2,})")
+_TOKEN = lazy.regex(r"[^\W_](?:[\w-]|[.,:](?=\d))*")
+_DAY_BEFORE = lazy.regex(r"\A(?:al|to|on|until|hasta) ")
+_DAY_BEHIND = lazy.regex(r"\A (?:que viene|próxim[oa]|at all)\b")
+_ENDING = lazy.regex(r"'(?:s|ll|ve|re|d|m)\b|n't\b")
 _PARTS = lazy.regex(r"[,;:.!]\s+")
+_CLAUSE = lazy.regex(r"[,;]\s+|\b(?:sino|but|pero)\b")
 _NUMBERS = word_set("statement_numbers") - {"one", "un", "una", "uno"}
 _VAGUE = frozenset(_PHRASES["vague"].split("|"))
 _EMPTY = STOPWORDS | NEGATIONS | _NUMBERS | _VAGUE | frozenset(WEEKDAYS)
+_UNITS = frozenset(_PHRASES["units"].split("|")) | {""}
 _SURE = 1.0  # weight of shared words from which a memory may be meant
 _DENIAL = 3.0  # weight of a value that the words deny and the memory has
 _FEW = 2  # content words up to which a correction stands for nothing by itself
 _RECENT = 3  # memories in which such a correction finds its value
 
+Word = frozenset[str]
+"""A word by its stems, and by the doing that it tells."""
+
 
 @dataclass(frozen=True, slots=True)
 class KnownStatement:
-    """A statement that words may end. due: the day it is due, YYYY-MM-DD, "" for none."""
+    """A statement that words may end. due: the day it is due, YYYY-MM-DD, "" for none. task: kept as one to do."""
 
     text: str
     due: str = ""
+    task: bool = False
+
+    @property
+    def is_open_task(self) -> bool:
+        """Return whether it waits to be done."""
+        return self.task or bool(self.due) or is_open_task(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +80,39 @@ class Change:
 
 def may_change(text: str) -> bool:
     """Return whether a text may end something that was said before it."""
-    plain = fold(text)
-    return _CHANGES.search(plain) is not None or _REVALUES.search(plain) is not None
+    return _changes(fold(text)) or completes(text)
+
+
+def _changes(plain: str) -> bool:
+    return any(pattern.search(plain) for pattern in _CUES) and not _UNDECIDED.search(plain)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """What a sentence that changes something names.
+
+    content: the words that name something. subject: those it begins with, where they are what it is about. scope: the
+    words of what is so no longer, where it says that. modified: words with those that tell more closely which is meant.
+    names: those written like one. denied: values that it says are wrong, and the days (ISO dates)
+    among them. days: the other days. ends: it ends something; revalues: it has another value for something.
+    """
+
+    plain: str
+    content: tuple[Word, ...]
+    subject: tuple[Word, ...]
+    scope: tuple[Word, ...]
+    modified: frozenset[tuple[Word, Word]]
+    names: frozenset[Word]
+    denied: frozenset[str]
+    denied_days: frozenset[str]
+    days: frozenset[str]
+    ends: bool
+    revalues: bool
+
+    @property
+    def is_bare(self) -> bool:
+        """Return whether it says too little to stand by itself."""
+        return len(self.content) <= _FEW
 
 
 def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, corrects: bool = False) -> Change | None:
@@ -62,113 +121,205 @@ def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, c
     corrects: it was introduced as putting something right.
     """
     plain = fold(sentence)
-    ends = _CHANGES.search(plain) is not None
-    if not known or not (ends or corrects or _REVALUES.search(plain)):
+    if not known or _UNDECIDED.search(plain):
         return None
-    denied = _denied_values(plain)
-    bare = len(_content(sentence)) <= _FEW
-    telling = sentence if bare else _telling_part(sentence)
+    if corrects or _changes(plain):
+        told = _read(sentence, said, corrects=corrects)
+        place = _meant(told, said, known)
+        if place is not None:
+            text = _instead(sentence, known[place].text, told, said) if told.is_bare else sentence
+            return Change(place, text)
+    if completes(sentence):
+        open_tasks = [at for at, statement in enumerate(known) if statement.is_open_task]
+        done = completed_commitment(sentence, [known[at].text for at in open_tasks])
+        return Change(open_tasks[done], sentence) if done is not None else None
+    return None
+
+
+def _meant(told: _Sentence, said: date, known: Sequence[KnownStatement]) -> int | None:
+    """The place of the statement that a sentence changes: the first one of a thing that ends, the last of a value."""
     counts = Counter(stem for statement in known for stem in _stems(statement.text))
-    if not any(_shared(telling, statement.text) for statement in known):
-        telling = sentence
-    best, place = 0.0, -1
+    best, place, least = 0.0, None, _SURE / 2 if told.ends else _SURE / 3
     for at, statement in enumerate(known):
-        score = _score(telling, statement.text, counts)
-        denies = _denies(denied, said, plain, statement)
-        if denies and (score or bare):
-            score += _DENIAL
-        elif not ends and not (score and _revalues(plain, said, statement)):
-            continue
-        if score >= best > 0 or score > best:
+        score = _score(told, said, statement, counts)
+        later = score == best and not told.ends
+        if score >= least and (score > best or later):
             best, place = score, at
-    if place < 0 and bare:
-        place = _recent(plain, said, known)
-        best = _SURE if place >= 0 else 0.0
-    if place < 0 or best < (_SURE / 2 if ends else _SURE / 3):
-        return None
-    return Change(place, _instead(sentence, known[place].text, denied) if bare else sentence)
+    if place is None and told.is_bare and not told.subject:
+        recent = range(len(known) - 1, max(-1, len(known) - 1 - _RECENT), -1)
+        place = next((at for at in recent if _revalues(told, said, known[at])), None)
+    return place
+
+
+def _score(told: _Sentence, said: date, statement: KnownStatement, counts: Counter[str]) -> float:
+    """Weigh how surely a statement is meant, by the words that both have: the fewer have one, the more it tells."""
+    has = _stems(statement.text)
+    shared = [word & has for word in told.content if word & has]
+    score = sum(1 / min(counts[stem] for stem in word) for word in shared)
+    if _denies(told, statement, len(shared)):
+        return score + _DENIAL
+    if not shared or _is_of_another(told, statement.text):
+        return 0.0
+    if told.ends and _has_scope(told, statement.text):
+        return score
+    if told.revalues and (_revalues(told, said, statement) or _renames(told, statement.text)):
+        return score
+    return 0.0
+
+
+def _has_scope(told: _Sentence, text: str) -> bool:
+    """Return whether a statement has something of what is so no longer, where a sentence says what that is."""
+    has = frozenset(stem for word in _content(text, days=True) for stem in word)
+    return not told.scope or any(word & has for word in told.scope)
+
+
+def _is_of_another(told: _Sentence, text: str) -> bool:
+    """Return whether a statement is about something else: another subject, or the same word more closely told."""
+    has = _stems(text)
+    if told.subject and not any(word & has for word in told.subject):
+        return True
+    theirs = _modified(text) | _of_something(text)
+    heads = {head: modifier for modifier, head in told.modified}
+    return any(head in heads and not heads[head] & has and modifier not in told.content for modifier, head in theirs)
+
+
+def _denies(told: _Sentence, statement: KnownStatement, shared: int) -> bool:
+    """Return whether a statement has a value that is denied, or is due on a day that is."""
+    if statement.due in told.denied_days:
+        return bool(shared) or told.is_bare
+    has = {match[1] for match in _FIGURE.finditer(fold(statement.text))} | set(words(statement.text))
+    found = told.denied & has
+    return bool(found) and (bool(shared) or told.is_bare) and not found <= (STOPWORDS if shared < _FEW else frozenset())
+
+
+def _revalues(told: _Sentence, said: date, statement: KnownStatement) -> bool:
+    """Return whether a sentence has another value than a statement, of a kind that both have one of."""
+    other = fold(statement.text)
+    if time_named(told.plain) and time_named(other):
+        return time_named(told.plain) != time_named(other)
+    if told.days:
+        there = {statement.due} if statement.due else {named.day.isoformat() for named in days_named(other, said)}
+        return bool(there) and there.isdisjoint(told.days)
+    figures, others = _figures(told.plain, said), _figures(other, said)
+    if not figures or not others or not figures.keys().isdisjoint(others):
+        return False
+    mine, theirs = set(figures.values()) - _UNITS, set(others.values()) - _UNITS
+    return theirs <= set(words(told.plain)) and (not mine or bool(mine & set(words(other))))
+
+
+def _figures(plain: str, said: date) -> dict[str, str]:
+    """The figures of a folded text that are of no day, each with the word behind it, "" for none that says of what."""
+    days = days_named(plain, said)
+    found = {word: after for word, after in pairwise([*words(plain), ""]) if word in _NUMBERS}
+    for match in _FIGURE.finditer(plain):
+        if not any(day.start <= match.start(1) < day.end for day in days):
+            found[match[1]] = match[2] or ""
+    return {value: "" if unit in _EMPTY else unit for value, unit in found.items()}
+
+
+def _renames(told: _Sentence, text: str) -> bool:
+    """Return whether a statement says of one name what a sentence says of another one."""
+    theirs = frozenset(map(_word, map(fold, _NAME.findall(text))))
+    mine, said = told.names - set(_content(text)), theirs - set(told.content)
+    if not mine or not said:
+        return False
+    frame, other = set(told.content) - mine, set(_content(text)) - said
+    return bool(frame) and (frame == other or (len(frame) >= _FEW and frame <= other))
+
+
+def _read(sentence: str, said: date, *, corrects: bool) -> _Sentence:
+    plain = fold(sentence)
+    telling = sentence if len(_content(sentence)) <= _FEW else _telling_part(sentence)
+    subject = _SUBJECT.match(plain)
+    about = subject["subject"] if subject else ""
+    ended = _NO_LONGER.search(plain)
+    denied = {match["was"].strip("£$€.,:") for pattern in _DENIED for match in pattern.finditer(plain)} - {""}
+    named = days_named(plain, said)
+    off = [each for each in named if _is_denied(plain, each.start) or denied & set(words(plain[each.start : each.end]))]
+    return _Sentence(
+        plain=plain,
+        content=_content(telling),
+        subject=_content(about),
+        scope=_content(ended["scope"], days=True) if ended else (),
+        modified=_modified(about) | _of_something(sentence),
+        names=frozenset(map(_word, map(fold, _NAME.findall(sentence)))),
+        denied=frozenset(denied),
+        denied_days=frozenset(each.day.isoformat() for each in off),
+        days=frozenset(each.day.isoformat() for each in named if each not in off),
+        ends=bool(_ENDS.search(plain) or ended),
+        revalues=corrects or _REVALUES.search(plain) is not None,
+    )
+
+
+def _is_denied(plain: str, at: int) -> bool:
+    """Return whether the words right before a place of a sentence deny what stands there."""
+    return _DENIES_NEXT.search(_CLAUSE.split(plain[:at])[-1]) is not None
 
 
 def _telling_part(sentence: str) -> str:
     """The parts of a sentence, between commas, that tell of the change; the sentence, where they name nothing."""
-    told = " ".join(part for part in _PARTS.split(sentence) if may_change(part))
+    told = " ".join(part for part in _PARTS.split(sentence) if _changes(fold(part)))
     return told if _content(told) else sentence
 
 
-def _score(telling: str, text: str, counts: Counter[str]) -> float:
-    """Weigh the words that both have: the fewer statements have one, the more it tells."""
-    return sum(1 / min(counts[stem] for stem in shared) for shared in _shared(telling, text))
-
-
-def _recent(plain: str, said: date, known: Sequence[KnownStatement]) -> int:
-    """The newest statement with a value of the kind that a bare correction has."""
-    for at in range(len(known) - 1, max(-1, len(known) - 1 - _RECENT), -1):
-        if _revalues(plain, said, known[at]):
-            return at
-    return -1
-
-
-def _denied_values(plain: str) -> frozenset[str]:
-    """The values that a folded sentence says are wrong."""
-    found = (match["was"] for pattern in _DENIED for match in pattern.finditer(plain))
-    return frozenset(value.strip("£$€.,:") for value in found) - STOPWORDS - {""}
-
-
-def _denies(denied: frozenset[str], said: date, plain: str, statement: KnownStatement) -> bool:
-    """Return whether a statement has a value that is denied, or is due on a day that is."""
-    if not denied:
-        return False
-    told = {match[1] for match in _FIGURE.finditer(fold(statement.text))} | set(words(statement.text))
-    if denied & told:
-        return True
-    days = [
-        named.day.isoformat()
-        for named in days_named(plain, said)
-        if denied & set(words(plain[named.start : named.end]))
-    ]
-    return statement.due in days
-
-
-def _revalues(plain: str, said: date, statement: KnownStatement) -> bool:
-    """Return whether a sentence has another value than a statement, of a kind that both have one of."""
-    told = fold(statement.text)
-    if time_named(plain) and time_named(told):
-        return time_named(plain) != time_named(told)
-    here, there = _figures(plain), _figures(told)
-    if here and there:
-        return here.isdisjoint(there)
-    days = {named.day.isoformat() for named in days_named(plain, said)}
-    return bool(days and statement.due and statement.due not in days)
-
-
-def _figures(plain: str) -> frozenset[str]:
-    return frozenset(match[1] for match in _FIGURE.finditer(plain)) | (frozenset(words(plain)) & _NUMBERS)
-
-
-def _instead(sentence: str, old: str, denied: frozenset[str]) -> str:
+def _instead(sentence: str, old: str, told: _Sentence, said: date) -> str:
     """The old statement with the new value in the place of the old one; the sentence, where that cannot be told."""
-    new = [match[1] for match in _FIGURE.finditer(sentence) if match[1] not in denied]
+    has = _stems(old)
+    if not any(word & has for word in told.content) and (moved := _moved(sentence, old, told, said)):
+        return moved
+    if told.days:
+        return sentence
+    new = [match[1] for match in _FIGURE.finditer(sentence) if match[1] not in told.denied]
     figures = list(_FIGURE.finditer(old))
-    wrong = [match for match in figures if match[1] in denied] or (figures if len(figures) == 1 else [])
+    wrong = [match for match in figures if match[1] in told.denied] or (figures if len(figures) == 1 else [])
     if len(new) != 1 or len(wrong) != 1:
         return sentence
     return f"{old[: wrong[0].start(1)]}{new[0]}{old[wrong[0].end(1) :]}"
 
 
-def _shared(sentence: str, text: str) -> list[frozenset[str]]:
-    """The content words, by their stems, of a sentence that a text has as well."""
-    known = _stems(text)
-    found = {frozenset(stems(word)) & known for word in _content(sentence)}
-    return [shared for shared in found if shared]
+def _moved(sentence: str, old: str, told: _Sentence, said: date) -> str:
+    """The old statement with the day of a sentence in the place of its own; "" where each has not one day."""
+    here = [each for each in days_named(told.plain, said) if each.day.isoformat() in told.days]
+    there = days_named(fold(old), said)
+    if len(here) != 1 or len(there) != 1 or len(fold(old)) != len(old) or len(told.plain) != len(sentence):
+        return ""
+    day = _DAY_BEFORE.sub("", sentence[here[0].start : here[0].end])
+    was = old[there[0].start : there[0].end]
+    article = "el " if was.startswith("el ") and not day.startswith("el ") else ""
+    return f"{old[: there[0].start]}{article}{day}{_DAY_BEHIND.sub('', old[there[0].end :])}"
+
+
+@lru_cache(1024)
+def _word(plain: str) -> Word:
+    return frozenset({*stems(plain), doing(plain)} - {""})
 
 
 @lru_cache(512)
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem for word in _content(text) for stem in stems(word))
+    return frozenset(stem for word in _content(text) for stem in word)
 
 
-def _content(text: str) -> tuple[str, ...]:
-    """The words of a text that name something: no functions, values, or words that only tell of a change."""
-    plain = _CHANGES.sub(" ", fold(text))
-    plain = _REVALUES.sub(" ", plain)
-    return tuple(word for word in words(plain) if word not in _EMPTY and not word[0].isdigit() and len(word) > 1)
+@lru_cache(512)
+def _content(text: str, *, days: bool = False) -> tuple[Word, ...]:
+    """The words of a text that name something: no functions, values, or words that only tell of a change.
+
+    days: days of the week too.
+    """
+    plain = fold(text)
+    doings = [word for word in words(plain) if doing(word)]
+    for pattern in _CUES:
+        plain = pattern.sub(" ", plain)
+    empty = _EMPTY - frozenset(WEEKDAYS) if days else _EMPTY
+    found = [word for word in _TOKEN.findall(_ENDING.sub("", plain)) if not word[0].isdigit() and len(word) > 1]
+    return tuple(dict.fromkeys(_word(word) for word in [*doings, *found] if word not in empty))
+
+
+def _modified(phrase: str) -> frozenset[tuple[Word, Word]]:
+    """The words of a noun phrase, each with the one before it."""
+    return frozenset((one, other) for one, other in pairwise(_content(phrase)))
+
+
+def _of_something(text: str) -> frozenset[tuple[Word, Word]]:
+    """What is said to be of something, such as a class of piano: that, and what it is."""
+    found = (match.groups() for match in _OF.finditer(fold(text)))
+    return frozenset((_word(of), _word(what)) for what, of in found if of not in _EMPTY and what not in _EMPTY)

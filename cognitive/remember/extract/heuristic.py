@@ -62,6 +62,7 @@ _PAST = lazy.regex(rf"(?:(?:yo|i|we|nosotros) )?(?:{_PHRASES['past']})(?!\w)")
 _NAME_OR_FIGURE = lazy.regex(r"\d|(?<=\s)[A-ZÁÉÍÓÚÑ][\w.-]+")
 _REFERS_ELSEWHERE = lazy.regex(rf"(?:{_PHRASES['elsewhere']})\b(?!\s+(?:is|es)\b)|\W*\Z")
 _CORRECTS = lazy.regex(rf"(?:{_PHRASES['corrects']})\s+")
+_CORRECTS_BEHIND = lazy.regex(rf"[,;.(—–-]\s*(?:sorry,? )?(?:{_PHRASES['corrects_behind']})\W*\Z")
 _CLAUSES = lazy.regex(rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{_PHRASES['clause_starts']})\s)", re.IGNORECASE)
 
 
@@ -149,6 +150,9 @@ def _with_fact(
     facts: list[ExtractedFact], fact: ExtractedFact, said: date, known: Sequence[KnownStatement]
 ) -> list[ExtractedFact]:
     """Add a fact to those before it, without what it ends; one that only ends something tells nothing else."""
+    if facts and fold(fact.text).startswith(f"{fold(facts[-1].text)}. "):
+        last = facts[-1]
+        return [*facts[:-1], replace(last, text=fact.text, attributes=last.attributes or fact.attributes)]
     corrects = fact.category == "correction"
     change = None
     if corrects or may_change(fact.text):
@@ -157,8 +161,7 @@ def _with_fact(
     if change is None:
         if fact.confidence < TIERS["implied"] or any(fold(fact.text) == fold(each.text) for each in facts):
             return facts
-        told_more = bool(facts) and fold(fact.text).startswith(f"{fold(facts[-1].text)}. ")
-        return [*(facts[:-1] if told_more else facts), fact]
+        return [*facts, fact]
     fact = replace(fact, text=change.text, category="correction" if not fact.attributes else fact.category)
     fact = replace(fact, confidence=TIERS["explicit"])
     if change.place < len(known):
@@ -240,7 +243,7 @@ def _in_sentence(sentence: str, core: _Core, said: date, *, confided: bool) -> I
         stands = core.corrects and len(told.split()) >= _LEAST_WORDS and _NAME_OR_FIGURE.search(told)
         confidence = TIERS["explicit"] if stands else TIERS["speculative"]
         due = _due(_folded(told), said, first=1)
-        read = [ExtractedFact(told, "correction", attributes=due, confidence=confidence)]
+        read = [ExtractedFact(told, attributes=due, confidence=confidence)]
     for fact in read:
         yield replace(fact, category="correction") if core.corrects else fact
 
@@ -287,6 +290,9 @@ def _core(sentence: str) -> _Core:
         sentence = f"{sentence[: opening.start()]}{sentence[opening.end() :]}"
     if asked and (wish := _POLITE_END.search(_folded(sentence))) is not None:
         sentence = sentence[: wish.start()]
+    if (behind := _CORRECTS_BEHIND.search(_folded(sentence))) is not None:
+        corrects = True
+        sentence = sentence[: behind.start()]
     told = sentence.strip(_MARKS + "?" if asked else _MARKS)
     empty = not told or _POLITE.fullmatch(_folded(told)) is not None
     return _Core("" if empty else told, corrects, asked, reminds, points_back=empty and (asked or quiet))

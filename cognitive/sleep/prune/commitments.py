@@ -5,7 +5,6 @@ said is written on the commitment. When its day has passed it is overdue, and as
 """
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, time, timedelta
 
@@ -19,29 +18,11 @@ from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, alternatives, word_set
-from kenobot.cognitive.text.words import fold, stems, words
-from kenobot.core import lazy
+from kenobot.cognitive.text.completions import completed_commitment, completion_sentences
 
 OVERDUE = "overdue"
 _FIRST_NIGHT = timedelta(days=30)  # how far back to look without an earlier night
 _OVERLAP = timedelta(days=1)
-_LONGEST = 4000
-_END = lazy.regex(r"(?<=[.!?…])\s+|\n+|;\s+|,\s+(?=(?:pero|but|y|and)\s)")
-_QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
-_YES = lazy.regex(r"\s*(?:s[ií]|yes|yep|yeah|ok|okay|vale|bueno|hola|hey)\s*[,.!]\s*", re.IGNORECASE)
-_AHEAD = lazy.regex(rf"\b(?:{alternatives('done_ahead')})\b|(?<!\besta )(?<!\bla )\bmañana\b")
-_FUTURE = lazy.regex(r"\b\w+[aei]r(?:é|emos|án|ás|á)\b", re.IGNORECASE)  # enviaré, as against envié
-_CALLED_OFF = lazy.regex(rf"\b(?:{alternatives('done_called_off')})\b")
-_FINISHED = lazy.regex(rf"\b(?:{alternatives('done_finished')})\b")
-_PAST = lazy.regex(
-    rf"\b(?:i|we)(?:'ve| have| had)? (?:already |finally |just |also )?(?:{alternatives('done_verbs')})\b"
-    r"|\b(?:he|hemos) \w+(?:ado|ido|cho|to|sto)\b"
-    r"|\bacabo de \w+(?:ar|er|ir)(?:l[oea]s?)?\b"
-)
-_PRETERITE = lazy.regex(rf"\b(?:{alternatives('done_preterite')})\b")
-_EMPTY = STOPWORDS | NEGATIONS | word_set("done_formula")
-_NAME = lazy.regex(r"(?<=[\w,] )[A-ZÁÉÍÓÚÑÜ][\w'’-]+")
 
 
 def plan(view: NightView) -> Iterator[Change]:
@@ -112,61 +93,6 @@ def _resolve(record: Record, day: str) -> Change:
     attrs = json.dumps({**json.loads(record.attributes), RESOLVED_ATTRIBUTE: day}, ensure_ascii=False)
     reason = f"on {day} it was said to be done, or called off"
     return update(record, "resolved", reason, {"attributes": attrs}, unchanged(record, "attributes"))
-
-
-# ── what is said to be done, in Spanish and English: what is not understood leaves a commitment open ──────────────
-
-
-def completion_sentences(text: str) -> list[str]:
-    """The sentences of a text that may say that something is done. A text with quotations has none."""
-    if _QUOTE.search(text[:_LONGEST]):
-        return []
-    parts = (_YES.sub("", part.strip(), count=1) for part in _END.split(text[:_LONGEST]))
-    return [part for part in parts if part and len(part) <= 300 and not part.endswith(("?", "？")) and _completes(part)]
-
-
-def completed_commitment(sentence: str, commitments: Sequence[str]) -> int | None:
-    """The place of the commitment that a completion sentence is surely about."""
-    stated, is_strong = _content(sentence), _says_finished(fold(sentence))
-    if not stated:
-        return None
-    scores: list[tuple[int, int]] = []
-    for place, commitment in enumerate(commitments):
-        wanted = _content(commitment)
-        shared = sum(not one.isdisjoint(other) for one in stated for other in wanted)
-        enough = 1 if is_strong or len(wanted) == 1 else 2
-        if shared >= enough and 2 * shared >= len(stated) and not _names_another(sentence, commitment):
-            scores.append((shared, place))
-    scores.sort(reverse=True)
-    if not scores or (len(scores) > 1 and scores[0][0] == scores[1][0]):
-        return None
-    return scores[0][1]
-
-
-def _completes(sentence: str) -> bool:
-    plain = fold(sentence)
-    if _CALLED_OFF.search(plain):
-        return True
-    if _AHEAD.search(plain) or _FUTURE.search(sentence) or not NEGATIONS.isdisjoint(words(sentence)):
-        return False
-    return _says_finished(plain) or bool(_PAST.search(plain) or _PRETERITE.search(sentence))
-
-
-def _says_finished(plain: str) -> bool:
-    """Return whether the thing itself is said to be finished, so that the thing alone identifies the commitment."""
-    return bool(_FINISHED.search(plain) or _CALLED_OFF.search(plain))
-
-
-def _content(text: str) -> list[set[str]]:
-    """The stems of each word of a sentence, without formulas and days."""
-    plain = (word for word in words(text) if word not in _EMPTY and not word.startswith(("cancel", "anul")))
-    return [set(stems(word)) for word in dict.fromkeys(plain) if not word.isdecimal()]
-
-
-def _names_another(sentence: str, commitment: str) -> bool:
-    """Return whether each has a name that the other has not: to call Ana is not to call Luis."""
-    one, other = ({fold(name) for name in _NAME.findall(text)} for text in (sentence, commitment))
-    return bool(one - set(words(commitment))) and bool(other - set(words(sentence)))
 
 
 PASS = Pass("commitments", "prune", "notes which commitments are done, and lets go of those done long ago", plan)

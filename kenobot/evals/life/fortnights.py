@@ -1,4 +1,4 @@
-"""Load the fortnights: what six invented people say to the bot, the facts in it, and questions asked afterwards.
+"""Load the fortnights: what eight invented people say to the bot, the facts in it, and questions asked afterwards.
 
 A fact is a list of words that must stand in one memory, in this order or another: `alergi|intoler lactosa @2026-03-10`
 has alternatives, each the beginning of a word, and the day that the memory must be due on.
@@ -22,6 +22,12 @@ PEOPLE = ("irene", "joaquin", "priya", "tom")
 
 KEPT_BACK = ("bruno", "maureen")
 """Whose fortnights judge the rules: not to be looked at while rules are made."""
+
+OF_CHANGES = ("gonzalo", "nell")
+"""The same, of people of whose plans and habits many change, written before the rules for changes were."""
+
+
+_ALL = (*PEOPLE, *KEPT_BACK, *OF_CHANGES)
 
 
 @dataclass(frozen=True)
@@ -91,8 +97,8 @@ class Fortnight:
 def load_fortnight(name: str) -> Fortnight:
     """Load the fortnight of one person. Raises ConfigError when there is none of this name."""
     file = resources.files(__package__).joinpath("data", f"{name}.jsonl")
-    if name not in (*PEOPLE, *KEPT_BACK):
-        raise ConfigError(f"There is no fortnight of {name}: there are {', '.join((*PEOPLE, *KEPT_BACK))}.")
+    if name not in _ALL:
+        raise ConfigError(f"There is no fortnight of {name}: there are {', '.join(_ALL)}.")
     first, *rows = (json.loads(line) for line in file.read_text("utf-8").splitlines())
     zone = ZoneInfo(first["zone"])
     return Fortnight(

@@ -11,7 +11,8 @@ from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.evals.life.fortnights import Fact, Fortnight, LifeQuestion, Utterance
+from kenobot.cognitive.text.words import fold
+from kenobot.evals.life.fortnights import Fact, Fortnight, LifeQuestion
 from kenobot.gateway.access import Roster
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
 from kenobot.storage.connection import Connection
@@ -23,6 +24,7 @@ from kenobot.testing.simulation import Simulation
 _SCHEDULE = timedelta(hours=6)
 _FIRST = 3  # lines
 _FORMS = ("note", "episode")
+_ENDED = ("superseded", "invalidated")
 _PROMISED = "resolved"  # the attribute of a commitment that is done
 
 
@@ -31,10 +33,11 @@ class LifeScore:
     """Counts of one fortnight, and what is wrong in it, a line each.
 
     standing, kept: facts that hold in the end, and those of them in memory. dated, days_right: those that name a day,
-    and those of them due on it. stored, right: memories made, and those that state a fact of their message. changes,
-    applied: facts that ended, and those that memory no longer holds. answered: questions with an answer; in_first:
-    among the first lines; shown: anywhere in the prompt. unanswerable, told_so: questions without one, and those of
-    which memory says that nothing fits.
+    and those of them due on it. stored, right: memories made, and those that state a fact of their message, or what it
+    ends. changes, applied: facts that ended, and those that memory no longer holds. ended, rightly_ended: memories that
+    words ended, and those of them that hold such a fact. answered: questions with an answer; in_first: among the first
+    lines; shown: anywhere in the prompt. unanswerable, told_so: questions without one, and those of which memory says
+    that nothing fits.
     """
 
     name: str
@@ -46,6 +49,8 @@ class LifeScore:
     right: int = 0
     changes: int = 0
     applied: int = 0
+    ended: int = 0
+    rightly_ended: int = 0
     answered: int = 0
     in_first: int = 0
     shown: int = 0
@@ -61,7 +66,7 @@ class LifeScore:
 
 COUNTS = (
     *("standing", "kept", "dated", "days_right", "stored", "right", "changes", "applied"),
-    *("answered", "in_first", "shown", "unanswerable", "told_so"),
+    *("ended", "rightly_ended", "answered", "in_first", "shown", "unanswerable", "told_so"),
 )
 
 
@@ -81,11 +86,13 @@ async def live(fortnight: Fortnight, embedder: str) -> LifeScore:
             embedder=embedder,
         )
         async with house:
+            earlier: list[Record] = []
             for utterance in fortnight.utterances:
                 await house.run_until(utterance.at, _SCHEDULE)
+                earlier += await house.app.database.read(_everything) if utterance.ends else ()
                 await house.say_as(speaker, utterance.text)
             await house.run_until(fortnight.utterances[-1].at + timedelta(days=1), _SCHEDULE)
-            score = score_memory(fortnight, await house.app.database.read(_everything))
+            score = score_memory(fortnight, await house.app.database.read(_everything), earlier)
             other = Speaker(fortnight.name, "1", "2")
             for question in fortnight.questions:
                 report = await _report(house, other, question)
@@ -96,8 +103,11 @@ async def live(fortnight: Fortnight, embedder: str) -> LifeScore:
     return score
 
 
-def score_memory(fortnight: Fortnight, stored: Sequence[Record]) -> LifeScore:
-    """Score all records of a home by the facts of its fortnight. The n-th utterance is the n-th row of the inbox."""
+def score_memory(fortnight: Fortnight, stored: Sequence[Record], earlier: Sequence[Record] = ()) -> LifeScore:
+    """Score all records of a home by the facts of its fortnight. The n-th utterance is the n-th row of the inbox.
+
+    earlier: records as they stood before each message that ends something.
+    """
     score = LifeScore(fortnight.name)
     live = [record for record in stored if record.status == "active"]
     for place, fact in fortnight.standing_facts:
@@ -123,28 +133,59 @@ def score_memory(fortnight: Fortnight, stored: Sequence[Record]) -> LifeScore:
     for place, utterance in enumerate(fortnight.utterances):
         for fact in utterance.ends:
             score.changes += 1
-            applied = _is_ended(fact, utterance, place + 1, stored)
+            applied = _is_ended(fortnight, fact, place, stored, earlier) and _stands_instead(fortnight, place, stored)
             score.applied += applied
             if not applied:
                 score.faults.append(f"not applied: {fact.words} ({utterance.text})")
+    over = [fact for utterance in fortnight.utterances for fact in utterance.ends]
+    for record in stored:
+        if record.status in _ENDED or _PROMISED in record.attribute_map:
+            rightly = any(fact.is_in(_told(record)) for fact in over) or _is_repeated(record, live)
+            score.ended += 1
+            score.rightly_ended += rightly
+            if not rightly:
+                score.faults.append(f"wrongly ended: {record.text} [{record.status}]")
     return score
 
 
+def _is_repeated(record: Record, live: Sequence[Record]) -> bool:
+    """Return whether a memory that is no longer live stands in another one, in more words or the same."""
+    return any(fold(record.text) in fold(other.text) for other in live)
+
+
 def _is_right(fortnight: Fortnight, record: Record) -> bool:
-    """Return whether a record states a fact of its messages or of those right before them."""
+    """Return whether a record states a fact of its messages or of those right before them, or that one ended."""
     places = {number - 1 for number in record.source_message_ids}
+    if any(each.ends and not each.facts for each in (fortnight.utterances[place] for place in places)):
+        return True
     said = [fortnight.utterances[place] for place in places | {place - 1 for place in places} if place >= 0]
     return any(fact.is_in(_told(record)) for utterance in said for fact in utterance.facts)
 
 
-def _is_ended(fact: Fact, utterance: Utterance, number: int, stored: Sequence[Record]) -> bool:
-    """Return whether memory held a fact before the message `number`, no longer does, and has what that says instead."""
-    holding = [record for record in stored if number not in record.source_message_ids and fact.is_in(_told(record))]
-    left = [record for record in holding if _is_live(record)]
-    if not holding or any(record.attribute_map.get("due") in (None, fact.due or None) for record in left):
-        return False
+def _is_ended(
+    fortnight: Fortnight, fact: Fact, place: int, stored: Sequence[Record], earlier: Sequence[Record]
+) -> bool:
+    """Return whether memory held a fact before the utterance at `place`, and no longer does."""
+    said = {at + 1 for at, utterance in enumerate(fortnight.utterances[:place]) if fact in utterance.facts}
+    holding = [each for each in (*stored, *earlier) if place + 1 not in each.source_message_ids]
+    holding = [each for each in holding if fact.is_in(_told(each))]
+    left = [each for each in stored if _is_live(each) and each in holding]
+    if fact.due:  # one without a day counts where it is of the message that told the fact
+        undated = [each for each in left if not _due(each) and said & {*each.source_message_ids}]
+        left = [*undated, *(each for each in left if _due(each) == fact.due)]
+    return bool(holding) and not left
+
+
+def _stands_instead(fortnight: Fortnight, place: int, stored: Sequence[Record]) -> bool:
+    """Return whether memory has what an utterance says, but for what ended later."""
+    later = [fact for utterance in fortnight.utterances[place + 1 :] for fact in utterance.ends]
     known = [_told(record) for record in stored if record.status == "active"]
-    return all(any(map(new.is_in, known)) for new in utterance.facts)
+    new = [fact for fact in fortnight.utterances[place].facts if fact not in later]
+    return all(any(map(fact.is_in, known)) for fact in new)
+
+
+def _due(record: Record) -> str:
+    return record.attribute_map.get("due", "")
 
 
 def _is_live(record: Record) -> bool:

@@ -5,21 +5,22 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.evals.life.fortnights import KEPT_BACK, PEOPLE, Fact, Fortnight, LifeQuestion, Utterance, load_fortnight
+from kenobot.evals.life import fortnights
+from kenobot.evals.life.fortnights import Fact, Fortnight, LifeQuestion, Utterance, load_fortnight
 from kenobot.evals.life.live import live
 
 ZONE = ZoneInfo("Europe/Madrid")
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=ZONE)
 
 
-@pytest.mark.parametrize("name", [*PEOPLE, *KEPT_BACK])
+@pytest.mark.parametrize("name", [*fortnights.PEOPLE, *fortnights.KEPT_BACK, *fortnights.OF_CHANGES])
 def test_a_fortnight_that_ships_holds_together(name: str) -> None:
     """Messages are in order, a fact that ends was said before, and its own words say it."""
     fortnight = load_fortnight(name)
     moments = [utterance.at for utterance in fortnight.utterances]
     assert moments == sorted(moments)
     assert len(moments) >= 60
-    assert moments[-1] - moments[0] < timedelta(days=14)
+    assert moments[-1] - moments[0] < timedelta(days=15)
     known: list[Fact] = []
     for utterance in fortnight.utterances:
         assert set(utterance.ends) <= set(known)
@@ -47,6 +48,7 @@ async def test_a_fortnight_is_lived_and_scored() -> None:
     score = await live(fortnight, "none")
     assert (score.standing, score.kept, score.stored, score.right) == (2, 1, 2, 2)
     assert (score.changes, score.applied) == (1, 1)
+    assert (score.ended, score.rightly_ended) == (1, 1)
     assert (score.answered, score.in_first, score.shown, score.unanswerable) == (1, 1, 1, 1)
     assert score.faults == ["not kept: zxcv (Qrst zxcv brrr)"]
 

@@ -1,0 +1,102 @@
+"""Tell what people say is done or called off, in Spanish and English, and which open task they mean by it.
+
+What is not understood leaves a task open.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, alternatives, word_rows, word_set
+from kenobot.cognitive.text.words import fold, stems, words
+from kenobot.core import lazy
+
+_LONGEST = 4000  # characters of a text that are read
+_LONGEST_SENTENCE = 300
+_END = lazy.regex(r"(?<=[.!?…])\s+|\n+|;\s+|,\s+(?=(?:pero|but|y|and)\s)")
+_QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
+_YES = lazy.regex(r"\s*(?:s[ií]|yes|yep|yeah|ok|okay|vale|bueno|hola|hey)\s*[,.!]\s*", re.IGNORECASE)
+_AHEAD = lazy.regex(rf"\b(?:{alternatives('done_ahead')})\b|(?<!\besta )(?<!\bla )\bmañana\b")
+_FUTURE = lazy.regex(r"\b\w+[aei]r(?:é|emos|án|ás|á)\b", re.IGNORECASE)  # enviaré, as against envié
+_CALLED_OFF = lazy.regex(rf"\b(?:{alternatives('done_called_off')})\b")
+_FINISHED = lazy.regex(rf"\b(?:{alternatives('done_finished')})\b")
+_PAST = lazy.regex(
+    rf"(?:\b(?:i|we)(?:'ve| have| had)? (?:already |finally |just |also )?|\A(?:just |finally )?)"
+    rf"(?:{alternatives('done_verbs')})\b"
+    r"|\b(?:he|hemos) \w+(?:ado|ido|cho|to|sto)\b"
+    r"|\bacabo de \w+(?:ar|er|ir)(?:l[oea]s?)?\b"
+)
+_PRETERITE = lazy.regex(rf"\b(?:{alternatives('done_preterite')})\b")
+_OPEN = lazy.regex(rf"\b(?:{alternatives('task_open')})\b")
+_FORMULA = lazy.regex(r"\A(?:cancel|anul)|'s\Z|\As\Z")
+_EMPTY = STOPWORDS | NEGATIONS | word_set("done_formula")
+_NAME = lazy.regex(r"(?<=[\w,] )[A-ZÁÉÍÓÚÑÜ][\w'’-]+")
+_SAME_DOING = {word: f"={row.split()[0]}" for row in word_rows("same_doing") for word in row.split()}
+
+
+def is_open_task(text: str) -> bool:
+    """Return whether a statement is of what waits to be done or is owed, or of a state that will end."""
+    return _OPEN.search(fold(text)) is not None
+
+
+def doing(word: str) -> str:
+    """Return the name of what several words tell the doing of, such as owing and paying back; "" for none."""
+    return _SAME_DOING.get(word, "")
+
+
+def completion_sentences(text: str) -> list[str]:
+    """Return the sentences of a text that may say that something is done. A text with quotations has none."""
+    if _QUOTE.search(text[:_LONGEST]):
+        return []
+    parts = (_YES.sub("", part.strip(), count=1) for part in _END.split(text[:_LONGEST]))
+    return [part for part in parts if part and len(part) <= _LONGEST_SENTENCE and completes(part)]
+
+
+def completed_commitment(sentence: str, commitments: Sequence[str]) -> int | None:
+    """Return the place of the commitment that a completion sentence is surely about."""
+    stated, is_strong = _content(sentence), _says_finished(fold(sentence))
+    if not stated:
+        return None
+    scores: list[tuple[int, int]] = []
+    for place, commitment in enumerate(commitments):
+        wanted = _content(commitment)
+        shared = sum(any(not one.isdisjoint(other) for other in wanted) for one in stated)
+        enough = 1 if is_strong or len(wanted) == 1 else 2
+        least = len(stated) if is_strong or len(stated) < 4 else len(stated) + 1
+        if shared >= enough and 2 * shared >= least and not _names_another(sentence, commitment):
+            scores.append((shared, place))
+    scores.sort(reverse=True)
+    if not scores or (len(scores) > 1 and scores[0][0] == scores[1][0]):
+        return None
+    return scores[0][1]
+
+
+def completes(sentence: str) -> bool:
+    """Return whether a sentence may say that something is done or called off."""
+    plain = fold(sentence)
+    if plain.rstrip().endswith(("?", "？")):
+        return False
+    if _CALLED_OFF.search(plain):
+        return True
+    if _AHEAD.search(plain) or _FUTURE.search(sentence) or not NEGATIONS.isdisjoint(words(sentence)):
+        return False
+    return _says_finished(plain) or bool(_PAST.search(plain) or _PRETERITE.search(sentence))
+
+
+def _says_finished(plain: str) -> bool:
+    """Return whether the thing itself is said to be finished, so that the thing alone identifies the commitment."""
+    return bool(_FINISHED.search(plain) or _CALLED_OFF.search(plain))
+
+
+@lru_cache(512)  # the same tasks are compared with each sentence
+def _content(text: str) -> tuple[frozenset[str], ...]:
+    """The stems of each word of a sentence, without formulas and days, and the doing that it tells."""
+    plain = (word for word in words(text) if word not in _EMPTY or doing(word))
+    found = (word for word in dict.fromkeys(plain) if not word.isdecimal() and not _FORMULA.search(word))
+    return tuple(frozenset({*stems(word), doing(word)} - {""}) for word in found)
+
+
+def _names_another(sentence: str, commitment: str) -> bool:
+    """Return whether each has a name that the other has not: to call Ana is not to call Luis."""
+    one, other = ({fold(name) for name in _NAME.findall(text)} for text in (sentence, commitment))
+    return bool(one - set(words(commitment))) and bool(other - set(words(sentence)))
