@@ -10,10 +10,12 @@ from kenobot.ports.errors import StoreCorrupt, StoreError, StoreFull
 
 Connection = sqlite3.Connection
 
-LOG_PAGES = 256
-"""Pages of a write-ahead log that are folded into the database at a time: a log beside a small home stays small."""
+LOG_PAGES = 1000
+"""Pages of a write-ahead log that are folded into the database at a time: each time writes the busy pages once more."""
 LOG_BYTES = 4 * 1024**2
-"""Size to which a log is cut back after a large transaction or a long reading made it longer."""
+"""Size to which a log is cut back after a large transaction or a long reading made it longer: that of so many pages."""
+LOG_BYTES_AT_REST = 1024**2
+"""Size above which a log is folded in and emptied once nothing has been written for a while."""
 
 
 class SteppedConnection(sqlite3.Connection):
@@ -40,6 +42,7 @@ def connect(path: Path, *, readonly: bool = False, before_query: Callable[[], No
         connection.before_query = before_query
     try:
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA temp_store = MEMORY")  # what a savepoint would undo, too
         if not readonly:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")

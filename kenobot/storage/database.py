@@ -21,8 +21,9 @@ from typing import Any, Generic, TypeVar
 from kenobot.core import pacing
 from kenobot.core.pacing import Pacer, Rank, current_rank
 from kenobot.ports.errors import StoreError, StoreFull
-from kenobot.storage.connection import Connection, connect, to_store_error
+from kenobot.storage.connection import LOG_BYTES_AT_REST, Connection, connect, to_store_error
 from kenobot.storage.migrate import migrate, open_writer
+from kenobot.storage.result import Result
 
 T = TypeVar("T")
 
@@ -34,8 +35,11 @@ _QUEUED = 20_000  # far above what those who wait for their writes can have unde
 _PRUNED = 1000  # rows a transaction
 _BUSY_SECONDS = 10.0  # that another program may hold the lock
 _BUSY_LOOK_SECONDS = 0.1
+_BUSY_TIMEOUT = f"PRAGMA busy_timeout = {round(_BUSY_LOOK_SECONDS * 1000)}"
 _REST = 1.0  # times what a transaction of long work took, before the next one
 _BREAK_OFF_SECONDS = 0.5
+_QUIET_SECONDS = 1.0  # without a write, before the log is folded in
+_TOLD_AT_ONCE = 2  # jobs of a group whose waiters go on in the step that tells them
 
 
 @dataclass(slots=True)
@@ -44,7 +48,7 @@ class _Job:
 
     work: Callable[[Connection], Any]
     loop: asyncio.AbstractEventLoop
-    waiting: asyncio.Future[Any] | None = None
+    waiting: Result[Any] | None = None
     rescue: Callable[[Connection], object] | None = None
     patient: bool = False
     result: Any = None
@@ -74,7 +78,7 @@ class Database:
         self._hurried = threading.Event()
         self._connection = open_writer(path, before_query=partial(_end_if, self._broken_off))  # the writer's own
         # Waiting for another program's lock is our own, so that it can be ended.
-        self._connection.execute(f"PRAGMA busy_timeout = {round(_BUSY_LOOK_SECONDS * 1000)}")
+        self._connection.execute(_BUSY_TIMEOUT)
         # bounded: 20,000 transactions waiting; test_a_disk_that_stands_still_fills_no_queue
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
@@ -183,9 +187,27 @@ class Database:
                 self._commit(connection, group)
                 _settle(group)
                 del group, job  # a thread that waits holds nothing of what it did last
-                job = None if is_last else self._jobs.get()
+                job = None if is_last else self._next_job(connection)
         finally:
             connection.close()
+
+    def _next_job(self, connection: Connection) -> _Job | None:
+        """Wait for a job; when none comes for a while, fold a large log into the database meanwhile."""
+        try:
+            return self._jobs.get(timeout=_QUIET_SECONDS)
+        except queue.Empty:
+            self._fold_log(connection)
+            return self._jobs.get()
+
+    def _fold_log(self, connection: Connection) -> None:
+        """Empty the write-ahead log unless it is small or a reader needs it still."""
+        with contextlib.suppress(OSError, sqlite3.Error, StoreError):  # a later commit reports what is wrong
+            if self._path.with_name(f"{self._path.name}-wal").stat().st_size > LOG_BYTES_AT_REST:
+                connection.execute("PRAGMA busy_timeout = 0")
+                try:
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                finally:
+                    connection.execute(_BUSY_TIMEOUT)
 
     def _join(self, group: list[_Job]) -> bool:
         """Add what else is waiting to `group`; a patient group waits a moment for company. True: it is the last one."""
@@ -329,14 +351,14 @@ class Database:
         self,
         work: Callable[[Connection], T],
         queued: "queue.SimpleQueue[Any] | queue.PriorityQueue[Any] | None" = None,
-    ) -> tuple[_Job, asyncio.Future[T]]:
+    ) -> tuple[_Job, Result[T]]:
         """A job for a queue, and its result. Raises StoreError when the database is closed or the queue full."""
         if self._closed:
             raise StoreError("The database is closed.")
         if queued is not None and queued.qsize() >= _QUEUED:
             raise StoreError("The disk is too slow for what is asked of it: try again later.")
         loop = asyncio.get_running_loop()
-        waiting: asyncio.Future[T] = loop.create_future()
+        waiting = Result[T](loop)
         return _Job(work, loop, waiting), waiting
 
 
@@ -446,13 +468,12 @@ def _settle(jobs: list[_Job]) -> None:
 
 
 def _tell(jobs: list[_Job]) -> None:
+    """Set the results of a group: those of a few at once, and of many in a step of the event loop each."""
     for job in jobs:
         if job.waiting is None:
             if job.error is not None:
                 _log.warning("a write that nobody waits for failed: %s", job.error)
-        elif job.waiting.done():
-            continue  # cancelled
-        elif job.error is not None:
-            job.waiting.set_exception(job.error)
+        elif len(jobs) <= _TOLD_AT_ONCE:
+            job.waiting.settle(job.result, job.error)
         else:
-            job.waiting.set_result(job.result)
+            job.loop.call_soon(job.waiting.settle, job.result, job.error)

@@ -115,8 +115,8 @@ FILES = (
     ),
     Bound(
         "file:kenobot.db-wal",
-        "4 MiB, in practice 1",
-        "checkpoints by 256 pages, journal_size_limit",
+        "4 MiB, at rest 1",
+        "checkpoints by 1,000 pages and at rest, journal_size_limit",
         f"{HERE}/test_files.py::test_the_write_ahead_log_stays_small_under_readers",
     ),
     Bound(

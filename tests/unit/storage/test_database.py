@@ -13,7 +13,7 @@ import pytest
 
 from kenobot.core.pacing import Rank, ranked
 from kenobot.ports.errors import StoreError, StoreFull
-from kenobot.storage.connection import Connection, connect, savepoint
+from kenobot.storage.connection import LOG_BYTES_AT_REST, Connection, connect, savepoint
 from kenobot.storage.database import Database
 
 
@@ -160,6 +160,19 @@ async def test_commits_are_synced(database: Database) -> None:
         ]
     )
     assert found == ["wal", 2, 1]
+
+
+async def test_a_large_log_is_emptied_at_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once nothing has been written for a while the write-ahead log is in the database, and what follows is written."""
+    monkeypatch.setattr("kenobot.storage.database._QUIET_SECONDS", 0.001)
+    database = Database.open(tmp_path / "kenobot.db", tmp_path / "backups")
+    log = tmp_path / "kenobot.db-wal"
+    await database.write(_keep("large", "x" * 2 * LOG_BYTES_AT_REST))
+    while log.stat().st_size:
+        await asyncio.sleep(0.001)
+    await database.write(_keep("later"))
+    assert await database.read(_keys) == ["large", "later"]
+    await database.close()
 
 
 async def test_a_cancelled_waiter_does_not_break_the_writer(database: Database) -> None:

@@ -1,0 +1,56 @@
+"""The result of work in another thread, as a future whose waiter goes on in the very step that sets it."""
+
+import asyncio
+from collections.abc import Callable
+from contextvars import Context, copy_context
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_Callback = Callable[[Any], object]
+
+
+class Result(asyncio.Future[T]):
+    """A future that calls its first callback at once.
+
+    A plain future leaves its callbacks to the next round of the event loop, which costs a poll and the interpreter's
+    lock. Its result is set by the loop alone, in a step of its own, so there is nothing that a callback could be in
+    the middle of. One that is cancelled calls back in the next round: the one who cancels is in the middle of things.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop=loop)
+        self._first: tuple[_Callback, Context] | None = None
+
+    def add_done_callback(self, callback: _Callback, /, *, context: Context | None = None) -> None:
+        if self._first is None and not self.done():
+            self._first = callback, context or copy_context()
+        else:
+            super().add_done_callback(callback, context=context)
+
+    def remove_done_callback(self, callback: _Callback, /) -> int:
+        removed = super().remove_done_callback(callback)
+        if self._first is not None and self._first[0] == callback:
+            self._first = None
+            removed += 1
+        return removed
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        if not super().cancel(msg):
+            return False
+        first, self._first = self._first, None
+        if first is not None:
+            super().add_done_callback(first[0], context=first[1])
+        return True
+
+    def settle(self, result: T, error: BaseException | None) -> None:
+        """Set the result, or the error, and call back. Does nothing when it is cancelled."""
+        if self.done():
+            return
+        if error is not None:
+            self.set_exception(error)
+        else:
+            self.set_result(result)
+        first, self._first = self._first, None
+        if first is not None:
+            first[1].run(first[0], self)

@@ -1,0 +1,63 @@
+"""A result's waiter goes on in the step that sets it."""
+
+import asyncio
+
+import pytest
+
+from kenobot.storage.result import Result
+
+
+def _result() -> Result[int]:
+    return Result(asyncio.get_running_loop())
+
+
+async def _wait(result: Result[int]) -> int:
+    return await result
+
+
+async def _settle(result: Result[int], value: int, error: Exception | None = None) -> list[bool]:
+    """Settle in a step of its own; whether a waiter of that step is done afterwards."""
+    waiter = asyncio.create_task(_wait(result))
+    await asyncio.sleep(0)
+    seen: list[bool] = []
+
+    def settle() -> None:
+        result.settle(value, error)
+        seen.append(waiter.done())
+
+    asyncio.get_running_loop().call_soon(settle)
+    await asyncio.gather(waiter, return_exceptions=True)
+    return seen
+
+
+async def test_a_waiter_goes_on_in_the_step_that_sets_the_result() -> None:
+    """It is done when `settle` returns, with the value or the error."""
+    fine, broken = _result(), _result()
+    assert await _settle(fine, 5) == [True]
+    assert await _settle(broken, 0, ValueError("no")) == [True]
+    assert fine.result() == 5
+    assert isinstance(broken.exception(), ValueError)
+
+
+async def test_a_cancelled_result_takes_no_value() -> None:
+    """Whoever waits is cancelled with it, and a value that comes later is dropped."""
+    result = _result()
+    waiter = asyncio.create_task(_wait(result))
+    await asyncio.sleep(0)
+    waiter.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiter
+    assert result.cancelled()
+    result.settle(5, None)
+    assert result.cancelled()
+
+
+async def test_a_result_serves_what_asyncio_makes_of_futures() -> None:
+    """Several waiters, a shield, a deadline, and one who comes when it is set."""
+    result, late = _result(), _result()
+    asyncio.get_running_loop().call_soon(result.settle, 3, None)
+    assert [*await asyncio.gather(asyncio.shield(result), result, asyncio.wait_for(result, 60))] == [3, 3, 3]
+    assert await result == 3
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(late, 0)
+    assert late.cancelled()
