@@ -15,6 +15,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bench.quick.play import COMMANDS, DIGEST, PREFIX, TALK, Home, Plan, Played, Stage
@@ -42,9 +43,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         played = stage.play(homes)
     figures |= played.figures
     if arguments.json:
-        print(json.dumps({"figures": figures, "steps": played.steps, "load": load}, indent=2))
+        print(
+            json.dumps(
+                {"figures": figures, "steps": played.steps, "long_steps": played.long_steps, "load": load}, indent=2
+            )
+        )
     else:
-        print("\n".join(table(Played(figures, played.steps))))
+        print("\n".join(table(replace(played, figures=figures))))
         print(f"\nLoad of the machine before it began: {load:.1f}.")
     return 0
 
@@ -59,7 +64,9 @@ def table(played: Played) -> list[str]:
         lines.append(f"{key:<14}{shown}  {meaning}")
     if DIGEST in played.figures:
         lines.append(f"{DIGEST:<14}{played.figures[DIGEST]:>{12 * len(homes)},.1f}  CPU until the past is digested")
-    return [*lines, "", *(f"the longest step, {home}: {step}" for home, step in played.steps.items())]
+    longest = [f"the longest step, {home}: {step}" for home, step in played.steps.items()]
+    counts = [(home, name, count) for home, found in played.long_steps.items() for name, count in found.items()]
+    return [*lines, "", *longest, *(f"more than 2 ms, {home}: {name}, {count} times" for home, name, count in counts)]
 
 
 if __name__ == "__main__":

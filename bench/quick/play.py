@@ -3,6 +3,7 @@
 import shutil
 import statistics
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -66,10 +67,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """The figures by key. steps: the names of the steps that `step_ms` of each home means."""
+    """The figures by key. steps: the name of the step that `step_ms` of each home means.
+
+    long_steps: by home, how many of which `long_steps` counts.
+    """
 
     figures: Mapping[str, float]
     steps: Mapping[Home, str]
+    long_steps: Mapping[Home, Mapping[str, int]]
 
 
 class Stage:
@@ -104,12 +109,14 @@ class Stage:
         with self._copied("empty") as home:
             figures = self._commands(home)
         steps: dict[Home, str] = {}
+        long_steps: dict[Home, Mapping[str, int]] = {}
         for kind in homes:
             with self._copied(kind) as home, Running(self._checkout, home, self._embedder) as bot:
-                found, step = _talk(bot, self._plan)
+                found, looks = _talk(bot, self._plan)
             figures |= {PREFIX[kind] + key: found[key] for key in TALK}
-            steps[kind] = step
-        return Played({key: round(value, 3) for key, value in figures.items()}, steps)
+            steps[kind] = max(looks, key=lambda look: look["step"])["step_of"]
+            long_steps[kind] = sum((Counter(look["long_steps"]) for look in looks), Counter())
+        return Played({key: round(value, 3) for key, value in figures.items()}, steps, long_steps)
 
     def idle(self) -> dict[str, float]:
         """Percent of a core and memory of a bot that was asked one question and has nothing to do since."""
@@ -142,8 +149,8 @@ class Stage:
         }
 
 
-def _talk(bot: Running, plan: Plan) -> tuple[dict[str, float], str]:
-    """The figures of one home, and the name of its longest step."""
+def _talk(bot: Running, plan: Plan) -> tuple[dict[str, float], list[Told]]:
+    """The figures of one home, and what the event loop went through meanwhile."""
     bot.ask(1)
     figures = {"start_ms": 1000 * (time.perf_counter() - bot.began)}
     bot.ask(20, most_seconds=plan.most_seconds)
@@ -169,15 +176,14 @@ def _talk(bot: Running, plan: Plan) -> tuple[dict[str, float], str]:
     figures["chats_rate"] = _rate(told)
     told, figures["memory_cpu_ms"] = measure(plan.remembered, CHATS, remember=True)
     figures["memory_rate"] = _rate(told)
-    longest = max(looks, key=lambda look: look["step"])
     figures |= {
         "pause_ms": max(look["pause"] for look in looks),
         "own_pause_ms": max(look["own_pause"] for look in looks),
-        "step_ms": longest["step"],
-        "long_steps": float(sum(look["long_steps"] for look in looks)),
+        "step_ms": max(look["step"] for look in looks),
+        "long_steps": float(sum(sum(look["long_steps"].values()) for look in looks)),
         "rss_mb": bot.rss,
     }
-    return figures, longest["step_of"]
+    return figures, looks
 
 
 def _rate(told: Told) -> float:

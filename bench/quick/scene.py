@@ -45,14 +45,14 @@ class LoopFigures(TypedDict):
     """What the event loop went through since the last request, in milliseconds.
 
     pause: longest lateness of a tick; own_pause: the same, each at most the CPU of this process meanwhile. step: most
-    CPU of one callback, step_of: its name. long_steps: callbacks of more than 2 ms of CPU.
+    CPU of one callback, step_of: its name. long_steps: callbacks of more than 2 ms of CPU, by name how many.
     """
 
     pause: float
     own_pause: float
     step: float
     step_of: str
-    long_steps: int
+    long_steps: dict[str, int]
 
 
 class Told(LoopFigures):
@@ -72,7 +72,7 @@ class _LoopWatch:
     def _reset(self) -> None:
         self._pause = self._own_pause = self._step = 0.0
         self._step_of = ""
-        self._long = 0
+        self._long: dict[str, int] = {}  # bounded: the callbacks there are; each reading
 
     def read(self) -> LoopFigures:
         """The figures since the last reading."""
@@ -112,7 +112,8 @@ class _LoopWatch:
             run(handle)
             took = time.thread_time() - began
             if took > 0.002:
-                self._long += 1
+                name = _name(handle)
+                self._long[name] = self._long.get(name, 0) + 1
             if took > self._step:
                 self._step, self._step_of = took, _name(handle)
 
@@ -120,10 +121,16 @@ class _LoopWatch:
 
 
 def _name(handle: Handle) -> str:
+    """Name a callback; a task by its coroutine, and by the one in which it now waits."""
     callback = getattr(handle, "_callback", None)
     owner = getattr(callback, "__self__", None)
     if isinstance(owner, asyncio.Task):
-        return str(getattr(owner.get_coro(), "__qualname__", owner))
+        waiting: object = owner.get_coro()
+        names = []
+        while hasattr(waiting, "cr_await"):
+            names.append(str(getattr(waiting, "__qualname__", waiting)))
+            waiting = waiting.cr_await
+        return " … ".join(dict.fromkeys((names[0], names[-1]))) if names else str(owner)
     return str(getattr(callback, "__qualname__", callback))
 
 

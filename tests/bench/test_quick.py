@@ -1,5 +1,6 @@
 """The quick bench: it plays a whole bot in a process of its own, in any checkout."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     stage = Stage(_ROOT, tmp_path_factory.mktemp("quick"), _SMALL)
     digested = stage.digest()
     played = stage.play(["empty", "lived"])
-    return Played({**digested, **played.figures}, played.steps)
+    return replace(played, figures={**digested, **played.figures})
 
 
 def test_each_home_has_every_figure_and_the_commands_are_measured_once(played: Played) -> None:
