@@ -41,6 +41,11 @@ def say(text: str, /, **values: object) -> str:
     return told.format(**{name: _Value(value) for name, value in values.items()}) if values else told
 
 
+def quoted(text: str) -> str:
+    """Put a text into the quotation marks of the terminal's language."""
+    return f"«{text}»" if language() == "es" else f"“{text}”"
+
+
 def translate(text: str) -> str:
     """Translate a finished sentence; one without a translation stays as it is."""
     if language() != "es":

@@ -10,7 +10,7 @@ from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.language import say, translate
+from kenobot.cli.language import quoted, say, translate
 from kenobot.cli.table import flat, print_table
 from kenobot.cognitive.store.records import Record, by_ids
 from kenobot.core.plugins import did_you_mean
@@ -18,7 +18,8 @@ from kenobot.ports.signals import ALL_SIGNALS, FORMER_NAMES
 
 _Row = dict[str, Any]
 
-_READING = ("recalled", "judged")  # events that change no memory
+_BEHIND = ("recalled", "judged", "extracted", "boxed")  # events by which nothing becomes known or other
+_ROUTINE = ("thinking:start", "thinking:end", "reply:graded", "config:changed")  # of each turn
 _SHOWN_TEXT = 60  # characters of a memory
 
 
@@ -27,11 +28,12 @@ def signals(context: CommandContext) -> int:
     name = FORMER_NAMES.get(args.type, args.type)
     select = "select id, at, name, source, trace, payload from signal"
     conditions: list[tuple[str, object]] = [("name = ?", name), ("trace = ?", args.trace)]
+    if not (args.json or name or args.trace):
+        conditions.append((f"name not in {_ROUTINE}", True))
     with context.read(rows=True) as connection:
         rows = _latest(connection, context, select, conditions, parsed="payload")
     if rows and not args.json:
-        heads = ("time", "signal", "from", "meaning")
-        print_table(heads, [(context.local_time(row["at"]), row["name"], row["source"], _meaning(row)) for row in rows])
+        print_table(("time", "signal", "meaning"), [_signal(context, row) for row in rows])
         return 0
     hint = did_you_mean(name, ALL_SIGNALS) if name and name not in ALL_SIGNALS else ""
     if hint:
@@ -45,9 +47,9 @@ def memory_log(context: CommandContext) -> int:
     args = context.args
     select = "select id, at, session, actor, type, record_id, data from event"
     # Reading memory is logged as well. People ask for what has changed.
-    unread = [] if args.json else [(f"type not in {_READING}", True)]
+    changing = [] if args.json else [(f"type not in {_BEHIND}", True)]
     with context.read(rows=True) as connection:
-        rows = _latest(connection, context, select, unread, parsed="data")
+        rows = _latest(connection, context, select, changing, parsed="data")
         ids = [] if args.json else [row["record_id"] for row in rows if row["record_id"] is not None]
         records = by_ids(connection, ids, context.scopes) if ids else {}
     if rows and not args.json:
@@ -76,13 +78,13 @@ def _latest(
     return rows[::-1]
 
 
-def _meaning(row: Mapping[str, Any]) -> str:
-    """What a signal means, its payload, and the trace that `--trace` takes."""
+def _signal(context: CommandContext, row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """A signal as the cells of a table: with its payload, and the trace that `--trace` takes."""
     signal = ALL_SIGNALS.get(row["name"])
     details = [f"{name} {value}" for name, value in row["payload"].items() if value not in ("", None)]
-    about = f" ({', '.join(details)})" if details else ""
+    about = f": {', '.join(details)}" if details else ""
     trace = f" [{row['trace']}]" if row["trace"] else ""
-    return f"{translate(signal.meaning) if signal else ''}{about}{trace}"
+    return context.local_time(row["at"]), row["name"], f"{translate(signal.meaning) if signal else ''}{about}{trace}"
 
 
 def _event(context: CommandContext, row: Mapping[str, Any], record: Record | None) -> tuple[object, ...]:
@@ -90,7 +92,7 @@ def _event(context: CommandContext, row: Mapping[str, Any], record: Record | Non
     about = f"#{row['record_id']} " if row["record_id"] is not None else ""
     if record is not None and record.text and record.status != "forgotten":
         text = flat(record.text)
-        about += f"“{text if len(text) <= _SHOWN_TEXT else f'{text[: _SHOWN_TEXT - 1]}…'}” "
+        about += quoted(text if len(text) <= _SHOWN_TEXT else f"{text[: _SHOWN_TEXT - 1]}…") + " "
     reason = translate(str(row["data"].get("reason") or ""))
     told = f"{about}{f'({reason})' if reason else ''}".strip()
     return row["id"], context.local_time(row["at"]), say(row["type"]), say(row["actor"]), told

@@ -69,10 +69,10 @@ class NoSignals:
 
 _TEXT = frozenset({"text"})
 
-MESSAGE_IN = Signal("message:in", "a person's message has been stored and waits for its turn", _TEXT)
-MESSAGE_OUT = Signal("message:out", "a reply has been committed and waits in the outbox", _TEXT)
-MESSAGE_SENT = Signal("message:sent", "the platform took a part of a reply")
-MESSAGE_FAILED = Signal("message:failed", "a part of a reply could not be delivered")
+MESSAGE_IN = Signal("message:in", "a message came in", _TEXT)
+MESSAGE_OUT = Signal("message:out", "an answer is stored and about to be sent", _TEXT)
+MESSAGE_SENT = Signal("message:sent", "a part of an answer was delivered")
+MESSAGE_FAILED = Signal("message:failed", "a part of an answer could not be delivered")
 MESSAGE_DEFERRED = Signal("message:deferred", "the model is out of reach; the message waits until it is back")
 MESSAGE_EXPIRED = Signal("message:expired", "a message waited too long to be answered; the person was told")
 MESSAGE_REFUSED = Signal("message:refused", "a message was refused on arrival: a stranger's, or one too many")
@@ -81,14 +81,14 @@ MESSAGE_STORE_FAILED = Signal(
 )
 MESSAGE_QUARANTINED = Signal("message:quarantined", "a message that cannot be read came in and is a dead letter")
 MESSAGE_DEAD_LETTERED = Signal("message:dead_lettered", "a message was tried too often and is a dead letter")
-THINKING_START = Signal("thinking:start", "a turn began; an answer is on its way")
-THINKING_END = Signal("thinking:end", "that turn is over, well or badly")
+THINKING_START = Signal("thinking:start", "a turn began")
+THINKING_END = Signal("thinking:end", "a turn ended, well or badly")
 TURN_FAILED = Signal("turn:failed", "the person was told that there is no answer")
-REPLY_GRADED = Signal("reply:graded", "the metacognition post-processor has looked at a reply")
-TAG_IGNORED = Signal("tag:ignored", "a tag also stood in the message it answers and was not acted on")
+REPLY_GRADED = Signal("reply:graded", "an answer was graded")
+TAG_IGNORED = Signal("tag:ignored", "a tag was ignored, because the message it answers had it too")
 PROCESSOR_FAILED = Signal("postprocessor:failed", "a post-processor broke; the reply went out without it")
-MEMORY_WRITTEN = Signal("memory:written", "memory took in, changed or refused something", _TEXT)
-EXTRACTION_FINISHED = Signal("extraction:finished", "facts have been extracted from some turns")
+MEMORY_WRITTEN = Signal("memory:written", "memory stored, changed or refused something", _TEXT)
+EXTRACTION_FINISHED = Signal("extraction:finished", "facts were extracted from some turns")
 MEMORY_FILES_MISSING = Signal(
     "memory:files_missing", "memory files vanished at once: written again, or forgotten with what they said"
 )
@@ -104,8 +104,8 @@ SLEEP_FINISHED = Signal("sleep:finished", "a night is over; `kenobot sleep repor
 COMPACTION_FINISHED = Signal("compaction:finished", "what a conversation no longer shows has been summarized")
 APPROVAL_PROPOSED = Signal("approval:proposed", "sleep has made a proposal to the owner")
 APPROVAL_APPROVED = Signal("approval:approved", "the owner has approved a proposal, and what it says is done")
-CONFIG_CHANGED = Signal("config:changed", "what the prompt is made of has changed: memory, context or identity")
-BOOTSTRAP_DONE = Signal("bootstrap:done", "onboarding ended in a chat")
+CONFIG_CHANGED = Signal("config:changed", "what prompts are made of has changed: memory, context or identity")
+BOOTSTRAP_DONE = Signal("bootstrap:done", "the first introductions are over in a chat")
 SUBSCRIBER_FAILED = Signal("subscriber:failed", "a receiver of a signal raised or ran out of time")
 LINK_REMOVED = Signal(
     "link:removed", "an address was taken out of a reply: private memory and foreign text met in that turn"
@@ -115,9 +115,9 @@ PAIRING_REQUESTED = Signal(
 )
 PAIRING_CLOSED = Signal("pairing:closed", "a person was let in or put out, or too many wrong codes were tried")
 CHANNEL_DOWN = Signal("channel:down", "a channel stopped with an error and will be started again")
-HEALTH_DEGRADED = Signal("health:degraded", "something needs the owner's eye")
-STARTED = Signal("kenobot:started", "everything is up")
-STOPPING = Signal("kenobot:stopping", "intake is over, turns are finishing")
+HEALTH_DEGRADED = Signal("health:degraded", "something needs the owner's attention")
+STARTED = Signal("kenobot:started", "the bot started")
+STOPPING = Signal("kenobot:stopping", "the bot is stopping: no new messages, running turns finish")
 
 ALL_SIGNALS: Mapping[str, Signal] = {
     signal.name: signal for signal in tuple(globals().values()) if isinstance(signal, Signal)

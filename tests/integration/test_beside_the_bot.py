@@ -92,7 +92,7 @@ async def test_a_stranger_is_let_in_and_put_out_while_the_bot_runs(bot: Bot, mod
     assert code is not None
     assert len(model.requests) == asked, "a stranger costs no call"
     assert await kenobot(bot, "access", "approve", code[0]) == (0, f"Let in: Adrian (telegram {ANA})\n")
-    assert (await replies(bot, ANA, 2))[1] == "Mi dueño te ha dejado pasar: ya puedes hablar conmigo."
+    assert (await replies(bot, ANA, 2))[1] == "Mi dueño te ha admitido: ya podemos hablar."
     await bot.telegram.say("And now?", ANA, ANA)
     assert (await replies(bot, ANA, 3))[2] == "ok: And now?"
     assert await kenobot(bot, "access", "revoke", "telegram", ANA) == (0, f"Put out: telegram {ANA}\n")

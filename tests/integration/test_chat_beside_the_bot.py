@@ -143,7 +143,7 @@ async def test_a_chat_outlives_the_crash_of_its_bot(bot: Bot) -> None:
     await talk.hears("ok: before")
     await bot.kill()
     talk.say("meanwhile")
-    [told] = await talk.hears("KenoBot has ended. Trying for 600 s to reach it again; nothing that was sent is lost.")
+    [told] = await talk.hears("KenoBot has stopped. I try for 600 s to reach it again; nothing you sent is lost.")
     assert told
     await bot.start()
     assert (await talk.hears("ok: meanwhile"))[0] == "KenoBot is back."
@@ -155,10 +155,10 @@ async def test_a_chat_outlives_the_crash_of_its_bot(bot: Bot) -> None:
 async def test_the_bot_ends_when_it_is_told_to(bot: Bot) -> None:
     """In good order; a second `kenobot stop` finds none."""
     told = await kenobot(bot, "stop")
-    assert told == (0, "KenoBot has ended.\n")
+    assert told == (0, "KenoBot has stopped.\n")
     assert await bot.ended() == 0
     code, out = await kenobot(bot, "stop")
-    assert (code, out.startswith("No KenoBot runs in")) == (2, True)
+    assert (code, out.startswith("No KenoBot is running in")) == (2, True)
     await bot.start()
 
 

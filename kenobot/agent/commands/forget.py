@@ -216,7 +216,11 @@ def _ask_others(
     written = conversation.authors(connection, [turn for told in turns for turn in told])
     speakers = {written.get(turn, "") for told in turns for turn in told or (0,)}
     _ask(connection, call, records, call.arguments if unread else "", [*speakers] if len(speakers) == 1 else [])
-    lines = f"- “{one_line(unread.text)}”" if unread else numbered_lines(records, call.language)
+    lines = (
+        f"- {texts.QUOTED(call.language, text=one_line(unread.text))}"
+        if unread
+        else numbered_lines(records, call.language)
+    )
     return (texts.FORGET_OTHERS_WHICH if len(records) > 1 else texts.FORGET_OTHERS)(call.language, lines=lines)
 
 

@@ -114,7 +114,7 @@ def explain_reply(connection: Connection, call: CommandCall, _: CommandContext) 
     if reply is None:
         return texts.WHY_NONE(call.language)
     behind, others = reply.told_apart()
-    question = f"“{one_line(reply.question, _QUOTED)}”"
+    question = texts.QUOTED(call.language, text=one_line(reply.question, _QUOTED))
     if not behind:
         parts = [texts.WHY_NOTHING(call.language, question=question)]
     else:

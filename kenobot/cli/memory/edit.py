@@ -80,9 +80,11 @@ def forget(context: CommandContext) -> int:
                 continue  # hidden with another one, whose words it repeats
             row = {"forgotten": record.id, "event": hidden.event, "text": record.text}
             row |= {"copies": [copy.id for copy in hidden.copies], "turns": [*hidden.turns]}
-            copies = say(" and {count} that repeat it", count=len(hidden.copies)) if hidden.copies else ""
-            turns = say(", and {count} messages that told it", count=len(hidden.turns)) if hidden.turns else ""
-            text = f"{say('forgotten')}{copies}{turns}:\n{record_line(record_row(record))}\n"
+            copies = say("what repeats it: {count}", count=len(hidden.copies)) if hidden.copies else ""
+            turns = say("messages that told it: {count}", count=len(hidden.turns)) if hidden.turns else ""
+            along = "; ".join(filter(None, (copies, turns)))
+            done = say("Forgotten, with {along}", along=along) if along else say("Forgotten")
+            text = f"{done}\n{record_line(record_row(record))}\n"
             text += say("`kenobot memory undo {event}` brings it back.", event=hidden.event)
             options.print_row(row, context.args.json, text)
     return 0
@@ -101,7 +103,7 @@ def undo(context: CommandContext) -> int:
     row = {"undone": done.undone_event, "event": done.event, "records": rows}
     lines = "\n".join(record_line(each) for each in rows)
     back = say("`kenobot memory undo {event}` takes that back.", event=done.event)
-    return options.print_row(row, context.args.json, f"{say('undone')} ({say(done.kind)}):\n{lines}\n{back}")
+    return options.print_row(row, context.args.json, f"{say('Undone')} ({say(done.kind)})\n{lines}\n{back}")
 
 
 def _meant(connection: sqlite3.Connection, refs: Sequence[str], reach: Scopes) -> list[Record]:

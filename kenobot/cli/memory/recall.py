@@ -1,6 +1,7 @@
 """`kenobot memory recall`, `context` and `stats`: retrieval and figures of memory. Read-only."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate, translate_lines
 from kenobot.cli.memory import vectors
+from kenobot.cli.table import flat
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.control.stats_rows import collect_stats
 from kenobot.cognitive.recall.index.index import unindexed_count
@@ -18,11 +20,13 @@ from kenobot.cognitive.recall.search.recall import recall as run_recall
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
+from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
 from kenobot.storage.connection import Connection
 from kenobot.storage.room import room_by_part
 
 _NO_SESSION = "none"
+_LINKED = lazy.regex(r"is linked: (\d+).*")
 
 
 def recall(context: CommandContext) -> int:
@@ -31,14 +35,34 @@ def recall(context: CommandContext) -> int:
     if args.json:
         print(json.dumps(xray.as_json(pack, text)))
     elif pack.memories or pack.excerpts:
-        print(
-            escape_controls(
-                translate_lines(xray.as_markdown(pack, text) if args.markdown else xray.as_text(pack, text))
-            )
-        )
+        if args.markdown or args.explain:
+            full = xray.as_markdown(pack, text) if args.markdown else xray.as_text(pack, text)
+            print(escape_controls(translate_lines(full)))
+        else:
+            print(escape_controls("\n".join(_found_lines(context, pack))))
     if not (pack.memories or pack.excerpts):
         return options.NOT_FOUND if args.json else options.print_failure(_nothing_fits(context))
     return 0
+
+
+def _found_lines(context: CommandContext, pack: SearchReport) -> Iterator[str]:
+    """What was found, each with the reason, for people; `--explain` has the figures."""
+    for memory in pack.memories:
+        record, why = memory.record, memory.explain()
+        yield f"  {record.id:>5}  {flat(record.text)}"
+        origin = "{category}, {day}, by {source}"
+        day = context.local_time(record.created)[:10]
+        told = say(origin, category=say(record.category), day=day, source=say(record.source))
+        reasons = "; ".join(translate(_LINKED.sub(r"is linked to #\1", each)) for each in why.sentence().split("; "))
+        yield f"         {told}{f': {reasons}' if reasons else ''}"
+    for each in pack.excerpts:
+        yield f"      ·  {flat(each.line)}"
+        yield f"         {say('in a chat, {at}', at=context.local_time(each.turn.at))}"
+    memories, excerpts = len(pack.memories), len(pack.excerpts)
+    found = [say("1 memory" if memories == 1 else "{count} memories", count=memories)] if memories else []
+    if excerpts:
+        found.append(say("1 excerpt of a chat" if excerpts == 1 else "{count} excerpts of chats", count=excerpts))
+    yield say("{found}. Certainty: {level}.", found=", ".join(found), level=say(pack.level))
 
 
 def _nothing_fits(context: CommandContext) -> str:
@@ -96,7 +120,7 @@ def _recall(context: CommandContext, text: str, budget: int, limit: int) -> Sear
 def stats(context: CommandContext) -> int:
     with context.read() as connection:
         row = _figures(context, connection)
-    options.print_row(row, context.args.json, "\n".join(_figure_lines(row)))
+    options.print_row(row, context.args.json, "\n".join(_figure_lines(context, row)))
     return 0 if row["records"] or row["events"] else options.NOT_FOUND
 
 
@@ -126,18 +150,19 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _figure_lines(row: dict[str, Any]) -> list[str]:
+def _figure_lines(context: CommandContext, row: dict[str, Any]) -> list[str]:
     def table(name: str) -> list[str]:
         return [f"  {say(key):<28} {count:>8}" for key, count in row[name].items()]
 
     lag = say("no index yet") if row["index_lag"] is None else row["index_lag"]
+    since, until = (context.local_time(row[name]) if row[name] else "-" for name in ("oldest", "newest"))
     lines = [_figure("memories", row["records"])]
     for name, heading in (("by_status", "by status"), ("by_scope", "by scope (live)"), ("by_form", "by form (live)")):
         lines += [say(heading), *table(name)]
     lines += [
         _figure("mean confidence (live)", f"{row['mean_confidence']:.2f}"),
-        f"{say('oldest'):<30} {row['oldest'] or '-'}",
-        f"{say('newest'):<30} {row['newest'] or '-'}",
+        f"{say('oldest'):<22} {since:>16}",
+        f"{say('newest'):<22} {until:>16}",
         _figure("events", row["events"]),
         _figure("links", row["links"]),
         _figure("erased for good", row["tombstones"]),
@@ -145,13 +170,13 @@ def _figure_lines(row: dict[str, Any]) -> list[str]:
         _figure("conversations summed up", row["summaries"]["live"]),
         _figure("lost by summing up", row["summaries"]["gaps"]),
         _figure("behind in the index", lag),
-        f"{say('embedder'):<30} {translate(row['embedder'])}",
+        f"{say('embedder'):<22} {translate(row['embedder']):>16}",
         _vector_line("memories found by meaning", row["vectors"]),
         _vector_line("messages found by meaning", row["turn_vectors"]),
         _figure("tokens today", row["tokens_today"]),
     ]
     room = {**row["room"], "in all": sum(row["room"].values())}
-    lines += [f"{say(name.replace('_', ' ')) + ' (bytes)':<30} {size:>12}" for name, size in room.items()]
+    lines += [_figure(name.replace("_", " "), f"{size / 1_000_000:.1f} MB") for name, size in room.items()]
     return [*filter(None, lines)]
 
 

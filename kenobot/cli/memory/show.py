@@ -27,8 +27,32 @@ _FORMS = ("note", "episode", "scratchpad", "profile", "procedure", "entity", "bo
 _LINKS = 20
 _SHOWN_FORMS = tuple(form for form in _FORMS if form != "box")
 _ALL = 1_000_000
+_SHOWN = (  # columns for people, where they hold something; --json has all
+    "form",
+    "category",
+    "scope",
+    "trust",
+    "status",
+    "effective_confidence",
+    "created",
+    "updated",
+    "valid_from",
+    "valid_until",
+    "expires",
+    "last_used",
+    "subject",
+    "attributes",
+    "tags",
+    "source",
+)
 _WORDS = ("form", "category", "trust", "tier", "status", "source", "lifecycle")  # columns of fixed values
 _TIMES = ("created", "updated", "valid_from", "valid_until", "last_seen", "last_used", "expires")
+_NAMES = {
+    "effective_confidence": "confidence",
+    "valid_from": "valid from",
+    "valid_until": "valid until",
+    "last_used": "last used",
+}
 _NOTHING = "Nothing is remembered here yet: `kenobot memory remember TEXT` begins."
 
 
@@ -164,14 +188,18 @@ def _origin_lines(context: CommandContext, row: Mapping[str, Any]) -> str:
 
 
 def _record_text(context: CommandContext, row: Mapping[str, Any]) -> str:
-    """A record in full: every column that holds something."""
-    shown = {name: value for name, value in row.items() if name not in ("text", "links") and value not in ("", None)}
+    """A record in full: its text, then what is known about it."""
+    shown = {name: row[name] for name in _SHOWN if row.get(name) not in ("", None, [], {})}
     shown |= {name: context.local_time(shown[name]) for name in _TIMES if name in shown}
-    head = [f"{say(name) + ':':<22} {one_line(_plain(name, value))}" for name, value in shown.items() if value != []]
-    links = [
-        f"{say('link') + ':':<22} {say(link['type'])} #{link['to']} ({link['confidence']:.2f})" for link in row["links"]
+    for repeated in ("updated", "valid_from"):
+        if shown.get(repeated) == shown["created"]:
+            del shown[repeated]
+    lines = [
+        f"  {say(_NAMES.get(name, name)) + ':':<14} {one_line(_plain(name, value))}" for name, value in shown.items()
     ]
-    return "\n".join([*head, *links, "", escape_controls(row["text"])])
+    linked = ", ".join(f"#{link['to']} ({say(link['type'])})" for link in row["links"])
+    links = [f"  {say('links') + ':':<14} {linked}"] if linked else []
+    return "\n".join([f"#{row['id']}  {escape_controls(row['text'])}", *lines, *links])
 
 
 def _plain(name: str, value: object) -> str:

@@ -1,12 +1,13 @@
 """Write the report of a night as Markdown, in the terminal's language and the owner's time zone."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from zoneinfo import ZoneInfo
 
-from kenobot.cli.language import say, translate
+from kenobot.cli.language import quoted, say, translate
 from kenobot.cognitive.sleep.report import ChangeReport, NightReport, PassReport
 
 _STATES: Mapping[str, str] = {"running": "not finished", "undone": "taken back"}
+_BOOKKEEPING = ("judged",)  # says how far a pass has read
 
 
 def as_markdown(report: NightReport, zone: ZoneInfo, *, dry_run: bool = False) -> str:
@@ -25,21 +26,29 @@ def as_markdown(report: NightReport, zone: ZoneInfo, *, dry_run: bool = False) -
             phase = one.result.phase
             lines += ["", f"## {say(phase)}"]
         lines += _section(one, dry_run)
-    if report.decisions and not dry_run and run.state == "finished":
+    if _decisions(report) and not dry_run and run.state == "finished":
         lines += ["", say("`kenobot sleep undo {number}` takes all of it back.", number=run.id)]
     return "\n".join(lines)
 
 
 def _is_quiet(report: PassReport) -> bool:
-    return not (report.result.done or report.result.trouble)
+    return not (_shown(report) or report.omitted or report.result.trouble)
+
+
+def _shown(report: PassReport) -> Sequence[ChangeReport]:
+    return [change for change in report.shown_changes if change.kind not in _BOOKKEEPING or change.is_change]
+
+
+def _decisions(report: NightReport) -> int:
+    return sum(len(_shown(one)) + one.omitted for one in report.passes)
 
 
 def _summary(report: NightReport, dry_run: bool) -> str:
-    quiet = sum(map(_is_quiet, report.passes))
-    decisions = "1 decision" if report.decisions == 1 else "{count} decisions"
+    quiet, count = sum(map(_is_quiet, report.passes)), _decisions(report)
+    decisions = {0: "nothing had to change", 1: "1 decision"}.get(count, "{count} decisions")
     parts = (
         "" if dry_run else say(_STATES.get(report.run.state, report.run.state)),
-        say(decisions, count=report.decisions),
+        say(decisions, count=count),
         say("{count} passes found nothing to do", count=quiet) if quiet else "",
         say("{count} passes still to do", count=report.passes_left) if report.passes_left else "",
         say("{count} tokens used", count=report.tokens) if report.tokens else "",
@@ -49,11 +58,11 @@ def _summary(report: NightReport, dry_run: bool) -> str:
 
 def _section(report: PassReport, dry_run: bool) -> Iterator[str]:
     result = report.result
-    about = f": {translate(report.description.rstrip('.'))}" if report.description else ""
-    yield f"\n### {result.name}{about}\n"
+    about = translate(report.description.rstrip("."))
+    yield f"\n### {about[:1].upper()}{about[1:]} ({result.name})\n" if about else f"\n### {result.name}\n"
     if result.trouble:
         yield f"**{say('Trouble:')}** {translate(result.trouble)}\n"
-    for change in report.shown_changes:
+    for change in _shown(report):
         yield _line(change, dry_run)
     if report.omitted:
         more = "- … and {count} more" if dry_run else "- … and {count} more: `kenobot memory log` has them all"
@@ -65,7 +74,7 @@ def _section(report: PassReport, dry_run: bool) -> Iterator[str]:
 
 def _line(change: ChangeReport, dry_run: bool) -> str:
     about = f" #{change.record}" if change.record is not None else ""
-    text = f" “{change.text}”" if change.text else ""
+    text = f" {quoted(change.text)}" if change.text else ""
     changes = "; ".join(f"{say(name)}: {before} → {after}" for name, before, after in change.changes)
     others = say(", and {count} more memories", count=change.other_records) if change.other_records else ""
     why = say(". Why: {reason}", reason=translate(change.reason.rstrip("."))) if change.reason else ""

@@ -155,9 +155,9 @@ async def print_progress(step: NightProgress) -> None:
         options.show_progress(f"{where} …")
         return
     options.show_progress()
-    if not (result.done or result.trouble) and sys.stderr.isatty():
-        return  # a person is shown the passes that did something
     failed = result.trouble and not result.done
+    if not failed and sys.stderr.isatty():
+        return  # a person reads the report
     outcome = say("failed") if failed else say("{count} decisions", count=result.done)
     print(f"{where}, {outcome}", file=sys.stderr, flush=True)
 

@@ -80,7 +80,7 @@ async def test_a_password_that_slipped_out_is_not_looked_at_again(tmp_path: Path
     """It is not fit to be kept even as something forgotten: the message alone is hidden."""
     async with Scene(tmp_path, ["Careful!"]) as scene:
         await scene.say("my password is hunter2hunter2, oh no")
-        assert "do not look at that message" in await scene.say("/forget my password is hunter2hunter2")
+        assert "no longer use that message" in await scene.say("/forget my password is hunter2hunter2")
         await scene.say("what did I say?")
         assert "hunter2" not in scene.requests[-1]
         assert await scene.rows("SELECT count(*) FROM record WHERE text LIKE '%hunter2%'") == [(0,)]

@@ -18,8 +18,8 @@ _NOTES = "".join(f"- note{number} about thing{number}\n" for number in range(_MA
 @pytest.mark.parametrize(
     ("words", "begun", "done"),
     [
-        ("Good morning, how are you?", "I am taking in a large edit", "is taken in"),
-        ("Buenos días, ¿qué tal estás?", "Estoy asimilando una edición grande", "Ya he asimilado"),
+        ("Good morning, how are you?", "I am reading a large edit", "I have read the large edit"),
+        ("Buenos días, ¿qué tal estás?", "Estoy leyendo una edición grande", "Ya he leído"),
     ],
 )
 async def test_the_owner_is_told_of_a_large_edit_and_when_it_is_taken_in(

@@ -44,7 +44,7 @@ async def test_remembered_explained_forgotten_undone(tmp_path: Path) -> None:
         assert "90k" not in scene.requests[-1]
         assert "salary" not in scene.requests[-1]
 
-        assert "is remembered again" in await scene.say("/undo")
+        assert "I remember #1" in await scene.say("/undo")
         assert "90k" in files(scene)
         await scene.say("One more thing")
         assert "90k" in scene.requests[-1]
@@ -66,7 +66,7 @@ async def test_what_became_known_in_the_talk_stands_behind_later_answers(tmp_pat
 async def test_orders_stay_out_of_the_talk(tmp_path: Path) -> None:
     """Neither an order nor its answer is shown to the model, and none costs a call."""
     async with Scene(tmp_path, ["Hm."]) as scene:
-        assert "I have learned that: likes tea" in await scene.say("/remember likes tea")
+        assert "I will remember: likes tea" in await scene.say("/remember likes tea")
         assert "I knew that already" in await scene.say("/remember Likes tea.")
         assert "1 note" in await scene.say("/memory")
         assert "1 note" in await scene.say("What do you know about me?")
@@ -80,14 +80,14 @@ async def test_orders_stay_out_of_the_talk(tmp_path: Path) -> None:
 async def test_in_spanish(tmp_path: Path) -> None:
     """The Spanish names, and plain words, get Spanish answers."""
     async with Scene(tmp_path, ["Vale."]) as scene:
-        assert "He aprendido que: vivo en Madrid" in await scene.say("/recuerda vivo en Madrid")
+        assert "Lo recordaré: vivo en Madrid" in await scene.say("/recuerda vivo en Madrid")
         assert "1 nota" in await scene.say("¿Qué sabes de mí?")
         assert "1 nota" in await scene.say("/memoria")
         question = await scene.say("Olvida que vivo en Madrid")
         assert "¿Olvido esto?" in question
         assert "«vivo en Madrid»" in question
         assert "Olvidado" in await scene.say("sí")
-        assert "Aquí todavía no recuerdo nada" in await scene.say("/memoria")
+        assert "Todavía no recuerdo nada" in await scene.say("/memoria")
         assert "vuelvo a recordar" in await scene.say("/deshacer")
         assert "Todavía no he respondido" in await scene.say("/porque")
 
@@ -321,9 +321,9 @@ async def test_the_commands_are_listed_to_whoever_may_give_them(tmp_path: Path) 
     """Asked in either language, and by the first word that Telegram sends; a guest is shown no owner's commands."""
     async with Scene(tmp_path, []) as scene:
         told = await scene.say("/help")
-        assert "- `/remember` TEXT: remember it at once" in told
-        assert "- `/approve` NUMBER" in told
-        assert "- `/recuerda` TEXTO" in await scene.say("/ayuda")
+        assert "- `/remember`: remember at once the text that follows" in told
+        assert "- `/approve`: accept" in told
+        assert "- `/recuerda`: recordar" in await scene.say("/ayuda")
         guest = await scene.say("/start", chat="2", user="2")
         assert "`/forget`" in guest
         assert "`/approve`" not in guest
@@ -334,7 +334,7 @@ async def test_a_command_that_there_is_not_costs_no_call(tmp_path: Path) -> None
     """The nearest one is named; in a group it may be another bot's, and a path is no command."""
     async with Scene(tmp_path, ["A path.", "For another bot."]) as scene:
         assert "Did you mean `/memory`?" in await scene.say("/memry")
-        assert "`/help` lists those there are" in await scene.say("/weather Rome")
+        assert "`/help` lists them" in await scene.say("/weather Rome")
         assert scene.requests == []
         assert await scene.say("/etc/hosts is full") == "A path."
         assert await scene.say("/roll 6", chat="-100", user="1", private=False) == "For another bot."
@@ -347,27 +347,27 @@ async def test_memory_is_searched_and_leafed_through(tmp_path: Path) -> None:
         for thing in things:
             await scene.say(f"/remember {thing} stands in cupboard {thing[::-1]}")
         first = await scene.say("/memory")
-        assert "I remember here: 9 notes" in first
+        assert "I remember 9 notes" in first
         assert "mate stands" in first
         assert "tea stands" not in first
         assert "/memory page 2" in first
         second = await scene.say("/memory page 2")
         assert second == "- #1 “tea stands in cupboard aet”"
-        assert "There is no such page" in await scene.say("/memory page 3")
+        assert "That page does not exist" in await scene.say("/memory page 3")
         assert "#7 “beer stands" in await scene.say("/memory beer cupboard")
         assert "#5 “milk stands" in await scene.say("/memory 5")
-        assert "nothing that says “submarine”" in await scene.say("/memory submarine")
+        assert "nothing about “submarine”" in await scene.say("/memory submarine")
 
 
 async def test_a_command_is_answered_in_the_language_that_the_person_speaks(tmp_path: Path) -> None:
     """What follows it decides, then what was said in the chat, and only then how it is spelt."""
     async with Scene(tmp_path, ["Vale."]) as scene:
-        assert "He aprendido que: me llamo Adrián y vivo en Lugo" in await scene.say(
+        assert "Lo recordaré: me llamo Adrián y vivo en Lugo" in await scene.say(
             "/remember me llamo Adrián y vivo en Lugo"
         )
         await scene.say("¿Qué tiempo hace en la ciudad?")
         assert "Recuerdo" in (await scene.say("/memory")).replace("recuerdo", "Recuerdo")
-        assert "I remember nothing that says" in await scene.say("/memory the name of the dog that is with us")
+        assert "I remember nothing about" in await scene.say("/memory the name of the dog that is with us")
 
 
 async def test_a_single_word_after_a_command_tells_no_language(tmp_path: Path) -> None:
@@ -375,7 +375,7 @@ async def test_a_single_word_after_a_command_tells_no_language(tmp_path: Path) -
     async with Scene(tmp_path, ["Fine."]) as scene:
         await scene.say("/remember the fair is in May")
         await scene.say("What is the weather like in the city?")
-        assert "I remember nothing that says “una”" in await scene.say("/memory una")
+        assert "I remember nothing about “una”" in await scene.say("/memory una")
 
 
 async def test_forget_the_key_is_a_wish_where_memory_has_a_key(tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ def cards(scene: Scene) -> list[Path]:
 @pytest.mark.parametrize(
     ("language", "told", "order", "answer", "back"),
     [
-        ("en", "12 memory files are gone at once", "/missing forget", "Forgotten: 12 memories", "/undo"),
-        ("es", "Han desaparecido 12 ficheros de memoria", "/perdidos olvida", "Olvidados: 12 recuerdos", "/deshacer"),
+        ("en", "12 memory files vanished at once", "/missing forget", "Forgotten: 12 memories", "/undo"),
+        ("es", "Han desaparecido 12 archivos de memoria", "/perdidos olvida", "Olvidados: 12 recuerdos", "/deshacer"),
     ],
 )
 async def test_a_folder_that_vanished_is_told_and_forgotten_only_if_it_was_meant(
@@ -100,9 +100,9 @@ async def test_what_was_lost_while_no_bot_ran_is_told_at_the_next_start(tmp_path
         scene.channel.number = 100
         await scene.app.background.missing_files.tick()
         await scene.app.wait_drained()
-        assert "6 memory files are gone at once" in scene.texts[-1]
+        assert "6 memory files vanished at once" in scene.texts[-1]
         assert await scene.say("/lost keep") == "Good, I keep all of it."
-        assert "No memory files were lost" in await scene.say("/missing forget")
+        assert "No memory files are missing" in await scene.say("/missing forget")
         assert await scene.rows(LIVE) == [(6,)]
 
 
@@ -117,7 +117,7 @@ async def test_a_large_file_that_is_empty_at_once_is_a_loss(tmp_path: Path) -> N
         assert await scene.rows(LIVE) == [(25,)]
         await scene.clock.sleep(2)
         [notice] = await looked(scene)
-        assert "25 memory files are gone at once (2026-02-14.md)" in notice
+        assert "25 memory files vanished at once (2026-02-14.md)" in notice
         assert log.read_text("utf-8") == text
         assert await scene.rows(LIVE) == [(25,)]
 
@@ -145,7 +145,7 @@ async def test_many_lines_taken_out_at_once_are_one_decision_and_told(tmp_path: 
         entries = log.read_text("utf-8").split("\n## ")
         log.write_text("\n## ".join(entries[:3]) + "\n", "utf-8")
         [notice] = await looked(scene)
-        assert "were taken out of my files at once" in notice
+        assert "were deleted from my files at once" in notice
         [(left,)] = await scene.rows(LIVE)
         assert isinstance(left, int) and left <= 3
         await scene.say(re.findall(r"/undo \d+", notice)[0])
@@ -159,7 +159,7 @@ async def test_some_of_very_many_cards_are_one_decision_and_told(tmp_path: Path)
         for path in cards(scene)[:20]:
             path.unlink()
         [notice] = await looked(scene)
-        assert "20 memories were taken out of my files at once" in notice
+        assert "20 memories were deleted from my files at once" in notice
         assert await scene.rows(LIVE) == [(90,)]
         await scene.say(re.findall(r"/undo \d+", notice)[0])
         assert await scene.rows(LIVE) == [(110,)]

@@ -11,9 +11,9 @@ LIVE = "SELECT text FROM record WHERE status = 'active' AND form = 'note' ORDER 
 KEPT = {"en": "the plant wants water", "es": "la planta quiere agua"}
 WORDS = {
     "en": ("/remember the gym closes at ten", "/forget gym closes ten", "/revived", "remember", "forget",
-           "stands in my files again", "Remembered again", "it stays forgotten"),
+           "are in my files again", "Remembered again", "they stay forgotten"),
     "es": ("/recuerda que el gimnasio cierra a las diez", "/olvida gimnasio cierra diez", "/revividos", "recuerda",
-           "olvida", "vuelve a estar en mis ficheros", "Lo vuelvo a recordar", "queda olvidado"),
+           "olvida", "vuelven a estar en mis archivos", "Lo vuelvo a recordar", "quedan olvidadas"),
 }  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def test_a_stranger_is_approved(cli: Cli, configured: sqlite3.Connection) -> Non
         ("guest", "9", "approval"),
     ]
     assert configured.execute("SELECT chat, text, state FROM outbox").fetchall() == [
-        ("9", "My owner has let you in: you may talk to me now.", "pending")
+        ("9", "My owner let you in: we can talk now.", "pending")
     ]
     assert cli("access", "pending")[0] == 2
 

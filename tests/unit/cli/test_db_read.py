@@ -101,8 +101,8 @@ def test_signals_by_type_trace_time_and_number(cli: Cli, database: sqlite3.Conne
     assert found("--since", "2026-02-14") == [2, 3, 4]
     assert found("--since", "2026-02-14T16:00:00+02:00") == [3, 4]
     head, line = cli("signals", "--trace", "t2")[1].splitlines()
-    assert head.split() == ["time", "signal", "from", "meaning"]
-    assert re.split(" {2,}", line) == ["2026-02-14 14:29", "message:in", "loop", f"{MESSAGE_IN.meaning} (n 4) [t2]"]
+    assert head.split() == ["time", "signal", "meaning"]
+    assert re.split(" {2,}", line) == ["2026-02-14 14:29", "message:in", f"{MESSAGE_IN.meaning}: n 4 [t2]"]
 
 
 def test_live_memory_by_scope(cli: Cli, database: sqlite3.Connection) -> None:
@@ -150,7 +150,7 @@ def test_what_is_remembered_cannot_drive_the_terminal(cli: Cli, database: sqlite
     event(database, "14T14:00:00", reason="\x1b]0;owned\x07\nnext")
     signal(database, "14T14:00:00", note="\x1b[31m\rover")
     text = r"x\x1b[2J\x9b31m y\u202ez"
-    shown = {"show": text, "log": rf"#1 “{text}” (\x1b]0;owned\x07 next)", "signals": r"(note \x1b[31m over)"}
+    shown = {"show": text, "log": rf"#1 “{text}” (\x1b]0;owned\x07 next)", "signals": r": note \x1b[31m over ["}
     for command in (["memory", "show"], ["memory", "log"], ["signals"]):
         out = cli(*command)[1]
         assert not set(out) & set("\x1b\x9b\x07\r\u202e")

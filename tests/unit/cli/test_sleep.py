@@ -93,7 +93,7 @@ def test_a_night_tells_what_it_did_and_why_and_the_way_back(cli: Cli, database: 
     ]
     assert out.startswith("# Night 1, 2026-02-14 14:30\n\nfinished · 6 decisions.\n")
     assert "**Many at once:** fade changed 4 of 13 memories." in out
-    assert "### fade: lets stale things go\n" in out
+    assert "### Lets stale things go (fade)\n" in out
     (line,) = [line for line in out.splitlines() if "number 3”" in line]
     assert line.startswith("- expired #4 “something stale that was said as number 3” (status: active → expired")
     assert "Why: it is stale. [`kenobot memory undo " in line

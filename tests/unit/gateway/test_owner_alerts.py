@@ -120,9 +120,9 @@ async def full(database: Database) -> AsyncIterator[None]:
 
 CASES: list[tuple[Signal, dict[str, PayloadValue], str, str]] = [
     (HEALTH_DEGRADED, {"reason": "channel fake keeps failing"}, "channel fake keeps failing", "falla una y otra vez"),
-    (MESSAGE_QUARANTINED, {"channel": "fake", "reason": "odd"}, "cannot read (fake)", "no sé leer (fake)"),
-    (MESSAGE_DEAD_LETTERED, {"channel": "fake", "chat": "2"}, "have given up on it", "he dado por perdido"),
-    (MESSAGE_FAILED, {"channel": "fake", "chat": "2", "part": 1}, "could not be delivered", "no se ha podido entregar"),
+    (MESSAGE_QUARANTINED, {"channel": "fake", "reason": "odd"}, "cannot read (fake)", "no puedo leer (fake)"),
+    (MESSAGE_DEAD_LETTERED, {"channel": "fake", "chat": "2"}, "have stopped trying", "he dejado de intentarlo"),
+    (MESSAGE_FAILED, {"channel": "fake", "chat": "2", "part": 1}, "could not be delivered", "No se ha podido entregar"),
     (PAIRING_REQUESTED, {"channel": "fake", "user": "9", "name": "Ana"}, "Ana would like", "Ana quiere hablar"),
     (
         MESSAGE_STORE_FAILED,
@@ -203,7 +203,7 @@ async def test_the_owner_is_found_after_their_messages_have_left_the_inbox(house
     await house.database.write(lambda connection: connection.execute("DELETE FROM inbox"))
     again = House(house.database, clock=house.clock)
     [text] = await again.tell(MESSAGE_DEAD_LETTERED)
-    assert ("no he podido" in text, again.channel.sent[-1].chat) == (True, "casa")
+    assert ("No he podido" in text, again.channel.sent[-1].chat) == (True, "casa")
     again.clock.advance(3601)
     again.notices._access = Access({})
     assert await again.tell(MESSAGE_DEAD_LETTERED) == []
@@ -234,7 +234,7 @@ async def test_the_language_that_was_set_wins(database: Database) -> None:
     house = House(database, language="es")
     await house.hear("what is the time, please?")
     [text] = await house.tell(MESSAGE_DEAD_LETTERED)
-    assert "no he podido responder" in text
+    assert "No he podido responder" in text
     await house.close()
 
 

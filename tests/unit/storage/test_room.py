@@ -73,7 +73,7 @@ async def test_a_conversation_is_told_from_memory_mail_and_index(home: Home, *, 
     room = _room(home, dbstat=dbstat)
     text = _COUNT * _ANSWER
     assert text < room["conversation"] < 2 * text
-    assert room["mail"] < text
+    assert room["inbox_and_outbox"] < text
     assert room["signals"] > 0
     assert room["search_index"] > 0
 

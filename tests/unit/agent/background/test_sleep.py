@@ -255,7 +255,7 @@ async def test_the_owner_is_told_when_much_changed_at_once(tmp_path: Path) -> No
         await sleeper.wait_idle()
         await scene.app.wait_drained()
         (said,) = scene.texts[before:]
-        assert said.startswith("Mientras dormía he cambiado mucho de mi memoria de una vez (fade 4/12).")
+        assert said.startswith("Al ordenar mi memoria he cambiado mucho de una vez (fade 4/12).")
         assert "`kenobot sleep undo`" in said
 
 

@@ -21,7 +21,7 @@ async def test_the_owner_approves_and_takes_back_in_chat(tmp_path: Path) -> None
     """The rule is in the very next prompt, and gone after `/reject`; each approval is announced once."""
     async with Scene(tmp_path, ["ok"]) as scene:
         before = scene.read("identity/rules.json")
-        assert "nothing to propose" in await scene.say("/proposals")
+        assert "no suggestions" in await scene.say("/proposals")
         await lay(scene)
         told = await scene.say("/proposals")
         assert "1. *Too many words* — Be brief (a line in rules.json)" in told
@@ -44,11 +44,11 @@ async def test_in_spanish(tmp_path: Path) -> None:
     """The Spanish names get Spanish answers, and what is turned down stays so."""
     async with Scene(tmp_path, ["ok"]) as scene:
         await lay(scene)
-        assert "Lo que propongo" in await scene.say("/propuestas")
+        assert "Mis sugerencias" in await scene.say("/propuestas")
         assert "Escribe `/aprobar`" in await scene.say("/aprobar todo")
-        assert "De acuerdo, lo dejo" in await scene.say("/rechazar 1")
+        assert "Rechazado" in await scene.say("/rechazar 1")
         assert "No puedo hacerlo" in await scene.say("/aprobar 1")
-        assert "No tengo nada que proponer" in await scene.say("/propuestas")
+        assert "No tengo sugerencias" in await scene.say("/propuestas")
         assert "No puedo hacerlo" in await scene.say("/aprobar 99")
 
 
@@ -80,7 +80,7 @@ async def test_the_owner_is_told_once(tmp_path: Path) -> None:
         await scene.app.proposal_announcer.announce()
         await scene.app.wait_drained()
         assert [text for text in scene.texts if "/proposals" in text] == [
-            "I have something to propose to you (1). `/proposals` shows it; nothing changes by itself."
+            "I have suggestions for you (1): `/proposals` shows them. Nothing changes by itself."
         ]
         await scene.app.proposal_announcer.announce()
         await scene.app.wait_drained()

@@ -28,7 +28,7 @@ async def test_who_is_approved_is_let_in_and_told(house: House, dress: str) -> N
     assert await house.door.admits(inbound(user="9", chat="-7", private=False))
     assert not await house.door.admits(inbound(user="9", chat="-7", channel="other", private=False))
     assert await rows(house.database, "SELECT chat, text FROM outbox ORDER BY id DESC LIMIT 1") == [
-        ("9", "Mi dueño te ha dejado pasar: ya puedes hablar conmigo.")
+        ("9", "Mi dueño te ha admitido: ya podemos hablar.")
     ]
     assert house.looks == 1
     assert house.named("pairing:closed") == [{"reason": "approved", "channel": "fake", "user": "9"}]

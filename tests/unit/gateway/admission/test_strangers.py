@@ -45,7 +45,7 @@ async def test_a_stranger_in_private_gets_a_code_and_the_owner_hears_of_it(house
     """In the language they write, to be copied with one touch; the signal has a cleaned name and not the code."""
     assert await house.stranger(text="Hola, ¿quién eres?")
     [notice] = house.sent
-    assert notice.part.text.startswith("Solo hablo con quien mi dueño ha dejado pasar")
+    assert notice.part.text.startswith("Solo hablo con las personas que mi dueño admite")
     [span] = notice.part.entities
     assert CODE.fullmatch(notice.part.text[span.offset : span.offset + span.length])
     assert house.named("pairing:requested") == [{"channel": "fake", "user": "9", "name": "user 9"}]
