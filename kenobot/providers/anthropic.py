@@ -1,75 +1,27 @@
 """Stream replies from Anthropic's Messages API through the official SDK."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from itertools import groupby, islice
-from math import isfinite
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import BaseModel, Field, SecretStr
 
-from kenobot.core import lazy
 from kenobot.core.network import HttpAddress, building_client
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import (
-    ConfigError,
-    PromptTooLong,
-    RateLimited,
-    Rejected,
-    RemoteError,
-    TruncatedReply,
-    Unavailable,
-)
+from kenobot.ports.errors import ConfigError, RemoteError, TruncatedReply
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.provider import Block, Delta, Request, Usage
+from kenobot.providers.service import STATUS_OF, ServiceErrors, check_key, only_to, retry_after, well_formed
 
 if TYPE_CHECKING:
-    import httpx2
     from anthropic import APIStatusError, AsyncAnthropic, AsyncStream
     from anthropic.types import MessageParam, RawMessageStreamEvent, TextBlockParam
 
 MOST_BREAKPOINTS = 4  # of the prompt cache in one request, says the API
 
-_KEY_REFUSED = "Anthropic refused the API key: check it with `kenobot setup`."
-_MALFORMED = (
-    "Anthropic refused the request: the conversation may be too long for {model}, "
-    "or {model} does not take the configured `effort`."
-)
-_REFUSALS: dict[int, str] = {
-    400: _MALFORMED,
-    401: _KEY_REFUSED,
-    402: "Anthropic wants to be paid first: add credit to the account of this API key.",
-    403: _KEY_REFUSED,
-    404: "Anthropic does not know the model {model}: set another `model` for this provider.",
-    413: "The conversation is too long for Anthropic: start a shorter one.",
-    422: _MALFORMED,
-}
-_REDIRECTED = (
-    "Anthropic's address sends requests on to another server, and KenoBot does not follow: "
-    "check `base_url` of this provider, and what stands between here and there."
-)
-_REFUSED = "Anthropic refused the request, and asking again will not help."
-
-_TOO_LONG = ("prompt is too long", "context window", "context limit", "context length")
-
-# An error inside a stream arrives under status 200, with the API's own name for it.
-_STATUS_OF: dict[str, int] = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
-_ERROR_NAME = lazy.regex(r"[a-z_]{1,60}")
 _FIGURES = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
@@ -93,10 +45,6 @@ class AnthropicSettings(BaseModel, extra="forbid", frozen=True):
     total_seconds: float = Field(300, gt=0)
 
 
-class _RedirectedAway(Exception):
-    """The server sent a request on to another one."""
-
-
 class AnthropicProvider:
     """Streams replies and never retries."""
 
@@ -106,6 +54,7 @@ class AnthropicProvider:
         self._client = client
         self._settings = settings
         self._clock = clock
+        self._errors = ServiceErrors("Anthropic", settings.model)
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Yield text as it arrives, then one delta with the stop reason, the usage and the model.
@@ -161,33 +110,15 @@ class AnthropicProvider:
 
         if isinstance(error, APIStatusError):
             return self._of_status(error)
-        if isinstance(error.__cause__, _RedirectedAway):
-            return Rejected(_REDIRECTED)
-        if isinstance(error, TimeoutError):
-            return Unavailable(f"Anthropic took longer than {self._settings.total_seconds:g} seconds to answer.")
-        # Connection errors, the HTTP library's errors and JSON errors within a stream have no base class in common.
-        kind = type(error.__cause__ or error).__name__
-        return Unavailable(f"The connection to Anthropic failed ({kind}): check the network, then try again.")
+        return self._errors.of_connection(error, self._settings.total_seconds)
 
     def _of_status(self, error: "APIStatusError") -> RemoteError:
-        name = error.type if isinstance(error.type, str) and _ERROR_NAME.fullmatch(error.type) else ""
-        status = error.status_code if error.status_code >= 400 else _STATUS_OF.get(name, 500)
-        if name == "overloaded_error":
+        # An error inside a stream arrives under status 200, with the API's own name for it.
+        status = error.status_code if error.status_code >= 400 else STATUS_OF.get(str(error.type), 500)
+        if error.type == "overloaded_error":
             status = 529
-        mark = f" ({status} {name})" if name else f" ({status})"
         wait = retry_after(error.response.headers, self._clock) if error.status_code >= 400 else None
-        if status == 429:
-            return RateLimited("Anthropic asks for a pause: its rate limit is reached." + mark, wait)
-        if status >= 500 or status in (408, 409):
-            return Unavailable("Anthropic cannot answer right now: try again in a few minutes." + mark, wait)
-        refusal = _REFUSALS.get(status, _REFUSED).format(model=self._settings.model) + mark
-        return PromptTooLong(refusal) if status == 413 or _is_too_long(error) else Rejected(refusal)
-
-
-def _is_too_long(error: "APIStatusError") -> bool:
-    """Return whether the API says that the prompt does not fit, for which it has no error name."""
-    said = str(error.body or "")[:2000].lower()
-    return error.status_code in (200, 400) and any(phrase in said for phrase in _TOO_LONG)
+        return self._errors.of_status(status, error.type, wait, error.body)
 
 
 @dataclass(slots=True)
@@ -224,7 +155,7 @@ def request_payload(request: Request) -> "tuple[list[TextBlockParam], list[Messa
     system = _solid(request.system)
     written = [(message.role, block) for message in request.messages for block in _solid(message.text_blocks)]
     every = [*system, *(block for _, block in written)]
-    params: list[TextBlockParam] = [{"type": "text", "text": _well_formed(block.text)} for block in every]
+    params: list[TextBlockParam] = [{"type": "text", "text": well_formed(block.text)} for block in every]
     for at in [at for at, block in enumerate(every) if block.cache][-MOST_BREAKPOINTS:]:
         params[at]["cache_control"] = {"type": "ephemeral"}
     rest = iter(params)
@@ -238,36 +169,11 @@ def _solid(blocks: Sequence[Block]) -> list[Block]:
     return [block for block in blocks if block.text.strip()]
 
 
-def _well_formed(text: str) -> str:
-    """Replace lone surrogates, which JSON cannot carry."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def retry_after(headers: Mapping[str, str], clock: Clock) -> float | None:
-    """Parse the pause that the server asks for, in seconds; None when it asks for none."""
-    for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = (headers.get(name) or "").strip()
-        try:
-            seconds = float(value) * factor
-        except ValueError:
-            continue
-        if isfinite(seconds) and seconds >= 0:
-            return seconds
-    try:
-        moment = parsedate_to_datetime(headers.get("retry-after") or "")
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - clock.now()).total_seconds())
-
-
 def build(settings: AnthropicSettings, surroundings: PluginContext) -> AnthropicProvider:
     """Build a provider. Raises ConfigError when the key is missing or cannot be one."""
-    key = settings.api_key.get_secret_value().strip()
+    key = check_key(settings.api_key.get_secret_value(), "Anthropic")
     if not key:
         raise ConfigError("There is no Anthropic API key: run `kenobot setup` or set ANTHROPIC_API_KEY.")
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise ConfigError("The Anthropic API key has characters that no key has: copy it again with `kenobot setup`.")
     from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout
 
     timeout = Timeout(settings.idle_seconds, connect=settings.connect_seconds)
@@ -276,19 +182,8 @@ def build(settings: AnthropicSettings, surroundings: PluginContext) -> Anthropic
         client = AsyncAnthropic(
             api_key=key, base_url=settings.base_url, timeout=timeout, max_retries=0, http_client=http
         )
-    http.event_hooks = {"request": [_only_to(client.base_url)], "response": []}
+    http.event_hooks = {"request": [only_to(client.base_url)], "response": []}
     return AnthropicProvider(client, settings, surroundings.clock)
-
-
-def _only_to(home: "httpx2.URL") -> "Callable[[httpx2.Request], Awaitable[None]]":
-    """Return a hook that refuses redirects to another server: the conversation and the key go to `home` alone."""
-    allowed = {(scheme, home.host, home.port) for scheme in (home.scheme, "https")}
-
-    async def check(request: "httpx2.Request") -> None:
-        if (request.url.scheme, request.url.host, request.url.port) not in allowed:
-            raise _RedirectedAway
-
-    return check
 
 
 plugin = Plugin(settings=AnthropicSettings, build=build)

@@ -10,9 +10,10 @@ from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.ports.provider import Provider, Reply
-from kenobot.providers import anthropic, offline
+from kenobot.providers import anthropic, offline, openai_compatible
 from kenobot.testing.provider import ProviderContract, ScriptedProvider, collect_deltas, make_request
 from tests.integration.providers.anthropic_standin import StandIn
+from tests.integration.providers.openai_standin import OpenAIStandIn
 
 _SURROUNDINGS = PluginContext(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")
 
@@ -55,6 +56,29 @@ class TestAnthropic(ProviderContract):
     @pytest.fixture
     def failing(self, server: StandIn, provider: Provider) -> Provider | None:
         server.script = [{"status": 529, "error": "overloaded_error"}]
+        return provider
+
+
+class TestOpenAI(ProviderContract):
+    """The adapter of OpenAI's chat API, against its stand-in."""
+
+    @pytest.fixture
+    async def server(self) -> AsyncIterator[OpenAIStandIn]:
+        async with OpenAIStandIn() as server:
+            yield server
+
+    @pytest.fixture
+    async def provider(self, server: OpenAIStandIn) -> AsyncIterator[Provider]:
+        plugin = openai_compatible.services.compatible
+        provider = plugin.build(
+            plugin.settings(api_key=SecretStr("sk-test"), model="some", base_url=server.url), _SURROUNDINGS
+        )
+        yield provider
+        await provider.aclose()
+
+    @pytest.fixture
+    def failing(self, server: OpenAIStandIn, provider: Provider) -> Provider | None:
+        server.script = [{"status": 503}]
         return provider
 
 

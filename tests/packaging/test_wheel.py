@@ -45,6 +45,7 @@ DATA = (
     "cognitive/sleep/*/*.toml",
     "cognitive/text/*.toml",
     "core/*.toml",
+    "providers/*.toml",
     "providers/offline/*.toml",
     "providers/embedders/axes.npz",
     "py.typed",

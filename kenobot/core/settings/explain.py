@@ -75,7 +75,7 @@ def origin_prefix(key: KeyPath, origins: Mapping[str, str]) -> str:
 
 def _places(key: KeyPath) -> str:
     files = [f"in credentials/{name}" for name, meant in CREDENTIAL_FILES.items() if meant == key]
-    short = [f"in {name}" for name, meant in ENV_ALIASES.items() if meant == key]
+    short = [f"in {name}" for name, meant in ENV_ALIASES if meant == key]
     variable = ENV_PREFIX + "__".join(key).upper().replace("-", "_")
     places = (files + short) if files or short else ["in kenobot.toml", f"in {variable}"]
     return f"put it {' or '.join(places)}"

@@ -24,14 +24,16 @@ PLUGIN_SECTIONS: Mapping[str, plugins.PluginGroup] = {
     "observers": "kenobot.observers",
 }
 
-ENV_ALIASES: Mapping[str, KeyPath] = {
-    "TELEGRAM_BOT_TOKEN": ("channels", "telegram", "token"),
-    "TELEGRAM_ALLOWED_USERS": ("channels", "telegram", "allowed_users"),
-    "ANTHROPIC_API_KEY": ("providers", "anthropic", "api_key"),
-    "ANTHROPIC_BASE_URL": ("providers", "anthropic", "base_url"),
-    "OPENAI_API_KEY": ("embedders", "openai", "api_key"),
-    "OPENAI_BASE_URL": ("embedders", "openai", "base_url"),
-}
+_KEYED_SERVICES = ("anthropic", "openai", "gemini", "mistral", "groq", "cerebras", "deepseek", "openrouter")
+ENV_ALIASES: tuple[tuple[str, KeyPath], ...] = (
+    ("TELEGRAM_BOT_TOKEN", ("channels", "telegram", "token")),
+    ("TELEGRAM_ALLOWED_USERS", ("channels", "telegram", "allowed_users")),
+    *((f"{name.upper()}_API_KEY", ("providers", name, "api_key")) for name in _KEYED_SERVICES),
+    ("ANTHROPIC_BASE_URL", ("providers", "anthropic", "base_url")),
+    ("OPENAI_BASE_URL", ("providers", "openai", "base_url")),
+    ("OPENAI_API_KEY", ("embedders", "openai", "api_key")),
+    ("OPENAI_BASE_URL", ("embedders", "openai", "base_url")),
+)
 CREDENTIAL_FILES: Mapping[str, KeyPath] = {
     "telegram_token": ("channels", "telegram", "token"),
     "anthropic_api_key": ("providers", "anthropic", "api_key"),
@@ -116,7 +118,7 @@ def from_file(path: Path, text: str | None = None) -> SettingsSource:
 def from_environment(environ: Mapping[str, str]) -> SettingsSource:
     """Read KENOBOT_SECTION__KEY variables and the short names. An empty variable counts as not set."""
     layer = SettingsSource()
-    for name, key in ENV_ALIASES.items():
+    for name, key in ENV_ALIASES:
         if environ.get(name):
             layer.put(key, EnvValue(environ[name]), f"environment {name}")
     for name in sorted(environ):
@@ -143,7 +145,8 @@ def from_credentials(own: Path, given: Mapping[str, str], systemd: Path | None) 
             raise ConfigError(f"{path} can be read by other people; run: chmod 600 {path}")
         layer.put(key, _secret(path), f"credential {path}")
     for name, value in given.items():
-        layer.put(CREDENTIAL_FILES[name], value, f"credential {own / name}")
+        if key := _credential(name):
+            layer.put(key, value, f"credential {own / name}")
     for path in _files(systemd) if systemd else ():
         if key := _credential(path.name):
             layer.put(key, _secret(path), f"credential {path}")

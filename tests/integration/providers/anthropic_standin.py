@@ -40,6 +40,8 @@ class StandIn:
     seen: requests of any method and path. key: the only one that is accepted when models are listed.
     """
 
+    path = "/v1/messages"
+
     def __init__(
         self, script: list[Entry] | Path | None = None, journal: Path | None = None, port: int = 0, key: str = ""
     ) -> None:
@@ -54,7 +56,7 @@ class StandIn:
         self._wanted_port = port
         self._answered: dict[int, int] = {}
         app = web.Application(client_max_size=64 * 1024 * 1024, middlewares=[self._count])
-        app.router.add_post("/v1/messages", self._messages)
+        app.router.add_post(self.path, self._messages)
         app.router.add_get("/v1/models", self._models)
         self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
 
@@ -111,16 +113,24 @@ class StandIn:
             if not (request.headers.get("authorization") or request.headers.get("x-api-key")):
                 entry = {"status": 401, "error": "authentication_error"}
             if status := entry.get("status"):
-                return web.json_response(_error(entry.get("error")), status=status, headers=entry.get("headers"))
-            if not body.get("stream"):
-                return web.json_response(_message(entry, body))
-            return await _streamed(request, entry, body)
+                return web.json_response(self.error(entry), status=status, headers=entry.get("headers"))
+            return await self.answer(request, entry, body)
         except (asyncio.CancelledError, ConnectionError) as error:
             self.hangups += 1
             self.left.set()
             if isinstance(error, ConnectionError):  # the client was killed: nothing for a log
                 return web.Response()
             raise
+
+    def error(self, entry: Entry) -> Entry:
+        """The body of an HTTP error."""
+        return _error(entry.get("error"))
+
+    async def answer(self, request: web.Request, entry: Entry, body: Entry) -> web.StreamResponse:
+        """The reply, streamed or whole."""
+        if not body.get("stream"):
+            return web.json_response(_message(entry, body))
+        return await _streamed(request, entry, body)
 
 
 def _error(kind: str | None) -> Entry:
@@ -158,9 +168,7 @@ async def _events(entry: Entry, body: Entry) -> AsyncIterator[Entry]:
         for event in _block(index, {"type": "thinking", "thinking": "", "signature": ""}, "thinking", [thinking]):
             yield event
         index += 1
-    text = entry["reply"]
-    cut = max(1, len(text) // 3)
-    pieces = [text[at : at + cut] for at in range(0, len(text), cut)]
+    pieces = split_reply(entry)
     for number, event in enumerate(_block(index, {"type": "text", "text": ""}, "text", pieces)):
         yield event
         if number != 1:  # 0 opens the block, 1 is the first piece
@@ -177,6 +185,13 @@ async def _events(entry: Entry, body: Entry) -> AsyncIterator[Entry]:
         end = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
         yield {"type": "message_delta", "delta": end, "usage": {"output_tokens": usage["output_tokens"]}}
         yield {"type": "message_stop"}
+
+
+def split_reply(entry: Entry) -> list[str]:
+    """The reply in three pieces or four."""
+    text = entry["reply"]
+    cut = max(1, len(text) // 3)
+    return [text[at : at + cut] for at in range(0, len(text), cut)]
 
 
 def _block(index: int, start: Entry, kind: str, pieces: list[str]) -> list[Entry]:

@@ -11,7 +11,8 @@ from pydantic import SecretStr, ValidationError
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Message, Request
-from kenobot.providers.anthropic import AnthropicSettings, build, plugin, request_payload, retry_after
+from kenobot.providers.anthropic import AnthropicSettings, build, plugin, request_payload
+from kenobot.providers.service import retry_after
 from kenobot.testing.clock import START, ManualClock
 
 _SURROUNDINGS = PluginContext(home=Path("unused"), clock=ManualClock(), bot_name="Kenobot")

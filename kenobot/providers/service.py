@@ -1,0 +1,156 @@
+"""Name the failures of a model's service, and bind its client to its own address."""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from kenobot.core import lazy
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import ConfigError, PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
+
+if TYPE_CHECKING:
+    import httpx2
+
+_KEY_REFUSED = "{service} refused the API key: check it with `kenobot setup`."
+_MALFORMED = (
+    "{service} refused the request: the conversation may be too long for {model}, "
+    "or {model} does not take the configured `effort`."
+)
+_REFUSALS: dict[int, str] = {
+    400: _MALFORMED,
+    401: _KEY_REFUSED,
+    402: "{service} wants to be paid first: add credit to the account of this API key.",
+    403: _KEY_REFUSED,
+    404: "{service} does not know the model {model}: set another `model` for this provider.",
+    413: "The conversation is too long for {service}: start a shorter one.",
+    422: _MALFORMED,
+}
+_REFUSED = "{service} refused the request, and asking again will not help."
+_REDIRECTED = (
+    "{service}'s address sends requests on to another server, and KenoBot does not follow: "
+    "check `base_url` of this provider, and what stands between here and there."
+)
+STATUS_OF: Mapping[str, int] = {
+    "invalid_request_error": 400,
+    "context_length_exceeded": 400,
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "billing_error": 402,
+    "insufficient_quota": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "model_not_found": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "api_error": 500,
+    "server_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""The HTTP status of an error that arrives within a stream, by the service's name of it."""
+_TOO_LONG = (
+    "prompt is too long",
+    "context window",
+    "context limit",
+    "context length",
+    "context size",
+    "context_length_exceeded",
+)
+_ERROR_NAME = lazy.regex(r"[a-z_]{1,60}")
+
+
+class RedirectedAway(Exception):
+    """Raised within a request that a server sends on to another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceErrors:
+    """Compose the errors of one service: the texts hold neither its key nor its own words.
+
+    service, model: their names, as a person knows them.
+    """
+
+    service: str
+    model: str
+
+    def of_status(self, status: int, name: object = "", wait: float | None = None, said: object = "") -> RemoteError:
+        """Return the error of an HTTP status. name: the service's own of it. said: its body, to be searched only."""
+        named = name if isinstance(name, str) and _ERROR_NAME.fullmatch(name) else ""
+        mark = f" ({status} {named})" if named else f" ({status})"
+        if status == 429:
+            return RateLimited(f"{self.service} asks for a pause: its rate limit is reached." + mark, wait)
+        if status >= 500 or status in (408, 409):
+            return Unavailable(f"{self.service} cannot answer right now: try again in a few minutes." + mark, wait)
+        refusal = self._worded(_REFUSALS.get(status, _REFUSED)) + mark
+        return PromptTooLong(refusal) if status == 413 or _is_too_long(status, said) else Rejected(refusal)
+
+    def of_connection(self, error: Exception, seconds: float) -> RemoteError:
+        """Return the error of a request that got no answer. seconds: the longest that one may take."""
+        if any(isinstance(each, RedirectedAway) for each in _causes(error)):
+            return Rejected(self._worded(_REDIRECTED))
+        if isinstance(error, TimeoutError):
+            return Unavailable(f"{self.service} took longer than {seconds:g} seconds to answer.")
+        # Connection errors, the HTTP library's errors and JSON errors within a stream have no base class in common.
+        kind = type(error.__cause__ or error).__name__
+        return Unavailable(f"The connection to {self.service} failed ({kind}): check the network, then try again.")
+
+    def _worded(self, text: str) -> str:
+        return text.format(service=self.service, model=self.model)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _is_too_long(status: int, said: object) -> bool:
+    """Return whether a refusal is about the prompt's length, for which services have no status of its own."""
+    words = str(said or "")[:2000].lower()
+    return status == 400 and any(phrase in words for phrase in _TOO_LONG)
+
+
+def check_key(key: str, service: str) -> str:
+    """Return a key without blanks around it. Raises ConfigError for one that a header cannot carry."""
+    key = key.strip()
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise ConfigError(f"The {service} API key has characters that no key has: copy it again with `kenobot setup`.")
+    return key
+
+
+def well_formed(text: str) -> str:
+    """Replace lone surrogates, which JSON cannot carry."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def retry_after(headers: Mapping[str, str], clock: Clock) -> float | None:
+    """Parse the pause that the server asks for, in seconds; None when it asks for none."""
+    for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = (headers.get(name) or "").strip()
+        try:
+            seconds = float(value) * factor
+        except ValueError:
+            continue
+        if isfinite(seconds) and seconds >= 0:
+            return seconds
+    try:
+        moment = parsedate_to_datetime(headers.get("retry-after") or "")
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - clock.now()).total_seconds())
+
+
+def only_to(home: "httpx2.URL") -> "Callable[[httpx2.Request], Awaitable[None]]":
+    """Return a hook that refuses redirects to another server: the conversation and the key go to `home` alone."""
+    allowed = {(scheme, home.host, home.port) for scheme in (home.scheme, "https")}
+
+    async def check(request: "httpx2.Request") -> None:
+        if (request.url.scheme, request.url.host, request.url.port) not in allowed:
+            raise RedirectedAway
+
+    return check

@@ -1,0 +1,270 @@
+"""The tests that every provider with a model's service behind it must pass, before servers on loopback."""
+
+import asyncio
+import logging
+import traceback
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing
+from typing import Any, Protocol
+
+import pytest
+from llmock.pytest_plugin import LLMock
+
+from kenobot.ports.errors import PromptTooLong, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
+from kenobot.ports.provider import Delta, Request
+from kenobot.testing.provider import collect_deltas, make_request
+from tests.integration.providers.anthropic_standin import Entry, StandIn
+
+CANARY = "sk-canary-0123456789abcdef"
+
+
+class ServiceProvider(Protocol):
+    """A provider that has connections."""
+
+    name: str
+
+    def stream(self, request: Request) -> AsyncIterator[Delta]: ...
+
+    async def aclose(self) -> None: ...
+
+
+Maker = Callable[..., ServiceProvider]
+
+
+def text_of(deltas: list[Delta]) -> str:
+    """The whole reply."""
+    return "".join(delta.text for delta in deltas)
+
+
+async def failure_of(provider: ServiceProvider) -> RemoteError:
+    """The error of a request, which shows neither the key nor the server's words."""
+    with pytest.raises(RemoteError) as caught:
+        await collect_deltas(provider, make_request("hello"))
+    error = caught.value
+    shown = "".join(traceback.format_exception(error))
+    assert CANARY not in shown
+    assert "the stand-in was told to fail" not in shown, "the server's own words are in the traceback"
+    return error
+
+
+class ServiceContract:
+    """Subclass it and override `dialect`, `whole`, `build` and `standin`.
+
+    dialect: llmock's name of the wire format. whole: the stop reason of a whole reply.
+    """
+
+    dialect: str
+    whole: str
+    standin: type[StandIn]
+
+    def build(self, url: str, **settings: Any) -> ServiceProvider:
+        """Build the provider for a server's address, with CANARY as its key."""
+        raise NotImplementedError("override `build`")
+
+    @pytest.fixture
+    async def make(self) -> AsyncIterator[Maker]:
+        """Builds providers for a server's address, and closes them afterwards."""
+        made: list[ServiceProvider] = []
+
+        def build_one(url: str, **settings: Any) -> ServiceProvider:
+            made.append(self.build(url, **settings))
+            return made[-1]
+
+        yield build_one
+        for provider in made:
+            await provider.aclose()
+
+    @pytest.fixture(autouse=True)
+    def _the_key_is_never_logged(self, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+        """Even at the most talkative level of the SDK and its HTTP library."""
+        with caplog.at_level(logging.DEBUG):
+            yield
+            assert CANARY not in caplog.text
+
+    async def test_thinking_is_never_yielded(self, make: Maker) -> None:
+        """What the model thinks is not its answer."""
+        async with self.standin([{"thinking": "secret plans", "reply": "Good morning."}]) as server:
+            deltas = await collect_deltas(make(server.url), make_request("hello"))
+        assert text_of(deltas) == "Good morning."
+
+    async def test_pings_keep_a_slow_answer_alive_until_its_time_is_up(self, make: Maker) -> None:
+        """A server that pings is not silent; the limit for the whole reply still holds."""
+        async with self.standin([{"ping": 0.05, "reply": "thinking"}]) as server:
+            provider = make(server.url, idle_seconds=0.3, total_seconds=0.8)
+            error = await failure_of(provider)
+        assert isinstance(error, Unavailable)
+        assert "longer than 0.8 seconds" in str(error)
+
+    @pytest.mark.parametrize(
+        ("status", "name", "kind", "words"),
+        [
+            (400, "invalid_request_error", Rejected, "conversation may be too long"),
+            (401, "authentication_error", Rejected, "refused the API key"),
+            (402, "billing_error", Rejected, "add credit"),
+            (403, "permission_error", Rejected, "refused the API key"),
+            (404, "not_found_error", Rejected, "does not know the model some-model"),
+            (413, "request_too_large", PromptTooLong, "too long"),
+            (418, "teapot_error", Rejected, "asking again will not help"),
+            (422, "invalid_request_error", Rejected, "refused the request"),
+            (409, "conflict_error", Unavailable, "try again"),
+            (429, "rate_limit_error", RateLimited, "asks for a pause"),
+            (500, "api_error", Unavailable, "try again"),
+            (502, None, Unavailable, "try again"),
+            (503, None, Unavailable, "try again"),
+            (504, "timeout_error", Unavailable, "try again"),
+            (529, "overloaded_error", Unavailable, "try again"),
+        ],
+    )
+    async def test_every_status_is_the_right_error(
+        self, make: Maker, status: int, name: str | None, kind: type[RemoteError], words: str
+    ) -> None:
+        """Each refusal says in one sentence what to do; the request is made once, for the core decides on retries."""
+        async with self.standin([{"status": status, "error": name, "headers": {"retry-after": "3"}}]) as server:
+            error = await failure_of(make(server.url, model="some-model"))
+            assert len(server.requests) == 1
+        assert type(error) is kind
+        assert words in str(error)
+        assert str(status) in str(error)
+        if isinstance(error, RateLimited | Unavailable):
+            assert error.retry_after == 3
+
+    @pytest.mark.parametrize(
+        ("name", "kind"),
+        [
+            ("overloaded_error", Unavailable),
+            ("api_error", Unavailable),
+            ("rate_limit_error", RateLimited),
+            ("invalid_request_error", Rejected),
+            ("something <script> new", Unavailable),
+        ],
+    )
+    async def test_an_error_inside_the_stream_is_the_same_error(
+        self, make: Maker, name: str, kind: type[RemoteError]
+    ) -> None:
+        """It comes under status 200 after half a reply, and counts like one that came at once."""
+        async with self.standin([{"stream_error": name, "reply": "half of it"}]) as server:
+            error = await failure_of(make(server.url))
+        assert type(error) is kind
+        assert "<" not in str(error)
+
+    async def test_a_stream_without_a_stop_reason_is_a_cut_reply(self, make: Maker) -> None:
+        """It looks like an ordinary end, and is none."""
+        async with self.standin([{"stop_reason": None, "reply": "half of it"}]) as server:
+            assert type(await failure_of(make(server.url))) is TruncatedReply
+
+    async def test_silence_is_not_waited_out(self, make: Maker) -> None:
+        """A stream that falls silent is given up after the idle limit."""
+        async with self.standin([{"hang": True}]) as server:
+            assert type(await failure_of(make(server.url, idle_seconds=0.2))) is Unavailable
+
+    async def test_a_server_that_never_answers_is_given_up(self, make: Maker) -> None:
+        """The limits hold before the first byte too."""
+        async with self.standin([{"delay": 60}]) as server:
+            assert type(await failure_of(make(server.url, idle_seconds=0.2))) is Unavailable
+            assert "0.2 seconds" in str(await failure_of(make(server.url, total_seconds=0.2)))
+
+    async def test_a_closed_port_is_unavailable(self, make: Maker) -> None:
+        """Nobody at home is a failure that may pass."""
+        async with self.standin() as server:
+            url = server.url
+        error = await failure_of(make(url))
+        assert type(error) is Unavailable
+        assert "ConnectError" in str(error)
+
+    @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+    async def test_a_redirect_to_another_host_is_refused(self, make: Maker, status: int) -> None:
+        """Neither the conversation nor the key goes to a server that the settings do not name."""
+        async with (
+            self.standin() as elsewhere,
+            self.standin([{"status": status, "headers": {"location": f"{elsewhere.url}/x"}}]) as server,
+        ):
+            error = await failure_of(make(server.url))
+            assert (len(server.requests), elsewhere.seen) == (1, 0)
+        assert type(error) is Rejected
+        assert "another server" in str(error)
+        assert "base_url" in str(error)
+
+    @pytest.mark.parametrize("target", ["//elsewhere.invalid/x", "https://127.0.0.1:1/x", "//[", "\t"])
+    async def test_a_redirect_in_any_spelling_leads_nowhere_else(self, make: Maker, target: str) -> None:
+        """A location without a scheme, another port, or no address at all."""
+        async with self.standin([{"status": 307, "headers": {"location": target}}]) as server:
+            assert isinstance(await failure_of(make(server.url)), Rejected | Unavailable)
+            assert len(server.requests) <= 21
+
+    async def test_a_redirect_within_the_host_is_followed(self, make: Maker) -> None:
+        """A server may move its paths about."""
+        moved: Entry = {"times": 1, "status": 307, "headers": {"location": f"{self.standin.path}?moved"}}
+        async with self.standin([moved, {"reply": "here"}]) as server:
+            assert text_of(await collect_deltas(make(server.url), make_request("hello"))) == "here"
+
+    async def test_cancelling_closes_the_connection(self, make: Maker) -> None:
+        """The cancellation comes through as itself, and the server sees the client leave."""
+        async with self.standin([{"hang": True}]) as server:
+            begun = asyncio.Event()
+
+            async def read() -> None:
+                async for _ in make(server.url).stream(make_request("hello")):
+                    begun.set()
+
+            reader = asyncio.create_task(read())
+            await asyncio.wait_for(begun.wait(), 10)
+            reader.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reader
+            await asyncio.wait_for(server.left.wait(), 10)
+
+    async def test_leaving_early_closes_the_connection(self, make: Maker) -> None:
+        """A reader that has heard enough does not keep the server busy."""
+        async with self.standin([{"hang": True}]) as server:
+            async with aclosing(make(server.url).stream(make_request("hello"))) as stream:  # type: ignore[type-var]
+                await anext(stream)
+            await asyncio.wait_for(server.left.wait(), 10)
+
+    async def test_a_slow_reader_is_not_cancelled_by_the_limit(self, make: Maker) -> None:
+        """The limit is up while the reader works: the reader finishes, and hears of it when it asks for more."""
+        async with self.standin([{"ping": 60}]) as server:
+            stream = make(server.url, total_seconds=0.2).stream(make_request("hello"))
+            assert (await anext(stream)).text
+            await asyncio.sleep(0.3)
+            with pytest.raises(Unavailable):
+                await anext(stream)
+
+    async def test_llmock_understands_us(self, llmock: LLMock, make: Maker) -> None:
+        """An independent server takes the request and its stream is read to the end."""
+        llmock.reply("All is well.")
+        deltas = await collect_deltas(make(llmock.base_url(self.dialect)), make_request("hello"))
+        assert text_of(deltas) == "All is well."
+        assert deltas[-1].stop_reason == self.whole
+
+    @pytest.mark.parametrize(
+        ("fault", "kind"),
+        [
+            (lambda server: server.rate_limit(retry_after=2), RateLimited),
+            (lambda server: server.fail(529, retry_after=2), Unavailable),
+            (lambda server: server.outage(), Unavailable),
+            (lambda server: server.context_overflow(), PromptTooLong),
+            (lambda server: server.disconnect(after_chunks=3), Unavailable),
+            (lambda server: server.corrupt(after_chunks=3), Unavailable),
+            (lambda server: server.truncate(after_chunks=3), TruncatedReply),
+            (lambda server: server.stall(after_chunks=3, seconds=30), Unavailable),
+            (lambda server: server.slow_first_token(30), Unavailable),
+        ],
+        ids=["rate", "529", "outage", "overflow", "disconnect", "corrupt", "truncate", "stall", "slow"],
+    )
+    async def test_every_fault_becomes_a_typed_error(
+        self, llmock: LLMock, make: Maker, fault: Callable[[LLMock], object], kind: type[RemoteError]
+    ) -> None:
+        """HTTP errors and broken streams all come out as ours, at the first attempt."""
+        llmock.reply("one two three four five six seven eight nine ten", times=None)
+        fault(llmock)
+        provider = make(llmock.base_url(self.dialect), idle_seconds=0.3)
+        error = await failure_of(provider)
+        assert type(error) is kind
+        if isinstance(error, RateLimited):
+            assert error.retry_after == 2
+        assert len(llmock.requests) == 1
+        if kind is TruncatedReply:
+            assert (await collect_deltas(provider, make_request("hello")))[-1].stop_reason, (
+                "the core's second try finds a whole reply"
+            )
+        llmock.assert_resilient()

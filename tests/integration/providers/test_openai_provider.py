@@ -1,0 +1,145 @@
+"""The provider of OpenAI's chat API against real servers on loopback: those that speak it, and those that break it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from kenobot.ports.clock import SystemClock
+from kenobot.ports.errors import PromptTooLong, Rejected, Unavailable
+from kenobot.ports.plugin import PluginContext
+from kenobot.ports.provider import Block, Delta, Message, Request, Usage
+from kenobot.providers.openai_compatible import OpenAIProvider, services
+from kenobot.testing.provider import collect_deltas, make_request
+from tests.integration.providers.anthropic_standin import Entry
+from tests.integration.providers.openai_standin import OpenAIStandIn
+from tests.integration.providers.service_contract import CANARY, Maker, ServiceContract, failure_of, text_of
+
+_CONTEXT = PluginContext(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")
+
+
+class TestOpenAI(ServiceContract):
+    """OpenAI's chat API, as OpenAI and those that speak like it have it."""
+
+    dialect = "openai"
+    whole = "stop"
+    standin = OpenAIStandIn
+
+    def build(self, url: str, service: str = "openai", key: str = CANARY, **settings: Any) -> OpenAIProvider:
+        plugin = getattr(services, service)
+        given = {"api_key": SecretStr(key), "base_url": url, "model": "some-model", **settings}
+        provider: OpenAIProvider = plugin.build(plugin.settings(**given), _CONTEXT)
+        return provider
+
+    async def test_a_reply_is_streamed_with_its_end_its_cost_and_its_model(self, make: Maker) -> None:
+        """Text comes in pieces; tokens read from the cache are not counted as read in full."""
+        details = {"cached_tokens": 100, "cache_write_tokens": 20}
+        usage = {"prompt_tokens": 111, "completion_tokens": 7, "total_tokens": 118, "prompt_tokens_details": details}
+        async with OpenAIStandIn([{"reply": "Hola, ¿qué tal? 👋", "usage": usage}]) as server:
+            deltas = await collect_deltas(make(server.url), make_request("hello"))
+        assert text_of(deltas) == "Hola, ¿qué tal? 👋"
+        assert len(deltas) >= 3
+        assert deltas[-1] == Delta(stop_reason="stop", usage=Usage(11, 7, 100, 20), model="some-model")
+
+    @pytest.mark.parametrize(
+        "usage", [None, {"prompt_tokens": 5, "completion_tokens": 2, "prompt_cache_hit_tokens": 3}]
+    )
+    async def test_each_service_counts_in_its_own_way(self, make: Maker, usage: Entry | None) -> None:
+        """One names its cached tokens otherwise, another counts nothing at all."""
+        async with OpenAIStandIn([{"reply": "hello", "usage": usage}]) as server:
+            deltas = await collect_deltas(make(server.url, service="deepseek"), make_request("hello"))
+        assert deltas[-1].usage == (Usage(2, 2, 3, 0) if usage else Usage())
+
+    async def test_the_request_is_what_the_api_expects(self, make: Maker) -> None:
+        """One system message, neighbours merged, blank text left out, and no tuning but what is configured."""
+        request = Request(
+            system=(Block("be kind"), Block("these are the tags", cache=True)),
+            messages=(
+                Message("user", (Block("hello"), Block(" "))),
+                Message("user", (Block("are you there?"),)),
+                Message("assistant", (Block("yes"),)),
+                Message("user", (Block("good"),)),
+            ),
+            max_tokens=99,
+        )
+        async with OpenAIStandIn() as server:
+            await collect_deltas(make(server.url), request)
+            await collect_deltas(make(server.url, effort="low", extra={"temperature": 0.5}), request)
+            await collect_deltas(make(server.url, service="mistral"), request)
+            first, second, third = server.requests
+            assert server.headers[0]["authorization"] == f"Bearer {CANARY}"
+        said = [
+            {"role": "system", "content": "be kind\n\nthese are the tags"},
+            {"role": "user", "content": "hello\n\nare you there?"},
+            {"role": "assistant", "content": "yes"},
+            {"role": "user", "content": "good"},
+        ]
+        same = {"model": "some-model", "stream": True, "messages": said}
+        counted = {**same, "max_completion_tokens": 99, "stream_options": {"include_usage": True}}
+        assert first == counted
+        assert second == {**counted, "reasoning_effort": "low", "temperature": 0.5}
+        assert third == {**same, "max_tokens": 99}
+
+    async def test_nothing_of_one_service_reaches_another(self, make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A server without a key gets none, and no account of OpenAI's that stands in the environment."""
+        for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_BASE_URL"):
+            monkeypatch.setenv(name, "sk-of-the-environment")
+        async with OpenAIStandIn([{"status": 503}]) as server:
+            await failure_of(make(server.url, service="ollama", key=""))
+            assert "authorization" not in server.headers[0]
+            assert "sk-of-the-environment" not in str(server.headers[0])
+
+    @pytest.mark.parametrize(
+        "thought", ["<think>secret plans</think>", "\n<think>\nsecret\n</think>\n\n", "<think></think>\n\n"]
+    )
+    async def test_thoughts_between_tags_are_no_answer(self, make: Maker, thought: str) -> None:
+        """Local servers pass them on in the text; the tags may be cut in two."""
+        async with OpenAIStandIn([{"reply": f"{thought}Good morning."}]) as server:
+            assert text_of(await collect_deltas(make(server.url), make_request("hello"))) == "Good morning."
+
+    @pytest.mark.parametrize("answer", ["<thinking aloud> is fun", "a <think> b </think> c", "<thi", "  <"])
+    async def test_what_only_looks_like_a_thought_is_answered(self, make: Maker, answer: str) -> None:
+        """Nothing of an answer is lost."""
+        async with OpenAIStandIn([{"reply": answer}]) as server:
+            assert text_of(await collect_deltas(make(server.url), make_request("hello"))) == answer
+
+    async def test_a_refusal_is_one(self, make: Maker) -> None:
+        """OpenAI says it in a field of its own, and ends as if all were well."""
+        async with OpenAIStandIn([{"refusal": "I will not."}]) as server:
+            deltas = await collect_deltas(make(server.url), make_request("hello"))
+        assert (text_of(deltas), deltas[-1].stop_reason) == ("", "refusal")
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            "This model's maximum context length is 8192 tokens",
+            "the request exceeds the available context size, try increasing it",
+        ],
+    )
+    async def test_a_prompt_that_does_not_fit_is_known_as_one(self, make: Maker, message: str) -> None:
+        """Each server says it in words of its own, so that the core can try a shorter one."""
+        refusal: Entry = {"status": 400, "error": "invalid_request_error", "message": message}
+        async with OpenAIStandIn([refusal]) as server:
+            assert type(await failure_of(make(server.url))) is PromptTooLong
+
+    async def test_an_empty_account_is_not_a_busy_one(self, make: Maker) -> None:
+        """OpenAI says it under the status of a rate limit, and asking again would not help."""
+        async with OpenAIStandIn([{"status": 429, "error": "insufficient_quota"}]) as server:
+            error = await failure_of(make(server.url))
+        assert type(error) is Rejected
+        assert "add credit" in str(error)
+
+    async def test_a_web_page_is_no_model(self, make: Maker) -> None:
+        """A wrong address or a captive portal answers with one, under status 200."""
+        async with OpenAIStandIn([{"page": "<html><body>Welcome to our hotel</body></html>"}]) as server:
+            error = await failure_of(make(server.url))
+        assert type(error) is Unavailable
+        assert "base_url" in str(error)
+
+    async def test_the_models_of_a_server_are_listed(self) -> None:
+        """In the server's order."""
+        async with OpenAIStandIn(models=("llama3.2:3b", "qwen3:8b")) as server:
+            provider = self.build(server.url)
+            assert await provider.models() == ("llama3.2:3b", "qwen3:8b")
+            await provider.aclose()
