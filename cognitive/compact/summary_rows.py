@@ -121,8 +121,7 @@ def working_notes_by_chat(connection: Connection, reach: Scopes, limit: int) -> 
 
 def last_scope_of(connection: Connection, chat: str) -> str:
     """The scope to which memory wrote what was said last in a chat; "" before anything was."""
-    rows = conversation.iterate_messages(connection, chat.removeprefix("chat:"), newest_first=True)
-    return next((row.scope for row in rows if row.scope), "")
+    return conversation.last_scope(connection, chat.removeprefix("chat:"))
 
 
 def open_items(connection: Connection, scope: str, limit: int) -> list[Record]:

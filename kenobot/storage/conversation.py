@@ -254,6 +254,13 @@ def iterate_messages(
     return _messages(connection, f"{where} DESC" if newest_first else where, session, after, before)
 
 
+def last_scope(connection: Connection, session: str) -> str:
+    """Read the scope to which memory wrote what was said last in a conversation; "" before anything was."""
+    sql = "SELECT scope FROM message WHERE session = ? AND scope != '' ORDER BY id DESC LIMIT 1"
+    row = connection.execute(sql, (session,)).fetchone()
+    return str(row[0]) if row else ""
+
+
 def messages_containing(
     connection: Connection, scope: str, session: str, pieces: Sequence[str], limit: int
 ) -> Iterator[MessageRow]:

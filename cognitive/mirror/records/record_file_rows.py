@@ -67,6 +67,14 @@ def row_at(connection: Connection, path: str) -> RecordFileRow | None:
     return _row(row) if row else None
 
 
+def rows_of_records_at(connection: Connection, paths: Iterable[str]) -> list[RecordFileRow]:
+    """Query the noted files among `paths` that memory wrote and whose record is still there."""
+    rows = [row for path in paths if (row := row_at(connection, path)) is not None and row.digest]
+    sql = f"SELECT id FROM record WHERE id {store.AMONG}"
+    there = {number for (number,) in connection.execute(sql, (json.dumps([row.record for row in rows]),))}
+    return [row for row in rows if row.record in there]
+
+
 def known_stamps(connection: Connection, folders: Sequence[str]) -> dict[str, dict[str, FileStamp]]:
     """Query the stamps of the noted files of some folders, by folder and name."""
     sql = "SELECT name, mtime, size, inode FROM record_file WHERE folder = ?"
@@ -105,6 +113,14 @@ def save_row(connection: Connection, row: RecordFileRow) -> None:
 def save_rows(connection: Connection, rows: Iterable[RecordFileRow]) -> None:
     for row in rows:
         save_row(connection, row)
+
+
+def save_stamps(connection: Connection, rows: Iterable[RecordFileRow]) -> None:
+    """Note other stamps of files whose text has not changed."""
+    connection.executemany(
+        "UPDATE record_file SET mtime = ?, size = ?, inode = ? WHERE folder = ? AND name = ? AND digest = ?",
+        [(*row.stamp, row.folder, row.name, row.digest) for row in rows],
+    )
 
 
 def drop_row(connection: Connection, path: str) -> None:

@@ -34,6 +34,7 @@ from kenobot.storage.database import Database
 from kenobot.storage.disk import FileStamp, PendingFile, ReadResult
 
 _FOLDERS_AT_ONCE = 16
+_READ_AT_ONCE = 64  # files
 _MOST_LEFT_ALONE = 200  # files; the oldest is looked at again
 _MOST_RECENT_FOLDERS = 64
 
@@ -167,9 +168,27 @@ class RecordFiles(FileSync[EditOutcome]):
 
     async def _take_edits(self, look: _Look) -> int:
         changed, look.changed = look.changed, []
+        if len(changed) > 1:
+            changed = await self._without_moved(changed)
         folder = changed[0].rpartition("/")[0] if changed else ""
         async with self.intake.announced(folder, len(changed), self._limits.large_from):
             return sum([await self._reconcile(path) for path in changed])
+
+    async def _without_moved(self, changed: Sequence[str]) -> list[str]:
+        """Note anew the files of which only the stamps have changed, as in a home that was copied; the other paths."""
+        left: list[str] = []
+        for start in range(0, len(changed), _READ_AT_ONCE):
+            some = changed[start : start + _READ_AT_ONCE]
+            noted = await self._database.read(partial(record_file_rows.rows_of_records_at, paths=some))
+            same = await asyncio.to_thread(_same_texts, self._root, noted)
+            if same:
+                await self._database.write_soon(partial(record_file_rows.save_stamps, rows=same))
+            known = {row.path for row in same}
+            for path in known:
+                self._problems.pop(path, None)
+                self._seen.pop(path, None)
+            left += [path for path in some if path not in known]
+        return left
 
     async def _take_missing(self, look: _Look) -> int:
         """Forget what was deleted; what is lost, is no fact's file, or was forgotten before is written again."""
@@ -327,6 +346,17 @@ class RecordFiles(FileSync[EditOutcome]):
         if path not in self._seen:
             self._again.add(plan.record)
         return touched
+
+
+def _same_texts(root: Path, noted: Sequence[RecordFileRow]) -> list[RecordFileRow]:
+    """Select the files that stand as they were noted, each with the stamp that it has now. Blocks, for threads."""
+    there = disk.read_still(root, [row.path for row in noted])
+    rows = [(row, *there[row.path]) for row in noted if row.path in there]
+    return [
+        replace(row, stamp=stamp)
+        for row, stamp, text in rows
+        if record_format.is_written_as(text, row.digest, row.line_ending)
+    ]
 
 
 @lru_cache(maxsize=256)

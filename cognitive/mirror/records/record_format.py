@@ -124,6 +124,12 @@ def parse(text: str) -> RecordFile:
     )
 
 
+def is_written_as(text: str, digest: str, line_ending: LineEnding) -> bool:
+    """Return whether a file is, to the letter, the one of ours that was noted with this checksum."""
+    marked = f"\nchecksum: {digest}\n" in front_matter.normalize_newlines(text)
+    return marked and file_checksum(text) == digest and front_matter.line_ending_of(text) == line_ending
+
+
 def file_checksum(text: str) -> str:
     """Compute the checksum of a file, whatever its line ends."""
     return _sum(front_matter.normalize_newlines(text))

@@ -3,12 +3,14 @@
 import json
 import os
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kenobot.cognitive.mirror.records import record_file_rows
+from kenobot.cognitive.mirror.records.record_files import RecordFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.control import FilesPolicy
 from kenobot.cognitive.store.events import add_event
@@ -301,6 +303,48 @@ async def test_a_glance_is_as_cheap_however_full_a_folder_is(tmp_path: Path, mon
         monkeypatch.undo()
         os.utime(house.root / max(house.cards().values()), ns=(1, 1))
         await house.tree.sync_in("c")
+
+
+async def test_a_copied_home_notes_its_files_anew_and_takes_in_only_what_was_edited(
+    cards: CardHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files with other stamps and the same text cost no transaction each, and hide no edit among them."""
+    records = [await cards.learn(f"fact {n * 7919}") for n in range(20)]
+    await cards.tree.start()
+    paths = cards.cards()
+    for path in paths.values():
+        copy = cards.root / f"{path}.copy"
+        shutil.copy(cards.root / path, copy)
+        copy.replace(cards.root / path)
+    cards.write(paths[records[3]], cards.text(paths[records[3]]).replace("\nfact ", "\nmy own fact "))
+    taken: list[str] = []
+    reconcile = RecordFiles._reconcile
+
+    async def counted(self: RecordFiles, path: str) -> int:
+        taken.append(path)
+        return await reconcile(self, path)
+
+    monkeypatch.setattr(RecordFiles, "_reconcile", counted)
+    assert await cards.sync() == 1
+    assert taken == [paths[records[3]]]
+    assert [record.text for record in await cards.everything() if "my own" in record.text]
+    assert not cards.tree.record_files.has_changes("c")
+    assert await cards.sync() == 0
+    assert taken == [paths[records[3]]]
+
+
+async def test_an_edit_of_a_checksum_or_of_a_line_end_alone_is_looked_at(cards: CardHouse) -> None:
+    """A file whose text is as it was noted but for these is no copy of ours."""
+    for n in range(3):
+        await cards.learn(f"fact {n * 7919}")
+    await cards.tree.start()
+    first, second, *_ = cards.cards().values()
+    cards.write(first, re.sub("checksum: .*", "checksum: c0", cards.text(first)))
+    (cards.root / second).write_bytes(cards.text(second).replace("\n", "\r\n").encode())
+    await cards.sync()
+    assert "checksum: c0\n" not in cards.text(first)
+    assert b"\r\n" in (cards.root / second).read_bytes()
+    assert (await cards.database.read(lambda c: record_file_rows.row_at(c, second))).line_ending == "\r\n"  # type: ignore[union-attr]
 
 
 async def test_what_is_known_of_cards_is_bounded(cards: CardHouse) -> None:
