@@ -1,6 +1,7 @@
 """Datasets of recall: conversations and notes with questions, and for each what of them answers it.
 
-Three forms are read: LoCoMo's JSON, LongMemEval's JSON, and lines of JSON as our own sets have them.
+Four forms are read: LoCoMo's JSON, LongMemEval's JSON, JSON of chats of a person with an assistant, and lines of JSON
+as our own sets have them.
 """
 
 import json
@@ -26,6 +27,8 @@ _LONGMEMEVAL_TIMES = ("%Y/%m/%d (%a) %H:%M", "%Y/%m/%d")
 _TURN = lazy.regex(r"D\d+:\d+")
 _FEW = 14  # notes of a small memory, and questions of each kind that it does not answer
 _LATER = timedelta(hours=1)  # a question comes so long after the last of what it is asked of, where nothing says when
+
+_ROLES: Mapping[str, Literal["user", "assistant"]] = {"user": "user", "assistant": "assistant"}
 
 JsonRow = Mapping[str, object]
 
@@ -84,7 +87,7 @@ def load(name: str) -> list[Conversation]:
         raise ConfigError(f"{name} cannot be read: {error}.") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(
-            f"{name} is neither LoCoMo's JSON, nor LongMemEval's, nor lines of our own: {error}"
+            f"{name} is neither JSON of LoCoMo, LongMemEval or chats with an assistant, nor lines of our own: {error}"
         ) from error
 
 
@@ -174,12 +177,15 @@ def _first(conversations: Sequence[Conversation], limit: int) -> Iterator[Conver
             yield replace(each, questions=asked)
 
 
-# ── LoCoMo and LongMemEval ───────────────────────────────────────────────────────────────────────────────────────
+# ── LoCoMo, LongMemEval and chats with an assistant ──────────────────────────────────────────────────────────────
 
 
 def _document(data: object) -> list[Conversation]:
     rows: list[dict[str, object]] = data if isinstance(data, list) else [data]  # type: ignore[list-item]
-    return [_longmemeval(row) if "haystack_sessions" in row else _locomo(row) for row in rows]
+    return [
+        _longmemeval(row) if "haystack_sessions" in row else _assistant_chat(row) if "turns" in row else _locomo(row)
+        for row in rows
+    ]
 
 
 def _locomo(row: Mapping[str, object]) -> Conversation:
@@ -235,6 +241,22 @@ def _longmemeval(row: Mapping[str, object]) -> Conversation:
         "en",
     )
     return Conversation(str(name), tuple(units), (asked,))
+
+
+def _assistant_chat(row: JsonRow) -> Conversation:
+    """A private chat of a person with an assistant that answers at length, such as BEAM's; times are ISO 8601."""
+    name, said, asked = str(row["id"]), row["turns"], row["questions"]
+    assert isinstance(said, list) and isinstance(asked, list), "no turns or no questions"
+    units = tuple(Passage(str(turn["id"]), turn["text"], _iso(turn["at"]), role=_ROLES[turn["role"]]) for turn in said)
+    questions = tuple(
+        Question(each["id"], each["question"], each["category"], _strings(each["evidence"]), _iso(each["asked_at"]))
+        for each in asked
+    )
+    return Conversation(name, units, questions)
+
+
+def _iso(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)
 
 
 def _moment(text: object, forms: Sequence[str]) -> datetime:

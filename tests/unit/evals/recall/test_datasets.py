@@ -39,6 +39,30 @@ LONGMEMEVAL = {
     ],
     "answer_session_ids": ["late"],
 }
+LATER = "2024-04-26T05:56:00+00:00"
+ASSISTANT = {
+    "id": "chat-1",
+    "turns": [
+        {"id": "0", "role": "user", "at": "2024-03-15T10:00:00+01:00", "text": "Plan my sprint"},
+        {"id": "1", "role": "assistant", "at": "2024-03-15T09:01:00+00:00", "text": "Of course"},
+    ],
+    "questions": [
+        {
+            "id": "q",
+            "category": "plan",
+            "question": "What?",
+            "asked_at": LATER,
+            "evidence": ["0"],
+        },
+        {
+            "id": "n",
+            "category": "abstention",
+            "question": "Who?",
+            "asked_at": LATER,
+            "evidence": [],
+        },
+    ],
+}
 
 
 def _load(folder: Path, data: object) -> list[datasets.Conversation]:
@@ -72,6 +96,16 @@ def test_a_question_of_longmemeval_without_an_answer_has_no_gold(tmp_path: Path)
     """Its name says so."""
     (conversation,) = _load(tmp_path, [{**LONGMEMEVAL, "question_id": "q1_abs"}])
     assert (conversation.questions[0].gold, conversation.questions[0].category) == ((), "nothing")
+
+
+def test_a_chat_with_an_assistant_gives_turns_by_role_and_questions_with_and_without_an_answer(tmp_path: Path) -> None:
+    """It is private: nobody is named, and times are told in UTC."""
+    (conversation,) = _load(tmp_path, [ASSISTANT])
+    assert [(unit.key, unit.role, unit.who, unit.at.hour) for unit in conversation.passages] == [
+        ("0", "user", "", 9),
+        ("1", "assistant", "", 9),
+    ]
+    assert [(q.id, q.gold, q.at.month) for q in conversation.questions] == [("q", ("0",), 4), ("n", (), 4)]
 
 
 def test_what_ships_is_as_large_as_promised() -> None:

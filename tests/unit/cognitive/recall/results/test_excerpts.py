@@ -111,6 +111,23 @@ async def test_secrets_in_the_talk_are_blotted_out(memory: Memory) -> None:
     assert "A1b2" not in line
 
 
+@pytest.mark.parametrize("before", range(500, 1300, 53))
+async def test_a_secret_where_an_excerpt_is_cut_is_not_shown_in_part(memory: Memory, before: int) -> None:
+    """Wherever the cut falls: half a key is half a secret."""
+    key = "sk-ant-api03-" + "A1b2" * 40
+    await memory.say("greenhouse " + "x" * before + f" {key} and so on", 1, answer="Got it.")
+    assert "A1b2" not in "".join(await _quoted(memory, "what about the greenhouse?"))
+
+
+async def test_long_turns_share_the_room_so_that_as_many_are_shown_as_may_be(memory: Memory) -> None:
+    """Each is cut shorter, rather than that the last ones are left out."""
+    for number in range(12):
+        await memory.say(f"veranda {number} " + "and so on and on " * 200, number)
+    pack = await memory.recall("veranda", budget=800, excerpt_limit=10)
+    assert len(pack.excerpts) == 10
+    assert pack.tokens <= 800
+
+
 async def test_excerpts_stay_within_the_budget(memory: Memory) -> None:
     """A long turn is cut, and there are few."""
     for number in range(9):
