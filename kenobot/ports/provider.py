@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 Role = Literal["user", "assistant"]
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
@@ -162,6 +162,15 @@ class Provider(Protocol):
 
         Raises RateLimited, Unavailable, Rejected. A stream that ends without a stop reason is a failed turn.
         """
+        ...
+
+
+@runtime_checkable
+class ListsModels(Protocol):
+    """A provider whose service tells which models it offers."""
+
+    async def models(self) -> tuple[str, ...]:
+        """List their names, in the service's order. Raises RemoteError."""
         ...
 
 

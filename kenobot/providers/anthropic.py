@@ -87,6 +87,15 @@ class AnthropicProvider:
             raise TruncatedReply("The answer from Anthropic broke off before its end.")
         yield Delta(stop_reason=end.stop_reason, usage=end.usage, model=end.model)
 
+    async def models(self) -> tuple[str, ...]:
+        """List the models that the key may use, the newest first. Raises RemoteError."""
+        try:
+            async with asyncio.timeout(self._settings.total_seconds):
+                page = await self._client.models.list(limit=100)
+        except Exception as error:
+            raise self._translated(error) from None
+        return tuple(model.id for model in page.data)
+
     async def aclose(self) -> None:
         """Close the connections. The provider cannot be used after this."""
         await self._client.close()

@@ -1,0 +1,94 @@
+"""`kenobot models` before a server on loopback: what it offers, and what its model can do."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from kenobot.cli import main
+from tests.integration.providers.anthropic_standin import Entry
+from tests.integration.providers.openai_standin import OpenAIStandIn
+
+_NUMBERS = " ".join(["number"] * 80)
+_GOOD: list[Entry] = [
+    {"match": "boiler", "reply": "<memory>The boiler was serviced on 3 May</memory>Noted."},
+    {"match": "numbers", "reply": _NUMBERS},
+    {"reply": "Hello!"},
+]
+
+
+async def _run(home: Path, *words: str) -> int:
+    """The command runs an event loop of its own."""
+    return await asyncio.to_thread(main, ["--home", str(home), "models", *words])
+
+
+@pytest.fixture
+def environ(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An English terminal and no key."""
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    return monkeypatch
+
+
+async def test_the_models_of_a_named_service_are_listed_without_a_configured_one(
+    tmp_path: Path, environ: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A person who has only started Ollama learns what to write into the settings."""
+    async with OpenAIStandIn(models=("llama3.2:3b", "qwen3:8b")) as server:
+        environ.setenv("KENOBOT_PROVIDERS__OLLAMA__BASE_URL", server.url)
+        environ.setenv("KENOBOT_PROVIDERS__OLLAMA__API_KEY", "x")
+        environ.setenv("KENOBOT_PROVIDERS__OLLAMA__MODEL", "qwen3:8b")
+        assert await _run(tmp_path, "ollama") == 0
+        assert [line.split() for line in capsys.readouterr().out.splitlines()[1:]] == [
+            ["ollama", "llama3.2:3b"],
+            ["ollama", "*", "qwen3:8b"],
+        ]
+        assert await _run(tmp_path, "--json") == 0
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert rows[1] == {"provider": "ollama", "model": "qwen3:8b", "configured": True}
+
+
+async def test_a_model_is_tried_and_what_does_not_work_is_named(
+    tmp_path: Path, environ: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model that answers but does not write tags would remember nothing: that is said before it is relied on."""
+    environ.setenv("KENOBOT_PROVIDERS__COMPATIBLE__API_KEY", "x")
+    async with OpenAIStandIn(_GOOD) as server:
+        environ.setenv("KENOBOT_PROVIDERS__COMPATIBLE__BASE_URL", server.url)
+        assert await _run(tmp_path, "test", "compatible:some") == 0
+        assert capsys.readouterr().out.count("good") == 3
+        assert {request["model"] for request in server.requests} == {"some"}
+        server.script = [_GOOD[1], {"reply": "Noted."}]
+        assert await _run(tmp_path, "test", "compatible:some", "--json") == 1
+        problems = [json.loads(line)["problem"] for line in capsys.readouterr().out.splitlines()]
+        assert [bool(problem) for problem in problems] == [False, True, False]
+        assert "<memory>" in problems[1]
+
+
+async def test_a_service_out_of_reach_is_said_in_one_line(
+    tmp_path: Path, environ: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With an exit code that a script can tell from success."""
+    async with OpenAIStandIn() as server:
+        url = server.url
+    environ.setenv("KENOBOT_PROVIDERS__OLLAMA__BASE_URL", url)
+    assert await _run(tmp_path, "ollama") == 1
+    assert "connection to Ollama failed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "No configured service lists models"),
+        (["offline"], "no models to choose from"),
+        (["nonesuch"], 'no provider called "nonesuch"'),
+        (["a", "b"], "Write `kenobot models`"),
+    ],
+)
+async def test_what_cannot_be_listed_is_said(
+    words: list[str], said: str, tmp_path: Path, environ: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What to write instead, too."""
+    environ.delenv("ANTHROPIC_API_KEY", raising=False)
+    assert await _run(tmp_path, *words) in (1, 2, 78)
+    assert said in capsys.readouterr().err
