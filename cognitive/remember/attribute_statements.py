@@ -25,7 +25,7 @@ _SHAPES = tuple(
     for pattern in patterns
 )
 _TOLD_BY = lazy.regex(
-    r"\b(?:is|am|es|lives?|resides?|moved|based|works?|viv[eo]|resid[eo]|mud\w+|trabaj[ao]|llam[ao]|tiene|tengo)\b"
+    r"\b(?:is|am|es|lives?|living|resides?|moved|based|works?|viv[eo]|vivimos|resid[eo]|residimos|mud\w+|trabaj[ao]|llam[ao]|tiene|tengo)\b"
 )
 _PLACES = frozenset({"residence", "employer"})
 _PEOPLE = frozenset(

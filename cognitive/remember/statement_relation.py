@@ -31,6 +31,7 @@ _GOING_ON = word_set("statement_going_on")
 _CONDITIONS = word_set("statement_conditions")
 _DATES = word_set("statement_dates")
 _NUMBERS = word_set("statement_numbers")
+_HOLDING = frozenset("is are am be es son ser and y e to of de from a at in en".split())
 _HEAD_END = lazy.regex(r"[,;:.。，；]\s|\s(?:because|porque|since|ya que)\s", re.IGNORECASE)
 _WORD = lazy.regex(r"[^\W\d_][\w'’.+#-]*")
 _CODE = lazy.regex(r"[+#]")
@@ -175,11 +176,26 @@ def repeat_veto(old: str, new: str, *, read: bool) -> str:
     if one.conditions != other.conditions:
         return "they differ in a condition"
     firsts = {one.first, other.first} - {""} - _LIGHT - _OWNER  # words that begin the texts and may be names
-    if one.names != other.names or len(firsts) == 2:
+    # A name that begins one of them stands within the other.
+    here, there = one.names | ({one.first} & other.names), other.names | ({other.first} & one.names)
+    if here != there or len(firsts) == 2:
         return "they differ in a name"
     if (one.caseless or other.caseless) and not same_words(one, other):
         return "they differ in words of a script without capitals"
     return ""
+
+
+def is_rearranged(old: str, new: str) -> bool:
+    """Return whether two statements have the same words in another order: who flies from here to there, and back.
+
+    What only begins with its other half says the same: the hint is a whale, a whale is the hint.
+    """
+    one, other = _weighty(parse_statement(old)), _weighty(parse_statement(new))
+    if any(one[at:] + one[:at] == other for at in range(len(one))):
+        return False
+    names = parse_statement(old).names | parse_statement(new).names
+    rest = [sorted(word for word in words if fold(word) not in names) for words in (one, other)]
+    return (len(names) > 1 and rest[0] == rest[1]) or (len(one) > 2 and sorted(one) == sorted(other))
 
 
 def is_richer(old: str, new: str) -> bool:
@@ -202,6 +218,11 @@ def _tokens(text: str) -> list[str]:
         else:
             found.append(token)
     return found
+
+
+def _weighty(statement: Statement) -> tuple[str, ...]:
+    """The words of a statement without those that only hold it together."""
+    return tuple(word for word in statement.content if fold(word) not in _HOLDING)
 
 
 def _head(text: str) -> str:

@@ -1,7 +1,8 @@
 """Join entities in fragments: records about two spellings of one name, or about a name and its alias.
 
-Only what is surely one is joined: the same letters and digits, or an alias of one subject alone. Names that are merely
-near, Jane Roe and Jane Rowe, are proposed to the owner; another digit or script is another name.
+Only what is surely one is joined: the same letters and digits, an alias of one subject alone, or the first name of a
+person beside the one fuller name that begins with it. Names that are merely near, Jane Roe and Jane Rowe, are proposed
+to the owner; another digit or script is another name.
 """
 
 import unicodedata
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from kenobot.cognitive.sleep import pass_rows
+from kenobot.cognitive.sleep.consolidate import people
 from kenobot.cognitive.sleep.plan.changes import Change, ProposeChange, UpdateRecord
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
@@ -18,6 +20,7 @@ from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, normalize_name
+from kenobot.cognitive.text.words import fold
 
 _KIND = "merge_entities"
 _AT_ONCE = 200  # records of one change
@@ -36,6 +39,11 @@ def plan(view: NightView) -> Iterator[Change]:
         for old, new in sorted(heads.items()):
             yield from rename_subject(view, scope, old, new)
         left = {name: count for name, count in names.items() if name not in heads}
+        sure, may_be_one = people.fuller_names(view, scope, left)
+        for old, new in sorted(sure.items()):
+            yield from rename_subject(view, scope, old, new)
+        left = {name: count for name, count in left.items() if name not in sure}
+        proposals += [(-min(left[one], left[other]), scope, one, other) for one, other in may_be_one]
         for one, other in similar_names(left, view.policy.consolidation.min_name_letters):
             proposals.append((-min(left[one], left[other]), scope, one, other))
     yield from _proposed(view, sorted(proposals))
@@ -44,7 +52,9 @@ def plan(view: NightView) -> Iterator[Change]:
 def rename_subject(view: NightView, scope: str, old: str, new: str) -> Iterator[Change]:
     """File everything about subject `old` of a scope under `new`."""
     same = normalize_name(old).replace("-", "") == normalize_name(new).replace("-", "")
-    reason = "it is the same name, written otherwise" if same else "it is known to go by that name"
+    first = fold(new).startswith(f"{fold(old)} ")
+    reason = "it is the first name of one person" if first else "it is known to go by that name"
+    reason = "it is the same name, written otherwise" if same else reason
     about = pass_rows.ids_about(view.connection, scope, old)
     for start in range(0, len(about), _AT_ONCE):
         chunk = about[start : start + _AT_ONCE]
@@ -115,7 +125,7 @@ def _proposed(view: NightView, pairs: Sequence[tuple[int, str, str, str]]) -> It
         key = f"{_KIND}:{scope}:{one}:{other}"
         if left > 0 and not proposal_store.was_proposed(view.connection, key):
             left -= 1
-            yield Change("proposed", "two names differ in one letter", (_proposal(view, key, scope, one, other),))
+            yield Change("proposed", "two names may be one", (_proposal(view, key, scope, one, other),))
 
 
 def _proposal(view: NightView, key: str, scope: str, one: str, other: str) -> ProposeChange:

@@ -11,7 +11,7 @@ from typing import Literal
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.attribute_statements import read_attribute
 from kenobot.cognitive.remember.conflicts import is_single_valued, word_weight
-from kenobot.cognitive.remember.statement_relation import parse_statement, relation, repeat_veto
+from kenobot.cognitive.remember.statement_relation import is_rearranged, parse_statement, relation, repeat_veto
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import RecordPair
 from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
@@ -19,7 +19,7 @@ from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView
 from kenobot.cognitive.sleep.plan.texts import system_prompt
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import normalize_name, same_value
-from kenobot.cognitive.text.similarity import topic_words
+from kenobot.cognitive.text.similarity import similarity, topic_words
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 from kenobot.ports.memory import Relation
@@ -28,7 +28,10 @@ PairRelation = Literal["repeat", "contradiction", "independent", "open"]
 """open: the rules do not tell, and there is no verdict."""
 
 # Besides what `meaning` leaves out, these can be left out of a statement, and it says the same.
-_EMPTY = frozenset("is are am be es son ser and y e to of de".split())
+_EMPTY = frozenset(
+    "is are am be es son ser and y e to of de my our mi mis se name called named nombre llama llaman llamado "
+    "llamada".split()
+)
 _ENDS = " .!?…。！？"
 _SHORTEST = 2  # letters of a word of a line that do not count
 _FIRM = 4  # words that two lines must share before one more counts as a detail
@@ -65,11 +68,11 @@ def classify_pair(pair: RecordPair, verdict: Relation | None, policy: Policy) ->
         return "repeat" if one.day == other.day and has_same_words(one.text, other.text) else "independent"
     if verdict == "repeat":
         return "repeat" if not repeat_veto(one.text, other.text, read=True) else "independent"
-    near = (
-        pair.by_meaning
-        and pair.nearness >= policy.consolidation.duplicate_from
-        and not repeat_veto(one.text, other.text, read=False)
+    near = pair.by_meaning and pair.nearness >= policy.consolidation.duplicate_from
+    near = near or (
+        pair.meaning >= policy.consolidation.reworded_from and have_alike_words(one.text, other.text, policy)
     )
+    near = near and not repeat_veto(one.text, other.text, read=False) and not is_rearranged(one.text, other.text)
     if near or words == "repeat" or _same_frame(one, other) or has_same_words(one.text, other.text):
         return "repeat"
     if one.tier == other.tier == "core" and _with_a_word_more(
@@ -77,6 +80,24 @@ def classify_pair(pair: RecordPair, verdict: Relation | None, policy: Policy) ->
     ):
         return "repeat"
     return "independent" if repeat_veto(one.text, other.text, read=True) else "open"
+
+
+def have_alike_words(one: str, other: str, policy: Policy) -> bool:
+    """Return whether nearly all that the shorter of two texts is about stands in the longer one."""
+    return similarity(one, other) >= policy.consolidation.duplicate_from
+
+
+def says_the_same_as_a_third(pair: RecordPair, policy: Policy) -> bool:
+    """Return whether two records that each say the same as a third do so as well, as far as nothing tells otherwise."""
+    one, other = pair.one, pair.other
+    return (
+        one.form == other.form == "note"
+        and may_be_duplicates(one, other, policy)
+        and have_alike_words(one.text, other.text, policy)
+        and relation(one.text, other.text) != "contradiction"
+        and not repeat_veto(one.text, other.text, read=False)
+        and not is_rearranged(one.text, other.text)
+    )
 
 
 def may_be_duplicates(one: Record, other: Record, policy: Policy) -> bool:
@@ -99,9 +120,12 @@ def may_be_duplicates(one: Record, other: Record, policy: Policy) -> bool:
 
 
 def has_same_words(one: str, other: str) -> bool:
-    """Return whether two texts have the same words in the same order, but for case, marks and stop words."""
+    """Return whether two texts have the same words in the same order, but for case, marks and stop words.
+
+    Either half may come first: "Ana is my sister" and "my sister is called Ana".
+    """
     a, b = _bare(one), _bare(other)
-    return bool(a) and a == b and not repeat_veto(one, other, read=False)
+    return any(a[at:] + a[:at] == b for at in range(len(a))) and not repeat_veto(one, other, read=False)
 
 
 def jaccard(one: str, other: str) -> float:
@@ -115,7 +139,8 @@ def _line_words(line: str) -> set[str]:
 
 
 def _bare(text: str) -> tuple[str, ...]:
-    return tuple(word for word in parse_statement(text).content if fold(word) not in _EMPTY)
+    words = (word.removesuffix("'s") for word in parse_statement(text).content)
+    return tuple(word for word in words if fold(word) not in _EMPTY)
 
 
 def _with_a_word_more(one: str, other: str, least: float) -> bool:

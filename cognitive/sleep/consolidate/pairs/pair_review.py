@@ -73,7 +73,7 @@ class PairReview:
         """Group the records that say the same, whatever their order.
 
         The nearest pair is joined first. From then on a group goes by its fullest wording: what is to join it must say
-        the same as that, so nothing is joined over what it has in common with a third.
+        the same as that in nearly the same words, so nothing is joined over what it has in common with a third.
         """
         policy, near = self._view.policy, {pair.ids: pair for pair in self.pairs}
         home: dict[int, list[Record]] = {}
@@ -82,7 +82,9 @@ class PairReview:
             if len(one) == len(other) == 1:
                 return True
             heads = _pair(near, most_complete(one, policy), most_complete(other, policy))
-            return classify_pair(heads, self.verdicts.get(heads.ids), policy) == "repeat"
+            verdict = self.verdicts.get(heads.ids)
+            found = classify_pair(heads, verdict, policy)
+            return found == "repeat" or (verdict is None and pair_relation.says_the_same_as_a_third(heads, policy))
 
         while join_pairs(same, say_the_same, home):
             pass

@@ -40,6 +40,8 @@ def memory() -> Iterator[Connection]:
         ("The user likes tea", "I like tea"),
         ("Adrian favorite languages JavaScript Ruby", "Adrian favorite languages are JavaScript and Ruby"),
         ("A Laura le gustan los trenes", "A Laura le gustan los trenes."),
+        ("Toby es el perro de Marta", "El perro de Marta se llama Toby"),
+        ("The hint for the wifi is blue whale", "Blue whale is the hint for the wifi"),
     ],
 )
 def test_what_says_the_same_is_one(memory: Connection, texts: Sequence[str]) -> None:
@@ -71,6 +73,9 @@ def test_what_says_the_same_is_one(memory: Connection, texts: Sequence[str]) -> 
         ("Adrian uses C for the firmware", "Adrian uses C++ for the firmware"),
         ("我喜欢喝绿茶", "我不喜欢喝绿茶"),
         ("Adrian works at Acme", "Adrian works at Acme if they ask"),
+        ("Marta es la jefa de Ana", "Ana es la jefa de Marta"),
+        ("Prefiero el té al café", "Prefiero el café al té"),
+        ("Marta's boss is called Ana", "Ana's boss is Marta"),
     ],
 )
 @pytest.mark.parametrize("tier", ["daily", "core"])
@@ -294,3 +299,27 @@ def test_lines_are_alike_by_their_words_and_not_by_their_marks() -> None:
     """Two empty lines are not alike, and a dot at the end tells nothing apart."""
     assert pair_relation.jaccard("ends with dot.", "ends with dot") == 1.0
     assert pair_relation.jaccard("", "") == pair_relation.jaccard("a b", "c d") == 0.0
+
+
+def test_three_wordings_are_one_where_two_are_as_the_third(memory: Connection) -> None:
+    """By meaning and words together, also where the first and the last alone would be too far from each other."""
+    told = [put(memory, text) for text in ("My sister is called Ana", "I have a sister called Ana", "Ana is my sister")]
+    near = {(0, 1): 0.88, (1, 2): 0.8, (0, 2): 0.5}
+    places = {record.id: at for at, record in enumerate(told)}
+
+    def neighbours(_scope: str, _subject: str, record: int, _limit: int) -> dict[int, float]:
+        here = places[record]
+        return {other.id: near[min(here, at), max(here, at)] for at, other in enumerate(told) if at != here}
+
+    view = replace(view_of(memory), find_neighbours=neighbours)
+    (change,) = pair_review.DUPLICATES.plan(view)
+    assert len([part for part in change.parts if isinstance(part, UpdateRecord)]) == 3
+
+
+def test_what_only_means_the_like_stays_two_when_the_words_are_turned_round(memory: Connection) -> None:
+    """Vectors hardly tell who flies where from where."""
+    texts = ("Adrian flies from Madrid to Lyon every month", "Adrian flies from Lyon to Madrid every month")
+    one, other = (put(memory, text) for text in texts)
+    near = {one.id: {other.id: 0.99}, other.id: {one.id: 0.99}}
+    view = replace(view_of(memory), find_neighbours=lambda _scope, _subject, record, _limit: near[record])
+    assert list(pair_review.DUPLICATES.plan(view)) == []
