@@ -14,6 +14,7 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import Protocol
 
@@ -34,6 +35,7 @@ from kenobot.ports.signals import (
     MESSAGE_QUARANTINED,
     MESSAGE_REFUSED,
     MESSAGE_STORE_FAILED,
+    Envelope,
 )
 from kenobot.storage.inbox import Inbox, PendingMessage, has_bad_ids, message_digest
 
@@ -125,7 +127,7 @@ class AgentLoop:
         self._deferrals: dict[str, int] = {}  # bounded: chats that were parked; turn
         self._flooding: set[str] = set()  # bounded: chats that write too fast now; turn
         # bounded: loop.backlog; test_a_full_backlog_makes_the_channel_wait
-        self._taking: set[asyncio.Task[bool]] = set()
+        self._taking: set[asyncio.Future[PendingMessage | None]] = set()
         self._stopping = False
 
     # ── taking in ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -139,11 +141,15 @@ class AgentLoop:
             return False
         while not self._room.is_set():
             await self._room.wait()
-        self._count(inbound.session, +1)
-        task = asyncio.create_task(self._take_in(inbound))
-        self._taking.add(task)
-        task.add_done_callback(self._taking.discard)
-        return await asyncio.shield(task)
+        if has_bad_ids(inbound):
+            await self.dead_letter(inbound.channel, inbound.external_id, repr(inbound), "one of its ids is no text")
+            return False
+        try:
+            return await self._store(inbound)
+        except StoreError as error:
+            where = {"channel": inbound.channel, "chat": inbound.chat, "session": inbound.session}
+            await self._bus.emit(MESSAGE_STORE_FAILED, "loop", "", error=type(error).__name__, **where)
+            raise
 
     async def _is_one_too_many(self, inbound: Inbound) -> bool:
         """Return whether the chat has as many messages waiting as it may; tells the chat when that begins."""
@@ -159,52 +165,49 @@ class AgentLoop:
             await self._policy.reject_flood(inbound)
         return True
 
-    async def _take_in(self, inbound: Inbound) -> bool:
-        pending = None
-        try:
-            if has_bad_ids(inbound):
-                await self.dead_letter(inbound.channel, inbound.external_id, repr(inbound), "one of its ids is no text")
-                return False
-            new, pending = await self._store(inbound)
-            return new
-        except StoreError as error:
-            where = {"channel": inbound.channel, "chat": inbound.chat, "session": inbound.session}
-            await self._bus.emit(MESSAGE_STORE_FAILED, "loop", "", error=type(error).__name__, **where)
-            raise
-        finally:
-            if pending is None:
-                self._count(inbound.session, -1)
-
-    async def _store(self, inbound: Inbound) -> tuple[bool, PendingMessage | None]:
-        """Store a message and queue it; returns whether it is new, and what waits for a turn now."""
-        trace, digest, external_id = f"{self._rng.getrandbits(64):016x}", message_digest(inbound), inbound.external_id
+    async def _store(self, inbound: Inbound) -> bool:
+        """Store a message and have it queued; returns whether it is new."""
+        trace, digest, session = f"{self._rng.getrandbits(64):016x}", message_digest(inbound), inbound.session
         envelope = await self._bus.prepare(
             MESSAGE_IN,
             inbound.channel,
             trace,
             channel=inbound.channel,
             chat=inbound.chat,
-            session=inbound.session,
+            session=session,
             user=inbound.user,
             text=inbound.text,
         )
         if envelope is None:
-            drop = self._inbox.store(inbound, trace, drop_reason="stopped by middleware", digest=digest)
-            return await drop is not None, None
+            return (
+                await self._inbox.store(inbound, trace, drop_reason="stopped by middleware", digest=digest) is not None
+            )
         text = str(envelope.payload.get("text", inbound.text))
-        if text != inbound.text:
-            inbound = replace(inbound, text=text)
-        first = self._is_free(inbound.session) and self._open[inbound.session] == 1
-        pending = await self._inbox.store(inbound, trace, claimed=first, digest=digest)
-        if pending is None:
-            return False, None
-        if inbound.session not in self._parked:
-            self._lanes.put(inbound.session, pending)
-        payload = {**envelope.payload, "session": inbound.session, "id": pending.id}
-        self._bus.deliver(replace(envelope, payload=payload))
-        if pending.inbound.external_id != external_id:
+        to_store = inbound if text == inbound.text else replace(inbound, text=text)
+        self._count(session, +1)
+        first = self._is_free(session) and self._open[session] == 1
+        try:
+            storing = self._inbox.store(to_store, trace, claimed=first, digest=digest)
+        except StoreError:
+            self._count(session, -1)
+            raise
+        self._taking.add(storing)
+        storing.add_done_callback(partial(self._queue, session, envelope))
+        pending = await asyncio.shield(storing)
+        if pending is not None and pending.inbound.external_id != inbound.external_id:
             await self.report(inbound.channel, _REUSED_ID.format(inbound.channel))
-        return True, pending
+        return pending is not None
+
+    def _queue(self, session: str, envelope: Envelope, storing: asyncio.Future[PendingMessage | None]) -> None:
+        """Queue a message that has been stored, also when its channel was cancelled meanwhile."""
+        self._taking.discard(storing)
+        pending = None if storing.cancelled() or storing.exception() is not None else storing.result()
+        if pending is None:
+            self._count(session, -1)
+            return
+        if session not in self._parked:
+            self._lanes.put(session, pending)
+        self._bus.deliver(replace(envelope, payload={**envelope.payload, "session": session, "id": pending.id}))
 
     async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         """Keep something unreadable that a channel brought."""

@@ -150,7 +150,8 @@ class Bus:
 
     async def prepare(self, signal: Signal, source: str, trace: str, /, **payload: PayloadValue) -> Envelope | None:
         """Make an envelope and pass it through the middleware, without delivering it yet."""
-        return await self._pass(Envelope(signal, payload, source, trace, self._clock.now()))
+        made = Envelope(signal, payload, source, trace, self._clock.now())
+        return await self._pass(made) if self._middleware else made
 
     async def _pass(self, envelope: Envelope) -> Envelope | None:
         """Pass an envelope through the middleware; None when that stopped it."""

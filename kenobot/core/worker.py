@@ -114,8 +114,8 @@ async def run_until_first(*work: Coroutine[Any, Any, object]) -> None:
         task.result()
 
 
-async def finish_or_cancel(tasks: Collection[asyncio.Task[Any]], grace: float | None) -> None:
-    """Give tasks `grace` seconds (None: as long as they take), then break off those that are still at it."""
+async def finish_or_cancel(tasks: Collection[asyncio.Future[Any]], grace: float | None) -> None:
+    """Give tasks or futures `grace` seconds (None: as long as they take), then break off those that are still at it."""
     if tasks:
         _, late = await asyncio.wait(tasks, timeout=grace)
         for task in late:

@@ -12,7 +12,7 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -115,8 +115,8 @@ class Database:
         rescue: Callable[[Connection], object] | None = None,
         *,
         patient: bool = False,
-    ) -> Awaitable[T]:
-        """Queue `work` for the next transaction and return something to await. Order of submission is kept.
+    ) -> Result[T]:
+        """Queue `work` for the next transaction and return its result to await. Order of submission is kept.
 
         `work` runs in the writer thread; it must be quick and must not commit. Awaiting raises whatever `work`
         raised, or StoreError when the commit failed: then nothing of it was written. `rescue` is written in its place

@@ -5,6 +5,7 @@ attempt's number fences: only the latest claim of a row may finish it. A claim t
 the message, because the process stops or the model is out of reach, is given back and does not count.
 """
 
+import asyncio
 import hashlib
 import json
 from collections import deque
@@ -74,10 +75,10 @@ class Inbox:
         # bounded: 1,000 numbers; test_a_flood_of_unreadable_updates_keeps_its_newest
         self._aside: deque[int] = deque(maxlen=_DEAD_KEPT)
 
-    async def store(
+    def store(
         self, inbound: Inbound, trace: str, *, drop_reason: str = "", claimed: bool = False, digest: str = ""
-    ) -> PendingMessage | None:
-        """Store a message; None when it had been stored before. Returns once it is on disk.
+    ) -> asyncio.Future[PendingMessage | None]:
+        """Store a message: what there is once it is on disk, None when it had been stored before.
 
         digest: of the message as its channel brought it. When another message has its id already, it is stored under an
         id of its own. drop_reason: why it is not to be answered; it is then stored as done and without its words, so
@@ -103,10 +104,14 @@ class Inbox:
                 stored, number = replace(inbound, external_id=free), _insert(connection, row | {"external_id": free})
             return None if number is None else PendingMessage(number, stored, trace, int(claimed), claimed, fresh=True)
 
-        pending = await self._database.write(work)
-        if pending is not None and drop_reason:
-            self._make_room(self._dropped, pending.id)
-        return pending
+        storing = self._database.submit(work)
+        if drop_reason:
+            storing.add_done_callback(self._count_dropped)
+        return storing
+
+    def _count_dropped(self, storing: asyncio.Future[PendingMessage | None]) -> None:
+        if not storing.cancelled() and storing.exception() is None and (dropped := storing.result()) is not None:
+            self._make_room(self._dropped, dropped.id)
 
     async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         """Keep something unreadable in the dead-letter box."""

@@ -52,5 +52,11 @@ class Result(asyncio.Future[T]):
         else:
             self.set_result(result)
         first, self._first = self._first, None
-        if first is not None:
-            first[1].run(first[0], self)
+        if first is None:
+            return
+        callback, context = first
+        try:
+            context.run(callback, self)
+        except Exception as failure:  # as the loop would tell of it: the next result is another's
+            told = {"message": "A callback of a result failed", "exception": failure, "future": self}
+            self.get_loop().call_exception_handler(told)

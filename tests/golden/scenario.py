@@ -85,7 +85,7 @@ def _one_by_one() -> Iterator[None]:
     async def surveyed(self: Database, work: Any) -> Any:
         return await alone(lambda: survey(self, work))
 
-    Database.submit = submitted  # type: ignore[method-assign]
+    Database.submit = submitted  # type: ignore[assignment,method-assign]
     Database.read = was_read  # type: ignore[method-assign]
     Database.read_long = surveyed  # type: ignore[method-assign]
     try:

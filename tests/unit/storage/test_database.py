@@ -5,7 +5,7 @@ import logging
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -67,7 +67,10 @@ async def test_what_rescues_a_failed_write_is_written_in_its_place(database: Dat
         raise ValueError("mine alone")
 
     release = await _held(database)
-    jobs = [database.submit(broken, _keep("rescued")), database.submit(_keep("whole"), _keep("not needed"))]
+    jobs: list[Awaitable[object]] = [
+        database.submit(broken, _keep("rescued")),
+        database.submit(_keep("whole"), _keep("not needed")),
+    ]
     if beside:
         jobs.append(database.submit(broken, broken))
     release.set()

@@ -61,3 +61,28 @@ async def test_a_result_serves_what_asyncio_makes_of_futures() -> None:
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(late, 0)
     assert late.cancelled()
+
+
+async def test_a_callback_that_fails_does_not_stop_whoever_sets_the_result() -> None:
+    """The event loop is told, and `settle` returns."""
+    told: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["exception"]))
+    result, error = _result(), ValueError("no")
+
+    def broken(_: object) -> None:
+        raise error
+
+    result.add_done_callback(broken)
+    result.settle(5, None)
+    assert (result.result(), told) == (5, [error])
+
+
+async def test_a_callback_that_is_taken_away_is_not_called() -> None:
+    """Neither the first one nor a later one."""
+    called: list[object] = []
+    result = _result()
+    result.add_done_callback(called.append)
+    assert result.remove_done_callback(called.append) == 1
+    result.settle(5, None)
+    await asyncio.sleep(0)
+    assert called == []

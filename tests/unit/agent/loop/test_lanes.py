@@ -184,7 +184,7 @@ async def test_what_was_read_before_its_doorbell_rang_gets_one_turn(
             ring.set()
             await sending
 
-    monkeypatch.setattr(house.inbox, "store", late)
+    monkeypatch.setattr(house.inbox, "store", lambda *each, **more: asyncio.ensure_future(late(*each, **more)))
     house.during = during
     await house.say("first", 1)
     sending = asyncio.create_task(house.say("second", 2))

@@ -12,11 +12,19 @@ from tests.unit.agent.loop.house import House
 from tests.waiting import until
 
 
-async def test_a_message_that_cannot_be_stored_is_not_taken(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_a_message_that_cannot_be_stored_is_not_taken(
+    house: House, monkeypatch: pytest.MonkeyPatch, *, at_once: bool
+) -> None:
     """The channel hears of it and does not acknowledge; it leaves no trace in the backlog."""
 
-    async def full(*_: object, **__: object) -> None:
-        raise StoreError("the disk is full")
+    def full(*_: object, **__: object) -> asyncio.Future[None]:
+        error = StoreError("the disk is full")
+        if at_once:
+            raise error
+        failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_soon(failed.set_exception, error)
+        return failed
 
     with monkeypatch.context() as patch:
         patch.setattr(house.inbox, "store", full)
@@ -24,6 +32,17 @@ async def test_a_message_that_cannot_be_stored_is_not_taken(house: House, monkey
             await house.say("hello", 1)
     assert house.loop.unfinished_count == 0
     assert await house.say("hello", 1)
+
+
+async def test_a_channel_that_goes_while_its_message_is_stored_loses_nothing(house: House) -> None:
+    """The message has its turn, though its channel was cancelled before it could hear of it."""
+    sending = asyncio.create_task(house.say("hello", 1))
+    await asyncio.sleep(0)
+    sending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await sending
+    await until(lambda: house.texts() == ["hello"] and house.loop.idle)
+    assert house.loop.unfinished_count == 0
 
 
 async def test_a_lost_signal_loses_nothing(database: Database) -> None:
