@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from kenobot.core import lazy
-from kenobot.core.lookalikes import INVISIBLE, dropped_count, fold, markup_pattern, readings
+from kenobot.core.lookalikes import INVISIBLE, dropped_count, fold, markup_pattern, may_hold_markup, readings
 
 _VISIBLE = lazy.regex(rf"[^\s{INVISIBLE}]")
 _AMPERSANDS = "&＆﹠"
@@ -54,8 +54,9 @@ class QuotationCheck:
 
     @cached_property
     def _is_flood(self) -> bool:
-        return (
-            _ampersands(self._untrusted) > _MOST_AMPERSANDS or sum(map(dropped_count, self._untrusted)) > _MOST_DROPPED
+        length = sum(map(len, self._untrusted))
+        return (length > _MOST_AMPERSANDS and _ampersands(self._untrusted) > _MOST_AMPERSANDS) or (
+            length > _MOST_DROPPED and sum(map(dropped_count, self._untrusted)) > _MOST_DROPPED
         )
 
     @cached_property
@@ -65,6 +66,8 @@ class QuotationCheck:
 
     @cached_property
     def _mentioned(self) -> frozenset[str]:
+        if not any(map(may_hold_markup, self._untrusted)):  # saves folding all that a prompt shows of memory
+            return frozenset()
         if "<" not in self._haystack:
             return frozenset()
         found = {match.lastindex for match in markup_pattern(self._names).finditer(self._haystack)}

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Literal
 
 from kenobot.cognitive.text.lexicon import alternatives, word_set
@@ -110,15 +111,20 @@ def _repeated_share(items: Sequence[str]) -> float:
 
 def _unused(words: Sequence[str], shown: Iterable[str]) -> bool:
     """Tell whether no content word of the reply stands in a memory, in this form or another."""
-    remembered = [found for text in shown if (found := _content_stems(text))]
     said = frozenset(stem for word in set(words) for stem in stems(fold(word)))
-    return bool(remembered) and all(said.isdisjoint(found) for found in remembered)
+    remembered = False
+    for line in chain.from_iterable(text.split("\n") for text in shown):
+        found = _content_stems(line)
+        if not said.isdisjoint(found):
+            return False
+        remembered = remembered or bool(found)
+    return remembered
 
 
-@lru_cache(maxsize=64)
-def _content_stems(text: str) -> frozenset[str]:
-    """The stems of a memory's content words, once for one that is shown turn after turn."""
-    return frozenset(stem for word in _content_words(text) for stem in stems(fold(word)))
+@lru_cache(maxsize=2048)
+def _content_stems(line: str) -> frozenset[str]:
+    """The stems of the content words of a line of memory, once for one that is shown turn after turn."""
+    return frozenset(stem for word in _content_words(line) for stem in stems(fold(word)))
 
 
 def _content_words(text: str) -> list[str]:
