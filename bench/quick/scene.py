@@ -112,15 +112,15 @@ class _LoopWatch:
             run(handle)
             took = time.thread_time() - began
             if took > 0.002:
-                name = _name(handle)
+                name = step_name(handle)
                 self._long[name] = self._long.get(name, 0) + 1
             if took > self._step:
-                self._step, self._step_of = took, _name(handle)
+                self._step, self._step_of = took, step_name(handle)
 
         Handle._run = timed  # type: ignore[assignment,method-assign]
 
 
-def _name(handle: Handle) -> str:
+def step_name(handle: Handle) -> str:
     """Name a callback; a task by its coroutine, and by the one in which it now waits."""
     callback = getattr(handle, "_callback", None)
     owner = getattr(callback, "__self__", None)

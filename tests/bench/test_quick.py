@@ -1,5 +1,6 @@
 """The quick bench: it plays a whole bot in a process of its own, in any checkout."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from bench.quick.__main__ import table
 from bench.quick.play import COMMANDS, DIGEST, PREFIX, TALK, Plan, Played, Stage
 from bench.quick.process import Checkout, Running
+from bench.quick.scene import step_name
 from tests.soak.probe import WITHIN_MS, ProbeResult, report
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +43,26 @@ def test_the_process_itself_causes_no_more_of_a_pause_than_there_is(played: Play
 def test_a_turn_takes_no_less_than_its_median_and_names_the_longest_step(played: Played) -> None:
     assert played.figures["p99_ms"] >= played.figures["p50_ms"]
     assert all(played.steps.values())
+
+
+def test_every_step_above_two_milliseconds_is_named(played: Played) -> None:
+    for home, found in played.long_steps.items():
+        assert sum(found.values()) == played.figures[f"{PREFIX[home]}long_steps"]
+
+
+async def test_a_step_is_named_by_its_task_and_by_what_this_waits_for() -> None:
+    async def inner() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    async def outer() -> None:
+        await inner()
+
+    task = asyncio.create_task(outer())
+    await asyncio.sleep(0)
+    named = step_name(asyncio.Handle(task.cancel, (), asyncio.get_running_loop()))
+    task.cancel()
+
+    assert named == f"{outer.__qualname__} … {inner.__qualname__}"
 
 
 def test_the_table_shows_every_key_and_what_it_means(played: Played) -> None:
