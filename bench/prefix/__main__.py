@@ -3,13 +3,14 @@
 import argparse
 import asyncio
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 
 from bench import report
 from bench.cost import run as cost
-from bench.prefix import lives, questions
+from bench.prefix import lives, plot, questions
+from bench.prefix.rows import PrefixRow
 from bench.report import Report
 from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.app.wiring import prompt_limits
@@ -31,24 +32,8 @@ recall`, asked in their own chat beside such notes.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixRow:
-    """A size of the latest notes. Tokens: of the prompt for "hello", of the mean prompt. Others: shares, 0 to 1."""
-
-    recent_tokens: int
-    hello: int
-    prompt: float
-    cached: float
-    month_failures: int
-    years: float
-    notes: float
-    notes_by_words: float
-    outdated: int
-    talks: float
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = report.make_parser("prefix", _DESCRIPTION, plot=False)
+    parser = report.make_parser("prefix", _DESCRIPTION)
     number = bounded_int(1_000_000)
     parser.add_argument("--sizes", type=_sizes, default=_SIZES, metavar="N,N,…", help="of the latest notes, in tokens")
     parser.add_argument("--memories", type=number, default=10_000, help="in the home whose prompts are counted (10000)")
@@ -68,10 +53,10 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def _measure(arguments: argparse.Namespace) -> tuple[Report, None]:
+def _measure(arguments: argparse.Namespace) -> tuple[Report, Callable[[str], None]]:
     rows = asyncio.run(_rows(arguments, _prompts(arguments), _month(arguments)))
     show_progress()
-    return _report(rows), None
+    return _report(rows), partial(plot.draw, rows)
 
 
 def _prompts(arguments: argparse.Namespace) -> list[cost.SizeResult]:

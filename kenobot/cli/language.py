@@ -13,6 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
+from kenobot.core import lazy
 from kenobot.core.i18n import Language, terminal_language
 
 _PREFIX = "kenobot: "
@@ -111,7 +112,7 @@ def _catalogue() -> _Catalogue:
     sentences: dict[str, str] = _table("spanish.toml")
     patterns = [(english, spanish) for english, spanish in sentences.items() if "{}" in english]
     patterns.sort(key=lambda pair: len(pair[0].replace("{}", "")), reverse=True)
-    compiled = ((re.compile("(.+?)".join(map(re.escape, en.split("{}"))), re.DOTALL), es) for en, es in patterns)
+    compiled = ((lazy.regex("(.+?)".join(map(re.escape, en.split("{}"))), re.DOTALL), es) for en, es in patterns)
     return _Catalogue(sentences, tuple(compiled))
 
 
