@@ -55,6 +55,11 @@ def _line(kind: str, content: dict[str, Any]) -> str:
     return json.dumps({kind: content}, ensure_ascii=False)
 
 
+def count_confidences(connection: Connection, reach: Scopes) -> int:
+    """Count the live records of an export that were told in confidence."""
+    return records.count(connection, f"tags LIKE ? AND {records.LIVE}", (f'%"{records.CONFIDED}"%',), reach)
+
+
 # ── in ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -234,6 +234,7 @@ def _same_subject(known: Record, made: RecordDraft) -> bool:
 
 def _create(connection: Connection, made: RecordDraft, found: Comparison, occasion: AdmitContext) -> Decision:
     policy = occasion.policy
+    made = replace(made, tags=_inherited_tags(made, found))
     confidence = contested_confidence(made.confidence, found.conflicts, policy.admit)
     action = _default_action(made)
     verdict, rationale = check_action(action, made.confidence, made.importance, policy.admit)
@@ -255,6 +256,12 @@ def _create(connection: Connection, made: RecordDraft, found: Comparison, occasi
     if made.form in FACT_FORMS:
         _link(connection, records.require(connection, record, made.scope), found, act, policy)
     return decision
+
+
+def _inherited_tags(made: RecordDraft, found: Comparison) -> tuple[str, ...]:
+    """Return the tags of a draft: what takes the place of a confidence is one."""
+    told = any(dispute.record.is_confided for dispute in found.conflicts if dispute.resolution != "differ")
+    return tuple(dict.fromkeys((*made.tags, records.CONFIDED))) if told else made.tags
 
 
 def _spared(conflict: Conflict, occasion: AdmitContext) -> Conflict:

@@ -1,6 +1,6 @@
 """Apply planned changes, each whole or not at all, and only where memory is still as the pass read it; undo a night."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -135,7 +135,10 @@ def _update(
 def _admit(connection: Connection, part: AdmitRecord, context: PassContext, by_sleep: ChangeContext) -> bool:
     day = part.day or local_day(context.at, context.zone)
     admission = AdmitContext(context.at, day, ACTOR, policy=context.policy, part_of=by_sleep.part_of)
-    decision = admit(connection, part.candidate, admission)
+    sources = store.by_ids(connection, (*part.derived_from, *part.supersedes), (part.candidate.scope,)).values()
+    told = any(record.is_confided for record in sources)  # what is made of a confidence is one
+    tags = (*part.candidate.tags, store.CONFIDED) if told else part.candidate.tags
+    decision = admit(connection, replace(part.candidate, tags=tags), admission)
     if decision.record is None:
         return False
     for source in part.derived_from:

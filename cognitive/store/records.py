@@ -41,6 +41,10 @@ class ChangeFilter:
     include_ended: bool
 
 
+CONFIDED = "confided"
+"""The tag of what was told in confidence: others must not learn of it, whatever is made of it."""
+
+
 class Record(NamedTuple):
     """A memory: something believed, a box, a pattern, a summary or a file's note. Times are ISO-8601 text in UTC.
 
@@ -90,6 +94,11 @@ class Record(NamedTuple):
             return {}
         found = json.loads(self.attributes)
         return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
+
+    @property
+    def is_confided(self) -> bool:
+        """Return whether it was told in confidence."""
+        return self.tags != "[]" and CONFIDED in json.loads(self.tags)
 
     @property
     def source_message_ids(self) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ admitted costs that candidate, not the transaction.
 
 import logging
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import TypeVar
@@ -19,8 +19,9 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.records import CONFIDED, Record
 from kenobot.cognitive.text.calendar import local_day
+from kenobot.cognitive.text.confidences import is_confided
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.provenance import AttributedText, Provenance, SpeechContext, quoted_passages, without_quotes
 from kenobot.cognitive.text.words import stems, words
@@ -87,7 +88,7 @@ def _candidate(fact: ExtractedFact, told: Sequence[ConversationTurn], reading: E
         trust=trust,
         subject=fact.subject or sanitize_name(told[0].speaker),
         attributes=fact.attributes,
-        tags=fact.tags,
+        tags=confided_tags((turn.text for turn in told), fact.tags),
         confidence=fact.confidence,
         importance=fact.importance,
         evidence=_witnesses(told),
@@ -95,6 +96,11 @@ def _candidate(fact: ExtractedFact, told: Sequence[ConversationTurn], reading: E
         verdicts=_verdicts(fact, trust, scope, reading.batch.known),
         action=f"store_{fact.kind}" if fact.kind else "",
     )
+
+
+def confided_tags(said: Iterable[str], tags: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the tags of what messages tell: with that of a confidence where one of them is told in confidence."""
+    return tuple(dict.fromkeys((*tags, CONFIDED))) if any(map(is_confided, said)) else tags
 
 
 def _occasion(told: Sequence[ConversationTurn], reading: ExtractedBatch) -> AdmitContext:

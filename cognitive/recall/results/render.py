@@ -28,12 +28,15 @@ _DOUBTS = {
 
 def render_record(record: Record, indent: str = "  ") -> str:
     """Render the text of a record as one item, quoted where it is untrusted. indent: of its further lines."""
-    return quote_untrusted(record.text, _shown_trust(record), record.by, indent)
+    return quote_untrusted(record.text, _shown_trust(record), record.by, indent) + _confidence_mark(record)
 
 
 def render_log_entry(record: Record, zone: ZoneInfo) -> str:
     """Render a record as an entry of a daily log."""
-    return _entries.get(_LogEntry(record.created, record.text, _shown_trust(record), record.by, zone), _render_entry)
+    return _entries.get(
+        _LogEntry(record.created, record.text, _shown_trust(record), record.by, _confidence_mark(record), zone),
+        _render_entry,
+    )
 
 
 class _LogEntry(NamedTuple):
@@ -43,6 +46,7 @@ class _LogEntry(NamedTuple):
     text: str
     trust: str
     by: str
+    mark: str
     zone: ZoneInfo
 
 
@@ -52,7 +56,12 @@ _entries = SizedCache[_LogEntry, str](4096, 2_000_000, len)
 
 def _render_entry(entry: _LogEntry) -> str:
     at = datetime.fromisoformat(entry.created).astimezone(entry.zone)
-    return f"## {at:%H:%M} — {quote_untrusted(entry.text, entry.trust, entry.by)}"
+    return f"## {at:%H:%M} — {quote_untrusted(entry.text, entry.trust, entry.by)}{entry.mark}"
+
+
+def _confidence_mark(record: Record) -> str:
+    """Return what is shown behind a confidence: the model that reads it writes to others as well."""
+    return " _(told in confidence)_" if record.is_confided else ""
 
 
 def _shown_trust(record: Record) -> str:

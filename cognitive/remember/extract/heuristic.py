@@ -11,16 +11,15 @@ from typing import Literal
 
 from kenobot.cognitive.remember.extract.changes import TABLES, KnownStatement, find_change, may_change
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
+from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.claims import claims
+from kenobot.cognitive.text.confidences import CONFIDES, is_confided
 from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, join_phrases
 from kenobot.cognitive.text.named_days import day_named, days_named, names_year
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
 Needs = Literal["", "day", "birthday", "who", "person", "figure", "value"]
-
-CONFIDED = "confided"
-"""The tag of what was told in confidence: others must not learn of it."""
 
 _LONGEST = 4000  # characters that are looked at; people do not introduce themselves in the middle of a document
 _SENTENCES = 40
@@ -43,8 +42,8 @@ _ASKS_TO_REMIND = lazy.regex(rf"{_PLEASE}(?:{_PHRASES['asks_to_remind']})(?!\w)(
 _ASKS_BEHIND = lazy.regex(
     rf"(?:^|[,;.(—–-]\s*|\s)(?:y |and )?{_PLEASE}(?:{_PHRASES['asks_behind']})(?!\w){_POLITENESS}(?=$|,)"
 )
-_CONFIDES_FIRST = lazy.regex(rf"(?:{_PHRASES['confides']})(?!\w)[\s,:.;—–-]*")
-_CONFIDES = lazy.regex(rf"[,;:(—–-]?\s*(?<!\w)(?:{_PHRASES['confides']})(?!\w){_POLITENESS}")
+_CONFIDES_FIRST = lazy.regex(rf"{CONFIDES}[\s,:.;—–-]*")
+_CONFIDES = lazy.regex(rf"[,;:(—–-]?\s*{CONFIDES}{_POLITENESS}")
 _POLITE = lazy.regex(_POLITENESS)
 _UNSTATED = lazy.regex(rf"(?:{_PHRASES['unstated']})(?!\w)")
 _IN_THIS_CHAT = lazy.regex(
@@ -167,6 +166,7 @@ def _with_fact(
     if change.place < len(known):
         return [*facts, replace(fact, verdicts=((change.place + 1, "contradiction"),))]
     gone = change.place - len(known)
+    fact = replace(fact, tags=tuple(dict.fromkeys((*fact.tags, *facts[gone].tags))))
     return [*facts[:gone], *facts[gone + 1 :], fact]
 
 
@@ -175,7 +175,7 @@ def _in_message(message: Message) -> Iterator[ExtractedFact]:
     if _QUOTE.search(text):
         return
     sentences = _END.split(text)[:_SENTENCES]
-    confided = any(_CONFIDES.search(_folded(sentence)) for sentence in sentences)
+    confided = is_confided(text)
     before, listed = message.before, False
     for number, part in enumerate(sentences):
         sentence = part.strip()

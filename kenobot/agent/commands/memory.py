@@ -6,8 +6,10 @@ theirs in private, a guest their own; in a group everybody adds to the group's, 
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from kenobot.agent.commands.command import CommandCall, CommandContext, numbered_lines, one_line, time_ago_text
+from kenobot.agent.fact_candidates import confided_tags
 from kenobot.cognitive.control.find import find_memories, parse_number
 from kenobot.cognitive.control.history import explain_last_reply
 from kenobot.cognitive.control.undo import (
@@ -61,6 +63,7 @@ def remember(connection: Connection, call: CommandCall, context: CommandContext)
     evidence = (call.inbox_id,) if call.inbox_id else ()
     trust = call.principal.trust
     candidate = Candidate(form, scope, call.arguments, source="command", trust=trust, evidence=evidence)
+    candidate = replace(candidate, tags=confided_tags([call.arguments]))
     decision = admit(connection, candidate, context.admit_context(call))
     return _learned(decision, call.arguments, call.language)
 

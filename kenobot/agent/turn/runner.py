@@ -405,7 +405,9 @@ class TurnRunner:
             nearness=self._s.embedding.nearness,
         )
         # A reply can hold thousands of the same tag: admit the same words once.
-        unique = dict.fromkeys(effects.candidates)
+        unique = list(dict.fromkeys(effects.candidates))
+        if unique and (tags := fact_candidates.confided_tags([pending.inbound.text])):
+            unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
         if data.report is not None and self._reporter is not None:
             self._reporter.settle(connection, pending)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]

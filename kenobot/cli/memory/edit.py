@@ -28,6 +28,7 @@ from kenobot.cognitive.remember.admit import correct as correct_record
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
+from kenobot.cognitive.text.confidences import is_confided
 from kenobot.ports.memory import Candidate
 
 
@@ -41,6 +42,7 @@ def remember(context: CommandContext) -> int:
         " ".join(context.args.text),
         source="command",
         tier="core" if context.args.core else "daily",
+        tags=(records.CONFIDED,) if is_confided(" ".join(context.args.text)) else (),
     )
     make_home(context)
     with _writing(context) as connection:

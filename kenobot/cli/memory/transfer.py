@@ -32,10 +32,13 @@ def export(context: CommandContext) -> int:
                     print(line)
                 return 0
             count = _write(Path(file), lines, _progress(context))
+            told = portable.count_confidences(connection, context.scopes)
     except OSError as error:
         return options.print_failure(f"{file} cannot be written: {error.strerror}.", options.FAILED)
     kept = "{file}: {count} lines. It holds what you told the bot: keep it where only you can read it."
     print(say(kept, file=one_line(file), count=count))
+    if told:
+        print(say("{count} of what it holds was told in confidence, and keeps that mark.", count=told))
     return 0
 
 

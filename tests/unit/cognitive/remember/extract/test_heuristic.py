@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.remember.extract.changes import KnownStatement
-from kenobot.cognitive.remember.extract.heuristic import CONFIDED, Message, extract_facts, read_messages
+from kenobot.cognitive.remember.extract.heuristic import Message, extract_facts, read_messages
+from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.named_days import day_named
 from kenobot.cognitive.text.words import fold
 from tests.cost import assert_bounded
