@@ -13,6 +13,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
 from kenobot.cli.setup import toml_edit
 from kenobot.cli.setup.config_text import current_text
+from kenobot.cli.setup.service_check import find_local_servers
 from kenobot.cli.setup.wizard import SetupChanges, Wizard
 from kenobot.core import plugins
 from kenobot.core.redaction import one_line
@@ -20,6 +21,7 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import PluginContext
+from kenobot.providers.openai_compatible import PRESETS
 from kenobot.storage import disk
 
 _INSTALL_SECONDS = 1800.0  # 130 MB over a slow line
@@ -57,6 +59,10 @@ def _from_flags(args: argparse.Namespace, loaded: ResolvedSettings) -> SetupChan
     if args.anthropic_key_file:
         changes.secrets["anthropic_api_key"] = _secret(args.anthropic_key_file)
         provider = provider or "anthropic"
+    if args.key_file:
+        changes.secrets[f"providers.{provider or loaded.settings.provider.name}.api_key"] = _secret(args.key_file)
+    if args.model:
+        changes.values[f"providers.{provider or loaded.settings.provider.name}", "model"] = args.model
     if args.telegram_token_file:
         changes.secrets["telegram_token"] = _secret(args.telegram_token_file)
         enable.append("telegram")
@@ -87,7 +93,7 @@ def _ask(changes: SetupChanges, plugin: PluginContext) -> bool:
     embedder = changes.loaded.settings.memory.embedder
     installable = embedder == "auto" and choose_embedder(changes.loaded, plugin).embedder is None
     try:
-        Wizard(changes, installable).run()
+        Wizard(changes, installable, find_local_servers(changes.loaded)).run()
     except EOFError:
         print(file=sys.stderr)
         options.print_failure("Nothing was changed.")
@@ -97,8 +103,11 @@ def _ask(changes: SetupChanges, plugin: PluginContext) -> bool:
 
 def _take_secrets(changes: SetupChanges) -> None:
     """Keep what only the environment of this moment knows, if the parts it is for are in use."""
+    provider = changes.provider
+    of_service = (f"providers.{provider}.api_key", f"{provider.upper()}_API_KEY", provider in PRESETS)
     for name, variable, used in (
-        ("anthropic_api_key", "ANTHROPIC_API_KEY", changes.provider == "anthropic"),
+        ("anthropic_api_key", "ANTHROPIC_API_KEY", provider == "anthropic"),
+        of_service,
         ("telegram_token", "TELEGRAM_BOT_TOKEN", "telegram" in changes.channels),
     ):
         if used and os.environ.get(variable):

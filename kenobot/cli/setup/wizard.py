@@ -3,19 +3,23 @@
 import getpass
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from kenobot.cli.setup.service_check import is_refused
+from kenobot.cli.setup.service_check import LocalServer, is_refused, offered_models
 from kenobot.cli.setup.toml_edit import Value
 from kenobot.core import plugins
 from kenobot.core.i18n import Language, terminal_language
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.core.settings.schema import BotSettings
+from kenobot.providers.openai_compatible import PRESETS, Preset
+
+_SHOWN_MODELS = 8
 
 _WORDS: Mapping[str, Mapping[Language, str]] = tomllib.loads(
     resources.files(__package__).joinpath("words.toml").read_text("utf-8")
@@ -56,11 +60,12 @@ class SetupChanges:
 class Wizard:
     """Asks a person, and notes in `changes` what is to change.
 
-    installable: whether there is an embedded model to be fetched.
+    installable: whether there is an embedded model to be fetched. local_servers: those that run on this machine.
     """
 
     changes: SetupChanges
     installable: bool = False
+    local_servers: Sequence[LocalServer] = ()
 
     def run(self) -> None:
         bot = self.changes.loaded.settings.bot
@@ -82,9 +87,48 @@ class Wizard:
         def check(answer: str) -> str | None:
             return None if answer in choices else plugins.unknown_plugin("kenobot.providers", answer)
 
+        if any(self._agreed_to(server) for server in self.local_servers if self.changes.provider == "offline"):
+            return
         self._value("provider", "name", self.changes.provider, check, choices=", ".join(choices))
         if self.changes.provider == "anthropic":
             self._secret("anthropic_api_key", ("kenobot.providers", "anthropic", "api_key"))
+        elif preset := PRESETS.get(self.changes.provider):
+            self._service(self.changes.provider, preset)
+
+    def _agreed_to(self, server: LocalServer) -> bool:
+        """Offer a server that runs on this machine, and which of its models is to answer."""
+        shown = ", ".join(server.models[:_SHOWN_MODELS])
+        if not self._agreed("local", default=True, server=server.title, models=shown):
+            return False
+        self.changes.values["provider", "name"] = server.provider
+        self._model(server.provider, server.models)
+        return True
+
+    def _service(self, name: str, preset: Preset) -> None:
+        """Ask for the address, the key and the model of a service, as far as it needs them."""
+        settings = plugins.load("kenobot.providers", name).settings
+        table = self.changes.loaded.settings.plugin_tables("kenobot.providers").get(name, {})
+        base_url = str(table.get("base_url") or preset.base_url)
+        if not preset.base_url:
+            self._value(f"providers.{name}", "base_url", base_url, partial(_complaint, settings, "base_url"))
+            base_url = str(self.changes.values.get((f"providers.{name}", "base_url"), base_url))
+        file = f"providers.{name}.api_key"
+        if preset.key:
+            self._secret(file, ("kenobot.providers", name, "api_key"), service=preset.title)
+        known = table.get("api_key")
+        key = self.changes.secrets.get(file) or (known.get_secret_value() if isinstance(known, SecretStr) else "")
+        offered = offered_models(base_url, key) if base_url else ()
+        self._model(name, (preset.model, *offered) if preset.model else offered)
+
+    def _model(self, name: str, offered: Sequence[str]) -> None:
+        """Ask for the model of a service; the first of `offered` unless there is one."""
+        table = self.changes.loaded.settings.plugin_tables("kenobot.providers").get(name, {})
+        section, current = f"providers.{name}", str(table.get("model") or PRESETS[name].model)
+        if offered and not current:
+            current = offered[0]
+            self.changes.values.setdefault((section, "model"), current)
+        shown = ", ".join(dict.fromkeys(offered[:_SHOWN_MODELS]))
+        self._value(section, "model", current, lambda _: None, models=shown)
 
     def _telegram(self) -> None:
         enabled = self.changes.channels
@@ -102,9 +146,9 @@ class Wizard:
                 break
             print(self._word("no", why=answer))
 
-    def _agreed(self, question: str, *, default: bool) -> bool:
+    def _agreed(self, question: str, *, default: bool, **parts: str) -> bool:
         yes, no = ("s", "n") if self._language == "es" else ("y", "n")
-        answer = input(f"{self._word(question)} [{yes if default else no}]: ").strip().lower()[:1]
+        answer = input(f"{self._word(question, **parts)} [{yes if default else no}]: ").strip().lower()[:1]
         return answer in {"y", "s"} if answer else default
 
     @property
@@ -131,13 +175,14 @@ class Wizard:
                 return
             print(self._word("no", why=why))
 
-    def _secret(self, file: str, where: tuple[plugins.PluginGroup, str, str]) -> None:
+    def _secret(self, file: str, where: tuple[plugins.PluginGroup, str, str], **parts: str) -> None:
         if file in self.changes.secrets:
             return
         group, plugin, key = where
         current = self.changes.loaded.settings.plugin_tables(group).get(plugin, {}).get(key)
         mark = f" [{self._word('set')}]" if isinstance(current, SecretStr) else ""
-        while answer := getpass.getpass(f"{self._word(file)}{mark}: ").strip():
+        what = self._word("api_key" if parts else file, **parts)
+        while answer := getpass.getpass(f"{what}{mark}: ").strip():
             settings = plugins.load(group, plugin).settings
             why = _complaint(settings, key, answer)
             if why is None:

@@ -4,6 +4,7 @@ import builtins
 import getpass
 import http.server
 import importlib.util
+import json
 import stat
 import subprocess
 import sys
@@ -15,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.cli import setup as setup_command
 from kenobot.cli.setup import wizard
-from kenobot.cli.setup.service_check import is_refused
+from kenobot.cli.setup.service_check import find_local_servers, is_refused, offered_models
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 
@@ -44,6 +46,8 @@ class Person:
         monkeypatch.setattr(builtins, "input", self.answer)
         monkeypatch.setattr(getpass, "getpass", self.answer)
         monkeypatch.setattr(wizard, "is_refused", lambda *_: None)
+        monkeypatch.setattr(wizard, "offered_models", lambda *_: ())
+        monkeypatch.setattr(setup_command, "find_local_servers", lambda _: [])
         monkeypatch.setenv("LANG", "en_GB.UTF-8")
         monkeypatch.delenv("LC_ALL", raising=False)
         monkeypatch.setenv("TZ", "Europe/Madrid")
@@ -282,6 +286,13 @@ def test_an_embedder_that_cannot_be_used_is_refused(cli: Cli, home: Home, monkey
     assert not home.config_file.exists()
 
 
+_LISTED = {
+    "/local/models": json.dumps({"data": [{"id": "llama3.2:3b"}, {"id": "qwen3:8b"}, {"id": "\x1b[31m"}, {"id": 3}]}),
+    "/page/models": "<html>hello</html>",
+    "/odd/models": '[{"id": "x"}]',
+}
+
+
 class _Service(http.server.BaseHTTPRequestHandler):
     """Knows one token and one key, and sends a third one elsewhere."""
 
@@ -289,10 +300,13 @@ class _Service(http.server.BaseHTTPRequestHandler):
         self.do_GET()
 
     def do_GET(self) -> None:
-        known = TOKEN in self.path or self.headers.get("x-api-key") == KEY
+        keyed = self.headers.get("authorization") == "Bearer gsk-right"
+        listed = _LISTED.get(self.path)
+        known = TOKEN in self.path or self.headers.get("x-api-key") == KEY or keyed or listed is not None
         self.send_response(302 if "moved" in self.path else 200 if known else 401)
         self.send_header("Location", "http://127.0.0.1:9/")
         self.end_headers()
+        self.wfile.write((listed or "").encode())
 
     def log_message(self, *_: object) -> None: ...
 
@@ -333,3 +347,77 @@ def test_the_wizard_asks_again_for_a_token_that_the_service_refuses(
     assert "The service accepts it." in out
     assert (home.credentials / "telegram_token").read_text().strip() == TOKEN
     assert load_settings(home, {}).settings.bot.name == "Ana"
+
+
+# ── services that speak OpenAI's chat API ────────────────────────────────────────────────────────────────────────────
+
+
+def _local(cli: Cli, monkeypatch: pytest.MonkeyPatch, service: str, *answers: str) -> tuple[int, str, Person]:
+    """Set up while a server of models runs on this machine."""
+    monkeypatch.setenv("KENOBOT_PROVIDERS__OLLAMA__BASE_URL", f"{service}/local")
+    for name in ("LLAMACPP", "LMSTUDIO", "VLLM"):
+        monkeypatch.setenv(f"KENOBOT_PROVIDERS__{name}__BASE_URL", "http://127.0.0.1:9/v1")
+    person = Person(monkeypatch, *answers)
+    monkeypatch.setattr(setup_command, "find_local_servers", find_local_servers)
+    monkeypatch.setattr(wizard, "offered_models", offered_models)
+    code, out, _ = cli("setup")
+    return code, out, person
+
+
+@pytest.mark.parametrize(("answers", "model"), [(("", ""), "llama3.2:3b"), (("y", "qwen3:8b"), "qwen3:8b")])
+def test_a_model_on_this_machine_is_offered(
+    cli: Cli, home: Home, service: str, monkeypatch: pytest.MonkeyPatch, answers: tuple[str, str], model: str
+) -> None:
+    """A person without any key gets a real model in two questions."""
+    code, out, person = _local(cli, monkeypatch, service, "en", "", "", *answers, "n", "n")
+    assert code == 0, out
+    assert (
+        person.asked[3]
+        == "Ollama runs on this machine (llama3.2:3b, qwen3:8b). Shall it write the answers? (y/n) [y]: "
+    )
+    loaded = load_settings(home, {})
+    assert loaded.settings.provider.name == "ollama"
+    assert loaded.settings.providers["ollama"] == {"model": model}
+
+
+def test_who_declines_it_chooses_another(cli: Cli, home: Home, service: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The question is one of many, and its no is no."""
+    code, out, _ = _local(cli, monkeypatch, service, "es", "", "", "n", "", "n", "n")
+    assert code == 0, out
+    assert load_settings(home, {}).settings.provider.name == "offline"
+
+
+def test_a_service_with_a_key_is_set_up_like_any_other(
+    cli: Cli, home: Home, service: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key goes to its own file, checked by the service; the model is its default, or the one named."""
+    monkeypatch.setenv("KENOBOT_PROVIDERS__GROQ__BASE_URL", f"{service}/keyed")
+    person = Person(monkeypatch, "en", "", "", "groq", "gsk-wrong", "gsk-right", "", "n", "n")
+    monkeypatch.setattr(wizard, "is_refused", is_refused)
+    code, out, _ = cli("setup")
+    assert code == 0, out
+    assert "Groq API key (it is not shown): " in person.asked
+    assert "the service does not know it" in out
+    assert (home.credentials / "providers.groq.api_key").read_text().strip() == "gsk-right"
+    loaded = load_settings(home, {})
+    assert loaded.settings.provider.name == "groq"
+    assert "gsk-right" in set(loaded.secrets())
+    assert "gsk-right" not in home.config_file.read_text()
+
+
+def test_scripts_name_provider_model_and_key(cli: Cli, home: Home, secrets: Path) -> None:
+    """Every question can be answered by a flag."""
+    flags = ("--yes", "--provider", "mistral", "--model", "mistral-small-latest", "--key-file", str(secrets / "key"))
+    code, out, _ = cli("setup", *flags)
+    assert code == 0, out
+    loaded = load_settings(home, {})
+    assert loaded.settings.provider.name == "mistral"
+    assert loaded.settings.providers["mistral"]["model"] == "mistral-small-latest"
+    assert KEY in set(loaded.secrets())
+
+
+def test_what_is_no_list_of_models_is_no_server(service: str) -> None:
+    """A web page, an error, an answer of another form, and nobody at all."""
+    for path in ("page", "nowhere", "odd"):
+        assert offered_models(f"{service}/{path}", "") == ()
+    assert offered_models("http://127.0.0.1:9", "") == ()
