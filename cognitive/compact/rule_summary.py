@@ -1,18 +1,23 @@
 """Summarise without a model by selecting the sentences with the highest value.
 
-Decisions, open items, names, numbers, dates and signals add value; older lines lose it, so that a summary never grows.
+Corrections, decisions, open items, names, numbers, dates and signals add value; older lines lose it, so that a summary
+never grows. What was put right since, and what an answer only repeats, is left out.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact import sentences as said
+from kenobot.cognitive.compact.corrections import outdated_keys
 from kenobot.cognitive.compact.digest import Digest, SummaryLine
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn, signal_level
+from kenobot.cognitive.remember.extract.heuristic import puts_right
 from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.provenance import quoted_passages, without_quotes
+from kenobot.cognitive.text.words import stems, words
 from kenobot.core import pacing
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
@@ -22,6 +27,8 @@ from kenobot.ports.messages import FORWARDED
 _LEVELS = {"high": 2.0, "medium": 1.0, "low": 0.3, "none": 0.0}
 _NAMES = 3  # of a sentence that count
 _LINE = 3  # tokens that a line takes beside its text
+_ECHO = 0.6  # share of the words of an answer's sentence above which it is an echo of the person's
+_PUT_RIGHT = 3.0  # what a correction adds to a sentence of a person
 _BLOT = Redactor()
 
 
@@ -38,13 +45,15 @@ def summarize(
     old: Digest, turns: Sequence[ConversationTurn], room: int, zone: ZoneInfo, policy: Policy = DEFAULT
 ) -> list[SummaryLine]:
     """Summarize `old` and `turns` within `room` tokens, in the order of the conversation."""
-    found = [_Candidate(line, sentence_value(line.text, policy), at) for at, line in enumerate(old.lines)]
+    found = [_Candidate(line, _line_value(line, policy), at) for at, line in enumerate(old.lines)]
+    outdated = outdated_keys(old.lines, turns, zone)
+    found = [each for each in found if key_of(each.line.text) not in outdated]
     seen = {key_of(line.text) for line in old.lines}
     for turn in turns:
         pacing.step()
-        for line, value in _lines(turn, zone, policy):
+        for sentence, line, value in _lines(turn, zone, policy):
             key = key_of(line.text)
-            if key not in seen:
+            if key not in seen and key_of(sentence) not in outdated:
                 seen.add(key)
                 found.append(_Candidate(line, value, len(found)))
     chosen: list[_Candidate] = []
@@ -65,22 +74,39 @@ def sentence_value(sentence: str, policy: Policy = DEFAULT) -> float:
     return value + 0.5 * min(_NAMES, len(said.names(sentence)))
 
 
-def _lines(turn: ConversationTurn, zone: ZoneInfo, policy: Policy) -> Iterator[tuple[SummaryLine, float]]:
-    """Return what a turn says, sentence by sentence: the person first, then what was answered."""
+def _line_value(line: SummaryLine, policy: Policy) -> float:
+    """Return how much would be lost with a line of the summary so far."""
+    right = line.trust in ("owner", "guest") and puts_right(line.text.partition(" ")[2])
+    return sentence_value(line.text, policy) + _PUT_RIGHT * right
+
+
+def _lines(turn: ConversationTurn, zone: ZoneInfo, policy: Policy) -> Iterator[tuple[str, SummaryLine, float]]:
+    """Return what a turn says, sentence by sentence: the person first, then what was answered and they had not said."""
     day = f"{turn.at.astimezone(zone):%Y-%m-%d}"
     left_open = said.leaves_unanswered(turn.answer)
     for text, trust in split_by_trust(turn):
         for sentence in said.sentences(text):
             value = sentence_value(sentence, policy) + 1.5 * (left_open and said.is_question(sentence))
+            value += _PUT_RIGHT * (trust == turn.trust and puts_right(sentence))
             who = f"{turn.label}: " if turn.label else ""
-            yield _line(f"{day} {who}{sentence}", trust, turn, policy), value
+            yield sentence, _line(f"{day} {who}{sentence}", trust, turn, policy), value
     trust = min(turn.trust, "model", key=trust_rank)
+    spoken = {stem for word in words(turn.text) for stem in stems(word)}
     for sentence in said.sentences(turn.answer):
+        if _is_echo(sentence, spoken):
+            continue
         asked = 1.0 * said.is_question(sentence)
         yield (
+            sentence,
             _line(f"{day} (answered) {sentence}", trust, turn, policy),
             0.6 * sentence_value(sentence, policy) + 0.2 * asked,
         )
+
+
+def _is_echo(sentence: str, spoken: Set[str]) -> bool:
+    """Return whether a sentence of an answer says little but what the person had said. spoken: its words' stems."""
+    told = [word for word in words(sentence) if word not in STOPWORDS]
+    return sum(any(stem in spoken for stem in stems(word)) for word in told) > _ECHO * len(told)
 
 
 def split_by_trust(turn: ConversationTurn) -> list[tuple[str, Trust]]:

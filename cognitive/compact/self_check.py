@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact import rule_summary
 from kenobot.cognitive.compact import sentences as said
+from kenobot.cognitive.compact.corrections import outdated_keys
 from kenobot.cognitive.compact.digest import Digest, SummaryLine
 from kenobot.cognitive.compact.sentences import GapKind, TextCoverage
 from kenobot.cognitive.policy.remember import CompactPolicy
@@ -14,6 +15,7 @@ from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust, chat_scope
@@ -53,13 +55,14 @@ def find_gaps(
     """Return what `turns` say of names, numbers, days, decisions, open things and facts that is not kept, each once."""
     found: dict[tuple[GapKind, str], Gap] = {}
     lines = [line.text for line in digest.lines]
+    outdated = outdated_keys((), turns, zone)
     for turn in turns:
         day = turn.at.astimezone(zone).date()
         summed = TextCoverage(lines, day, policy.covered_from)
         for text, trust in rule_summary.split_by_trust(turn):
             for sentence in said.sentences(text):
                 lost = [item for item in _items(sentence, turn, trust, zone) if item not in summed]
-                if not lost:
+                if not lost or key_of(sentence) in outdated:
                     continue
                 memories = remembered(turn, sentence)
                 texts = [" ".join([r.text, r.subject, *r.attribute_map.values(), r.tags]) for r in memories]

@@ -122,6 +122,11 @@ def read_messages(messages: Iterable[Message], known: Sequence[KnownStatement]) 
     return facts
 
 
+def puts_right(sentence: str) -> bool:
+    """Return whether a sentence may put right or end something that was said before it."""
+    return _core(sentence.strip()).corrects or may_change(sentence)
+
+
 def points_back(text: str) -> bool:
     """Return whether a text asks to remember what was said before it, or to keep that quiet."""
     return len(text) <= _LONGEST_SENTENCE and any(

@@ -128,6 +128,31 @@ def test_what_matters_outlives_what_is_newer() -> None:
     assert [line.text for line in later] == [line.text for line in first]
 
 
+def test_what_was_put_right_is_told_as_it_is_now() -> None:
+    """A correction stands in the summary above all; what it corrects does not, nor is that listed as missing."""
+    turns = [
+        turn("El alquiler son 850 al mes", "Vale.", last=2, inbox=1),
+        turn("Hoy hace sol y he paseado por el parque con calma", "Qué bien.", last=4, inbox=2),
+        turn("Corrijo lo de antes: el alquiler son 870", "Anotado.", last=6, inbox=3),
+    ]
+    lines = rule_summary.summarize(Digest(), turns, 30, ZONE)
+    assert [line.text for line in lines][-1:] == ["2026-02-14 Corrijo lo de antes: el alquiler son 870"]
+    assert not any("850" in line.text for line in lines)
+    found = self_check.find_gaps(turns, Digest(tuple(lines)), lambda *_: [], ZONE, POLICY)
+    assert not any("850" in gap.text for gap in found)
+    again = rule_summary.summarize(Digest(tuple(lines)), [turn("No, el alquiler son 890", last=8, inbox=4)], 60, ZONE)
+    assert [line.text for line in again] == ["2026-02-14 No, el alquiler son 890"]
+
+
+def test_an_answer_that_repeats_the_person_stays_out() -> None:
+    """The bot's echo of what was said takes no room; what the answer adds is told."""
+    answer = "Apuntado: cenas con Marta el sábado 28. Reservé en Casa Lola a las 21:00."
+    lines = rule_summary.summarize(Digest(), [turn("Apunta que ceno con Marta el sábado 28", answer)], 200, ZONE)
+    told = [line.text for line in lines]
+    assert any("Casa Lola" in text for text in told)
+    assert sum("Marta" in text for text in told) == 1
+
+
 def test_a_question_that_was_not_answered_is_open() -> None:
     """It weighs more than one that was."""
     asked = "¿A qué hora abre la tienda?"
