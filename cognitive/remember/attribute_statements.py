@@ -12,12 +12,13 @@ from importlib import resources
 
 from kenobot.cognitive.remember.statement_relation import parse_statement
 from kenobot.cognitive.text.fingerprint import is_owner
-from kenobot.cognitive.text.lexicon import fill_parts
+from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
 _LONGEST = 160  # characters of a sentence that is read
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("attribute_statements.toml").read_text("utf-8"))
+_NAMES = {word: row.split()[0] for row in _TABLES["names"]["rows"] for word in row.split()}
 _SENTENCE = "(?:{{adverbs}},? )?(?:{}){{now}}{{end}}"
 _SHAPES = tuple(
     (name, lazy.regex(fill_parts(pattern if name == "fixed" else _SENTENCE.format(pattern), _TABLES["parts"])))
@@ -25,7 +26,7 @@ _SHAPES = tuple(
     for pattern in patterns
 )
 _TOLD_BY = lazy.regex(
-    r"\b(?:is|am|es|lives?|living|resides?|moved|based|works?|viv[eo]|vivimos|resid[eo]|residimos|mud\w+|trabaj[ao]|llam[ao]|tiene|tengo)\b"
+    r"\b(?:is|am|i'm|es|lives?|living|resides?|moved|based|works?|viv[eo]|vivimos|resid[eo]|residimos|mud\w+|trabaj[ao]|llam[ao]|tiene|tengo)\b"
 )
 _PLACES = frozenset({"residence", "employer"})
 _PEOPLE = frozenset(
@@ -47,6 +48,12 @@ class AttributeStatement:
     value: str
 
 
+def attribute_name(kind: str, what: str) -> str:
+    """Return the name of the attribute that a statement of some kind gives: the same in both languages."""
+    name = " ".join(_NAMES.get(word, word) for word in fold(what).split())
+    return {"favourite": f"favourite {name}", "relation": name}.get(kind, kind)
+
+
 def read_attribute(text: str) -> AttributeStatement | None:
     """The one thing that `text` says of somebody, if it has one of the shapes."""
     sentence = text.strip()
@@ -62,9 +69,18 @@ def read_attribute(text: str) -> AttributeStatement | None:
     return None
 
 
+def states_only(text: str, value: str) -> bool:
+    """Return whether a text gives one attribute this value and tells nothing else."""
+    if read_attribute(text) is not None:
+        return True
+    found = parse_statement(text)
+    told = {fold(word) for word in found.content} - set(fold(value).split()) - STOPWORDS
+    return not found.negative and not found.conditions & _HEDGES and len(told) <= 1
+
+
 def _frame(name: str, groups: Mapping[str, str]) -> AttributeStatement | None:
     value, who, what = groups["value"].strip(), groups.get("who", ""), fold(groups.get("what", ""))
-    attribute = {"favourite": f"favourite {what}", "relation": what, "fixed": what}.get(name, name)
+    attribute = what if name == "fixed" else attribute_name(name, what)
     if (
         _SEVERAL.search(value)
         or fold(who) in _ANYBODY

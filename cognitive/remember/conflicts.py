@@ -87,7 +87,8 @@ def compare(
     if made.form != "note":
         return Comparison(related=_related([(record, nearness) for record, nearness, _ in neighbours.values()], policy))
     verdicts = {verdict.record: verdict.relation for verdict in made.candidate.verdicts}
-    outdated = [pair for pair in _outdated(connection, made, verdicts) if pair[0].id != but]
+    other_values, same_values = _valued(connection, made, verdicts)
+    outdated = [pair for pair in other_values if pair[0].id != but]
     later = next(
         (record for record, _ in outdated if record.valid_from > made.said_at and not made.is_owner_word), None
     )
@@ -113,6 +114,9 @@ def compare(
             same = record
         else:
             rest.append((record, nearness))
+    if same is None and made.source != "edit":  # the same value told in other words, or another language
+        alike = (each for each in same_values if each.id not in disputes and each.id != but)
+        same = next((each for each in alike if _may_end(each, made) and _same_frame(made, each)), None)
     return Comparison(same, tuple(disputes.values()), _related(rest, policy))
 
 
@@ -163,18 +167,25 @@ def _same_frame(made: RecordDraft, record: Record) -> bool:
     said = {normalize_name(name): value for name, value in _said(record).items()}
     if told.keys() != said.keys():
         return False
-    return all(same_value(said[name], told[name]) for name in told) and all(
-        attribute_statements.read_attribute(text) is not None for text in (record.text, made.text)
+    return all(
+        same_value(said[name], told[name])
+        and attribute_statements.states_only(record.text, said[name])
+        and attribute_statements.states_only(made.text, told[name])
+        for name in told
     )
 
 
-def _outdated(
+def _valued(
     connection: Connection, made: RecordDraft, verdicts: dict[int, Relation]
-) -> list[tuple[Record, tuple[str, ...]]]:
-    """Notes that give the draft's subject another value for what there is one of, with the names of that."""
+) -> tuple[list[tuple[Record, tuple[str, ...]]], list[Record]]:
+    """Notes that give the draft's subject another value for what there is one of, with the names of that.
+
+    And those that give the same value.
+    """
     if made.category in EVENT_CATEGORIES:
-        return []
+        return [], []
     found: dict[int, tuple[Record, list[str]]] = {}
+    same: list[Record] = []
     for name, value in made.attributes.items():
         plain = normalize_name(name)
         if not is_single_valued(name):
@@ -184,10 +195,13 @@ def _outdated(
             exempt = (
                 record.form != "note" or record.category in EVENT_CATEGORIES or verdicts.get(record.id) == "independent"
             )
-            if said is None or exempt or is_same_or_more_exact(said, value):
+            if said is None or exempt:
+                continue
+            if is_same_or_more_exact(said, value):
+                same.append(record)
                 continue
             found.setdefault(record.id, (record, []))[1].append(name)
-    return [(record, tuple(names)) for record, names in found.values()]
+    return [(record, tuple(names)) for record, names in found.values()], same
 
 
 def is_single_valued(attribute: str) -> bool:

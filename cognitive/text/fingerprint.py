@@ -4,6 +4,7 @@ import hashlib
 import unicodedata
 from collections.abc import Iterable
 
+from kenobot.cognitive.text.lexicon import word_rows
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
@@ -77,7 +78,7 @@ def attribute_line(attributes: Iterable[tuple[str, str]]) -> str:
 
 
 def same_value(one: str, other: str) -> bool:
-    """Return whether two values of an attribute are one, but for case, blanks, marks and an article."""
+    """Return whether two values of an attribute are one, but for case, accents, marks, an article and the language."""
     return _plain_value(one) == _plain_value(other)
 
 
@@ -88,7 +89,15 @@ def is_same_or_more_exact(one: str, other: str) -> bool:
 
 
 def _plain_value(value: str) -> str:
-    return normalise(_ARTICLE.sub("", normalise(value)))
+    plain = fold(normalise(_ARTICLE.sub("", normalise(value))))
+    whole, _, rest = plain.partition(", ")
+    return f"{_NAMES.get(whole, whole)} {rest}".strip()
+
+
+def _names() -> dict[str, str]:
+    """Map each name that another language has for a place, a color or the like to the English one."""
+    rows = (row.replace(", ", ",").split(",") for row in word_rows("names_by_language"))
+    return {fold(name): fold(row[0]) for row in rows for name in row}
 
 
 def is_owner(name: str) -> bool:
@@ -99,3 +108,6 @@ def is_owner(name: str) -> bool:
 def normalize_subject(name: str) -> str:
     """Normalise a name to the subject of a record: one spelling for every case and accent."""
     return OWNER_SUBJECT if is_owner(name) else fold(" ".join(name.split()))[:80]
+
+
+_NAMES = _names()

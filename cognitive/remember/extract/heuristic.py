@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
+from kenobot.cognitive.remember.attribute_statements import attribute_name
 from kenobot.cognitive.remember.extract.changes import TABLES, KnownStatement, find_change, may_change
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
 from kenobot.cognitive.store.records import CONFIDED
@@ -358,9 +359,7 @@ def _may_be_due(fact: ExtractedFact) -> bool:
 
 
 def _attribute(rule: ExtractionRule, found: Mapping[str, str]) -> str:
-    """The name of an attribute, as `kenobot.cognitive.remember.attribute_statements` would call it."""
-    what = " ".join(fold(found.get("what") or found.get("que") or "").split())
-    return {"favourite": f"favourite {what}", "relation": what}.get(rule.attribute, rule.attribute)
+    return attribute_name(rule.attribute, " ".join((found.get("what") or found.get("que") or "").split()))
 
 
 def _dated(rule: ExtractionRule, fact: ExtractedFact, plain: str, said: date) -> ExtractedFact | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.remember.attribute_statements import read_attribute
+from kenobot.cognitive.remember.attribute_statements import states_only
 from kenobot.cognitive.remember.conflicts import is_single_valued, word_weight
 from kenobot.cognitive.remember.statement_relation import is_rearranged, parse_statement, relation, repeat_veto
 from kenobot.cognitive.sleep import pass_rows
@@ -158,8 +158,10 @@ def _same_frame(one: Record, other: Record) -> bool:
     values = [{normalize_name(n): v for n, v in record.attribute_map.items() if n != "by"} for record in (one, other)]
     if len(values[0]) != 1 or values[0].keys() != values[1].keys():
         return False
-    same = all(same_value(value, values[1][name]) for name, value in values[0].items())
-    return same and all(read_attribute(record.text) is not None for record in (one, other))
+    return all(
+        same_value(value, values[1][name]) and states_only(one.text, value) and states_only(other.text, values[1][name])
+        for name, value in values[0].items()
+    )
 
 
 # ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────
