@@ -101,17 +101,17 @@ def fit_answers(examples: Sequence[Example]) -> Floats:
     """The weights of the features of `confidence`, then of "always"."""
     named = np.array([each.features[confidence.FEATURE_NAMES.index("named")] > 0 for each in examples])
     answered = np.array([each.answered for each in examples])
-    return _fit(examples, _shares(named, answered), (*confidence.FEATURE_NAMES, "always"), _RISES)
+    return fit_weights(examples, _shares(named, answered), (*confidence.FEATURE_NAMES, "always"), _RISES)
 
 
 def fit_notes(examples: Sequence[Example]) -> Floats:
     """The weights of the features of `fit`, then of "always"."""
     answered = np.array([each.answered for each in examples])
     share = _shares(np.ones(len(examples), np.bool_), answered)
-    return _fit(examples, share, (*fit.FEATURE_NAMES, "always"), _FIT_RISES)
+    return fit_weights(examples, share, (*fit.FEATURE_NAMES, "always"), _FIT_RISES)
 
 
-def _fit(examples: Sequence[Example], share: Floats, names: Sequence[str], rises: Mapping[str, int]) -> Floats:
+def fit_weights(examples: Sequence[Example], share: Floats, names: Sequence[str], rises: Mapping[str, int]) -> Floats:
     """The weights of features, in log-odds: by projected gradients. share: how much each example counts."""
     rows = np.array([(*each.features, 1.0) for each in examples])
     truth = np.array([each.answered for each in examples], np.float64)

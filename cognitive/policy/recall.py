@@ -75,10 +75,12 @@ class RecallPolicy:
     reserved_for_linked: int = 2  # places
     diversity: float = 0.7  # weight of a memory's score against its likeness to better ones
 
-    strong_from: float = 0.5  # relevance of a memory that makes excerpts needless
-    max_excerpts: int = 4  # where none is strong
-    excerpt_tokens: int = 160  # of each
-    limit: int = 12  # memories
+    strong_from: float = 0.5  # relevance of a memory that makes excerpts needless, where nothing is asked
+    max_excerpts: int = 10
+    excerpt_tokens: int = 96  # of each
+    limit: int = 12  # memories and excerpts
+    memory_falloff: float = 1.2  # exponent of a place among memories: how fast an answer there becomes unlikely
+    turn_falloff: float = 0.8  # the same among turns
     budget: int = 1200  # tokens
     minimal_share: float = 0.4  # of both, for an order to a machine
     low_up_to: float = 0.35  # relevance

@@ -209,7 +209,7 @@ class Simulation:
         """Return what memory finds for a question, for somebody who may know these scopes only."""
         query = MemoryQuery(question, tuple(scopes), self.clock.now(), self.zone, force=True)
         pack = await self.app.database.read(lambda connection: recall(connection, self.app.index, query))
-        return "\n".join([*(memory.line for memory in pack.memories), *(excerpt.line for excerpt in pack.excerpts)])
+        return "\n".join(item.line for item in pack.shown)
 
     async def records(self) -> list[tuple[str, str, str, str]]:
         """Form, scope, status and text of everything in memory."""

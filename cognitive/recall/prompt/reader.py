@@ -9,6 +9,7 @@ from kenobot.cognitive.recall.prompt.updates import read_updates
 from kenobot.cognitive.recall.results.memory import NO_MEMORY, LoadMode, MemoryPack, MemoryQuery
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.recall import recall
+from kenobot.cognitive.text.recall_need import is_question
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix
 
@@ -21,9 +22,14 @@ class MemoryReader:
         self._index = index
         self._loader = FullLoader()
 
-    def searches(self, mode: LoadMode, omitted: int) -> bool:
-        """Return whether each message is searched for, since a full load of this mode omits some of memory."""
-        return self._index is not None and (mode == "selective" or (mode == "auto" and omitted > 0))
+    def searches(self, mode: LoadMode, omitted: int, text: str = "") -> bool:
+        """Return whether a message is searched for: a full load of this mode omits some of memory, or it asks.
+
+        What is asked may have been said and not remembered.
+        """
+        return self._index is not None and (
+            mode == "selective" or (mode == "auto" and (omitted > 0 or is_question(text)))
+        )
 
     def load(self, connection: Connection, query: MemoryQuery) -> MemoryPack:
         """Load what the frozen beginning of a prompt shows."""
@@ -39,4 +45,7 @@ class MemoryReader:
 
     def search(self, connection: Connection, query: MemoryQuery) -> MemoryPack:
         """Search for the message; nothing without an index."""
-        return NO_MEMORY if self._index is None else search_pack(recall(connection, self._index, query))
+        if self._index is None:
+            return NO_MEMORY
+        report = recall(connection, self._index, query)
+        return search_pack(report) if report.shown or not query.all_shown else NO_MEMORY

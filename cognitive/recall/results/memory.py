@@ -42,9 +42,9 @@ class MemoryQuery:
     size of its notes where each message is searched for.
     Of a search: preceding_text: what was said before the message. budget (tokens), limit, excerpt_limit: 0 leaves them
     to the policy. as_of: search what was known then. vector_relevance: relevance of records found by vectors, 0 to 1.
-    prompt_text: what the prompt shows already. from_message: the first message that it shows. force: search also where
-    the message calls for nothing. marks: how much each record helps to answer, 0 to 1, by a reranker; then no other is
-    shown. trace: collects what became of each candidate.
+    prompt_text: what the prompt shows already. from_message: the first message that it shows. all_shown: it shows all
+    memories, so that only turns are news. force: search also where the message calls for nothing. marks: how much each
+    record helps to answer, 0 to 1, by a reranker; then no other is shown. trace: collects what became of candidates.
     """
 
     text: str
@@ -63,6 +63,7 @@ class MemoryQuery:
     vector_relevance: Mapping[int, float] = field(default_factory=dict)  # bounded: what a search by vectors found; turn
     prompt_text: str = ""
     from_message: int | None = None
+    all_shown: bool = False
     force: bool = False
     excerpt_limit: int = 0
     marks: Mapping[int, float] = field(default_factory=dict)  # bounded: 12 memories that were read; turn
@@ -142,15 +143,15 @@ class SearchReport:
     score: relevance of the best of it, 0 to 1; `level` says it in a word, "medium" at most for turns.
     answer_probability: how likely a memory answers the question, 0 to 1, and then `level` goes by it; None without a
     question or vectors. need: how much of memory the message calls for. dropped: how many were left out, by reason.
-    candidates: the best that the prompt does not show yet, also those without room.
+    shown: what was chosen, the likeliest to answer first. candidates: the best memories that the prompt does not show
+    yet, also those without room.
     """
 
     level: ConfidenceLevel = "none"
     score: float = 0.0
     answer_probability: float | None = None
     need: RecallNeed = "full"
-    memories: tuple[RecalledMemory, ...] = ()
-    excerpts: tuple[Excerpt, ...] = ()
+    shown: tuple[RecalledMemory | Excerpt, ...] = ()
     query_terms: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     dropped: dict[str, int] = field(default_factory=dict)  # bounded: the 12 reasons there are; turn
@@ -158,9 +159,19 @@ class SearchReport:
     candidates: tuple[RecalledMemory, ...] = ()
 
     @property
+    def memories(self) -> tuple[RecalledMemory, ...]:
+        """The memories among what was chosen, best first."""
+        return tuple(item for item in self.shown if isinstance(item, RecalledMemory))
+
+    @property
+    def excerpts(self) -> tuple[Excerpt, ...]:
+        """The turns among it, best first."""
+        return tuple(item for item in self.shown if isinstance(item, Excerpt))
+
+    @property
     def tokens(self) -> int:
         """Tokens of all that was chosen, at most the budget."""
-        return sum(item.tokens for item in self.memories) + sum(item.tokens for item in self.excerpts)
+        return sum(item.tokens for item in self.shown)
 
 
 @dataclass(frozen=True, slots=True)

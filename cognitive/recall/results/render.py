@@ -13,7 +13,8 @@ from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 
 _UNSURE = 0.4
-_CLIPPED = " […]"
+CLIPPED = " […]"
+"""End of a line that was cut."""
 _NAME = 60  # characters of a name in a heading
 _NOTHING = (
     "_Beyond what is shown here, nothing is remembered that seems to be about the next message. When asked, say so; "
@@ -100,7 +101,7 @@ def shorten(line: str, room: int) -> str:
     """Cut a line to `room` tokens, with a mark."""
     if estimate_tokens(line) <= room:
         return line
-    return clip_to_tokens(line, max(1, room - estimate_tokens(_CLIPPED))) + _CLIPPED
+    return clip_to_tokens(line, max(1, room - estimate_tokens(CLIPPED))) + CLIPPED
 
 
 def render_search(report: SearchReport) -> str:
@@ -121,7 +122,7 @@ def search_pack(report: SearchReport) -> MemoryPack:
     """Make the section that shows a search."""
     return MemoryPack(
         {"recalled": render_search(report)},
-        (*(memory.line for memory in report.memories), *(excerpt.line for excerpt in report.excerpts)),
+        tuple(item.line for item in report.shown),
         tuple(MemoryEntry(memory.record.id, "recalled", memory.explain()) for memory in report.memories),
         search=report,
     )

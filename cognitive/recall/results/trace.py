@@ -41,6 +41,16 @@ class ConfidenceFeatures:
 
 
 @dataclass(frozen=True, slots=True)
+class MixFeatures:
+    """Describe the best memory and the best turn of a search, as `search.mixing` weighs them; 0 where there is none."""
+
+    note_near: float  # similarity as a share of a usual answer's
+    turn_near: float
+    note: float  # relevance
+    turn: float
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionKind:
     """Describe a question besides its words; see `search.fit`. model: of the vectors. general: -1 to 1."""
 
@@ -62,6 +72,7 @@ class RecallTrace:
     turns_searched: bool = False
     confidence_features: ConfidenceFeatures | None = None
     question: QuestionKind | None = None
+    mix_features: MixFeatures | None = None
     estimates: Mapping[int, float] = field(default_factory=dict)  # bounded: what one recall looked at; turn
 
     def add_turns(self, ranked: "Sequence[RankedTurn]") -> None:

@@ -1,18 +1,22 @@
-"""Quote raw turns of the scopes within reach, where no memory is relevant enough."""
+"""Quote raw turns of the scopes within reach, clipped around what matches."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery
-from kenobot.cognitive.recall.results.render import shorten
+from kenobot.cognitive.recall.results.render import CLIPPED, shorten
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
 from kenobot.cognitive.recall.search.filters import RecallFilter
+from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.quoting import quote_untrusted
+from kenobot.cognitive.text.words import head_and_tail, stems, terms, words
 from kenobot.core import lazy
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust
+from kenobot.ports.names import split_line
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
 
@@ -22,6 +26,10 @@ _SHORTEST = 40  # tokens of an excerpt, where many share the room
 _CHARACTERS = 4  # of a token, at most
 _MARGIN = 600  # characters behind a clip in which a secret that begins before it shows what it is
 _WORD_END = lazy.regex(r"\s|\Z")
+_SENTENCE_END = lazy.regex(r"(?<=[.!?…])\s+|\n+|(?<=[。！？؟।])\s*")
+_LONGEST = 8000  # characters of a turn in which its matches are looked for
+_CUT = "[…] "
+_OWN_WORDS = 2  # that a reply must have beside those of its question
 
 
 def select_excerpts(
@@ -37,7 +45,9 @@ def select_excerpts(
     if not near or room <= 1:
         return []
     kept = sieve.filter_turns(connection, index, [each.turn.message for each in near])
+    asked = _questions(connection, kept.values())
     chosen: list[Excerpt] = []
+    quoted = set[str]()
     for each in near:
         turn = kept.get(each.turn.message)
         if turn is None:
@@ -45,18 +55,38 @@ def select_excerpts(
         if len(chosen) == limit:
             sieve.dropped["no room"] += 1
             continue
+        if turn.text in quoted or (each.turn.by_bot and _is_echo(turn, asked.get(turn.inbox_id or 0, ""), query.text)):
+            sieve.drop("turn", turn.id, "irrelevant")
+            continue
         share = min(room, policy.excerpt_tokens, max(_SHORTEST, room // (limit - len(chosen))))
-        line = shorten(_line(turn, query, share), share - 1)
+        line = shorten(_line(turn, query, each.matched, share), share - 1)
         tokens = estimate_tokens(line + "\n")
-        if tokens > room:
+        if tokens > room or (room < _SHORTEST and line.endswith(CLIPPED)):
             sieve.dropped["no room"] += 1
             continue
         room -= tokens
+        quoted.add(turn.text)
         chosen.append(Excerpt(turn, each.relevance, each.matched, line, tokens))
     return chosen
 
 
-def _line(turn: MessageRow, query: MemoryQuery, tokens: int) -> str:
+def _questions(connection: Connection, turns: Collection[MessageRow]) -> Mapping[int, str]:
+    """Read what the replies among `turns` answer, by inbox row."""
+    wanted = {turn.inbox_id for turn in turns if turn.role == "assistant" and turn.inbox_id is not None}
+    if not wanted:
+        return {}
+    rows = conversation.messages_of_turns(connection, wanted)
+    return {row.inbox_id: row.text for row in rows if row.role == "user" and row.inbox_id is not None}
+
+
+def _is_echo(reply: MessageRow, question: str, asked_now: str) -> bool:
+    """Return whether a reply has hardly a word beside those of its question and of the question asked now."""
+    known = {*terms(head_and_tail(question)), *terms(asked_now)}
+    said = {word for word in words(head_and_tail(reply.text)) if word not in STOPWORDS}
+    return sum(known.isdisjoint(stems(word)) for word in said) < _OWN_WORDS
+
+
+def _line(turn: MessageRow, query: MemoryQuery, matched: Collection[str], tokens: int) -> str:
     """Render as much of a turn as `tokens` may need as an item of a list, quoted where it is untrusted."""
     at = datetime.fromisoformat(turn.at).astimezone(query.zone)
     trust: Trust = turn.person_trust
@@ -64,7 +94,40 @@ def _line(turn: MessageRow, query: MemoryQuery, tokens: int) -> str:
         trust = "owner"  # a guest in private is told their own words
     who = "you answered" if turn.role == "assistant" else "was said"
     where = " in another chat" if query.session not in ("", turn.session) else ""
-    return f"- {at:%Y-%m-%d %H:%M} {who}{where}: {quote_untrusted(_redacted_head(turn.text, tokens), trust)}"
+    text = _redacted_head(clip_around(turn.text, matched, tokens), tokens)
+    return f"- {at:%Y-%m-%d %H:%M} {who}{where}: {quote_untrusted(text, trust)}"
+
+
+def clip_around(text: str, matched: Collection[str], tokens: int) -> str:
+    """Cut the beginning of a long text, so that the next `tokens` have most of `matched`, stems.
+
+    The sentence before them is left: it says what they are about, and may be what tells that one is a secret.
+    """
+    if estimate_tokens(text) <= tokens or not matched:
+        return text
+    said = split_line(text)
+    sentences = [each for each in _SENTENCE_END.split(said.text[:_LONGEST]) if each.strip()]
+    wanted = set(matched)
+    held = [wanted & {stem for word in words(each) for stem in stems(word)} for each in sentences]
+    sizes = [estimate_tokens(each) for each in sentences]
+    best, most = 0, len(_within(held, sizes, 0, tokens))
+    for first in range(1, len(sentences)):
+        if held[first] and (found := len(_within(held, sizes, first - 1, tokens))) > most:
+            best, most = first - 1, found
+    if best == 0:
+        return text
+    return f"{text[: len(text) - len(said.text)]}{_CUT}{' '.join(sentences[best:])}"
+
+
+def _within(held: Sequence[set[str]], sizes: Sequence[int], first: int, tokens: int) -> set[str]:
+    """Return the stems that the sentences from `first` on have within `tokens`."""
+    found = set[str]()
+    for at in range(first, len(held)):
+        tokens -= sizes[at]
+        if tokens < 0 and at > first:
+            break
+        found |= held[at]
+    return found
 
 
 def _redacted_head(text: str, tokens: int) -> str:

@@ -31,7 +31,7 @@ from kenobot.cognitive.recall.results.render import render_memory, shorten, subj
 from kenobot.cognitive.recall.results.trace import QuestionKind
 from kenobot.cognitive.recall.scoring.score import Score, choose_most_valuable, diversify
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn, rank_turns
-from kenobot.cognitive.recall.search import ranking
+from kenobot.cognitive.recall.search import mixing, ranking
 from kenobot.cognitive.recall.search.confidence import (
     CONFIDENCE_LEVELS,
     answer_level,
@@ -86,14 +86,16 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     best = max((memory.relevance for memory in ranked), default=0.0)
     if query.marks and is_question(query.text):
         likely = best if memories else 0.0
-    excerpts: list[Excerpt] = []
-    if best < policy.strong_from:
+    turns: list[RankedTurn] = []
+    if best < policy.strong_from or (is_question(query.text) and not query.marks):
         turns = _rank_turns(index, query, parsed)
         if question is not None and not turns_fit(question, turns, policy):
             sieve.dropped["irrelevant"] += len(turns)
             turns = []
-        left = room - sum(memory.tokens for memory in memories)
-        excerpts = select_excerpts(connection, index, turns, sieve, left)
+    excerpts = select_excerpts(connection, index, turns, sieve, room) if turns else []
+    shown = _mixed(ranked, memories, turns, excerpts, query, sieve, room)
+    memories = [each for each in shown if isinstance(each, RecalledMemory)]
+    excerpts = [each for each in shown if isinstance(each, Excerpt)]
     best_excerpt = max((excerpt.relevance for excerpt in excerpts), default=0.0)
     by_turns = 0.0 if query.marks else best_excerpt  # shared words do not outweigh a reranker that found no answer
     level = confidence_level(best if memories else 0.0, policy)
@@ -105,8 +107,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         level=max(level, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index),
         score=best,
         answer_probability=likely,
-        memories=tuple(memories),
-        excerpts=tuple(excerpts),
+        shown=tuple(shown),
         query_terms=tuple(word.stems[0] for word in parsed.terms),
         subjects=tuple(sorted(hits.mentioned.subjects | ({"owner"} if hits.mentioned.first_person else set()))),
         dropped=sieve.drop_counts(),
@@ -230,6 +231,43 @@ def _packed(
     chosen = choose_most_valuable([(memory, memory.score.value, memory.tokens) for memory in picked], room)
     sieve.dropped["no room"] += len(fresh) - len(chosen)
     return sorted(chosen, key=rank_key)
+
+
+def _mixed(
+    ranked: Sequence[RecalledMemory],
+    memories: Sequence[RecalledMemory],
+    turns: Sequence[RankedTurn],
+    excerpts: Sequence[Excerpt],
+    query: MemoryQuery,
+    sieve: RecallFilter,
+    room: int,
+) -> list[RecalledMemory | Excerpt]:
+    """Put memories and excerpts into one order, and drop the last that have no room.
+
+    What the prompt shows already keeps its place in the order, so that less likely excerpts do not come for it.
+    """
+    if not excerpts:
+        return list(memories)
+    features = mixing.mix_features(ranked, turns)
+    if query.trace is not None:
+        query.trace.mix_features = features
+    share = mixing.memory_share(features)
+    found: dict[mixing.Item, RecalledMemory | Excerpt] = {("record", each.record.id): each for each in memories}
+    found |= {("turn", each.turn.id): each for each in excerpts}
+    on_show = [each for each in ranked if sieve.in_prompt(each.record)]
+    known = sorted([*memories, *on_show], key=rank_key)
+    order = mixing.in_one_order(
+        [each.record.id for each in known], [each.turn.id for each in excerpts], share, query.policy.recall
+    )
+    lines = query.limit + query.excerpt_limit or query.policy.recall.limit
+    chosen: list[RecalledMemory | Excerpt] = []
+    for item, _ in order[:lines]:
+        each = found.get(item)
+        if each is not None and each.tokens <= room:
+            room -= each.tokens
+            chosen.append(each)
+    sieve.dropped["no room"] += len(found) - len(chosen)
+    return chosen
 
 
 def _vocabularies(index: SideIndex, memories: Sequence[RecalledMemory]) -> list[frozenset[str]]:

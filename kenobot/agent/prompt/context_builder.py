@@ -262,13 +262,14 @@ class ContextBuilder:
         )
         plan = self._continued(connection, base, limits, identity) or self._new(connection, base, limits, identity)
         plan = plan.adding(self.memory.procedures(connection, base, lambda: _joined(plan.memory_on_show)))
-        if not self.memory.searches(limits.recall_mode, plan.prefix.omitted):
+        if not self.memory.searches(limits.recall_mode, plan.prefix.omitted, text):
             return plan
         query = replace(
             base,
             preceding_text=" ".join(line.text for line in plan.history[-_PRECEDING:]),
             prompt_text=_joined((*plan.memory_on_show, identity.preferences)),
             from_message=plan.history[0].id if plan.history else None,
+            all_shown=not self.memory.searches(limits.recall_mode, plan.prefix.omitted),
         )
         return replace(plan, query=query)
 

@@ -179,8 +179,7 @@ class MemoryReporter:
         return replace(
             report,
             level="high" if asked else report.level,
-            memories=(*shown, *rest)[:_MOST_FOUND],
-            excerpts=(),
+            shown=(*shown, *rest)[:_MOST_FOUND],
         )
 
 

@@ -79,7 +79,7 @@ def context(context: CommandContext) -> int:
 
 def _recalled_text(context: CommandContext) -> str:
     pack = _recall(context, " ".join(context.args.text), context.args.budget or 0, 0)
-    return "\n".join([*(item.line for item in pack.memories), *(item.line for item in pack.excerpts)])
+    return "\n".join(item.line for item in pack.shown)
 
 
 def _loaded_text(context: CommandContext) -> str:

@@ -214,7 +214,7 @@ def _score_question(score: LifeScore, question: LifeQuestion, report: SearchRepo
         score.unanswerable += 1
         score.told_so += report.level == "none"
         return
-    lines = [*(memory.line for memory in report.memories), *(excerpt.line for excerpt in report.excerpts)]
+    lines = [item.line for item in report.shown]
     score.answered += 1
     score.in_first += any(question.answer.is_in(line) for line in lines[:_FIRST])
     score.shown += question.answer.is_in(prompt)

@@ -13,7 +13,7 @@ from kenobot.agent.prompt.prompt_service import rerank
 from kenobot.app.embedder_choice import choose_embedder
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
+from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, SearchReport
 from kenobot.cognitive.recall.results.trace import RecallTrace, TracedItem
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.admit import admit, supersede
@@ -112,10 +112,11 @@ class EvalHome:
 
         pack, seconds = await self.database.read(work)
         shown: list[tuple[str, TracedItem | None]] = [
-            (self.record_keys.get(each.record.id, ""), trace.ranked.get(("record", each.record.id)))
-            for each in pack.memories
+            (self.turn_keys.get(each.turn.id, ""), trace.ranked.get(("turn", each.turn.id)))
+            if isinstance(each, Excerpt)
+            else (self.record_keys.get(each.record.id, ""), trace.ranked.get(("record", each.record.id)))
+            for each in pack.shown
         ]
-        shown += [(self.turn_keys.get(e.turn.id, ""), trace.ranked.get(("turn", e.turn.id))) for e in pack.excerpts]
         first = {key: seen.summary if seen is not None else "" for key, seen in shown if key}
         return RecallAnswer(tuple(first), pack, seconds, trace, tuple(first.items()))
 

@@ -118,7 +118,7 @@ def _row(
         for name, ranking in rankings.items()
         if question.gold
     }
-    lines = [*(each.line for each in answer.pack.memories), *(each.line for each in answer.pack.excerpts)]
+    lines = [each.line for each in answer.pack.shown]
     return QuestionResult(
         question,
         scored,

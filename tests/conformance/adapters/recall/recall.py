@@ -113,7 +113,7 @@ def formula(case: Case) -> Outcome:
         found = await store.search(case.input)
         await store.memory.database.write(
             lambda c: usage.log_usage(
-                c, shown(None, SearchReport(memories=tuple(found.values()))), 1, "s", store.memory.now, REACH
+                c, shown(None, SearchReport(shown=tuple(found.values()))), 1, "s", store.memory.now, REACH
             )
         )
         rows = await store.memory.database.read(
