@@ -169,7 +169,7 @@ def bench_life(context: CommandContext) -> int:
     scores, whole = list[LifeScore](), LifeScore("all")
     for at, fortnight in enumerate(chosen):
         _progress(fortnight.name, at, len(chosen))
-        scores.append(asyncio.run(live(fortnight, args.embedder)))
+        scores.append(asyncio.run(live(fortnight, args.embedder, careful=args.model == "careful")))
         whole.add(scores[-1])
     options.show_progress()
     if args.json:

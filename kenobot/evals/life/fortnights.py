@@ -7,7 +7,7 @@ has alternatives, each the beginning of a word, and the day that the memory must
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from importlib import resources
@@ -75,14 +75,24 @@ class LifeQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class LifeNote:
+    """What a careful model notes of a message. due: a day, "" for none. ends: words of the memory that it ends."""
+
+    text: str
+    due: str = ""
+    ends: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Fortnight:
-    """What one person says in two weeks, oldest first."""
+    """What one person says in two weeks, oldest first. notes: what a careful model notes, by the time of a message."""
 
     name: str
     language: str
     zone: ZoneInfo
     utterances: tuple[Utterance, ...]
     questions: tuple[LifeQuestion, ...]
+    notes: Mapping[datetime, tuple[LifeNote, ...]] = field(default_factory=dict)  # bounded: of one person; turn
 
     @property
     def standing_facts(self) -> tuple[tuple[int, Fact], ...]:
@@ -107,6 +117,11 @@ def load_fortnight(name: str) -> Fortnight:
         zone,
         tuple(_utterance(row, zone) for row in rows if "says" in row),
         tuple(LifeQuestion(row["asks"], Fact(row["needs"]) if row["needs"] else None) for row in rows if "asks" in row),
+        {
+            datetime.fromisoformat(row["at"]): tuple(LifeNote(**note) for note in row["notes"])
+            for row in rows
+            if "notes" in row
+        },
     )
 
 

@@ -1,4 +1,4 @@
-"""Live a fortnight through the product, without a model, and score what memory kept of it and what it finds."""
+"""Live a fortnight through the product, without a model or with a scripted one; score what memory kept and finds."""
 
 import tempfile
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.words import fold
+from kenobot.evals.life.careful import CarefulModel, is_extraction
 from kenobot.evals.life.fortnights import Fact, Fortnight, LifeQuestion
 from kenobot.gateway.access import Roster
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
@@ -70,11 +71,16 @@ COUNTS = (
 )
 
 
-async def live(fortnight: Fortnight, embedder: str) -> LifeScore:
-    """Say all of a fortnight in one private chat, ask the questions in another, and score both."""
-    model = ScriptedProvider(lambda _: "ok", name="rehearsed", keep=1)
+async def live(fortnight: Fortnight, embedder: str, *, careful: bool = False) -> LifeScore:
+    """Say all of a fortnight in one private chat, ask the questions in another, and score both.
+
+    careful: facts are extracted by a careful model instead of rules.
+    """
+    rules = ScriptedProvider(lambda _: "ok", name="rehearsed", keep=1)
+    model = CarefulModel(fortnight) if careful else rules
     speaker = Speaker(fortnight.name, "1", "1")
-    config = f'[bot]\ntimezone = "{fortnight.zone.key}"\nlanguage = "{fortnight.language}"\n'
+    summed = "" if not careful else "[compaction]\nenabled = false\n"  # its summaries are not what is measured
+    config = f'[bot]\ntimezone = "{fortnight.zone.key}"\nlanguage = "{fortnight.language}"\n{summed}'
     with tempfile.TemporaryDirectory(prefix="kenobot-life-") as folder:
         house = Simulation(
             Path(folder),
@@ -97,7 +103,7 @@ async def live(fortnight: Fortnight, embedder: str) -> LifeScore:
             for question in fortnight.questions:
                 report = await _report(house, other, question)
                 await house.say_as(other, question.text)
-                request = model.requests[-1]
+                request = next(each for each in reversed(model.requests) if not is_extraction(each))
                 prompt = "\n".join([memory_frame(request), *runtime_blocks(request.messages)])
                 _score_question(score, question, report, prompt)
     return score

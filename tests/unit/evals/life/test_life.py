@@ -6,8 +6,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from kenobot.evals.life import fortnights
-from kenobot.evals.life.fortnights import Fact, Fortnight, LifeQuestion, Utterance, load_fortnight
+from kenobot.evals.life.careful import CarefulModel
+from kenobot.evals.life.fortnights import Fact, Fortnight, LifeNote, LifeQuestion, Utterance, load_fortnight
 from kenobot.evals.life.live import live
+from kenobot.ports.errors import ConfigError
 
 ZONE = ZoneInfo("Europe/Madrid")
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=ZONE)
@@ -59,3 +61,24 @@ def test_a_fact_is_in_a_text_that_has_its_words() -> None:
     assert fact.is_in("La lactosa: soy intolerante")
     assert not fact.is_in("soy intolerante al gluten")
     assert fact.due == "2026-03-10"
+
+
+async def test_a_careful_models_notes_are_kept_and_end_what_they_end() -> None:
+    """With --model careful facts are what the fortnight's notes say, and their verdicts end memories."""
+    told = _said("ich wohne in Lyon", "lyon", after=0), _said("nun in Madrid", "madrid", after=2, ends=("lyon",))
+    notes = {
+        told[0].at.replace(tzinfo=None): (LifeNote("Ana lives in Lyon"),),
+        told[1].at.replace(tzinfo=None): (LifeNote("Ana lives in Madrid", ends="lyon"),),
+    }
+    score = await live(Fortnight("ana", "en", ZONE, told, (), notes), "none", careful=True)
+    assert (score.standing, score.kept, score.changes, score.applied) == (1, 1, 1, 1)
+    with pytest.raises(ConfigError, match="no notes of bruno"):
+        CarefulModel(load_fortnight("bruno"))
+
+
+@pytest.mark.parametrize("name", fortnights.PEOPLE)
+def test_careful_notes_are_of_messages(name: str) -> None:
+    """Each note that ships is of a message that somebody wrote, and has words."""
+    fortnight = load_fortnight(name)
+    assert set(fortnight.notes) <= {each.at.replace(tzinfo=None) for each in fortnight.utterances}
+    assert all(note.text for notes in fortnight.notes.values() for note in notes)
