@@ -51,7 +51,7 @@ class AttributeStatement:
 def attribute_name(kind: str, what: str) -> str:
     """Return the name of the attribute that a statement of some kind gives: the same in both languages."""
     name = " ".join(_NAMES.get(word, word) for word in fold(what).split())
-    return {"favourite": f"favourite {name}", "relation": name}.get(kind, kind)
+    return {"favourite": f"favourite {name}", "relation": name, "bond": name}.get(kind, kind)
 
 
 def read_attribute(text: str) -> AttributeStatement | None:

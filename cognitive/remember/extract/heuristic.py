@@ -27,7 +27,9 @@ _SENTENCES = 40
 _LONGEST_SENTENCE = 300
 _FAR, _FAR_OF_YEAR = 330, 20_000  # days: a day that is further off, without a year, is rather over
 _LEAST_WORDS = 4  # of a statement of a day ahead
-_END = lazy.regex(r"(?<=[.!?…])\s+|\n+|;\s+")
+_END = lazy.regex(  # not after an abbreviation or an initial
+    r"(?<=[.!?…])(?<!\b[A-Z]\.)(?<!\b(?:St|Dr|Mr|Ms|Sr|vs)\.)(?<!\b(?:Mrs|Dra|Sra|Avd)\.)\s+|\n+|;\s+"
+)
 _ASKING = ("?", "？", "؟")
 _MARKS = " \t,.;:。，：！!¡¿…-—\"'«»“”"
 _QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
@@ -126,6 +128,13 @@ def read_messages(messages: Iterable[Message], known: Sequence[KnownStatement]) 
 def puts_right(sentence: str) -> bool:
     """Return whether a sentence may put right or end something that was said before it."""
     return _core(sentence.strip()).corrects or may_change(sentence)
+
+
+def may_end_something(text: str) -> bool:
+    """Return whether a text says that something is no longer so, or begins to put something right."""
+    if may_change(text):
+        return True
+    return any(_core(sentence.strip()).corrects for sentence in _END.split(text[:_LONGEST])[:_SENTENCES])
 
 
 def points_back(text: str) -> bool:

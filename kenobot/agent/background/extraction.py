@@ -17,7 +17,6 @@ from kenobot.agent.rule_extraction import extract_by_rules
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.changes import may_change
 from kenobot.cognitive.remember.extract.heuristic import Message
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
@@ -218,7 +217,7 @@ class ExtractionWorker(PerChatWorker):
             return ExtractionResult((), "rules")
         plain = {turn.last_message: without_quotes(turn.text) for turn in turns}
         known: list[store.Record] = []
-        if any(map(may_change, plain.values())):
+        if any(map(heuristic.may_end_something, plain.values())):
             live = partial(known_memories.live_memories, scope=turns[0].scope)
             known = await self._p.database.read(live)
         before = ""

@@ -24,7 +24,6 @@ from kenobot.cognitive.recall.scoring.score import Score
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.changes import may_change
 from kenobot.cognitive.remember.extract.heuristic import Message
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
@@ -129,7 +128,7 @@ class MemoryReporter:
 
     def _extract(self, session: str, turn: ConversationTurn, connection: Connection) -> RuleFacts:
         known: Sequence[Record] = ()
-        if may_change(turn.text):
+        if heuristic.may_end_something(turn.text):
             known = known_memories.live_memories(connection, scope=turn.scope)
         before = buffer.said_before(connection, session=session, turn=turn)
         said = turn.at.astimezone(self._zone).date()

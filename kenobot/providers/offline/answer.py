@@ -55,6 +55,7 @@ def _reply(reading: ParsedRequest) -> str:
 
 _SHORT_ANSWERS: tuple[tuple[re.Pattern[str], Phrase], ...] = (
     (phrases.FORGET, "forget"),
+    (phrases.WRONG, "wrong"),
     (phrases.ABOUT_THE_BOT, "about"),
     (phrases.THANKS, "welcome"),
     (phrases.FAREWELL, "bye"),

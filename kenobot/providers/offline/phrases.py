@@ -34,6 +34,7 @@ YES_OR_NO = lazy.regex(rf"[¡\s]*(?:{_HEARD['yes_or_no']})[\s.!]*\Z", re.IGNOREC
 
 FORGET = _opening("forget")
 REPEAT = lazy.regex(rf"[¡\s]*(?:{_HEARD['repeat']})(?!\w)[\s:,]*", re.IGNORECASE)
+WRONG = lazy.regex(rf"[¡\s]*(?:{_HEARD['wrong']})[\s.!]*\Z", re.IGNORECASE)
 ABOUT_THE_BOT = _opening("about_the_bot")
 _ABOUT_ME = r"(?:\s+(?:about (?:me|myself|us)|of me|(?:de|sobre) (?:m[ií]|nosotros)))?"
 EVERYTHING = lazy.regex(rf"[¿\s]*(?:{_HEARD['everything']}){_ABOUT_ME}[\s?.!]*\Z", re.IGNORECASE)
@@ -55,8 +56,8 @@ NAME_PARTICLES = frozenset(["de", "del", "la", "las", "los", "el", "y"])
 
 Phrase = Literal[
     "hello", "ready", "bye", "welcome", "about", "noted", "noted_all", "noted_chat", "known", "in_place_of", "stays",
-    "at_odds", "refused", "nothing_kept", "forget", "nothing", "nothing_at_all", "found", "found_unsure", "everything",
-    "more", "your_name", "cannot", "intro", "ask_name", "met", "met_word", "no_name",
+    "at_odds", "refused", "wrong", "nothing_kept", "forget", "nothing", "nothing_at_all", "found", "found_unsure",
+    "everything", "more", "your_name", "cannot", "intro", "ask_name", "met", "met_word", "no_name",
 ]  # fmt: skip
 
 PHRASES: dict[Phrase, dict[Language, str]] = _TABLES["phrases"]

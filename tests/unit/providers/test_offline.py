@@ -26,6 +26,8 @@ from tests.unit.providers.offline_talk import BOOTSTRAP, ask, phrased, tagged
         ("¿Qué puedes hacer?", "about", "es"),
         ("forget that I like tea", "forget", "en"),
         ("Olvida mi nombre", "forget", "es"),
+        ("no, that's wrong", "wrong", "en"),
+        ("Te has equivocado", "wrong", "es"),
     ],
 )
 def test_small_talk_is_answered_in_its_language(text: str, phrase: Phrase, language: str) -> None:
