@@ -35,6 +35,7 @@ from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.core.bus import Bus
+from kenobot.core.i18n import Language
 from kenobot.core.pacing import responsive
 from kenobot.core.plugins import close as close_plugins
 from kenobot.core.redaction import Redactor
@@ -83,10 +84,20 @@ class App:
     """All parts of a running bot, wired up. `start` before use, `stop` after."""
 
     def __init__(
-        self, home: Home, loaded: ResolvedSettings, clock: Clock, plugins: PluginInstances, rng: Random
+        self,
+        home: Home,
+        loaded: ResolvedSettings,
+        clock: Clock,
+        plugins: PluginInstances,
+        rng: Random,
+        default_language: Language = "en",
     ) -> None:
-        """Open the database and construct every part. Raises ConfigError or StoreCorrupt when that fails."""
+        """Open the database and construct every part. Raises ConfigError or StoreCorrupt when that fails.
+
+        default_language: of the bot's own sentences where the message does not tell.
+        """
         require_memory(home.memory, home.database)
+        self._default_language = default_language
         settings, language = loaded.settings, reply_language(loaded.settings)
         zone = self._zone = ZoneInfo(settings.bot.timezone)
         redact = self._redact = Redactor(loaded.secrets())
@@ -161,6 +172,7 @@ class App:
             identity=identity,
             delivery=self.delivery,
             language=language,
+            default_language=self._default_language,
             answer_parts=settings.messages.answer_parts,
             patience_seconds=settings.messages.patience_seconds,
             policy=turn_policy(settings, self._model.provider_count),

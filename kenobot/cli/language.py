@@ -1,5 +1,7 @@
 """Translate the sentences of the command line: English stands in the code, Spanish in `spanish.toml`.
 
+`spanish.libraries.toml` has that of libraries and of the operating system.
+
 The language is the terminal's. A finished sentence of another room, such as an error, is recognised by its English
 pattern, in which `{}` marks a place for a value.
 """
@@ -47,12 +49,12 @@ def quoted(text: str) -> str:
     return f"«{text}»" if language() == "es" else f"“{text}”"
 
 
-def translate(text: str) -> str:
-    """Translate a finished sentence; one without a translation stays as it is."""
-    if language() != "es":
+def translate(text: str, to: Language | None = None) -> str:
+    """Translate a finished sentence, into the terminal's language; one without a translation stays as it is."""
+    if (to or language()) != "es":
         return text
     if text.startswith(_PREFIX):
-        return _PREFIX + translate(text.removeprefix(_PREFIX))
+        return _PREFIX + translate(text.removeprefix(_PREFIX), to)
     sentences, patterns = _catalogue()
     if text in sentences:
         return sentences[text]
@@ -109,7 +111,9 @@ def _arguments(arguments: Any) -> list[dict[str, Any]]:
 @cache  # bounded: one entry
 def _catalogue() -> _Catalogue:
     """The Spanish sentences; of the patterns, those with more words of their own come first."""
-    sentences: dict[str, str] = _table("spanish.toml")
+    foreign: dict[str, str] = _table("spanish.libraries.toml")
+    lower = {english[:1].lower() + english[1:]: spanish for english, spanish in foreign.items()}
+    sentences: dict[str, str] = {**foreign, **lower, **_table("spanish.toml")}
     patterns = [(english, spanish) for english, spanish in sentences.items() if "{}" in english]
     patterns.sort(key=lambda pair: len(pair[0].replace("{}", "")), reverse=True)
     compiled = ((lazy.regex("(.+?)".join(map(re.escape, en.split("{}"))), re.DOTALL), es) for en, es in patterns)

@@ -18,7 +18,9 @@ from kenobot.ports.signals import ALL_SIGNALS, FORMER_NAMES
 
 _Row = dict[str, Any]
 
-_BEHIND = ("recalled", "judged", "extracted", "boxed")  # events by which nothing becomes known or other
+BEHIND = ("recalled", "judged", "extracted", "boxed", "sealed", "lifecycle")
+"""Types of events that change no text of memory."""
+
 _ROUTINE = ("thinking:start", "thinking:end", "reply:graded", "config:changed")  # of each turn
 _SHOWN_TEXT = 60  # characters of a memory
 
@@ -47,7 +49,7 @@ def memory_log(context: CommandContext) -> int:
     args = context.args
     select = "select id, at, session, actor, type, record_id, data from event"
     # Reading memory is logged as well. People ask for what has changed.
-    changing = [] if args.json else [(f"type not in {_BEHIND}", True)]
+    changing = [] if args.json else [(f"type not in {BEHIND}", True)]
     with context.read(rows=True) as connection:
         rows = _latest(connection, context, select, changing, parsed="data")
         ids = [] if args.json else [row["record_id"] for row in rows if row["record_id"] is not None]
@@ -93,6 +95,6 @@ def _event(context: CommandContext, row: Mapping[str, Any], record: Record | Non
     if record is not None and record.text and record.status != "forgotten":
         text = flat(record.text)
         about += quoted(text if len(text) <= _SHOWN_TEXT else f"{text[: _SHOWN_TEXT - 1]}…") + " "
-    reason = translate(str(row["data"].get("reason") or ""))
+    reason = translate(str(row["data"].get("reason") or "")) if row["type"] != "created" else ""
     told = f"{about}{f'({reason})' if reason else ''}".strip()
     return row["id"], context.local_time(row["at"]), say(row["type"]), say(row["actor"]), told

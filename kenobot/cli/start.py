@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import os
 from dataclasses import replace
 from random import Random
 
@@ -9,6 +10,7 @@ from kenobot.app import app, plugin_instances
 from kenobot.channels.console import ConsoleOptions, ConsoleSettings
 from kenobot.cli.context import CommandContext
 from kenobot.core import log
+from kenobot.core.i18n import terminal_language
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.gateway.access import Roster
 from kenobot.gateway.channel_supervisor import start_extended
@@ -37,7 +39,7 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
     async def serve() -> int:
         rng = Random()  # noqa: S311 - trace ids and jitter, not secrets
         with start_extended():  # a large database may have to be backed up and migrated first
-            bot = app.App(home, loaded, clock, parts, rng)
+            bot = app.App(home, loaded, clock, parts, rng, terminal_language(os.environ))
         return await app.serve(bot, console, screens.user)
 
     try:

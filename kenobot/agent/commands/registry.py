@@ -64,7 +64,7 @@ _COMMANDS = (
     Command(("pair", "emparejar"), _later("owner", "pair"), texts.HELP_PAIR, _PEOPLE, owner_only=True),
 )
 _NAMED: Mapping[str, Command] = {
-    name: replace(command, language="es" if at == 1 else "en")
+    name: replace(command, language=("en", "es")[at] if at < 2 else None)
     for command in _COMMANDS
     for at, name in enumerate(command.names)
 }

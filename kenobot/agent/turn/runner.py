@@ -109,6 +109,7 @@ class TurnServices:
     identity: Identity
     delivery: Delivery
     language: Language | None = None
+    default_language: Language = "en"
     answer_parts: int = 10
     patience_seconds: float = 25.0
     policy: machine.TurnPolicy = field(default_factory=machine.TurnPolicy)
@@ -133,7 +134,7 @@ class TurnRunner:
     async def _run(self, pending: PendingMessage) -> bool:
         token = current_trace.set(pending.trace)
         principal = self._s.access.principal(pending.inbound)
-        language = self._s.language or guess_language(pending.inbound.text)
+        language = self._s.language or guess_language(pending.inbound.text, self._s.default_language)
         command = await self._s.commands.find(self._s.database, pending.inbound, principal, self._s.clock.now())
         data = TurnData(pending, principal, language, command)
         await self._signals.emit_in_chat(THINKING_START, pending)

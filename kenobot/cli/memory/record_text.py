@@ -22,7 +22,9 @@ def record_row(record: Record) -> dict[str, Any]:
 
 def record_line(row: Mapping[str, Any]) -> str:
     """A record as one line beside a message about it."""
-    about = [say(str(row["form"])), say(str(row["category"])), say("from {trust}", trust=say(str(row["trust"])))]
+    about = [say(str(row["category"]))]
+    if row["trust"] != "owner":
+        about.append(say("from {trust}", trust=say(str(row["trust"]))))
     if (row["mentions"] or 0) > 1:
         about.append(say("seen {count} times", count=row["mentions"]))
     if row.get("status", "active") != "active":

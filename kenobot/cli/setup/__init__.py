@@ -118,7 +118,7 @@ def _secret(path: str) -> str:
     try:
         value = (sys.stdin.read() if path == "-" else Path(path).read_text("utf-8-sig")).strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}.") from error
+        raise ConfigError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
     if not value or "\n" in value:
         raise ConfigError(f"{path} must hold one secret, on one line.")
     return value

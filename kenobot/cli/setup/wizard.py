@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
+from kenobot.cli.language import translate
 from kenobot.cli.setup.service_check import LocalServer, is_refused, offered_models
 from kenobot.cli.setup.toml_edit import Value
 from kenobot.core import plugins
@@ -144,7 +145,7 @@ class Wizard:
             if all(item.isdecimal() for item in ids):
                 self.changes.values["channels.telegram", "owners"] = ids
                 break
-            print(self._word("no", why=answer))
+            print(self._word("no", why=self._word("no_number")))
 
     def _agreed(self, question: str, *, default: bool, **parts: str) -> bool:
         yes, no = ("s", "n") if self._language == "es" else ("y", "n")
@@ -173,7 +174,7 @@ class Wizard:
                 if answer != current:
                     self.changes.values[section, key] = answer
                 return
-            print(self._word("no", why=why))
+            print(self._word("no", why=translate(why, self._language)))
 
     def _secret(self, file: str, where: tuple[plugins.PluginGroup, str, str], **parts: str) -> None:
         if file in self.changes.secrets:
@@ -194,7 +195,7 @@ class Wizard:
                     self.changes.secrets[file] = answer
                     return
                 why = self._word("refused")
-            print(self._word("no", why=why))
+            print(self._word("no", why=translate(why, self._language)))
 
 
 def _complaint(settings: type[BaseModel], key: str, answer: str) -> str | None:

@@ -49,11 +49,12 @@ def _summary(report: NightReport, dry_run: bool) -> str:
     parts = (
         "" if dry_run else say(_STATES.get(report.run.state, report.run.state)),
         say(decisions, count=count),
-        say("{count} passes found nothing to do", count=quiet) if quiet else "",
+        say("{count} passes found nothing to do", count=quiet) if quiet and count else "",
         say("{count} passes still to do", count=report.passes_left) if report.passes_left else "",
         say("{count} tokens used", count=report.tokens) if report.tokens else "",
     )
-    return f"{' · '.join(filter(None, parts))}."
+    told = " · ".join(filter(None, parts))
+    return f"{told[:1].upper()}{told[1:]}."
 
 
 def _section(report: PassReport, dry_run: bool) -> Iterator[str]:

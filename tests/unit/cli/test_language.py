@@ -105,7 +105,10 @@ def test_no_spanish_is_left_of_what_nothing_says() -> None:
     assert sorted(own - words) == []
 
 
-@pytest.mark.parametrize(("english", "spanish"), _table("spanish.toml").items())
+_PAIRS = [*_table("spanish.toml").items(), *_table("spanish.libraries.toml").items()]
+
+
+@pytest.mark.parametrize(("english", "spanish"), _PAIRS)
 def test_both_languages_have_the_same_values(english: str, spanish: str) -> None:
     """No value is lost, and a pattern has words enough of its own to be told from a memory's text."""
     if "%(" not in english:
@@ -113,6 +116,16 @@ def test_both_languages_have_the_same_values(english: str, spanish: str) -> None
         assert named == sorted(name for _, name, _, _ in Formatter().parse(spanish) if name is not None)
     if "{}" in english:
         assert len(re.sub(r"\W", "", english)) >= 5
+
+
+def test_errors_of_the_system_and_of_settings_are_in_spanish(cli: Cli, spanish: None, tmp_path: Path) -> None:
+    """What the operating system and pydantic say, within a sentence of ours; and no number of an error."""
+    _, _, err = cli("setup", "--yes", "--anthropic-key-file", "/nowhere/key")
+    assert err == "kenobot: No se puede leer /nowhere/key: no existe ese archivo o carpeta.\n"
+    _, _, err = cli("setup", "--yes", "--timezone", "Madrid")
+    assert "no es el nombre de una zona horaria" in err
+    assert cli("config", "set", "memory.days", "many")[2].endswith("tiene que ser un número entero de 1 a 30.\n")
+    assert "clave desconocida" in cli("config", "set", "memory.daays", "3")[2]
 
 
 def test_the_help_of_every_command_and_argument_is_in_spanish() -> None:

@@ -343,7 +343,7 @@ def test_the_wizard_asks_again_for_a_token_that_the_service_refuses(
     code, out, _ = cli("setup")
     assert code == 0
     assert "the bot token has the wrong form" in out
-    assert "That will not do: the service does not know it: copy it again" in out
+    assert "That will not do: the service does not accept it; copy it again" in out
     assert "The service accepts it." in out
     assert (home.credentials / "telegram_token").read_text().strip() == TOKEN
     assert load_settings(home, {}).settings.bot.name == "Ana"

@@ -91,7 +91,7 @@ def test_a_night_tells_what_it_did_and_why_and_the_way_back(cli: Cli, database: 
         "2/3 prune: fade, 4 decisions",
         "3/3 improve: propose, 1 decisions",
     ]
-    assert out.startswith("# Night 1, 2026-02-14 14:30\n\nfinished · 6 decisions.\n")
+    assert out.startswith("# Night 1, 2026-02-14 14:30\n\nFinished · 6 decisions.\n")
     assert "**Many at once:** fade changed 4 of 13 memories." in out
     assert "### Lets stale things go (fade)\n" in out
     (line,) = [line for line in out.splitlines() if "number 3”" in line]
@@ -217,7 +217,7 @@ def test_a_night_is_taken_back_whole(cli: Cli, database: sqlite3.Connection) -> 
     assert database.execute("SELECT state FROM proposal").fetchall() == [("undone",)]
     assert _json(cli, "status")["night"] == "undone"
     report = cli("sleep", "report", "1")[1]
-    assert "taken back · 6 decisions" in report
+    assert "Taken back · 6 decisions" in report
     assert report.count("taken back since") == 5
     assert cli("sleep", "undo")[0] == 2, "there is no other night"
 
