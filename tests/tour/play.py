@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict
 
 from kenobot.cli import logs
 from kenobot.evals.page_marks import page_marks, replace_between_marks
+from kenobot.providers.openai_compatible import PRESETS
 from tests.integration.harness import KEY, OWNER, TOKEN, Telegram
 from tests.integration.providers.anthropic_standin import StandIn
 from tests.tour.screen import Screen
@@ -37,6 +38,7 @@ _CODE = re.compile(r"\b[A-Z0-9]{4}-[A-Z0-9]{4}\b")
 _SHOWN_CODE = "WXYZ-2345"
 _PROCESS = re.compile(r"(?<=\(process )\d+|(?<=\(proceso )\d+")
 _LOGGED = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.]+\+00:00 ", re.MULTILINE)
+_ELSEWHERE = "https://elsewhere.invalid/v1"  # a model that runs on this machine is not asked for
 _PLACES = {"{token}": TOKEN, "{key}": KEY, "{owner}": OWNER}
 
 
@@ -122,6 +124,7 @@ class _Player:
             "KENOBOT_CHANNELS__TELEGRAM__BASE_URL": telegram.base_url,
             "KENOBOT_CHANNELS__TELEGRAM__POLL_SECONDS": "1",
             "KENOBOT_PROVIDERS__ANTHROPIC__BASE_URL": model.url,
+            **{f"KENOBOT_PROVIDERS__{name.upper()}__BASE_URL": _ELSEWHERE for name in PRESETS},
         }
         self._now = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
         self._code = ""

@@ -397,7 +397,7 @@ def test_a_service_with_a_key_is_set_up_like_any_other(
     code, out, _ = cli("setup")
     assert code == 0, out
     assert "Groq API key (it is not shown): " in person.asked
-    assert "the service does not know it" in out
+    assert "the service does not accept it" in out
     assert (home.credentials / "providers.groq.api_key").read_text().strip() == "gsk-right"
     loaded = load_settings(home, {})
     assert loaded.settings.provider.name == "groq"
