@@ -330,7 +330,7 @@ class EmbeddingWorker(BackgroundTask):
             await self._database.read(partial(self._sync.cache_by_hash, texts=texts))
         await self._embed(meaning, model, "passage", texts)
         rows = {text: row for text in texts if (row := meaning.cached(model, "passage", text)) is not None}
-        embedded = self._sync.add_vectors(items, rows)
+        embedded = await asyncio.to_thread(self._sync.add_vectors, items, rows)  # now and then it copies all there are
         if records := [each for each in embedded if not each.item.is_turn]:
             await self._database.write_soon(partial(self._sync.write_records, rows=records))
         if turns := [each for each in embedded if each.item.is_turn]:

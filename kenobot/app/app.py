@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import importlib
 import logging
 from collections.abc import AsyncIterator
@@ -260,6 +261,7 @@ class App:
                 _log.warning("The work behind the turns cannot begin yet: %s. It is tried again.", reason)
                 await self.clock.sleep(_LOAD_AGAIN_SECONDS)
             else:
+                gc.freeze()  # what was loaded stays: no collection that a turn waits for goes through it
                 return
 
     async def _keep_house(self) -> None:

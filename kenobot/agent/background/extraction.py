@@ -217,7 +217,7 @@ class ExtractionWorker(PerChatWorker):
             return ExtractionResult((), "rules")
         plain = {turn.last_message: without_quotes(turn.text) for turn in turns}
         known: list[store.Record] = []
-        if any(map(heuristic.may_end_something, plain.values())):
+        if await self._compute(lambda: any(map(heuristic.may_end_something, plain.values()))):
             live = partial(known_memories.live_memories, scope=turns[0].scope)
             known = await self._p.database.read(live)
         before = ""

@@ -1,13 +1,15 @@
 """Turns come first: what rests, for how long, and what does not."""
 
 import asyncio
+import gc
+import sys
 import threading
 import time
 
 import pytest
 
 from kenobot.core import pacing
-from kenobot.core.pacing import Pacer, Rank, current_rank, ranked, unbroken
+from kenobot.core.pacing import Pacer, Rank, current_rank, ranked, responsive, unbroken
 
 _LONG = 10.0  # seconds: a test fails after them, none waits for them
 
@@ -128,3 +130,16 @@ async def test_a_rank_is_that_of_the_task_and_of_what_it_begins() -> None:
         await asyncio.create_task(note())
     await note()
     assert seen == [Rank.LATER, Rank.TURN]
+
+
+def test_garbage_is_collected_more_seldom_while_turns_may_wait_for_it_and_as_before_afterwards() -> None:
+    """So are the moments after which a thread gives way."""
+    collect, switch = gc.get_threshold(), sys.getswitchinterval()
+
+    with responsive():
+        assert gc.get_threshold()[0] > collect[0]
+        assert gc.get_threshold()[1:] == collect[1:]
+        assert sys.getswitchinterval() < switch
+
+    assert gc.get_threshold() == collect
+    assert sys.getswitchinterval() == switch

@@ -10,9 +10,11 @@ import pytest
 from kenobot.agent.background import compaction, extraction
 from kenobot.cognitive.compact import rule_summary
 from kenobot.cognitive.compact import self_check as gaps
+from kenobot.cognitive.recall.index.vector_sync import VectorSync
 from kenobot.cognitive.remember.extract import heuristic
 from tests.scene import Scene
 from tests.unit.agent.background.extraction_talk import Minds, lyon
+from tests.unit.agent.embedded_house import house
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,11 +54,25 @@ async def test_a_summary_by_rules_and_its_check_keep_the_event_loop_free(
 async def test_extraction_by_rules_keeps_the_event_loop_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fact told in one message is found in the background's thread, and kept in the writer's."""
     found = threads_of(monkeypatch, heuristic, "read_messages")
+    asked = threads_of(monkeypatch, heuristic, "may_end_something")
     kept = threads_of(monkeypatch, extraction, "admit_isolated")
     async with Scene(tmp_path, ["ok"], extraction=True) as scene:
         await scene.say("Remember that my name is Marta.")
-    assert found == {"kenobot-background"}
+    assert found == asked == {"kenobot-background"}
     assert kept == {"kenobot-writer"}
+
+
+async def test_vectors_are_put_among_the_others_beside_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Now and then all of them are copied for it."""
+    pytest.importorskip("numpy")
+    seen = threads_of(monkeypatch, VectorSync, "add_vectors")
+    async with house(tmp_path) as home:
+        await home.memory.learn("the cat sleeps")
+        await home.embedding.wait_idle()
+    assert seen
+    assert threading.main_thread().name not in seen
 
 
 async def test_a_models_answer_is_parsed_in_the_background(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
