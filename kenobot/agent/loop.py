@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
 from random import Random
@@ -244,7 +243,14 @@ class AgentLoop:
 
     async def _take_turn(self, session: str, pending: PendingMessage) -> bool:
         """Run the turn of a message; False parks its chat."""
-        async with self._caution(pending), self._slots:
+        if not pending.claimed and pending.attempts >= _CUT_SHORT:  # earlier runs of the process may have died of it
+            await self._clock.sleep(_CAUTION.pause(pending.attempts - _CUT_SHORT))
+            async with self._suspect:
+                return await self._take_turn_in_slot(session, pending)
+        return await self._take_turn_in_slot(session, pending)
+
+    async def _take_turn_in_slot(self, session: str, pending: PendingMessage) -> bool:
+        async with self._slots:
             if self._stopping:
                 await self._release(pending)
                 return False
@@ -253,16 +259,6 @@ class AgentLoop:
             task = asyncio.create_task(self._resume(session, pending.deferrals + 1), name=f"parked {session}")
             self._parked[session] = task
         return done
-
-    @contextlib.asynccontextmanager
-    async def _caution(self, pending: PendingMessage) -> AsyncIterator[None]:
-        """Slow down and isolate a message that earlier runs of the process may have died of."""
-        if pending.claimed or pending.attempts < _CUT_SHORT:
-            yield
-            return
-        await self._clock.sleep(_CAUTION.pause(pending.attempts - _CUT_SHORT))
-        async with self._suspect:
-            yield
 
     async def _resume(self, session: str, deferrals: int) -> None:
         """Take a parked chat up when a model may answer again; its message is then the first one in the inbox."""

@@ -4,8 +4,7 @@ Background jobs ask within a daily budget of tokens: reserved before a call, set
 """
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
@@ -16,7 +15,7 @@ from kenobot.core.retry import CircuitBreaker
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import CircuitOpen, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
-from kenobot.ports.provider import OVERLONG, Block, Delta, Message, Provider, Reply, Request, Usage
+from kenobot.ports.provider import OVERLONG, Block, Message, Provider, Reply, Request, Usage
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
@@ -116,30 +115,25 @@ class ModelRouter:
         stop_reason: str | None = None
         usage = Usage()
         model = ""
-        async with asyncio.timeout(self._seconds), _closing(provider.stream(request)) as stream:
-            async for delta in stream:
-                if delta.text:
-                    texts.append(delta.text[:room])
-                    room -= len(delta.text)
-                stop_reason = delta.stop_reason or stop_reason
-                usage = delta.usage or usage
-                model = delta.model or model
-                if room < 0:
-                    stop_reason = OVERLONG
-                    break
+        async with asyncio.timeout(self._seconds):
+            stream = provider.stream(request)
+            try:
+                async for delta in stream:
+                    if delta.text:
+                        texts.append(delta.text[:room])
+                        room -= len(delta.text)
+                    stop_reason = delta.stop_reason or stop_reason
+                    usage = delta.usage or usage
+                    model = delta.model or model
+                    if room < 0:
+                        stop_reason = OVERLONG
+                        break
+            finally:  # its server need not go on with what is not read
+                if (close := getattr(stream, "aclose", None)) is not None:
+                    await close()
         if stop_reason is None:
             raise TruncatedReply("The model's answer broke off before its end.")
         return Reply(replace_surrogates("".join(texts)), stop_reason, model, usage)
-
-
-@contextlib.asynccontextmanager
-async def _closing(stream: AsyncIterator[Delta]) -> AsyncIterator[AsyncIterator[Delta]]:
-    """Close a stream that is not read to its end: its server need not go on."""
-    try:
-        yield stream
-    finally:
-        if (close := getattr(stream, "aclose", None)) is not None:
-            await close()
 
 
 def tokens_used(request: Request, reply: Reply) -> int:

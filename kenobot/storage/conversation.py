@@ -8,6 +8,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 from kenobot.core.token_estimate import estimate_tokens
@@ -83,6 +84,11 @@ class ReceivedMail(NamedTuple):
 
     at: str
     sender_name: str
+
+
+# `_make` without a step of the interpreter a row: a chat's last fifty are read for every turn
+_stored_message = partial(tuple.__new__, StoredMessage)
+_message_row = partial(tuple.__new__, MessageRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +208,7 @@ def import_history(
 
 def _shown(connection: Connection, where: str, *values: str | int) -> list[StoredMessage]:
     rows = connection.execute(f"SELECT id, role, text, context, at, trust FROM message WHERE {where}", values)
-    return list(map(StoredMessage._make, rows))
+    return list(map(_stored_message, rows))
 
 
 def latest(connection: Connection, session: str, limit: int) -> list[StoredMessage]:
@@ -228,7 +234,7 @@ def _messages(connection: Connection, where: str, *values: object) -> Iterator[M
         f"FROM message LEFT JOIN inbox ON inbox.id = message.inbox_id WHERE {where}",
         values,
     )
-    return map(MessageRow._make, rows)
+    return map(_message_row, rows)
 
 
 def messages_by_id(

@@ -22,7 +22,7 @@ from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.pieces import continued, joined_text
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
-from kenobot.agent.turn.turn_signals import TurnSignals, show_typing, when_late
+from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing
 from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity
@@ -141,7 +141,7 @@ class TurnRunner:
         try:
             async with (
                 show_typing(self._s.channels.get(pending.inbound.channel), pending.inbound.chat),
-                when_late(self._s.patience_seconds, lambda: self._ask_for_patience(data)),
+                StartLate("patience", self._s.patience_seconds, lambda: self._ask_for_patience(data), break_off=False),
             ):
                 return await self._drive(data)
         except asyncio.CancelledError:

@@ -1,9 +1,8 @@
 """Announce what a turn does: by signals, by the typing indicator, and by a word when it takes long."""
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any
 
 from kenobot.agent.fact_candidates import memory_written_payload
@@ -80,37 +79,48 @@ def _committed(data: TurnData, clean: str) -> Iterator[tuple[Signal, dict[str, P
         yield REPLY_GRADED, {"quality": grade.quality, "score": grade.score, "signals": " ".join(grade.signals)}
 
 
-@contextlib.asynccontextmanager
-async def show_typing(channel: Channel | None, chat: str) -> AsyncIterator[None]:
+class StartLate:
+    """Begin `work` once if the block takes longer than `seconds`. At its end that is waited for, or broken off.
+
+    name: of its task.
+    """
+
+    def __init__(
+        self, name: str, seconds: float, work: Callable[[], Coroutine[Any, Any, None]], *, break_off: bool
+    ) -> None:
+        self._name = name
+        self._seconds = seconds
+        self._work = work
+        self._break_off = break_off
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._begin)
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._task is not None:
+            if self._break_off:
+                self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _begin(self) -> None:
+        self._task = asyncio.create_task(self._work(), name=self._name)
+
+
+def show_typing(channel: Channel | None, chat: str) -> StartLate:
     """Show that an answer is on its way, where `channel` can, unless it comes at once."""
-    if not isinstance(channel, TypingIndicator):
-        yield
-        return
-    task = asyncio.create_task(_keep_typing(channel, chat))
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
+    async def typing() -> None:
+        if isinstance(channel, TypingIndicator):
+            await _keep_typing(channel, chat)
 
-@contextlib.asynccontextmanager
-async def when_late(seconds: float, say: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-    """Call `say` once if the body takes longer than `seconds`; it has returned when the body is left."""
-    begun: list[asyncio.Task[None]] = []
-    timer = asyncio.get_running_loop().call_later(
-        seconds, lambda: begun.append(asyncio.create_task(say(), name="patience"))
-    )
-    try:
-        yield
-    finally:
-        timer.cancel()
-        if begun:
-            await asyncio.gather(*begun, return_exceptions=True)
+    return StartLate("typing", _TYPING_AFTER, typing, break_off=True)
 
 
 async def _keep_typing(channel: TypingIndicator, chat: str) -> None:
-    await asyncio.sleep(_TYPING_AFTER)
     while True:
         try:
             async with asyncio.timeout(_TYPING_SECONDS):
