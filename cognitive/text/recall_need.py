@@ -1,10 +1,13 @@
 """Classify how much memory a message needs: an acknowledgement none, an order to a machine little."""
 
+from collections.abc import Sequence
+
 from kenobot.cognitive.policy.recall import RecallNeed
 from kenobot.cognitive.text.lexicon import phrases, word_set
 from kenobot.cognitive.text.words import fold, words
 
 _ACKNOWLEDGEMENTS = word_set("acknowledgements")
+_WISHES = word_set("standing_wishes")
 _MOST_WORDS = 4
 _ORDERS = word_set("orders")
 _OF_MEMORY = phrases("of_memory")
@@ -25,6 +28,11 @@ def recall_need(text: str) -> RecallNeed:
     if len(found) <= _MOST_ORDER and found[0] in _ORDERS and "?" not in text and not _OF_MEMORY.search(fold(text)):
         return "minimal"
     return "full"
+
+
+def is_standing_wish(said: Sequence[str]) -> bool:
+    """Return whether the words of a message say how things are always to be, or what its sender prefers."""
+    return not _WISHES.isdisjoint(said)
 
 
 def is_question(text: str) -> bool:

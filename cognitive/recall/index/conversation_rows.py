@@ -12,7 +12,7 @@ from typing import NamedTuple
 from kenobot.cognitive.recall.index.documents import name_key
 from kenobot.cognitive.store.records import AMONG
 from kenobot.cognitive.text.dates import names_time
-from kenobot.cognitive.text.recall_need import recall_need
+from kenobot.cognitive.text.recall_need import is_standing_wish, recall_need
 from kenobot.cognitive.text.words import fold, words
 from kenobot.ports.names import split_line
 from kenobot.storage import conversation
@@ -22,7 +22,7 @@ from kenobot.storage.conversation import MessageRow
 SCHEMA = """
 CREATE TABLE talk (message INTEGER PRIMARY KEY, scope TEXT NOT NULL, stretch INTEGER NOT NULL, place INTEGER NOT NULL,
                    day INTEGER NOT NULL, speaker TEXT NOT NULL, answers INTEGER NOT NULL, words INTEGER NOT NULL,
-                   asks INTEGER NOT NULL, dated INTEGER NOT NULL);
+                   asks INTEGER NOT NULL, dated INTEGER NOT NULL, wishes INTEGER NOT NULL);
 CREATE INDEX talk_place ON talk (stretch, place);
 CREATE INDEX talk_begins ON talk (scope) WHERE place = 0;
 """
@@ -31,13 +31,15 @@ _PAUSE = timedelta(minutes=30)
 _MOST = 64  # turns of a stretch: a chat that never rests is cut
 _QUESTION_MARKS = ("?", "？", "؟")
 _CHARACTERS = 4000
-_COLUMNS = "message, stretch, place, day, speaker, answers, words, asks, dated"
+_COLUMNS = "message, stretch, place, day, speaker, answers, words, asks, dated, wishes"
 
 
 class IndexedTurn(NamedTuple):
     """A turn in its segment. segment: the id of its first message. position: how many messages come before.
 
     day: as `date.toordinal`. speaker: a name key, "" in private. has_time: the text names a time.
+
+    is_wish: a person says how things are always to be, or what they prefer.
     """
 
     message: int
@@ -49,6 +51,7 @@ class IndexedTurn(NamedTuple):
     word_count: int
     is_question: bool
     has_time: bool
+    is_wish: bool
 
     @property
     def date(self) -> date:
@@ -70,12 +73,16 @@ def write_turns(index: Connection, truth: Connection, messages: Iterable[int], r
         text, by_bot = row.text[:_CHARACTERS], row.role == "assistant"
         if recall_need(text) == "no_recall":
             continue  # nods answer no question
+        said = words(text)
         turn = IndexedTurn(
-            row.id, segment, position, at.toordinal(), "" if by_bot else _speaker(text), by_bot, len(words(text)),
+            row.id, segment, position, at.toordinal(), "" if by_bot else _speaker(text), by_bot, len(said),
             text.rstrip().endswith(_QUESTION_MARKS), names_time(fold(text)),
+            not by_bot and is_standing_wish(said),
         )  # fmt: skip
         turns.append((row.effective_scope, *turn))
-    index.executemany(f"INSERT OR REPLACE INTO talk (scope, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", turns)
+    index.executemany(
+        f"INSERT OR REPLACE INTO talk (scope, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", turns
+    )
 
 
 def _before(index: Connection, truth: Connection, session: str, message: int) -> tuple[int, int, datetime] | None:

@@ -2,7 +2,8 @@
 
 BM25 of the turn, of the turn with its neighbours and of its segment, each as x / (x of the best + 4), so that a weak
 best stays weak. Candidates are bounded: the newest turns of the rarest words, the most similar turns, the neighbours of
-the best, and the best segments whole.
+the best, and the best segments whole. Talk of people and talk with the assistant have weights of their own: the replies
+of the one are the answers, those of the other are long and hold every word.
 """
 
 import math
@@ -22,7 +23,7 @@ from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.scoring.score import fuse_relevance
-from kenobot.cognitive.recall.scoring.weights import turn_weights
+from kenobot.cognitive.recall.scoring.weights import TALK_KINDS, TURN_PRIOR, TalkKind, turn_weights
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.text.dates import asks_time, parse_date_range
 from kenobot.cognitive.text.words import fold
@@ -53,7 +54,7 @@ class RankedTurn(NamedTuple):
 
     @property
     def features(self) -> dict[str, float]:
-        return dict(zip(turn_weights(), self.values, strict=True))
+        return dict(zip(TURN_PRIOR, self.values, strict=True))
 
 
 @dataclass(slots=True)
@@ -247,7 +248,9 @@ def _valued(
     win = _damped(_with_neighbours(talk))
     close = _rescale(near)
     around = _best_of(talk, close)
-    weights = tuple(turn_weights().values())
+    weights = {kind: tuple(turn_weights(kind).values()) for kind in TALK_KINDS}
+    kinds = _talk_kinds(talk)
+    beside = _surroundings(talk, lex, close)
     by_words = {value: _relevance(value / full, None, whole) for value in {*raw.values()}}
     own = {message: by_words[value] for message, value in raw.items()}
     own |= {
@@ -271,8 +274,11 @@ def _valued(
             days.closeness(turn.date) if days is not None else 0.0,
             close.get(message, 0.0),
             around.get(turn.segment, 0.0),
+            *beside[message],
+            float(not turn.by_bot),
+            float(turn.is_wish),
         )
-        found.append((sum(map(mul, weights, values)), message, turn, values))
+        found.append((sum(map(mul, weights[kinds[turn.segment]], values)), message, turn, values))
     return [
         RankedTurn(
             turn,
@@ -285,6 +291,27 @@ def _valued(
         )
         for score, message, turn, values in nlargest(policy.max_ranked_turns, found)
     ]
+
+
+def _talk_kinds(talk: _Talk) -> dict[int, TalkKind]:
+    """Tell the kind of talk of each segment: talk of people where speakers are named."""
+    named = {turn.segment for turn in talk.turns.values() if turn.speaker}
+    return {turn.segment: "people" if turn.segment in named else "assistant" for turn in talk.turns.values()}
+
+
+def _surroundings(
+    talk: _Talk, lex: Mapping[int, float], close: Mapping[int, float]
+) -> dict[int, tuple[float, float, float]]:
+    """Describe what stands around each turn: the similarity of its neighbours, the words of those behind them, and
+    whether the one before is a question.
+    """
+    place, found = talk.places.get, dict[int, tuple[float, float, float]]()
+    for message, turn in talk.turns.items():
+        far, before, after, farther = (place((turn.segment, turn.position + step)) for step in (-2, -1, 1, 2))
+        near = sum(close.get(each.message, 0.0) for each in (before, after) if each is not None)
+        behind = sum(lex.get(each.message, 0.0) for each in (far, farther) if each is not None)
+        found[message] = (near / 2, behind / 2, float(before is not None and before.is_question))
+    return found
 
 
 def _relevance(share: float, near: float | None, policy: Policy) -> float:

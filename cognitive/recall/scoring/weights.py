@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
+from typing import Any, Literal, get_args
 
 TURN_PRIOR: Mapping[str, float] = {
     "lex": 1.0,  # BM25 of the turn
@@ -16,8 +17,17 @@ TURN_PRIOR: Mapping[str, float] = {
     "then": 0.5,  # its date lies in the dates of the question
     "e5": 1.0,  # similarity of the turn
     "e5s": 1.0,  # similarity of the best turns of its segment
+    "e5w": 0.25,  # similarity of its neighbours
+    "far": 0.25,  # BM25 of the turns behind its neighbours
+    "reply": 0.25,  # the turn before is a question
+    "mine": 0.25,  # a person said it, not the assistant
+    "wish": 0.25,  # a person says how things are always to be, or what they prefer
 }
 """Features of a turn, each with the round weight that learning starts from."""
+
+TalkKind = Literal["people", "assistant"]
+TALK_KINDS: tuple[TalkKind, ...] = get_args(TalkKind)
+"""Kinds of talk with weights of their own: of people who are named, and of one person with the assistant."""
 
 RECORD_PRIOR: Mapping[str, float] = {
     "meaning": 1.0,  # similarity of the record or one it superseded, as a share of a usual answer's
@@ -34,19 +44,24 @@ FIXED_WEIGHTS = ("words",)
 """Weights that are not learned: the questions that ship avoid the words of their notes, as people do not."""
 
 
-@lru_cache(1)
-def turn_weights() -> Mapping[str, float]:
-    """The weights for turns that ship."""
-    return _read("turns", TURN_PRIOR)
+@lru_cache(2)
+def turn_weights(kind: TalkKind) -> Mapping[str, float]:
+    """The weights for turns of a kind of talk that ship."""
+    return _named(_shipped().get("turns", {}).get(kind, {}), TURN_PRIOR)
 
 
 @lru_cache(1)
 def record_weights() -> Mapping[str, float]:
     """The weights for records that ship."""
-    return _read("records", RECORD_PRIOR)
+    return _named(_shipped().get("records", {}), RECORD_PRIOR)
 
 
-def _read(part: str, prior: Mapping[str, float]) -> Mapping[str, float]:
+@lru_cache(1)
+def _shipped() -> Mapping[str, Any]:
     text = resources.files(__package__).joinpath("weights.json").read_text("utf-8")
-    found = json.loads(text).get(part, {})
+    found: Mapping[str, Any] = json.loads(text)
+    return found
+
+
+def _named(found: Mapping[str, float], prior: Mapping[str, float]) -> Mapping[str, float]:
     return {name: float(found.get(name, weight)) for name, weight in prior.items()}

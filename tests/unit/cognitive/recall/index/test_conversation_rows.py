@@ -8,7 +8,7 @@ import pytest
 from kenobot.cognitive.recall.index import conversation_rows
 from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
 from kenobot.cognitive.recall.results.trace import RecallTrace
-from kenobot.cognitive.recall.scoring.weights import TURN_PRIOR, turn_weights
+from kenobot.cognitive.recall.scoring.weights import TALK_KINDS, TURN_PRIOR, TalkKind, turn_weights
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.recall.house import Memory
@@ -127,8 +127,48 @@ async def test_a_trace_tells_what_became_of_everything(memory: Memory) -> None:
     assert trace.dropped["turn", 2] == "on show as a turn"
 
 
-def test_the_weights_that_ship_are_near_the_round_ones() -> None:
+@pytest.mark.parametrize("kind", TALK_KINDS)
+def test_the_weights_that_ship_are_near_the_round_ones(kind: TalkKind) -> None:
     """They were learned on little: what they are drawn towards holds them."""
-    assert turn_weights().keys() == TURN_PRIOR.keys()
-    assert all(abs(weight - TURN_PRIOR[name]) < 0.5 for name, weight in turn_weights().items())
-    assert turn_weights() != TURN_PRIOR
+    found = turn_weights(kind)
+    assert found.keys() == TURN_PRIOR.keys()
+    assert all(abs(weight - TURN_PRIOR[name]) < 1.2 for name, weight in found.items())
+    assert found != TURN_PRIOR
+
+
+async def test_the_words_of_a_person_come_before_a_long_reply_of_the_assistant_that_has_them_too(
+    memory: Memory,
+) -> None:
+    """A reply of five hundred words holds every word of the question, and repeats what was asked."""
+    reply = "Great! The veranda, a parasol and a carpet: " + "choose what suits the veranda and the parasol. " * 60
+    await memory.say("the veranda got a parasol for 80 euros", 1, answer=reply)
+    quoted = await _found(memory, "what did I pay for the parasol of the veranda?")
+    assert quoted[0] == "the veranda got a parasol for 80 euros"
+
+
+@pytest.mark.parametrize(
+    ("wish", "asked"),
+    [
+        ("Always use metric units for cake recipes", "how do I bake a cake?"),
+        ("Prefiero las recetas de tarta sin azucar", "¿cómo hago una tarta?"),
+    ],
+)
+async def test_what_is_always_to_be_comes_first_when_help_is_asked_for(memory: Memory, wish: str, asked: str) -> None:
+    """What was said of the same in passing comes after."""
+    other = wish.replace("Always use", "We read about").replace("Prefiero", "Vimos")
+    await memory.say(wish, 1, answer="ok")
+    for number in range(2, 4):
+        await memory.say(other, number, answer="ok")
+    assert (await _found(memory, asked))[0] == wish
+
+
+async def test_a_segment_in_which_speakers_are_named_is_ranked_as_talk_of_people(memory: Memory) -> None:
+    """Though the assistant takes part in it; a private one is not."""
+    await _talk(memory, ["Ann: The veranda is turquoise", "Bob: Lovely"])
+    await memory.say("the veranda of my aunt is green", 9, "telegram-1", answer="A green veranda!")
+    trace = RecallTrace()
+    await memory.recall("which colour has the veranda?", trace=trace)
+    for (kind, number), item in trace.ranked.items():
+        assert kind == "turn"
+        weights = turn_weights("people" if number <= 2 else "assistant")
+        assert item.score == pytest.approx(sum(weights[name] * item.features[name] for name in weights))
