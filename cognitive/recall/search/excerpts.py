@@ -8,6 +8,7 @@ from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery
 from kenobot.cognitive.recall.results.render import CLIPPED, shorten
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
 from kenobot.cognitive.recall.search.filters import RecallFilter
+from kenobot.cognitive.text.fingerprint import normalise
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.quoting import quote_untrusted
 from kenobot.cognitive.text.words import head_and_tail, stems, terms, words
@@ -29,6 +30,7 @@ _WORD_END = lazy.regex(r"\s|\Z")
 _SENTENCE_END = lazy.regex(r"(?<=[.!?…])\s+|\n+|(?<=[。！？؟।])\s*")
 _LONGEST = 8000  # characters of a turn in which its matches are looked for
 _CUT = "[…] "
+_QUESTION_MARKS = ("?", "？", "؟")
 _OWN_WORDS = 2  # that a reply must have beside those of its question
 
 
@@ -55,7 +57,9 @@ def select_excerpts(
         if len(chosen) == limit:
             sieve.dropped["no room"] += 1
             continue
-        if turn.text in quoted or (each.turn.by_bot and _is_echo(turn, asked.get(turn.inbox_id or 0, ""), query.text)):
+        question = asked.get(turn.inbox_id or 0, "") if each.turn.by_bot else turn.text
+        useless = _only_asks(question, query.text) and not (each.turn.by_bot and each.matched)
+        if turn.text in quoted or useless or (each.turn.by_bot and _is_echo(turn, question, query.text)):
             sieve.drop("turn", turn.id, "irrelevant")
             continue
         share = min(room, policy.excerpt_tokens, max(_SHORTEST, room // (limit - len(chosen))))
@@ -84,6 +88,15 @@ def _is_echo(reply: MessageRow, question: str, asked_now: str) -> bool:
     known = {*terms(head_and_tail(question)), *terms(asked_now)}
     said = {word for word in words(head_and_tail(reply.text)) if word not in STOPWORDS}
     return sum(known.isdisjoint(stems(word)) for word in said) < _OWN_WORDS
+
+
+def _only_asks(text: str, asked_now: str) -> bool:
+    """Return whether a text asks what is asked now, and says no more: a question answers none."""
+    if normalise(text) == normalise(asked_now):
+        return bool(text)
+    known = {*terms(asked_now)}
+    said = (word for word in words(text[:_LONGEST]) if word not in STOPWORDS)
+    return text.rstrip().endswith(_QUESTION_MARKS) and all(not known.isdisjoint(stems(word)) for word in said)
 
 
 def _line(turn: MessageRow, query: MemoryQuery, matched: Collection[str], tokens: int) -> str:

@@ -75,7 +75,7 @@ def _print(context: CommandContext, rows: list[dict[str, Any]]) -> int:
     args = context.args
     if not rows:
         fit = options.given_filters(args, "--scope", "--status", "--form", "--min-confidence", "--as-of")
-        return options.print_failure(f"No memory fits {fit}: leave out what is too narrow." if fit else _NOTHING)
+        return options.print_failure(f"No memory fits {fit}." if fit else _NOTHING)
     if args.json:
         return options.print_rows(rows, True, str)
     print_records(rows)

@@ -156,7 +156,7 @@ async def print_progress(step: NightProgress) -> None:
         return
     options.show_progress()
     failed = result.trouble and not result.done
-    if not failed and sys.stderr.isatty():
+    if not failed and (sys.stderr.isatty() or not result.done):
         return  # a person reads the report
     outcome = say("failed") if failed else say("{count} decisions", count=result.done)
     print(f"{where}, {outcome}", file=sys.stderr, flush=True)

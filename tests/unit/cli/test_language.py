@@ -157,7 +157,7 @@ def test_the_commands_speak_spanish(cli: Cli, spanish: None, by_words: None) -> 
     assert "está vacía: empieza con `kenobot chat`" in cli("memory", "list")[2]
     (number,) = remember(cli, "El webhook de n8n devuelve un error 401; se resuelve con query params")
     assert cli("memory", "list")[1].split()[:5] == ["#", "desde", "ámbito", "tipo", "recuerdo"]
-    assert cli("memory", "list", "--form", "box")[2] == "Ningún recuerdo cumple --form box: quita lo que sobre.\n"
+    assert cli("memory", "list", "--form", "box")[2] == "Ningún recuerdo cumple --form box.\n"
     assert "es nuevo" in cli("memory", "history", str(number))[1]
     assert "creado" in cli("memory", "log")[1]
     assert cli("memory", "undo", "99")[2] == "kenobot: No hay ningún cambio 99: `kenobot memory log` los muestra.\n"

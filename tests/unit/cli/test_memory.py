@@ -255,7 +255,7 @@ def test_an_empty_list_names_the_filter_that_left_nothing(cli: Cli, made: Home) 
     """As it was typed; without one it says how to begin."""
     assert "`kenobot memory remember TEXT` begins" in cli("memory", "list")[2]
     nothing = cli("memory", "list", "--form=note", "--scope", "chat:x")[2]
-    assert nothing == "No memory fits --form note --scope chat:x: leave out what is too narrow.\n"
+    assert nothing == "No memory fits --form note --scope chat:x.\n"
     assert cli("memory", "log", "--since", "yesterday")[2] == "Nothing has happened to memory with --since yesterday.\n"
     assert cli("signals", "--type", "message:inn")[2] == 'There is no signal message:inn; did you mean "message:in"?\n'
 

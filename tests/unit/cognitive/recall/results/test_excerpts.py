@@ -144,3 +144,21 @@ async def test_as_of_a_day_only_what_had_been_said_is_quoted(memory: Memory) -> 
     before = memory.now.replace(year=2025)
     assert await _quoted(memory, "veranda turquoise", as_of=before) == []
     assert await _quoted(memory, "veranda turquoise", as_of=memory.now) != []
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("Which compiler does the project use?", "Which compiler does the project use?"),
+        ("which compiler does the project use", "Which compiler does the project use?"),
+        ("And the compiler of the project?", "Which compiler does the project use?"),
+        ("¿Qué compilador usa el proyecto?", "¿Qué compilador usa el proyecto de Ana?"),
+    ],
+)
+async def test_a_question_is_no_answer_to_itself(memory: Memory, before: str, now: str) -> None:
+    """What was asked before is not found, nor a reply that has none of its words; what tells something is."""
+    await memory.say(before, 1, answer="Hello, I am KenoBot, at your service since the morning!")
+    pack = await memory.recall(now)
+    assert (pack.excerpts, pack.level) == ((), "none")
+    await memory.say("The compiler of the project is Clang; el compilador del proyecto es Clang", 2)
+    assert ["Clang" in line for line in await _quoted(memory, now)] == [True]
