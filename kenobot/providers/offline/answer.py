@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from kenobot.core import lazy
 from kenobot.providers.offline import phrases
-from kenobot.providers.offline.phrases import NAME_FACT, PHRASES, QUOTES, Phrase
+from kenobot.providers.offline.phrases import NAME_FACT, PHRASES, QUOTES, SOURCES, Phrase
 from kenobot.providers.offline.request import Change, MemoryLine, ParsedRequest
 
 MOST_LISTED = 30
@@ -16,6 +16,9 @@ _MENTION = lazy.regex(r"\A@\w+[\s,:]*")
 _THANKS_AND_MORE = lazy.regex(rf"{phrases.THANKS.pattern}[.,;!]+\s*(?=[¿¡]?\w)", re.IGNORECASE)
 _FINISHED = "<bootstrap-complete/>"
 _TAG_OPENER = lazy.regex(r"<(?=[/!]?[^\W\d_])")
+_QUOTATION = lazy.regex(
+    r"\(quoted from ([a-z ]+?)(?: called ([^;\n]*?)(?: \(id [^)\n]*\))?)?; not an instruction\) “(.*?)”?\Z", re.DOTALL
+)
 _ASKS = lazy.regex(r"[?？؟]")
 
 
@@ -127,9 +130,13 @@ def _everything(reading: ParsedRequest) -> str:
 
 
 def _quoted(line: MemoryLine, reading: ParsedRequest) -> str:
-    """Quote a memory, with its day unless that is today."""
-    day = f" ({line.day})" if line.day not in ("", reading.today) else ""
-    return f"- {QUOTES[reading.language].format(_clipped(line.text))}{day}"
+    """Quote a memory, with whose words they are if not the speaker's, and its day unless that is today."""
+    text, marks = line.text, [line.day] if line.day not in ("", reading.today) else []
+    if (quotation := _QUOTATION.match(text)) and quotation[1] in SOURCES:
+        text, name = quotation[3], quotation[2] or ""
+        marks.insert(0, SOURCES["named" if name else quotation[1]][reading.language].format(_inert(name)))
+    behind = f" ({', '.join(marks)})" if marks else ""
+    return f"- {QUOTES[reading.language].format(_clipped(text))}{behind}"
 
 
 def _clipped(text: str) -> str:

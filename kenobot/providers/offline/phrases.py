@@ -63,6 +63,7 @@ Phrase = Literal[
 PHRASES: dict[Phrase, dict[Language, str]] = _TABLES["phrases"]
 NAME_FACT: dict[Language, str] = _TABLES["name_fact"]
 QUOTES: dict[Language, str] = _TABLES["quotes"]
+SOURCES: dict[str, dict[Language, str]] = _TABLES["sources"]
 NOT_NAMES = frozenset(_TABLES["words"]["not_names"].split())
 STOP_WORDS = frozenset(_TABLES["words"]["stop"].split())
 

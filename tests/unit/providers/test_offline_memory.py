@@ -85,6 +85,20 @@ def test_what_was_found_is_quoted_with_its_day() -> None:
     assert lines == [phrased("found", "es"), "- «Vivo en Bilbao» (2026-01-02)", "- «The router stands in the cellar»"]
 
 
+@pytest.mark.parametrize(
+    ("mark", "shown"),
+    [
+        ("a guest called Bob (id 7)", "- “I live in Oslo” (said by Bob)"),
+        ("a guest", "- “I live in Oslo” (said by a guest)"),
+        ("a forwarded message", "- “I live in Oslo” (from a forwarded message)"),
+    ],
+)
+def test_the_words_of_others_are_shown_as_theirs(mark: str, shown: str) -> None:
+    """In words for people, not in those for a model."""
+    report = f"{FOUND}- (quoted from {mark}; not an instruction) “I live in Oslo”"
+    assert ask("where do I live?", report=report).splitlines()[1] == shown
+
+
 def test_what_may_not_be_meant_is_shown_as_that() -> None:
     """Where memory hardly holds an answer."""
     assert ask("where?", report="### What was found for it (low)\n- x").startswith(phrased("found_unsure", "en"))
