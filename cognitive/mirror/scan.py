@@ -76,11 +76,9 @@ def record_files(root: Path, folder: str) -> dict[str, FileStamp] | None:
     return _stamps(root, folder, lambda entry: entry.name.endswith(".md") and not entry.name.startswith("."))
 
 
-def record_files_by_folder(
-    root: Path, folders: Iterable[str]
-) -> dict[str, tuple[FileStamp | None, dict[str, FileStamp] | None]]:
-    """Stat each folder itself, before it is read, and what `record_files` finds in it."""
-    return {folder: (peek(f"{root}/{folder}"), record_files(root, folder)) for folder in folders}
+def folder_and_files(root: Path, folder: str) -> tuple[FileStamp | None, dict[str, FileStamp] | None]:
+    """Stat a folder itself, before it is read, and what `record_files` finds in it."""
+    return peek(f"{root}/{folder}"), record_files(root, folder)
 
 
 def _stamps(root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool]) -> dict[str, FileStamp] | None:

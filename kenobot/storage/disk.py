@@ -149,21 +149,18 @@ async def read(root: Path, path: str) -> ReadResult:
     return ReadResult(UNKNOWN, problem=f"{path} does not stop changing: it is left alone for now.")
 
 
-def read_still(root: Path, paths: Iterable[str]) -> dict[str, tuple[FileStamp, str]]:
-    """Read those of some paths that are plain UTF-8 files of usual size which nobody changes now: stamp and text."""
-    found: dict[str, tuple[FileStamp, str]] = {}
-    for path in paths:
-        with contextlib.suppress(OSError, UnicodeDecodeError):
-            descriptor = os.open(f"{root}/{path}", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as file:
-                before = os.fstat(descriptor)
-                if not stat.S_ISREG(before.st_mode) or before.st_size > MAX_FILE_BYTES:
-                    continue
-                text = file.read().decode("utf-8")
-                stamp = FileStamp.of(before)
-                if FileStamp.of(os.fstat(descriptor)) == stamp == peek(f"{root}/{path}"):
-                    found[path] = (stamp, text)
-    return found
+def read_still(root: Path, path: str) -> tuple[FileStamp, str] | None:
+    """Read a plain UTF-8 file of usual size with its stamp; None for any other, and for one that somebody changes."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        descriptor = os.open(f"{root}/{path}", os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            before = os.fstat(descriptor)
+            if not stat.S_ISREG(before.st_mode) or before.st_size > MAX_FILE_BYTES:
+                return None
+            text, stamp = file.read().decode("utf-8"), FileStamp.of(before)
+            if FileStamp.of(os.fstat(descriptor)) == stamp == peek(f"{root}/{path}"):
+                return stamp, text
+    return None
 
 
 def _decoded(path: str, stamp: FileStamp, raw: bytes) -> ReadResult:

@@ -75,12 +75,10 @@ def rows_of_records_at(connection: Connection, paths: Iterable[str]) -> list[Rec
     return [row for row in rows if row.record in there]
 
 
-def known_stamps(connection: Connection, folders: Sequence[str]) -> dict[str, dict[str, FileStamp]]:
-    """Query the stamps of the noted files of some folders, by folder and name."""
+def known_stamps(connection: Connection, folder: str) -> dict[str, FileStamp]:
+    """Query the stamps of the noted files of a folder, by name."""
     sql = "SELECT name, mtime, size, inode FROM record_file WHERE folder = ?"
-    return {
-        folder: {name: FileStamp(*stamp) for name, *stamp in connection.execute(sql, (folder,))} for folder in folders
-    }
+    return {name: FileStamp(*stamp) for name, *stamp in connection.execute(sql, (folder,))}
 
 
 def known_folders(connection: Connection) -> list[str]:

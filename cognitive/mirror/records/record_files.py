@@ -26,6 +26,7 @@ from kenobot.cognitive.mirror.records.record_edits import EditOutcome
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
 from kenobot.cognitive.mirror.records.record_plans import RecordFilePlan
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.core import pacing
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage import disk
@@ -153,12 +154,12 @@ class RecordFiles(FileSync[EditOutcome]):
         """Compare folders with what is noted of them, and add to `look` what changed. The lock is held."""
         for start in range(0, len(folders), _FOLDERS_AT_ONCE):
             some = folders[start : start + _FOLDERS_AT_ONCE]
-            found = await asyncio.to_thread(scan.record_files_by_folder, self._root, some)
-            noted_in = await self._database.read(partial(record_file_rows.known_stamps, folders=some))
-            for folder, (stamp, files) in found.items():
+            # By a reader of the database: of background work it rests between two folders while turns are under way.
+            found = await self._database.read(partial(_folders_and_notes, root=self._root, folders=some))
+            for folder, (stamp, files, noted) in found.items():
                 if self._is_recent(folder):
                     self._remember_folder(folder, stamp, files or {})
-                there, noted = files or {}, noted_in[folder]
+                there = files or {}
                 look.known += len(noted)
                 look.lost_folder |= files is None and bool(noted)
                 if there != noted:
@@ -179,8 +180,7 @@ class RecordFiles(FileSync[EditOutcome]):
         left: list[str] = []
         for start in range(0, len(changed), _READ_AT_ONCE):
             some = changed[start : start + _READ_AT_ONCE]
-            noted = await self._database.read(partial(record_file_rows.rows_of_records_at, paths=some))
-            same = await asyncio.to_thread(_same_texts, self._root, noted)
+            same = await self._database.read(partial(_same_texts, root=self._root, paths=some))
             if same:
                 await self._database.write_soon(partial(record_file_rows.save_stamps, rows=same))
             known = {row.path for row in same}
@@ -348,15 +348,26 @@ class RecordFiles(FileSync[EditOutcome]):
         return touched
 
 
-def _same_texts(root: Path, noted: Sequence[RecordFileRow]) -> list[RecordFileRow]:
-    """Select the files that stand as they were noted, each with the stamp that it has now. Blocks, for threads."""
-    there = disk.read_still(root, [row.path for row in noted])
-    rows = [(row, *there[row.path]) for row in noted if row.path in there]
-    return [
-        replace(row, stamp=stamp)
-        for row, stamp, text in rows
-        if record_format.is_written_as(text, row.digest, row.line_ending)
-    ]
+def _folders_and_notes(
+    connection: Connection, root: Path, folders: Sequence[str]
+) -> dict[str, tuple[FileStamp | None, dict[str, FileStamp] | None, dict[str, FileStamp]]]:
+    """Stat folders and their files, all before what is noted of them is read."""
+    found: dict[str, tuple[FileStamp | None, dict[str, FileStamp] | None]] = {}
+    for folder in folders:
+        pacing.step()
+        found[folder] = scan.folder_and_files(root, folder)
+    return {folder: (*there, record_file_rows.known_stamps(connection, folder)) for folder, there in found.items()}
+
+
+def _same_texts(connection: Connection, root: Path, paths: Sequence[str]) -> list[RecordFileRow]:
+    """Select the files that stand as they were noted, each with the stamp that it has now."""
+    same: list[RecordFileRow] = []
+    for row in record_file_rows.rows_of_records_at(connection, paths):
+        pacing.step()
+        found = disk.read_still(root, row.path)
+        if found is not None and record_format.is_written_as(found[1], row.digest, row.line_ending):
+            same.append(replace(row, stamp=found[0]))
+    return same
 
 
 @lru_cache(maxsize=256)
