@@ -21,6 +21,7 @@ from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import scope_names
 from kenobot.cognitive.text.calendar import parse_time, week_of
+from kenobot.core import lazy
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
@@ -30,6 +31,11 @@ DropReason = Literal[
     "irrelevant", "on show already", "no room", "veiled", "on show as a turn", "taken back",
 ]  # fmt: skip
 
+_MARKS = "-—"
+_MARK = lazy.regex(f"[{_MARKS}] ")
+_ENDS = ("\n", " _(")  # of an item; what is known of it may follow
+_LETTERS = 12
+
 
 @dataclass(slots=True)
 class RecallFilter:
@@ -38,13 +44,16 @@ class RecallFilter:
     query: MemoryQuery
     dropped: Counter[DropReason] = field(default_factory=Counter)  # bounded: the 14 reasons there are; turn
     _seen: dict[int, bool] = field(default_factory=dict)  # bounded: what was read; turn
+    _shown: "ShownItems | None" = None
 
     def in_prompt(self, record: Record) -> bool:
         """Return whether the prompt shows a record already."""
         if not self.query.prompt_text:
             return False
         if record.id not in self._seen:
-            self._seen[record.id] = is_in_prompt(render_record(record), self.query.prompt_text)
+            if self._shown is None:
+                self._shown = ShownItems(self.query.prompt_text)
+            self._seen[record.id] = render_record(record) in self._shown
         return self._seen[record.id]
 
     def filter_records(self, connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
@@ -161,6 +170,18 @@ def drop_covered_weeks(memories: Sequence[RecalledMemory], sieve: RecallFilter) 
     return kept
 
 
-def is_in_prompt(text: str, shown: str) -> bool:
-    """Return whether a prompt shows this text as an item of its own."""
-    return text in shown and any(f"{mark} {text}{end}" in shown for mark in ("-", "—") for end in ("\n", " _("))
+class ShownItems:
+    """Find texts that a prompt shows as items of their own, by the first letters behind each mark of a list."""
+
+    def __init__(self, shown: str) -> None:
+        self._shown = shown
+        # bounded: the marks of one prompt; turn
+        self._places: dict[str, list[int]] = {}
+        for mark in _MARK.finditer(shown):
+            self._places.setdefault(shown[mark.end() : mark.end() + _LETTERS], []).append(mark.end())
+
+    def __contains__(self, text: str) -> bool:
+        if len(text) < _LETTERS:
+            return any(f"{mark} {text}{end}" in self._shown for mark in _MARKS for end in _ENDS)
+        places = self._places.get(text[:_LETTERS], ())
+        return any(self._shown.startswith(text, at) and self._shown.startswith(_ENDS, at + len(text)) for at in places)
