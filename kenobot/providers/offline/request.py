@@ -93,8 +93,15 @@ def parse_request(request: Request) -> ParsedRequest:
         memory_lines=tuple(_unique([*frozen, *news])),
         today=next((now[1] for block in reversed(context) if (now := _NOW.search(block.text))), ""),
         onboarding=any(_BOOTSTRAP in block.text for block in request.system),
-        language="es" if SPANISH.match(last) else guess_language(last, default=before),
+        language=_language(last, before),
     )
+
+
+def _language(text: str, before: Language) -> Language:
+    """Guess the language of a message. before: that of the conversation, which a bare "no" does not change."""
+    if text.casefold().strip(" .!") == "no":
+        return before
+    return "es" if SPANISH.match(text) else guess_language(text, default=before)
 
 
 def _report(text: str) -> tuple[tuple[Change, ...], tuple[MemoryLine, ...], bool]:

@@ -49,6 +49,7 @@ def test_it_repeats_what_it_is_asked_to_repeat() -> None:
 def test_a_short_message_is_answered_in_the_language_of_the_conversation() -> None:
     """A name or a number speaks no language."""
     assert ask("1234", before="¡Hola! Dime algo que deba recordar.") == phrased("cannot", "es")
+    assert ask("no", before="Hello! Tell me something to remember.") == phrased("ready", "en")
 
 
 # ── getting to know one another ──────────────────────────────────────────────────────────────────────────────────

@@ -131,9 +131,10 @@ def test_an_unknown_thing_is_plainly_unknown(text: str, language: str) -> None:
     assert ask(text) == phrased("nothing", language)
 
 
-def test_everything_lists_every_line_and_nothing_else() -> None:
+@pytest.mark.parametrize("question", ["¿Qué sabes de mí?", "¿Qué te he contado hoy?", "what have I told you so far?"])
+def test_everything_lists_every_line_and_nothing_else(question: str) -> None:
     """Sections of the prompt that are not memory are not remembered."""
-    reply = ask("¿Qué sabes de mí?")
+    reply = ask(question)
     assert len(reply.splitlines()) == 1 + 13
     assert "never a memory" not in reply
     assert "Important facts" not in reply
