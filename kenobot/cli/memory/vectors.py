@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.app import embedder_choice
+from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -16,6 +17,10 @@ from kenobot.ports.errors import ConfigError
 T = TypeVar("T")
 
 _EMBEDDING_TIMEOUT = 2.0  # seconds for records that the bot has not embedded yet
+_NOT_EMBEDDED = (
+    "Memories that are not embedded yet are found by their words only. The bot embeds them while it runs: "
+    "`kenobot run`."
+)
 _QUERY_TIMEOUT = 10.0  # seconds, with loading the model
 
 
@@ -51,9 +56,11 @@ def enable_vector_search(context: CommandContext, connection: sqlite3.Connection
 
     async def embed() -> None:
         await worker.load()
-        with contextlib.suppress(TimeoutError):
+        try:
             async with asyncio.timeout(_EMBEDDING_TIMEOUT):
                 await worker.wait_idle()
+        except TimeoutError:
+            options.print_failure(_NOT_EMBEDDED)
         await worker.embed_query(text, patience=_QUERY_TIMEOUT)
         await worker.stop()
 

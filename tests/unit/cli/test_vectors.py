@@ -9,6 +9,7 @@ pytest.importorskip("numpy", reason="vectors are compared with numpy, which is n
 
 from kenobot.app import embedder_choice
 from kenobot.app.embedder_choice import EmbedderChoice
+from kenobot.cli.memory import vectors as vectors_module
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import Unavailable
 from kenobot.storage.migrate import migrate
@@ -49,6 +50,17 @@ def test_recall_and_context_find_by_meaning(cli: Cli, home: Home, model: WordEmb
     assert json.loads(out)["items"][0]["why"]["ways"] == ["meaning"]
     assert "El fontanero se llama Ramón" in cli("memory", "context", "plumber called?")[1]
     assert vectors(home) == [], "looking changes nothing"
+
+
+def test_recall_says_that_memories_are_found_by_words_only(
+    cli: Cli, model: WordEmbedder, remembered: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there was no time to embed those that the bot has not embedded yet."""
+    assert "by their words only" not in cli("memory", "recall", "fontanero")[2]
+    monkeypatch.setattr(vectors_module, "_EMBEDDING_TIMEOUT", 0.0)
+    code, out, told = cli("memory", "recall", "fontanero")
+    assert (code, "Ramón" in out) == (0, True)
+    assert "by their words only" in told
 
 
 def test_the_past_is_found_by_words(cli: Cli, model: WordEmbedder, remembered: None) -> None:
