@@ -30,7 +30,7 @@ def outdated_keys(lines: Iterable[SummaryLine], turns: Sequence[ConversationTurn
         mark = f"{turn.label}: " if turn.label else ""
         for sentence in said.sentences(without_quotes(turn.text)):
             own = [(text.removeprefix(mark), whole) for text, whole in told if text.startswith(mark)]
-            if own and heuristic.puts_right(sentence):
+            if own and heuristic.may_end_something(sentence):
                 message = Message(sentence, turn.at.astimezone(zone).date())
                 facts = heuristic.read_messages([message], [KnownStatement(text) for text, _ in own])
                 ended = [own[number - 1][1] for fact in facts for number, _ in fact.verdicts]

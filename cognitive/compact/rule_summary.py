@@ -13,7 +13,7 @@ from kenobot.cognitive.compact.corrections import outdated_keys
 from kenobot.cognitive.compact.digest import Digest, SummaryLine
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn, signal_level
-from kenobot.cognitive.remember.extract.heuristic import puts_right
+from kenobot.cognitive.remember.extract.heuristic import may_end_something
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.provenance import quoted_passages, without_quotes
@@ -76,7 +76,7 @@ def sentence_value(sentence: str, policy: Policy = DEFAULT) -> float:
 
 def _line_value(line: SummaryLine, policy: Policy) -> float:
     """Return how much would be lost with a line of the summary so far."""
-    right = line.trust in ("owner", "guest") and puts_right(line.text.partition(" ")[2])
+    right = line.trust in ("owner", "guest") and may_end_something(line.text.partition(" ")[2])
     return sentence_value(line.text, policy) + _PUT_RIGHT * right
 
 
@@ -87,7 +87,7 @@ def _lines(turn: ConversationTurn, zone: ZoneInfo, policy: Policy) -> Iterator[t
     for text, trust in split_by_trust(turn):
         for sentence in said.sentences(text):
             value = sentence_value(sentence, policy) + 1.5 * (left_open and said.is_question(sentence))
-            value += _PUT_RIGHT * (trust == turn.trust and puts_right(sentence))
+            value += _PUT_RIGHT * (trust == turn.trust and may_end_something(sentence))
             who = f"{turn.label}: " if turn.label else ""
             yield sentence, _line(f"{day} {who}{sentence}", trust, turn, policy), value
     trust = min(turn.trust, "model", key=trust_rank)

@@ -78,9 +78,16 @@ def completes(sentence: str) -> bool:
         return False
     if _CALLED_OFF.search(plain):
         return True
-    if _AHEAD.search(plain) or _FUTURE.search(sentence) or not NEGATIONS.isdisjoint(words(sentence)):
+    if _AHEAD.search(plain) or _FUTURE.search(sentence):
         return False
-    return _says_finished(plain) or bool(_PAST.search(plain) or _PRETERITE.search(sentence))
+    return any(_is_done(part) for part in sentence.split(", "))
+
+
+def _is_done(part: str) -> bool:
+    """Return whether a part of a sentence tells that something was done."""
+    plain = fold(part)
+    done = _says_finished(plain) or bool(_PAST.search(plain) or _PRETERITE.search(part))
+    return done and NEGATIONS.isdisjoint(words(part))
 
 
 def _says_finished(plain: str) -> bool:

@@ -200,11 +200,14 @@ def _revalues(told: _Sentence, said: date, statement: KnownStatement) -> bool:
     if told.days:
         there = {statement.due} if statement.due else {named.day.isoformat() for named in days_named(other, said)}
         return bool(there) and there.isdisjoint(told.days)
-    figures, others = _figures(told.plain, said), _figures(other, said)
-    if not figures or not others or not figures.keys().isdisjoint(others):
-        return False
-    mine, theirs = set(figures.values()) - _UNITS, set(others.values()) - _UNITS
-    return theirs <= set(words(told.plain)) and (not mine or bool(mine & set(words(other))))
+    figures, others = _comparable(told.plain, other, said), _comparable(other, told.plain, said)
+    return bool(figures and others) and figures.isdisjoint(others)
+
+
+def _comparable(plain: str, other: str, said: date) -> set[str]:
+    """The figures of a folded text that count what another text speaks of too, or are a mere amount."""
+    spoken = {*words(other), *_UNITS}
+    return {value for value, unit in _figures(plain, said).items() if unit in spoken}
 
 
 def _figures(plain: str, said: date) -> dict[str, str]:

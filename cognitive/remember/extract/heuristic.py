@@ -125,11 +125,6 @@ def read_messages(messages: Iterable[Message], known: Sequence[KnownStatement]) 
     return facts
 
 
-def puts_right(sentence: str) -> bool:
-    """Return whether a sentence may put right or end something that was said before it."""
-    return _core(sentence.strip()).corrects or may_change(sentence)
-
-
 def may_end_something(text: str) -> bool:
     """Return whether a text says that something is no longer so, or begins to put something right."""
     if may_change(text):
@@ -137,11 +132,13 @@ def may_end_something(text: str) -> bool:
     return any(_core(sentence.strip()).corrects for sentence in _END.split(text[:_LONGEST])[:_SENTENCES])
 
 
-def points_back(text: str) -> bool:
-    """Return whether a text asks to remember what was said before it, or to keep that quiet."""
-    return len(text) <= _LONGEST_SENTENCE and any(
-        read.points_back for sentence in _END.split(text) if (read := _core(sentence.strip()))
-    )
+def needs_before(text: str) -> bool:
+    """Return whether a text asks to remember what was said before it or to keep that quiet, or tells more of it."""
+    if len(text) > _LONGEST_SENTENCE:
+        return False
+    first, *others = (_core(sentence.strip()) for sentence in _END.split(text))
+    goes_on = _GOES_ON.match(_folded(first.told)) is not None
+    return goes_on or first.points_back or any(read.points_back for read in others)
 
 
 def without_this_chat(text: str) -> str:
@@ -251,6 +248,8 @@ def _in_sentence(sentence: str, core: _Core, said: date, *, confided: bool) -> I
     wanted = core.asked or (confided and is_statement)
     if wanted and left and not _REFERS_ELSEWHERE.match(_folded(told)):
         read = [_whole(told, read, said, reminds=core.reminds)]
+    elif left and len(read) == 1 and may_change(told):
+        read = [replace(read[0], text=told)]
     elif not read and (fact := _ahead(told, said)) is not None:
         read = [fact]
     elif not read and (core.corrects or may_change(told)):

@@ -221,7 +221,7 @@ class ExtractionWorker(PerChatWorker):
             live = partial(known_memories.live_memories, scope=turns[0].scope)
             known = await self._p.database.read(live)
         before = ""
-        if heuristic.points_back(plain[turns[0].last_message]) and turns[0] == batch.turns[0]:
+        if heuristic.needs_before(plain[turns[0].last_message]) and turns[0] == batch.turns[0]:
             before = await self._p.database.read(partial(buffer.said_before, session=session, turn=turns[0]))
 
         def messages() -> Iterator[Message]:
