@@ -54,7 +54,8 @@ def completion_sentences(text: str) -> list[str]:
 
 def completed_commitment(sentence: str, commitments: Sequence[str]) -> int | None:
     """Return the place of the commitment that a completion sentence is surely about."""
-    stated, is_strong = _content(sentence), _says_finished(fold(sentence))
+    telling = ", ".join(part for part in sentence.split(", ") if _is_done(part)) or sentence
+    stated, is_strong = _content(telling), _says_finished(fold(telling))
     if not stated:
         return None
     scores: list[tuple[int, int]] = []

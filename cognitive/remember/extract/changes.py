@@ -50,6 +50,7 @@ _UNITS = frozenset(_PHRASES["units"].split("|")) | {""}
 _SURE = 1.0  # weight of shared words from which a memory may be meant
 _DENIAL = 3.0  # weight of a value that the words deny and the memory has
 _FEW = 2  # content words up to which a correction stands for nothing by itself
+_LONG = 3  # characters of a value that tells by itself which statement has it
 _RECENT = 3  # memories in which such a correction finds its value
 
 Word = frozenset[str]
@@ -145,7 +146,7 @@ def _meant(told: _Sentence, said: date, known: Sequence[KnownStatement]) -> int 
         later = score == best and not told.ends
         if score >= least and (score > best or later):
             best, place = score, at
-    if place is None and told.is_bare and not told.subject:
+    if place is None and not told.content and not told.subject:
         recent = range(len(known) - 1, max(-1, len(known) - 1 - _RECENT), -1)
         place = next((at for at in recent if _revalues(told, said, known[at])), None)
     return place
@@ -186,10 +187,11 @@ def _is_of_another(told: _Sentence, text: str) -> bool:
 def _denies(told: _Sentence, statement: KnownStatement, shared: int) -> bool:
     """Return whether a statement has a value that is denied, or is due on a day that is."""
     if statement.due in told.denied_days:
-        return bool(shared) or told.is_bare
+        return not told.content or not _stems(statement.text).isdisjoint(_stems(told.plain))
     has = {match[1] for match in _FIGURE.finditer(fold(statement.text))} | set(words(statement.text))
     found = told.denied & has
-    return bool(found) and (bool(shared) or told.is_bare) and not found <= (STOPWORDS if shared < _FEW else frozenset())
+    alone = not told.content or (told.is_bare and any(len(value) >= _LONG and value[0].isdigit() for value in found))
+    return bool(found) and (bool(shared) or alone) and not found <= (STOPWORDS if shared < _FEW else frozenset())
 
 
 def _revalues(told: _Sentence, said: date, statement: KnownStatement) -> bool:
@@ -270,7 +272,7 @@ def _instead(sentence: str, old: str, told: _Sentence, said: date) -> str:
     has = _stems(old)
     if not any(word & has for word in told.content) and (moved := _moved(sentence, old, told, said)):
         return moved
-    if told.days:
+    if told.days or (told.ends and told.content and not told.denied):
         return sentence
     new = [match[1] for match in _FIGURE.finditer(sentence) if match[1] not in told.denied]
     figures = list(_FIGURE.finditer(old))
