@@ -26,6 +26,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.room import room_by_part
 
 _NO_SESSION = "none"
+_SAID = lazy.regex(r"^- \S+ \S+ (?:was said|you answered)[^:]*: ")  # as the model is told
 _LINKED = lazy.regex(r"is linked: (\d+).*")
 
 
@@ -55,10 +56,14 @@ def _found_lines(context: CommandContext, pack: SearchReport) -> Iterator[str]:
         told = say(origin, category=say(record.category), day=day, source=say(record.source))
         reasons = "; ".join(translate(_LINKED.sub(r"is linked to #\1", each)) for each in why.sentence().split("; "))
         yield f"         {told}{f': {reasons}' if reasons else ''}"
-    for each in pack.excerpts:
-        yield f"      ·  {flat(each.line)}"
-        yield f"         {say('in a chat, {at}', at=context.local_time(each.turn.at))}"
-    memories, excerpts = len(pack.memories), len(pack.excerpts)
+    matching = [each for each in pack.excerpts if each.matched]
+    for each in matching:
+        yield f"      ·  {flat(_SAID.sub('', each.line))}"
+        said = "said in a chat, {at}" if each.turn.role == "user" else "answered in a chat, {at}"
+        yield f"         {say(said, at=context.local_time(each.turn.at))}"
+    if around := len(pack.excerpts) - len(matching):
+        yield say("Said around them: {count} messages, with --explain.", count=around)
+    memories, excerpts = len(pack.memories), len(matching)
     found = [say("1 memory" if memories == 1 else "{count} memories", count=memories)] if memories else []
     if excerpts:
         found.append(say("1 excerpt of a chat" if excerpts == 1 else "{count} excerpts of chats", count=excerpts))
