@@ -51,7 +51,7 @@ class ServiceSettings(BaseModel, extra="forbid", frozen=True):
     model: str = ""
     base_url: str = ""
     effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh"] = ""
-    extra: dict[str, bool | int | float | str] = Field(default_factory=dict)
+    extra: dict[str, bool | int | float | str] = Field(default_factory=dict)  # bounded: the settings; start
     connect_seconds: float = Field(10, gt=0)
     idle_seconds: float = Field(120, gt=0)
     total_seconds: float = Field(300, gt=0)

@@ -85,7 +85,7 @@ async def test_the_first_message_that_looks_for_anything_finds_by_meaning_too(tm
 
 
 async def test_what_was_said_long_ago_in_other_words_is_quoted(tmp_path: Path) -> None:
-    """Turns are found by meaning as well, of the same chat alone."""
+    """Turns are found by meaning as well: in the owner's chats, and in no chat of another person's."""
     async with Scene(tmp_path, ["Qué bien."], environ=SELECTIVE, embedder=WordEmbedder(SAME)) as scene:
         await scene.say("ayer reparo la caldera")
         for number in range(3):
@@ -95,7 +95,10 @@ async def test_what_was_said_long_ago_in_other_words_is_quoted(tmp_path: Path) -
         assert await scene.app.embedding.embed_query(mine.text)
         pack = await scene.app.database.read(lambda c: recall(c, scene.app.index, mine))
         assert "ayer reparo la caldera" in [each.turn.text for each in pack.excerpts]
-        theirs = MemoryQuery("boiler repaired", ("owner", "chat:telegram-2"), scene.clock.now(), force=True)
+        other = MemoryQuery("boiler repaired", ("owner", "chat:telegram-2"), scene.clock.now(), force=True)
+        pack = await scene.app.database.read(lambda c: recall(c, scene.app.index, other))
+        assert "ayer reparo la caldera" in [each.turn.text for each in pack.excerpts]
+        theirs = MemoryQuery("boiler repaired", ("user:telegram:2", "chat:telegram-2"), scene.clock.now(), force=True)
         pack = await scene.app.database.read(lambda c: recall(c, scene.app.index, theirs))
         assert pack.excerpts == ()
 
