@@ -24,7 +24,7 @@ KEPT_BACK = ("bruno", "maureen")
 """Whose fortnights judge the rules: not to be looked at while rules are made."""
 
 OF_CHANGES = ("gonzalo", "nell")
-"""The same, of people of whose plans and habits many change, written before the rules for changes were."""
+"""People whose plans and habits change a lot, written before the rules for changes were and looked at once since."""
 
 
 _ALL = (*PEOPLE, *KEPT_BACK, *OF_CHANGES)
