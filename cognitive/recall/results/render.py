@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.results.memory import Excerpt, MemoryEntry, MemoryPack, RecalledMemory, SearchReport
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.quoting import quote_untrusted
@@ -105,12 +105,14 @@ def shorten(line: str, room: int) -> str:
 
 
 def render_search(report: SearchReport) -> str:
-    """Render a search for the model; "" when there is nothing to say."""
+    """Render a search for the model, the likelier kind first; "" when there is nothing to say."""
     sections = []
     if report.memories:
         sections.append(f"### Remembered about this\n{group_by_subject(report.memories)}")
     if report.excerpts:
         sections.append("### Said earlier\n" + "\n".join(excerpt.line for excerpt in report.excerpts))
+    if report.memories and isinstance(report.shown[0], Excerpt):
+        sections.reverse()
     if not sections and report.need == "full" and not report.dropped.get("on show already"):
         return _NOTHING
     if sections and report.answer_probability is not None and report.level in _DOUBTS:

@@ -1,9 +1,13 @@
 """Memories and turns stand in one order, by how likely each holds what is asked for."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
+from kenobot.cognitive.recall.results.render import render_search
 from kenobot.cognitive.recall.results.trace import MixFeatures
 from kenobot.cognitive.recall.search.excerpts import clip_around
 from kenobot.cognitive.recall.search.mixing import FEATURE_NAMES, in_one_order, learned_weights, memory_share
@@ -48,6 +52,19 @@ async def test_a_near_note_does_not_hide_what_was_said(memory: Memory) -> None:
     asked_of_notes = await memory.recall("When must the car insurance be renewed?")
     assert "insurance" in asked_of_notes.shown[0].line
     assert "Fiat Panda" in "".join(item.line for item in asked_of_notes.shown)
+
+
+async def test_the_likelier_kind_stands_first_in_the_prompt(memory: Memory) -> None:
+    """Notes under their heading, and quotations under theirs."""
+    await memory.learn("The ferry leaves at nine")
+    await memory.say("We painted the veranda turquoise", 1, scope="owner")
+    report = await memory.recall("when leaves the ferry, and is the veranda turquoise?")
+    assert report.memories and report.excerpts
+    memories_first: tuple[RecalledMemory | Excerpt, ...] = (*report.memories, *report.excerpts)
+    excerpts_first: tuple[RecalledMemory | Excerpt, ...] = (*report.excerpts, *report.memories)
+    for shown in (memories_first, excerpts_first):
+        text = render_search(replace(report, shown=shown))
+        assert min(text.index(item.line) for item in shown) == text.index(shown[0].line)
 
 
 async def test_the_lines_of_both_stay_within_the_number_of_the_policy(memory: Memory) -> None:
