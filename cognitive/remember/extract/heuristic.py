@@ -27,6 +27,7 @@ _SENTENCES = 40
 _LONGEST_SENTENCE = 300
 _FAR, _FAR_OF_YEAR = 330, 20_000  # days: a day that is further off, without a year, is rather over
 _LEAST_WORDS = 4  # of a statement of a day ahead
+_LEAST_CONFIDED = 3  # of one told in confidence
 _END = lazy.regex(  # not after an abbreviation or an initial
     r"(?<=[.!?…])(?<!\b[A-Z]\.)(?<!\b(?:St|Dr|Mr|Ms|Sr|vs)\.)(?<!\b(?:Mrs|Dra|Sra|Avd)\.)\s+|\n+|;\s+"
 )
@@ -244,7 +245,7 @@ def _in_sentence(sentence: str, core: _Core, said: date, *, confided: bool) -> I
     if sentence.rstrip().endswith(":"):
         return
     read, left = _read_clauses(told, said)
-    is_statement = len(told.split()) >= _LEAST_WORDS and not _UNSTATED.match(_folded(told))
+    is_statement = len(told.split()) >= _LEAST_CONFIDED and not _UNSTATED.match(_folded(told))
     wanted = core.asked or (confided and is_statement)
     if wanted and left and not _REFERS_ELSEWHERE.match(_folded(told)):
         read = [_whole(told, read, said, reminds=core.reminds)]
