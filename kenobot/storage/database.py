@@ -358,7 +358,7 @@ class Database:
         if queued is not None and queued.qsize() >= _QUEUED:
             raise StoreError("The disk is too slow for what is asked of it: try again later.")
         loop = asyncio.get_running_loop()
-        waiting = Result[T](loop)
+        waiting: Result[T] = Result(loop=loop)
         return _Job(work, loop, waiting), waiting
 
 

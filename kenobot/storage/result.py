@@ -18,9 +18,7 @@ class Result(asyncio.Future[T]):
     the middle of. One that is cancelled calls back in the next round: the one who cancels is in the middle of things.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(loop=loop)
-        self._first: tuple[_Callback, Context] | None = None
+    _first: tuple[_Callback, Context] | None = None
 
     def add_done_callback(self, callback: _Callback, /, *, context: Context | None = None) -> None:
         if self._first is None and not self.done():

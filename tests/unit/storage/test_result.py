@@ -8,7 +8,7 @@ from kenobot.storage.result import Result
 
 
 def _result() -> Result[int]:
-    return Result(asyncio.get_running_loop())
+    return Result(loop=asyncio.get_running_loop())
 
 
 async def _wait(result: Result[int]) -> int:
