@@ -1,10 +1,10 @@
 """`python -m bench.learn_weights`: learn the weights of what turns and records are ranked by, and write `weights.json`.
 
 A listwise softmax over what recall looks at, drawn towards the round weights that stand in
-`recall.scoring.weights`. Turns: with and without vectors, for each kind of talk; those of people from the conversations
-that ship and the files of `--people`, those with an assistant from the files of `--assistant`. Records: of the notes
-that ship, with each of the models that ship. It prints what share of the answers is among the first by weights learned
-on others: turns without the conversation asked about, records in five folds, by note.
+`recall.scoring.weights`. Turns: for each kind of talk, with vectors and by words alone; those of people from the
+conversations that ship and the files of `--people`, those with an assistant from the files of `--assistant`. Records:
+of the notes that ship, with each of the models that ship. It prints what share of the answers is among the first by
+weights learned on others: turns without the conversation asked about, records in five folds, by note.
 """
 
 import argparse
@@ -111,20 +111,16 @@ def cross_validate(
     prior: Floats,
     kept: Sequence[int] = (),
     pull: float = _PULL,
-    beside: Sequence[Example] = (),
     folds: int = _FOLDS,
 ) -> list[float]:
-    """`recall_at` each of `DEPTHS`, each question by weights learned without the sources of its fold.
-
-    beside: examples that are learned from as well.
-    """
+    """`recall_at` each of `DEPTHS`, each question by weights learned without the sources of its fold."""
     sources = sorted({each.source for each in examples})
     np.random.default_rng(0).shuffle(sources)
     fold = {source: at % folds for at, source in enumerate(sources)}
     whole = np.zeros(len(DEPTHS))
     for at in range(min(folds, len(sources))):
         asked = [each for each in examples if fold[each.source] == at]
-        others = [each for each in (*examples, *beside) if fold.get(each.source) != at and each.answers.any()]
+        others = [each for each in examples if fold[each.source] != at and each.answers.any()]
         by = fit(others, prior, kept, pull)
         whole += len(asked) * np.array([recall_at(asked, by, depth) for depth in DEPTHS])
     return [float(each) for each in whole / len(examples)]
@@ -133,15 +129,14 @@ def cross_validate(
 def learn_turns(sets: Sequence[str], embedders: Sequence[str], vectors: Path | None) -> tuple[int, dict[str, float]]:
     """The weights of turns of one kind of talk, and of how many questions they are."""
     prior, pull = _row(weights.TURN_PRIOR), _TURN_PULL
-    pooled = {name: asyncio.run(examples_of(name, vectors, "turn", sets)) for name in (*embedders, "none")}
-    every = [each for some in pooled.values() for each in some]
-    for name, some in pooled.items():
+    pooled: list[Example] = []
+    for name in embedders:
+        some = asyncio.run(examples_of(name, vectors, "turn", sets))
         plain = [recall_at(some, prior, depth) for depth in DEPTHS]
-        beside = [each for other, others in pooled.items() if other != name for each in others]
-        learned = cross_validate(some, prior, (), pull, beside, len({each.source for each in some}))
+        learned = cross_validate(some, prior, (), pull, len({each.source for each in some}))
         print(f"{name}: {_percent(plain)} by the round weights, {_percent(learned)} learned, across conversations")
-    answered = [each for each in every if each.answers.any()]
-    return len(answered), _named(weights.TURN_PRIOR, fit(answered, prior, pull=pull))
+        pooled += [each for each in some if each.answers.any()]
+    return len(pooled), _named(weights.TURN_PRIOR, fit(pooled, prior, pull=pull))
 
 
 def main() -> int:
@@ -161,9 +156,10 @@ def main() -> int:
         for kind in weights.TALK_KINDS:
             if sets[kind]:
                 print(f"turns, {kind}:")
-                told["examples"][kind], told["turns"][kind] = learn_turns(
-                    sets[kind], arguments.embedder, arguments.vectors
-                )
+                for name, embedders in (("turns", arguments.embedder), ("turns by words", ["none"])):
+                    asked, found = learn_turns(sets[kind], embedders, arguments.vectors)
+                    told["examples"].setdefault(name, {})[kind] = asked
+                    told.setdefault(name, {})[kind] = found
     if arguments.only != "turns":
         prior, kept = (
             _row(weights.RECORD_PRIOR),

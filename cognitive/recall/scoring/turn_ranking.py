@@ -248,7 +248,7 @@ def _valued(
     win = _damped(_with_neighbours(talk))
     close = _rescale(near)
     around = _best_of(talk, close)
-    weights = {kind: tuple(turn_weights(kind).values()) for kind in TALK_KINDS}
+    weights = {kind: tuple(turn_weights(kind, by_meaning=bool(near)).values()) for kind in TALK_KINDS}
     kinds = _talk_kinds(talk)
     beside = _surroundings(talk, lex, close)
     by_words = {value: _relevance(value / full, None, whole) for value in {*raw.values()}}

@@ -44,10 +44,10 @@ FIXED_WEIGHTS = ("words",)
 """Weights that are not learned: the questions that ship avoid the words of their notes, as people do not."""
 
 
-@lru_cache(2)
-def turn_weights(kind: TalkKind) -> Mapping[str, float]:
-    """The weights for turns of a kind of talk that ship."""
-    return _named(_shipped().get("turns", {}).get(kind, {}), TURN_PRIOR)
+@lru_cache(4)
+def turn_weights(kind: TalkKind, *, by_meaning: bool) -> Mapping[str, float]:
+    """The weights for turns of a kind of talk that ship. by_meaning: where vectors are searched as well."""
+    return _named(_shipped().get("turns" if by_meaning else "turns by words", {}).get(kind, {}), TURN_PRIOR)
 
 
 @lru_cache(1)

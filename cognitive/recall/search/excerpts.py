@@ -1,6 +1,6 @@
 """Quote raw turns of the scopes within reach, clipped around what matches."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -11,7 +11,7 @@ from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.text.fingerprint import normalise
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.quoting import quote_untrusted
-from kenobot.cognitive.text.words import head_and_tail, stems, terms, words
+from kenobot.cognitive.text.words import fold, head_and_tail, stems, terms, words
 from kenobot.core import lazy
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
@@ -28,9 +28,11 @@ _CHARACTERS = 4  # of a token, at most
 _MARGIN = 600  # characters behind a clip in which a secret that begins before it shows what it is
 _WORD_END = lazy.regex(r"\s|\Z")
 _SENTENCE_END = lazy.regex(r"(?<=[.!?…])\s+|\n+|(?<=[。！？؟।])\s*")
+_LETTERS = lazy.regex(r"[^\W_]+")
 _LONGEST = 8000  # characters of a turn in which its matches are looked for
 _CUT = "[…] "
 _QUESTION_MARKS = ("?", "？", "؟")
+_HEAD = 2  # letters in which a word and its stem may differ at the end, and that they share at the least
 _OWN_WORDS = 2  # that a reply must have beside those of its question
 
 
@@ -121,7 +123,8 @@ def clip_around(text: str, matched: Collection[str], tokens: int) -> str:
     said = split_line(text)
     sentences = [each for each in _SENTENCE_END.split(said.text[:_LONGEST]) if each.strip()]
     wanted = set(matched)
-    held = [wanted & {stem for word in words(each) for stem in stems(word)} for each in sentences]
+    likely = _words_like(wanted)
+    held = [wanted & {stem for word in likely(each) for stem in stems(word)} for each in sentences]
     sizes = [estimate_tokens(each) for each in sentences]
     best, most = 0, len(_within(held, sizes, 0, tokens))
     for first in range(1, len(sentences)):
@@ -130,6 +133,14 @@ def clip_around(text: str, matched: Collection[str], tokens: int) -> str:
     if best == 0:
         return text
     return f"{text[: len(text) - len(said.text)]}{_CUT}{' '.join(sentences[best:])}"
+
+
+def _words_like(wanted: Collection[str]) -> Callable[[str], list[str]]:
+    """Find the words of a text that may have one of these stems: to split and stem all of a long text takes longer."""
+    if not all(stem.isascii() and stem.isalnum() for stem in wanted):
+        return words
+    heads = tuple({stem[: max(_HEAD, len(stem) - _HEAD)] for stem in wanted})
+    return lambda text: [word for word in _LETTERS.findall(fold(text)) if word.startswith(heads)]
 
 
 def _within(held: Sequence[set[str]], sizes: Sequence[int], first: int, tokens: int) -> set[str]:

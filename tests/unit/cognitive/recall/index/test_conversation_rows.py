@@ -127,10 +127,11 @@ async def test_a_trace_tells_what_became_of_everything(memory: Memory) -> None:
     assert trace.dropped["turn", 2] == "on show as a turn"
 
 
+@pytest.mark.parametrize("by_meaning", [True, False])
 @pytest.mark.parametrize("kind", TALK_KINDS)
-def test_the_weights_that_ship_are_near_the_round_ones(kind: TalkKind) -> None:
+def test_the_weights_that_ship_are_near_the_round_ones(kind: TalkKind, by_meaning: bool) -> None:
     """They were learned on little: what they are drawn towards holds them."""
-    found = turn_weights(kind)
+    found = turn_weights(kind, by_meaning=by_meaning)
     assert found.keys() == TURN_PRIOR.keys()
     assert all(abs(weight - TURN_PRIOR[name]) < 1.2 for name, weight in found.items())
     assert found != TURN_PRIOR
@@ -170,5 +171,5 @@ async def test_a_segment_in_which_speakers_are_named_is_ranked_as_talk_of_people
     await memory.recall("which colour has the veranda?", trace=trace)
     for (kind, number), item in trace.ranked.items():
         assert kind == "turn"
-        weights = turn_weights("people" if number <= 2 else "assistant")
+        weights = turn_weights("people" if number <= 2 else "assistant", by_meaning=False)
         assert item.score == pytest.approx(sum(weights[name] * item.features[name] for name in weights))
