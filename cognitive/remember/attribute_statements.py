@@ -56,6 +56,24 @@ def attribute_name(kind: str, what: str) -> str:
 
 def read_attribute(text: str) -> AttributeStatement | None:
     """The one thing that `text` says of somebody, if it has one of the shapes."""
+    found = _matched(text)
+    return _frame(*found) if found is not None else None
+
+
+def told_relation(text: str) -> str:
+    """The relation that a statement names in passing, as a sentence: “Ana is my sister” of “my sister Ana lives in …”.
+
+    "" where it names none.
+    """
+    found = _matched(text)
+    whose, who = (found[1].get("whose", ""), found[1].get("who", "")) if found is not None else ("", "")
+    if not whose or not who:
+        return ""
+    return f"{who} {'is' if fold(whose).startswith(('my ', 'our ')) else 'es'} {whose[0].lower()}{whose[1:]}"
+
+
+def _matched(text: str) -> tuple[str, Mapping[str, str]] | None:
+    """The shape that a text has, by name, and what stands in its groups."""
     sentence = text.strip()
     if not sentence or len(sentence) > _LONGEST or "\n" in sentence or not _TOLD_BY.search(fold(sentence)):
         return None
@@ -65,7 +83,7 @@ def read_attribute(text: str) -> AttributeStatement | None:
     for name, shape in _SHAPES:
         match = shape.fullmatch(sentence) or shape.fullmatch(sentence[0].lower() + sentence[1:])
         if match:
-            return _frame(name, {group: value or "" for group, value in match.groupdict().items()})
+            return name, {group: value or "" for group, value in match.groupdict().items()}
     return None
 
 
@@ -80,6 +98,7 @@ def states_only(text: str, value: str) -> bool:
 
 def _frame(name: str, groups: Mapping[str, str]) -> AttributeStatement | None:
     value, who, what = groups["value"].strip(), groups.get("who", ""), fold(groups.get("what", ""))
+    who = who or attribute_name("relation", groups.get("kin", "").partition(" ")[2])
     attribute = what if name == "fixed" else attribute_name(name, what)
     if (
         _SEVERAL.search(value)

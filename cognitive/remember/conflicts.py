@@ -287,6 +287,9 @@ def resolve_new_value(
     if left is not None and left != record.text:
         return Conflict(record, "amend", tuple(over), left)
     if not rest:
+        relation_left = attribute_statements.told_relation(record.text)
+        if relation_left:
+            return Conflict(record, "amend", tuple(over), relation_left)
         return Conflict(record, "supersede", outdated)
     names = set(map(normalize_name, outdated))
     wrong = [value for name, value in over.items() if normalize_name(name) in names]

@@ -1,0 +1,36 @@
+"""What a plain statement gives of a relative, and what of it stays when it is no longer so."""
+
+import pytest
+
+from kenobot.cognitive.remember.attribute_statements import read_attribute, told_relation
+
+
+@pytest.mark.parametrize(
+    ("text", "relation"),
+    [
+        ("My sister Ana lives in Bilbao", "Ana is my sister"),
+        ("Mi hermana Ana vive en Bilbao", "Ana es mi hermana"),
+        ("Our son Leo is 4", "Leo is our son"),
+        ("Ana has moved to Madrid", ""),
+        ("my sister moved to Madrid", ""),
+        ("I live in Rome", ""),
+    ],
+)
+def test_a_relation_named_in_passing_is_a_statement_of_its_own(text: str, relation: str) -> None:
+    """It stays when what else the statement says is no longer so."""
+    assert told_relation(text) == relation
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("My sister Ana lives in Oslo", "Ana"),
+        ("Mi hermana vive en Oslo", "sister"),
+        ("Our daughter lives in Oslo", "daughter"),
+    ],
+)
+def test_a_relative_is_known_by_name_or_by_the_relation_in_either_language(text: str, subject: str) -> None:
+    """So that a move takes the place of where they lived."""
+    found = read_attribute(text)
+    assert found is not None
+    assert (found.subject, found.attribute, found.value) == (subject, "residence", "Oslo")
