@@ -45,7 +45,7 @@ PREFIX: Mapping[Home, str] = {"empty": "", "past": "past_", "lived": "lived_"}
 
 _DIGEST_SECONDS = 600.0
 _IDLE_SECONDS = 10.0
-_BEGIN_SECONDS = 4.0  # that what begins a second after the start may take
+_SETTLE_SECONDS = 30.0  # that a bot may take over a home that was copied: each of its files is another one now
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def _talk(bot: Running, plan: Plan) -> tuple[dict[str, float], list[Told]]:
     bot.ask(1)
     figures = {"start_ms": 1000 * (time.perf_counter() - bot.began)}
     bot.ask(20, most_seconds=plan.most_seconds)
-    bot.wait_until_quiet(max(plan.quiet_seconds, _BEGIN_SECONDS), looks=12)
+    bot.wait_until_quiet(_SETTLE_SECONDS, looks=12)
     bot.ask()  # what the event loop went through while it started is no pause for anybody
     looks: list[Told] = []
 
