@@ -104,7 +104,8 @@ def test_a_cache_forgets(what: str) -> None:
             "_hot_paths": ("2026-03-02", text),
             "_recent_folders": ("2026-03-02", 3, text),
         }.get(name, (text,))
-        cached(*asked)
+        named = {"turn_weights": {"by_meaning": True}}.get(name, {})
+        cached(*asked, **named)
     assert cached.cache_info().currsize == limit
 
 

@@ -32,7 +32,8 @@ _SECTIONS = {
     "### Chat context",
 }
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}")
-_HOME = {"kenobot.db", "kenobot.db-wal", "kenobot.db-shm", "memory", "credentials", "backups", "kenobot.lock"}
+_DATABASES = {f"{name}.db{part}" for name in ("kenobot", "index") for part in ("", "-wal", "-shm")}
+_HOME = _DATABASES | {"memory", "credentials", "backups", "kenobot.lock"}
 _SECONDS = 30
 _ANSWERED: Outcome = "answered"
 _ENDS = ("answered", "expired")  # an update may bear a date of long ago: then the person is told so

@@ -79,9 +79,14 @@ class OneSaveMachine(Lives):
 
     @rule(pick=_PICKS, to=st.sampled_from(FILES), top=st.booleans())
     def move(self, pick: int, to: str, top: bool) -> None:
-        """A line cut from one file and put into another, or elsewhere in the same."""
-        if (place := self._pick(pick)) and not self._is_one_place(to, self.desk[place[0]][place[1]], leaving=place[0]):
-            line = self.desk[place[0]].pop(place[1])
+        """A line cut from one file and put into another that does not show it, or elsewhere in the same."""
+        if not (place := self._pick(pick)):
+            return
+        path, at = place
+        line = self.desk[path][at]
+        stands_there = to != path and line in self.desk[to]
+        if not stands_there and not self._is_one_place(to, line, leaving=path):
+            del self.desk[path][at]
             self.desk[to].insert(0 if top else len(self.desk[to]), line)
             self.saved = False
 
