@@ -12,8 +12,8 @@ from kenobot.testing.scenario import Expectation
 
 _COUNTS = ("told", "meant_to_live", "live", "asked", "answered", "meant_to_hide", "hidden", "leaks")
 
-RecallText = Callable[[str, str], Awaitable[str]]
-"""What memory finds for a question within a scope."""
+RecallText = Callable[[str, str], Awaitable[tuple[str, str]]]
+"""The memories and the talk that a question finds within a scope."""
 
 
 @dataclass(slots=True)
@@ -76,21 +76,25 @@ def check_question(verdict: MonthResult, step: MonthStep, request: Request | Non
 
 
 async def check_recall(verdict: MonthResult, script: MonthScript, recalled: RecallText) -> None:
-    """The exam at the end: each fact is looked for by its question, or by its own words, in every scope there is."""
+    """The exam at the end: each fact is looked for by its question, or by its own words, in every scope there is.
+
+    Talk that is quoted is no memory, but shows what should be hidden.
+    """
     scopes = {step.scope for step in script.steps if step.fact}
     for step in script.steps:
         if not step.fact:
             continue
         row, question = verdict.row(step.kind), step.question or step.fact
         for scope in sorted(scopes):
-            found = step.fact in await recalled(question, scope)
+            memories, talk = await recalled(question, scope)
+            found = step.fact in memories
             lives = step.fate in ("lives", "private") and scope == step.scope
             if lives:
                 row.asked += 1
                 row.answered += found
                 if not found:
                     verdict.failures.append(f"{step.kind}: “{question}” does not lead to “{step.fact}”")
-            elif found:
+            elif found or step.fact in talk:
                 row.leaks += 1
                 verdict.failures.append(f"{step.kind}: in {scope}, “{question}” leads to “{step.fact}”")
 

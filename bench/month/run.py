@@ -102,8 +102,8 @@ class MonthSimulation:
         await self._house.app.background.extraction.tick()
         await self._house.wait_idle()
 
-    async def recall_text(self, question: str, scope: str) -> str:
-        """What memory finds for a question, for somebody who may know this scope only."""
+    async def recall_text(self, question: str, scope: str) -> tuple[str, str]:
+        """Return the memories and the talk that a question finds within a scope."""
         return await self._house.recall_text(question, (scope,))
 
     async def records(self) -> list[tuple[str, str, str]]:

@@ -187,7 +187,7 @@ async def _week(
 
 async def _missed(house: Simulation, facts: Sequence[FactProbe]) -> list[str]:
     """The facts that their questions do not lead to, for the owner in a chat in which nothing was told."""
-    return [fact.text for fact in facts if fact.text not in await house.recall_text(fact.question, _SCOPES)]
+    return [fact.text for fact in facts if fact.text not in (await house.recall_text(fact.question, _SCOPES))[0]]
 
 
 def _size(path: Path) -> int:

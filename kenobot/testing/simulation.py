@@ -205,11 +205,11 @@ class Simulation:
 
     # ── a look inside ────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def recall_text(self, question: str, scopes: Sequence[str]) -> str:
-        """Return what memory finds for a question, for somebody who may know these scopes only."""
+    async def recall_text(self, question: str, scopes: Sequence[str]) -> tuple[str, str]:
+        """Return the memories and the talk that a question finds within these scopes."""
         query = MemoryQuery(question, tuple(scopes), self.clock.now(), self.zone, force=True)
         pack = await self.app.database.read(lambda connection: recall(connection, self.app.index, query))
-        return "\n".join(item.line for item in pack.shown)
+        return "\n".join(each.line for each in pack.memories), "\n".join(each.line for each in pack.excerpts)
 
     async def records(self) -> list[tuple[str, str, str, str]]:
         """Form, scope, status and text of everything in memory."""

@@ -23,6 +23,7 @@ _WORDS = re.compile(r"\b(?:from|join)\s+(?:record|message|prompt_prefix)\b", re.
 _BOUND = re.compile(r"\bscope = \?|\{where\}|\bsession = \?", re.IGNORECASE)
 _NUMBERS_ONLY = re.compile(  # or the names of sessions, of which each is then asked for by itself
     r"select\s+max\(id\) from (?:record|message)\b|select distinct scope from record"
+    r"|select id from record where id \{store\.among\}"
     r"|as \(select min\(session\) from message"
     r"|select count\(\*\), total\(id\), total\(use_count\)|select 1 from event left join record",
     re.IGNORECASE,
