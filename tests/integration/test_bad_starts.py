@@ -204,11 +204,16 @@ CASES |= {
 }
 CASES |= {
     f"a server of {variable}": Case(
-        (f'{variable}: {key} = "http://[": {NO_SERVER}',), environ={**TOKEN_SET, **more, variable: "http://["}
+        tuple(f'{variable}: {key} = "http://[": {NO_SERVER}' for key in keys),
+        environ={**TOKEN_SET, **more, variable: "http://["},
     )
-    for variable, key, more in (
-        ("ANTHROPIC_BASE_URL", "providers.anthropic.base_url", {"KENOBOT_PROVIDER__NAME": "anthropic"}),
-        ("OPENAI_BASE_URL", "embedders.openai.base_url", {"KENOBOT_MEMORY__EMBEDDER": "openai"}),
+    for variable, keys, more in (
+        ("ANTHROPIC_BASE_URL", ("providers.anthropic.base_url",), {"KENOBOT_PROVIDER__NAME": "anthropic"}),
+        (  # sets two keys, and each is told
+            "OPENAI_BASE_URL",
+            ("providers.openai.base_url", "embedders.openai.base_url"),
+            {"KENOBOT_MEMORY__EMBEDDER": "openai"},
+        ),
     )
 }
 CASES |= {

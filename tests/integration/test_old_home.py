@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli import main
+from kenobot.cli.logs import BEHIND
 from kenobot.core.settings.home import Home
 from kenobot.storage.connection import connect
 from kenobot.storage.database import Database
@@ -108,7 +109,7 @@ def test_the_command_line_reads_undoes_and_exports(home: Home, cli: Cli, tmp_pat
     assert json.loads(cli("memory", "list", "--json").splitlines()[0])
     events = [json.loads(line) for line in cli("memory", "log", "--json", "--limit", "2000").splitlines()]
     assert len(events) > 600
-    changes = [event for event in events if event["type"] not in ("recalled", "judged")]
+    changes = [event for event in events if event["type"] not in BEHIND]
     table = cli("memory", "log", "--limit", "2000").splitlines()[1:]
     assert [int(line.split()[0]) for line in table] == [event["id"] for event in changes]
     assert "extraction:finished" in cli("signals", "--limit", "1000")

@@ -80,7 +80,7 @@ async def test_orders_stay_out_of_the_talk(tmp_path: Path) -> None:
 async def test_in_spanish(tmp_path: Path) -> None:
     """The Spanish names, and plain words, get Spanish answers."""
     async with Scene(tmp_path, ["Vale."]) as scene:
-        assert "Lo recordaré: vivo en Madrid" in await scene.say("/recuerda vivo en Madrid")
+        assert "He aprendido que: vivo en Madrid" in await scene.say("/recuerda vivo en Madrid")
         assert "1 nota" in await scene.say("¿Qué sabes de mí?")
         assert "1 nota" in await scene.say("/memoria")
         question = await scene.say("Olvida que vivo en Madrid")
@@ -362,7 +362,7 @@ async def test_memory_is_searched_and_leafed_through(tmp_path: Path) -> None:
 async def test_a_command_is_answered_in_the_language_that_the_person_speaks(tmp_path: Path) -> None:
     """What follows it decides, then what was said in the chat, and only then how it is spelt."""
     async with Scene(tmp_path, ["Vale."]) as scene:
-        assert "Lo recordaré: me llamo Adrián y vivo en Lugo" in await scene.say(
+        assert "He aprendido que: me llamo Adrián y vivo en Lugo" in await scene.say(
             "/remember me llamo Adrián y vivo en Lugo"
         )
         await scene.say("¿Qué tiempo hace en la ciudad?")

@@ -179,8 +179,12 @@ async def test_a_flood_of_one_chat_is_turned_away_and_told_once(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("hello", "why", "then"),
     [
-        ("hello, are you there?", "Anthropic refused the API key: check it with `kenobot setup`.", "Then restart me"),
-        ("hola, ¿estás ahí?", "Anthropic ha rechazado la clave de la API", "Después reiníciame"),
+        (
+            "hello, are you there?",
+            "Anthropic refused the API key: check it with `kenobot setup`.",
+            "restart me, and send your message again",
+        ),
+        ("hola, ¿estás ahí?", "Anthropic ha rechazado la clave de la API", "reiníciame y vuelve a enviar tu mensaje"),
     ],
 )
 async def test_the_owner_is_told_what_to_mend(tmp_path: Path, hello: str, why: str, then: str) -> None:

@@ -60,7 +60,7 @@ async def test_a_night_under_way_says_what_is_still_to_do(database: Database) ->
     run = await database.write(lambda c: run_rows.begin_or_resume(c, START, "hourly", PHASES))
     await replace(cycle(database), passes=(FADE,)).run_night(run)
     text = as_markdown(await _report(database, run), UTC)
-    assert "not finished · 4 decisions · 3 passes still to do." in text
+    assert "Not finished · 4 decisions · 3 passes still to do." in text
     assert "sleep undo" not in text
 
 
