@@ -221,7 +221,7 @@ class Stage:
             )
 
     async def _clear(self) -> None:
-        """Forget what the owner's memory holds."""
+        """Forget what the owner's memory holds and what was said: an owner's chats find each other's talk."""
 
         def work(connection: Connection, occasion: AdmitContext) -> list[int | None]:
             live = connection.execute("SELECT id FROM record WHERE scope = ? AND status = 'active'", (OWNER_SCOPE,))
@@ -230,6 +230,7 @@ class Stage:
                 end_record(
                     connection, record, "forgotten", occasion.change_context("")
                 )  # nobody looks for the turns that told it
+            connection.execute("DELETE FROM message")
             return list(records)
 
         await self._change(work)

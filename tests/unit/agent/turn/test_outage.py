@@ -182,9 +182,9 @@ async def test_a_flood_of_one_chat_is_turned_away_and_told_once(tmp_path: Path) 
         (
             "hello, are you there?",
             "Anthropic refused the API key: check it with `kenobot setup`.",
-            "restart me, and send your message again",
+            "restart me, and send",
         ),
-        ("hola, ¿estás ahí?", "Anthropic ha rechazado la clave de la API", "reiníciame y vuelve a enviar tu mensaje"),
+        ("hola, ¿estás ahí?", "Anthropic ha rechazado la clave de la API", "reiníciame y vuelve a enviar"),
     ],
 )
 async def test_the_owner_is_told_what_to_mend(tmp_path: Path, hello: str, why: str, then: str) -> None:
