@@ -26,10 +26,11 @@ from kenobot.cognitive.text.claims import (
     remove_values,
     with_outdated_note,
 )
-from kenobot.cognitive.text.fingerprint import is_same_or_more_exact, key_of, normalize_name, same_value
+from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
 from kenobot.cognitive.text.lexicon import word_set
 from kenobot.cognitive.text.similarity import Nearness, band_of, similarity
 from kenobot.cognitive.text.words import detect_language
+from kenobot.cognitive.text.words import words as words_of
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Relation
 from kenobot.storage.connection import Connection
@@ -100,13 +101,15 @@ def compare(
     same: Record | None = None
     rest: list[tuple[Record, float]] = []
     read = records.by_ids(connection, [number for number in verdicts if number not in neighbours], (made.scope,))
-    shown = [(record, 0.0, False) for record in read.values() if _is_alive(record, made) and _may_end(record, made)]
+    shown = [(record, 0.0, False) for record in read.values() if _is_named_by(record, made) and _may_end(record, made)]
     for record, nearness, measured in (*shown, *neighbours.values()):
         if record.id in disputes or record.id == but:
             continue
         verdict = verdicts.get(record.id)
         found = _judge(made, record, nearness, measured, verdict, policy)
         denied = _denied(made, record, policy) if found != "repeat" and verdict != "independent" else ()
+        if verdict == "contradiction" and not denied and record.subject != made.subject:
+            denied = _of_another(made, record)
         if found == "contradiction" or denied:
             by_owner = made.is_owner_word
             disputes[record.id] = resolve_contradiction(made, record, policy, denied, by_owner=by_owner)
@@ -157,6 +160,13 @@ def _denied(made: RecordDraft, record: Record, policy: AdmitPolicy) -> tuple[Cla
         return ()
     near = (claim for claim in parts if band_of(similarity(claim.standalone_text, made.text), policy) != "apart")
     return tuple(claim for claim in near if relation(claim.standalone_text, made.text) == "contradiction")
+
+
+def _of_another(made: RecordDraft, record: Record) -> tuple[Claim, ...]:
+    """Of a note that tells of somebody in passing, the claims behind the one that names them."""
+    parts = claims(record.text)
+    named = next((at for at, claim in enumerate(parts) if _names(claim.standalone_text, made.subject)), len(parts))
+    return tuple(parts[named + 1 :])
 
 
 def _same_frame(made: RecordDraft, record: Record) -> bool:
@@ -228,6 +238,18 @@ def _neighbours(
 def _is_alive(record: Record, made: RecordDraft) -> bool:
     """Return whether a record is live, and about the subject of a draft."""
     return record.status == "active" and record.subject == made.subject
+
+
+def _is_named_by(record: Record, made: RecordDraft) -> bool:
+    """Return whether a record that was read is live, and about the subject of a draft, or the owner's and names it."""
+    if _is_alive(record, made):
+        return True
+    of_owner = record.status == "active" and record.subject == OWNER_SUBJECT
+    return of_owner and _names(record.text, made.subject)
+
+
+def _names(text: str, subject: str) -> bool:
+    return set(words_of(subject)) <= set(words_of(text))
 
 
 def _related(pairs: Sequence[tuple[Record, float]], policy: AdmitPolicy) -> tuple[tuple[Record, float], ...]:

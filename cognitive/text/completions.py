@@ -23,6 +23,7 @@ _FINISHED = lazy.regex(rf"\b(?:{alternatives('done_finished')})\b")
 _PAST = lazy.regex(
     rf"(?:\b(?:i|we)(?:'ve| have| had)? (?:already |finally |just |also )?|\A(?:just |finally )?)"
     rf"(?:{alternatives('done_verbs')})\b"
+    rf"|\b(?:{alternatives('done_given_back')})(?!\w)"
     r"|\b(?:he|hemos) \w+(?:ado|ido|cho|to|sto)\b"
     r"|\bacabo de \w+(?:ar|er|ir)(?:l[oea]s?)?\b"
 )

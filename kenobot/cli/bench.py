@@ -166,6 +166,8 @@ def bench_life(context: CommandContext) -> int:
     aside = fortnights.KEPT_BACK if args.kept_back else fortnights.OF_CHANGES if args.changes else ()
     people = [args.person] if args.person else aside or fortnights.PEOPLE
     chosen = [fortnights.load_fortnight(name) for name in people]
+    if args.dialogues:
+        chosen = [each for part in fortnights.DIALOGUES for each in fortnights.load_dialogues(part)]
     scores, whole = list[LifeScore](), LifeScore("all")
     for at, fortnight in enumerate(chosen):
         _progress(fortnight.name, at, len(chosen))
@@ -175,11 +177,20 @@ def bench_life(context: CommandContext) -> int:
     if args.json:
         print(json.dumps({score.name: asdict(score) for score in (*scores, whole)}, ensure_ascii=False))
         return 0
-    print(life_table([*scores, whole] if len(scores) > 1 else scores))
+    shown = _halves(scores) if args.dialogues else [*scores, whole] if len(scores) > 1 else scores
+    print(life_table(shown))
     for score in scores if args.faults else ():
         print(f"\n{score.name}:")
         print(escape_controls("\n".join(f"- {fault}" for fault in score.faults)))
     return 0
+
+
+def _halves(scores: Sequence[LifeScore]) -> list[LifeScore]:
+    """The scores of short dialogues, added up by the half of the data that they are of."""
+    halves = {part: LifeScore(part) for part in fortnights.DIALOGUES}
+    for score in scores:
+        halves[score.name.partition("-")[0]].add(score)
+    return list(halves.values())
 
 
 def life_table(scores: Sequence[LifeScore]) -> str:

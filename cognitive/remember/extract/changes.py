@@ -40,6 +40,12 @@ _OF = lazy.regex(r"([^\W\d_]{2,}) del? (?:la |los |las )?([^\W\d_]{2,})")
 _TOKEN = lazy.regex(r"[^\W_](?:[\w-]|[.,:](?=\d))*")
 _DAY_BEFORE = lazy.regex(r"\A(?:al|to|on|until|hasta) ")
 _DAY_BEHIND = lazy.regex(r"\A (?:que viene|próxim[oa]|at all)\b")
+_BARE_DAY = lazy.regex(r"(?:(?:al|el|to|on|until|hasta|the|dia) )*(?P<day>\d{1,2})(?:st|nd|rd|th)?")
+_OF_MONTH = lazy.regex(r"(?<!\w)(?P<day>\d{1,2})(?P<ending>st|nd|rd|th|)(?= (?:de |of )?[^\W\d_]{3,})")
+_TAKES_BACK = lazy.regex(
+    rf"\W*(?:(?:{_PHRASES['openings']}|no|nada|oops|ups|uy|perdon|perdona|sorry|wait|espera|actually|please)\W+)*"
+    rf"(?:{_PHRASES['takes_back']})(?:\W+(?:{_PHRASES['polite']}))*\W*"
+)
 _ENDING = lazy.regex(r"'(?:s|ll|ve|re|d|m)\b|n't\b")
 _PARTS = lazy.regex(r"[,;:.!]\s+")
 _CLAUSE = lazy.regex(r"[,;]\s+|\b(?:sino|but|pero)\b")
@@ -73,10 +79,14 @@ class KnownStatement:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The statement that words end, by its place, and what they say instead, as a text that stands alone."""
+    """The statement that words end, by its place, and what they say instead, as a text that stands alone.
+
+    due: the day (ISO date) that it has instead, where it has one of the month of what ends; "" for none.
+    """
 
     place: int
     text: str
+    due: str = ""
 
 
 def may_change(text: str) -> bool:
@@ -128,13 +138,40 @@ def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, c
         told = _read(sentence, said, corrects=corrects)
         place = _meant(told, said, known)
         if place is not None:
-            text = _instead(sentence, known[place].text, told, said) if told.is_bare else sentence
-            return Change(place, text)
+            return _change(place, sentence, told, said, known[place])
     if completes(sentence):
         open_tasks = [at for at, statement in enumerate(known) if statement.is_open_task]
         done = completed_commitment(sentence, [known[at].text for at in open_tasks])
         return Change(open_tasks[done], sentence) if done is not None else None
     return None
+
+
+def takes_back(text: str) -> bool:
+    """Return whether a text only takes back what its speaker said right before it: "scratch that", "olvida eso"."""
+    return _TAKES_BACK.fullmatch(fold(text).replace("’", "'")) is not None
+
+
+def _change(place: int, sentence: str, told: _Sentence, said: date, old: KnownStatement) -> Change:
+    """The change of a statement that is meant, in the statement's own words where the sentence has fewer."""
+    named = [word for word in _content(sentence) if not any(stem.startswith("=") for stem in word)]
+    less = bool(named) and {*named} < {*_content(old.text)}
+    due = _in_month_of(told, sentence, old.due, said)
+    if less and told.days and not told.denied and (moved := _moved(sentence, old.text, told, said)):
+        return Change(place, moved, due)
+    text = _instead(sentence, old.text, told, said) if told.is_bare else sentence
+    return Change(place, text, due)
+
+
+def _in_month_of(told: _Sentence, sentence: str, due: str, said: date) -> str:
+    """The one day that a sentence names without its month, in the month of the day that it changes; "" for none."""
+    named = [each for each in days_named(told.plain, said) if each.day.isoformat() in told.days]
+    if not due or len(named) != 1 or not (bare := _BARE_DAY.fullmatch(told.plain[named[0].start : named[0].end])):
+        return ""
+    try:
+        day = date.fromisoformat(due).replace(day=int(bare["day"]))
+    except ValueError:
+        return ""
+    return day.isoformat() if day >= said else ""
 
 
 def _meant(told: _Sentence, said: date, known: Sequence[KnownStatement]) -> int | None:
@@ -290,6 +327,12 @@ def _moved(sentence: str, old: str, told: _Sentence, said: date) -> str:
         return ""
     day = _DAY_BEFORE.sub("", sentence[here[0].start : here[0].end])
     was = old[there[0].start : there[0].end]
+    bare, of_month = _BARE_DAY.fullmatch(told.plain[here[0].start : here[0].end]), _OF_MONTH.search(fold(was))
+    if bare and of_month:  # the day of a month that only the old statement names
+        was_day = of_month.span("day")
+        ending = day[day.find(bare["day"]) + len(bare["day"]) :] if of_month["ending"] else ""
+        end = of_month.end("ending")
+        return f"{old[: there[0].start]}{was[: was_day[0]]}{bare['day']}{ending}{was[end:]}{old[there[0].end :]}"
     article = "el " if was.startswith("el ") and not day.startswith("el ") else ""
     return f"{old[: there[0].start]}{article}{day}{_DAY_BEHIND.sub('', old[there[0].end :])}"
 

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Literal
 
 from kenobot.cognitive.remember.attribute_statements import attribute_name
-from kenobot.cognitive.remember.extract.changes import TABLES, KnownStatement, find_change, may_change
+from kenobot.cognitive.remember.extract.changes import TABLES, KnownStatement, find_change, may_change, takes_back
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
 from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.claims import claims
@@ -121,20 +121,43 @@ def read_messages(messages: Iterable[Message], known: Sequence[KnownStatement]) 
     """
     facts: list[ExtractedFact] = []
     for message in messages:
+        if takes_back(message.text):
+            facts = _without_taken_back(facts, message, known)
+            continue
         for fact in _in_message(message):
             facts = _with_fact(facts, replace(fact, evidence=(message.evidence,)), message.said, known)
     return facts
 
 
+def _without_taken_back(
+    facts: list[ExtractedFact], message: Message, known: Sequence[KnownStatement]
+) -> list[ExtractedFact]:
+    """End what the message before one told that takes it back."""
+    taken = {fold(fact.text) for fact in _in_message(Message(message.before, message.said))}
+    left = [fact for fact in facts if fold(fact.text) not in taken]
+    newest = {fold(statement.text): place for place, statement in enumerate(known, 1)}
+    ended = [newest[text] for text in sorted(taken & newest.keys())]
+    if not ended:
+        return left
+    back = ExtractedFact(message.text.strip(), "correction", confidence=TIERS["explicit"], expires=message.said)
+    return [*left, replace(back, evidence=(message.evidence,), verdicts=_against(ended))]
+
+
+def _against(numbers: Iterable[int]) -> tuple[tuple[int, Literal["contradiction"]], ...]:
+    return tuple((number, "contradiction") for number in numbers)
+
+
 def may_end_something(text: str) -> bool:
     """Return whether a text says that something is no longer so, or begins to put something right."""
-    if may_change(text):
+    if may_change(text) or takes_back(text):
         return True
     return any(_core(sentence.strip()).corrects for sentence in _END.split(text[:_LONGEST])[:_SENTENCES])
 
 
 def needs_before(text: str) -> bool:
-    """Return whether a text asks to remember what was said before it or to keep that quiet, or tells more of it."""
+    """Return whether a text asks to remember what was said before it, keeps it quiet, takes it back, or goes on."""
+    if takes_back(text):
+        return True
     if len(text) > _LONGEST_SENTENCE:
         return False
     first, *others = (_core(sentence.strip()) for sentence in _END.split(text))
@@ -174,11 +197,16 @@ def _with_fact(
         if fact.confidence < TIERS["implied"] or any(fold(fact.text) == fold(each.text) for each in facts):
             return facts
         return [*facts, fact]
+    if due := change.due or (change.text != fact.text and dict(_due(fold(change.text), said, first=1)).get("due", "")):
+        fact = replace(fact, attributes=tuple({**dict(fact.attributes), "due": due}.items()))
     fact = replace(fact, text=change.text, category="correction" if not fact.attributes else fact.category)
     fact = replace(fact, confidence=TIERS["explicit"])
     if change.place < len(known):
         return [*facts, replace(fact, verdicts=((change.place + 1, "contradiction"),))]
     gone = change.place - len(known)
+    # What it ends may go on about a statement that memory has.
+    begun = (number for number, each in enumerate(known, 1) if fold(facts[gone].text).startswith(fold(each.text)))
+    fact = replace(fact, verdicts=_against(begun))
     fact = replace(fact, tags=tuple(dict.fromkeys((*fact.tags, *facts[gone].tags))))
     return [*facts[:gone], *facts[gone + 1 :], fact]
 

@@ -6,11 +6,13 @@ has alternatives, each the beginning of a word, and the day that the memory must
 
 import json
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from importlib import resources
+from typing import NotRequired, TypedDict
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.text.words import fold
@@ -23,11 +25,23 @@ PEOPLE = ("irene", "joaquin", "priya", "tom")
 KEPT_BACK = ("bruno", "maureen")
 """Whose fortnights judge the rules: not to be looked at while rules are made."""
 
+DIALOGUES = ("develop", "judge")
+"""The halves of the short dialogues with a change: rules may be made with the first."""
+
 OF_CHANGES = ("gonzalo", "nell")
 """People whose plans and habits change a lot, written before the rules for changes were and looked at once since."""
 
 
+_ZONE_OF_DIALOGUES = ZoneInfo("Europe/Madrid")
+_FIRST_OF_DIALOGUE = datetime(2026, 3, 5, 10, tzinfo=_ZONE_OF_DIALOGUES)
+_BETWEEN = timedelta(minutes=30)
 _ALL = (*PEOPLE, *KEPT_BACK, *OF_CHANGES)
+
+
+class _Dialogue(TypedDict):
+    says: list[str]
+    was: str
+    now: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -133,3 +147,19 @@ def _utterance(row: Mapping[str, str | list[str] | bool], zone: ZoneInfo) -> Utt
     assert isinstance(ends, list)
     moment = datetime.fromisoformat(at).replace(tzinfo=zone)
     return Utterance(moment, text, tuple(map(Fact, facts)), tuple(map(Fact, ends)), row.get("confided") is True)
+
+
+def load_dialogues(part: str) -> list[Fortnight]:
+    """Load the short dialogues with a change, `develop` or `judge`, each as a fortnight of a few messages."""
+    text = resources.files(__package__).joinpath("data", "changes.toml").read_text("utf-8")
+    return [_dialogue(f"{part}-{at}", row) for at, row in enumerate(tomllib.loads(text)[part], 1)]
+
+
+def _dialogue(name: str, row: _Dialogue) -> Fortnight:
+    said, was = row["says"], Fact(row["was"])
+    facts = [(was,), *(() for _ in said[2:]), (Fact(row["now"]),) if "now" in row else ()]
+    utterances = [
+        Utterance(_FIRST_OF_DIALOGUE + at * _BETWEEN, text, facts[at], (was,) if at == len(said) - 1 else (), False)
+        for at, text in enumerate(said)
+    ]
+    return Fortnight(name, "en", _ZONE_OF_DIALOGUES, tuple(utterances), ())

@@ -76,6 +76,16 @@ async def test_a_careful_models_notes_are_kept_and_end_what_they_end() -> None:
         CarefulModel(load_fortnight("bruno"))
 
 
+@pytest.mark.parametrize("part", fortnights.DIALOGUES)
+def test_a_dialogue_tells_what_its_last_message_ends(part: str) -> None:
+    """Each half has thirty dialogues, and the last message of each ends what the first one tells."""
+    dialogues = fortnights.load_dialogues(part)
+    assert len(dialogues) == 30
+    for dialogue in dialogues:
+        first, *_, last = dialogue.utterances
+        assert first.facts == last.ends
+
+
 @pytest.mark.parametrize("name", fortnights.PEOPLE)
 def test_careful_notes_are_of_messages(name: str) -> None:
     """Each note that ships is of a message that somebody wrote, and has words."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.remember.extract.changes import KnownStatement, find_change, may_change
+from kenobot.cognitive.remember.extract.changes import KnownStatement, find_change, may_change, takes_back
 from kenobot.cognitive.remember.extract.heuristic import Message, read_messages
 from kenobot.cognitive.text.words import fold
 
@@ -55,6 +55,48 @@ def test_what_follows_a_change_tells_more_of_it() -> None:
     [fact] = read_messages([Message("ya no corro los domingos. Cambio a sábados", SAID)], known)
     assert fact.verdicts == ((1, "contradiction"),)
     assert "sábados" in fact.text
+
+
+@pytest.mark.parametrize(
+    ("known", "due", "says", "text", "day"),
+    [
+        (
+            "The trip to Lisbon is on 12 December",
+            "2026-12-12",
+            "the trip moved to the 15th",
+            "The trip to Lisbon is on 15 December",
+            "2026-12-15",
+        ),
+        (
+            "El viaje a Oporto es el 10 de abril",
+            "2026-04-10",
+            "el viaje se retrasa al 17",
+            "El viaje a Oporto es el 17 de abril",
+            "2026-04-17",
+        ),
+    ],
+)
+def test_fewer_words_leave_the_old_ones(known: str, due: str, says: str, text: str, day: str) -> None:
+    """Another day, told in fewer words, stands in the words and the month of the memory that it changes."""
+    [fact] = read_messages([Message(says, SAID)], [KnownStatement(known, due)])
+    assert (fact.text, dict(fact.attributes), fact.verdicts) == (text, {"due": day}, ((1, "contradiction"),))
+
+
+@pytest.mark.parametrize(
+    "says", ["scratch that", "Olvídalo", "nada, olvida eso", "no, ignore what I said", "borra eso"]
+)
+def test_words_take_back_what_was_just_told(says: str) -> None:
+    """What only takes back ends what the message before it told, and nothing that was told earlier."""
+    known = [KnownStatement("I live in Leeds"), KnownStatement("I'm allergic to peanuts")]
+    [fact] = read_messages([Message(says, SAID, 1, "I'm allergic to peanuts")], known)
+    assert fact.verdicts == ((2, "contradiction"),)
+    assert not read_messages([Message(says, SAID, 1, "what a day")], known)
+
+
+@pytest.mark.parametrize("says", ["forget the pizza", "olvida la pizza", "that is true", "scratch that itch"])
+def test_other_words_take_nothing_back(says: str) -> None:
+    """Words that only sound like taking back end nothing."""
+    assert not takes_back(says)
 
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=40), max_size=4))
