@@ -18,8 +18,8 @@ from kenobot.core import lazy
 
 AnswerKind = Literal["time", "number", "person", "place"]
 AnswerType = Literal[
-    "mail", "weight", "money", "size", "age", "often", "long", "colour", "code", "clock", "festivity", "language",
-    "address", "name", "person",
+    "phone", "mail", "weight", "money", "size", "age", "often", "long", "colour", "code", "clock", "festivity",
+    "language", "address", "surname", "school", "job", "name", "person",
 ]  # fmt: skip
 
 _KINDS: tuple[AnswerKind, ...] = ("number", "person", "place")
@@ -35,6 +35,9 @@ _NAME = lazy.regex(
     r"|^[^\W\d_a-zà-ÿ]\w+(?='s |’s | (?:is|has|wants|likes|does|es|tiene|quiere|bebe|no)\b)"  # or at its beginning
 )
 _CAPITAL = lazy.regex(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’-]*")
+_FESTIVE = lazy.regex(r"\b(?:birthday|anniversary|cumple\w*|aniversario|santo)\b")
+_BORN = lazy.regex(r"\b(?:born|nacio|nacid[oa])\b|\d[./-]\d|\d(?:st|nd|rd|th)\b")
+_FULL_NAME = lazy.regex(r"[^\W\d_a-zà-ÿ][\w'’-]+ [^\W\d_a-zà-ÿ][\w'’-]+")
 _MARKED = lazy.regex(r"[\"“«]\w|\d[A-Za-z]|[A-Za-z]\d")  # a title, or the name of a thing
 _SELF = frozenset("i'm i've i'd i'll".split())
 _LONGEST = 2000  # characters of a text that are searched
@@ -128,11 +131,15 @@ def lacks_answer(asked: AnswerType | None, question: str, text: str) -> bool:
     """Return whether a memory certainly does not hold the answer of this type."""
     text = text[:_LONGEST]
     plain = fold(text)
-    if asked is None or not _is_latin(text):
+    if asked is None or not is_latin(text):
         return False
     if asked == "festivity":
-        return not names_time(plain) and re.search(r"\d", plain) is None
+        if any(calendar_names(word) for word in words(plain)) or _BORN.search(plain) is not None:
+            return False
+        return _FESTIVE.search(plain) is None or not (names_time(plain) or re.search(r"\d", plain))
     held = _pattern("type_held", asked).search(plain) is not None
+    if asked == "surname":
+        return not held and not _FULL_NAME.search(text)
     if asked not in ("name", "person"):
         return not held
     if not held and not _MARKED.search(text) and not _has_new_name(question, text):
@@ -140,7 +147,8 @@ def lacks_answer(asked: AnswerType | None, question: str, text: str) -> bool:
     return asked == "name" and names_other_relationship(question, text)
 
 
-def _is_latin(text: str) -> bool:
+def is_latin(text: str) -> bool:
+    """Return whether a text is mostly in Latin letters."""
     letters = [char for char in text if char.isalpha()]
     return sum(ord(char) < 0x250 for char in letters) >= _LATIN * len(letters)
 

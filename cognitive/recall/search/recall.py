@@ -42,6 +42,7 @@ from kenobot.cognitive.recall.search.confidence import (
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.fit import keep_fitting, told_together, turns_fit
+from kenobot.cognitive.recall.search.lacking import lack_answer
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
@@ -101,10 +102,13 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     level = confidence_level(best if memories else 0.0, policy)
     if likely is not None:
         level = answer_level(likely if memories else 0.0, policy)
+    level = max(level, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
+    if shown and not query.marks and is_question(query.text) and lack_answer(query.text, shown):
+        level, likely = "none", 0.0
     best = max(best if memories else 0.0, best_excerpt)
     return replace(
         empty,
-        level=max(level, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index),
+        level=level,
         score=best,
         answer_probability=likely,
         shown=tuple(shown),

@@ -21,7 +21,7 @@ async def test_the_level_of_a_question_is_that_of_the_best_mark(memory: Memory, 
 async def test_words_that_nobody_read_do_not_outweigh_who_read(memory: Memory) -> None:
     """The talk is quoted where no memory answers, and lifts the level only where nobody judged."""
     boiler = await memory.learn("The boiler was repaired in May", days_ago=9)
-    await memory.say("I must ask what colour the boiler is", inbox=7)
+    await memory.say("I think the boiler is grey", inbox=7)
     judged, plain = await memory.recall(ASKED, marks={boiler: 1 / 3}), await memory.recall(ASKED, marks={})
     assert judged.excerpts
     assert (judged.level, plain.level != "none") == ("none", True)
