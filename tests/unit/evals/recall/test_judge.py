@@ -56,7 +56,7 @@ def _recall(conversation: Conversation, judge: CountingReranker) -> RecallReport
 
 
 def test_who_reads_tells_a_near_miss_from_an_answer() -> None:
-    """A note that names the office and not its colour is no answer any more; what answers is still there."""
+    """A note that names the office and not its plants is no answer any more; what answers is still there."""
     judge, provider = _judge(_reads)
     without, with_it = _lifecycle(None), _lifecycle(judge)
     assert (without["abstention"], with_it["abstention"]) == ((1, 2), (2, 2))

@@ -21,7 +21,7 @@ NOTES = Conversation(
         Question("n3:0", "What does Biscuit need?", "fact", ("n3",), END),
         Question("n3:1", "Which medicine?", "fact", ("n3",), END),
         Question("none:0", "Who painted the fence?", "nothing", (), END),
-        Question("none:1", "Which colour has the office?", "nothing", (), END),
+        Question("none:1", "What plants has the office?", "nothing", (), END),
         Question("far:0", "What is the boiling point of mercury?", "unrelated", (), END),
     ),
 )
@@ -46,4 +46,4 @@ def test_each_area_counts_what_it_is_named_for() -> None:
     }
     wrong = {area.area: area.wrong for area in areas}
     assert wrong["presence"] == ["n3:1 Which medicine?"]
-    assert wrong["abstention"] == ["none:1 Which colour has the office?"]
+    assert wrong["abstention"] == ["none:1 What plants has the office?"]
