@@ -21,6 +21,7 @@ DATA = (
     "config/systemd/*",
     "evals/demo/*.toml",
     "evals/life/data/*.jsonl",
+    "evals/life/data/*.toml",
     "evals/recall/data/*.jsonl",
     "cli/*.toml",
     "cli/importers/*.toml",
