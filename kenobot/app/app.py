@@ -42,7 +42,7 @@ from kenobot.core.plugins import close as close_plugins
 from kenobot.core.redaction import Redactor
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings
-from kenobot.core.worker import Scheduler
+from kenobot.core.worker import SCHEDULER_MODULES, Scheduler
 from kenobot.gateway.access import Access
 from kenobot.gateway.admission import AdmissionControl
 from kenobot.gateway.bot_messages import BotMessenger
@@ -254,7 +254,7 @@ class App:
         """Import what works behind the turns, as soon as there are the file descriptors and the memory for it."""
         while True:
             try:
-                for module in ("kenobot.app.background", "apscheduler.schedulers.asyncio"):
+                for module in ("kenobot.app.background", *SCHEDULER_MODULES):
                     await asyncio.to_thread(importlib.import_module, module)
             except (OSError, MemoryError) as error:
                 reason = str(error) or "no memory"

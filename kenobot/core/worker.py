@@ -264,6 +264,14 @@ class KeyedQueue(Generic[K, T]):
 
 Job = Callable[[], Awaitable[None]]
 
+SCHEDULER_MODULES = (
+    "apscheduler.schedulers.asyncio",
+    "apscheduler.triggers.interval",
+    "apscheduler.jobstores.memory",
+    "apscheduler.executors.asyncio",
+)
+"""The modules that a `Scheduler` loads when it starts."""
+
 
 class Scheduler:
     """Run jobs while started: a late one once, however late; a failing one is logged and runs again.
@@ -284,14 +292,21 @@ class Scheduler:
         self._jobs.append((name, seconds, job))
 
     async def start(self) -> None:
-        """Begin. The import comes only now, and in another thread, so that start-up is short."""
-        module = await asyncio.to_thread(importlib.import_module, "apscheduler.schedulers.asyncio")
-        self._scheduler = module.AsyncIOScheduler(
-            timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
+        """Begin. The imports come only now, and in another thread, so that start-up is short."""
+        modules = [await asyncio.to_thread(importlib.import_module, name) for name in SCHEDULER_MODULES]
+        schedulers, triggers, stores, executors = modules
+        # By name they would be looked up among the installed packages, which takes file descriptors.
+        scheduler = schedulers.AsyncIOScheduler(
+            timezone=UTC,
+            jobstores={"default": stores.MemoryJobStore()},
+            executors={"default": executors.AsyncIOExecutor()},
+            job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
         )
         for name, seconds, job in self._jobs:
-            self._scheduler.add_job(self._run, "interval", seconds=seconds, args=(name, job), id=name)
-        self._scheduler.start()
+            every = triggers.IntervalTrigger(seconds=seconds, timezone=UTC)
+            scheduler.add_job(self._run, every, args=(name, job), id=name)
+        scheduler.start()  # may fail, such as without a file descriptor: then there is nothing to stop
+        self._scheduler = scheduler
 
     async def run_all_now(self) -> None:
         """Run every job now, one after the other: for a clock that is moved by hand."""

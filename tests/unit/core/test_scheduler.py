@@ -169,3 +169,21 @@ async def test_a_full_disk_is_logged_once_until_it_works_again(caplog: pytest.Lo
         "scheduled job tick has to wait: The disk is full."
     ] * 2
     assert "Traceback" not in caplog.text
+
+
+async def test_a_start_that_failed_leaves_nothing_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as while no file descriptor is left: the bot still ends in peace, and a later start works."""
+    from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+    schedule = Scheduler()
+    with monkeypatch.context() as patched:
+        patched.setattr(AsyncIOScheduler, "start", _raise_too_many_files)
+        with pytest.raises(OSError, match="Too many open files"):
+            await schedule.start()
+    await schedule.stop()
+    await schedule.start()
+    await schedule.stop()
+
+
+def _raise_too_many_files(_: object) -> None:
+    raise OSError(24, "Too many open files")
