@@ -467,13 +467,27 @@ def _settle(jobs: list[_Job]) -> None:
         jobs[0].loop.call_soon_threadsafe(_tell, jobs)
 
 
+class _Untold:
+    """Results that wait for a step of the event loop: whatever comes after them waits, too."""
+
+    count = 0
+
+
 def _tell(jobs: list[_Job]) -> None:
-    """Set the results of a group: those of a few at once, and of many in a step of the event loop each."""
+    """Set the results of a group: those of a few at once, of many in a step of the event loop each, in their order."""
+    at_once = len(jobs) <= _TOLD_AT_ONCE and not _Untold.count
     for job in jobs:
         if job.waiting is None:
             if job.error is not None:
                 _log.warning("a write that nobody waits for failed: %s", job.error)
-        elif len(jobs) <= _TOLD_AT_ONCE:
+        elif at_once:
             job.waiting.settle(job.result, job.error)
         else:
-            job.loop.call_soon(job.waiting.settle, job.result, job.error)
+            _Untold.count += 1
+            job.loop.call_soon(_tell_later, job)
+
+
+def _tell_later(job: _Job) -> None:
+    _Untold.count -= 1
+    if job.waiting is not None:
+        job.waiting.settle(job.result, job.error)
