@@ -4,7 +4,7 @@ Background jobs ask within a daily budget of tokens: reserved before a call, set
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
@@ -54,10 +54,19 @@ class ModelRouter:
         """Return whether provider number `level` answers from a report of memory."""
         return bool(getattr(self._routes[level].provider, "reports_memory", False))
 
-    async def ask(self, request: Request, level: int = 0, *, said: int = 0, insist: bool = False) -> Reply:
+    async def ask(
+        self,
+        request: Request,
+        level: int = 0,
+        *,
+        said: int = 0,
+        insist: bool = False,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
         """Return the reply of provider number `level`.
 
-        said: characters of the answer that are there already. insist: call it even while its breaker is open.
+        said: characters of the answer that are there already. insist: call it even while its breaker is open. on_text:
+        given the text as it comes, as the model wrote it; of a call that fails in the end, too.
         Raises RateLimited, Unavailable (CircuitOpen when no call was made), Rejected, or TruncatedReply when the stream
         ended without a stop reason. No call is made before a pause that the provider asked for is over.
         """
@@ -68,7 +77,7 @@ class ModelRouter:
             raise CircuitOpen("The model has failed several times in a row; waiting before asking it again.")
         settled = False
         try:
-            reply = await self._collect(route.provider, request, max(1, self._answer_chars - said))
+            reply = await self._collect(route.provider, request, max(1, self._answer_chars - said), on_text)
             route.breaker.record_success()
             settled = True
             self._answered.set()
@@ -110,7 +119,9 @@ class ModelRouter:
                 wait.cancel()
             await asyncio.gather(*waits, return_exceptions=True)
 
-    async def _collect(self, provider: Provider, request: Request, room: int) -> Reply:
+    async def _collect(
+        self, provider: Provider, request: Request, room: int, on_text: Callable[[str], None] | None
+    ) -> Reply:
         texts: list[str] = []
         stop_reason: str | None = None
         usage = Usage()
@@ -120,8 +131,10 @@ class ModelRouter:
             try:
                 async for delta in stream:
                     if delta.text:
-                        texts.append(delta.text[:room])
+                        texts.append(text := delta.text[:room])
                         room -= len(delta.text)
+                        if on_text is not None and text:
+                            on_text(text)
                     stop_reason = delta.stop_reason or stop_reason
                     usage = delta.usage or usage
                     model = delta.model or model

@@ -101,3 +101,25 @@ async def test_the_probe_goes_past_an_open_breaker() -> None:
     with pytest.raises(CircuitOpen):
         await model.ask(REQUEST)
     assert await model.probe()
+
+
+async def test_a_listener_is_given_the_text_as_it_comes() -> None:
+    """Each delta's text in order, up to the longest answer; what a broken-off call had said as well."""
+
+    class Talks:
+        name = "talks"
+
+        async def stream(self, request: Request) -> AsyncIterator[Delta]:
+            for text in ("one ", "", "two ", "three"):
+                yield Delta(text)
+            raise Unavailable("gone")
+
+    clock, heard = ManualClock(), list[str]()
+    model = ModelRouter([ProviderRoute(Talks(), CircuitBreaker(clock, 5, 30))], 10, clock, answer_chars=10)
+    reply = await model.ask(REQUEST, on_text=heard.append)
+    assert (heard, reply.text, reply.end) == (["one ", "two ", "th"], "one two th", "overlong")
+    heard.clear()
+    longer = ModelRouter([ProviderRoute(Talks(), CircuitBreaker(clock, 5, 30))], 10, clock)
+    with pytest.raises(Unavailable):
+        await longer.ask(REQUEST, on_text=heard.append)
+    assert heard == ["one ", "two ", "three"]
