@@ -5,9 +5,8 @@ import contextlib
 import gc
 import importlib
 import logging
-from collections.abc import AsyncIterator
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
@@ -26,7 +25,7 @@ from kenobot.app.wiring import (
     sleep_policy,
     turn_policy,
 )
-from kenobot.channels.console import CHAT, Console, ConsoleOptions
+from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
@@ -46,19 +45,16 @@ from kenobot.core.worker import SCHEDULER_MODULES, Scheduler
 from kenobot.gateway.access import Access
 from kenobot.gateway.admission import AdmissionControl
 from kenobot.gateway.bot_messages import BotMessenger
-from kenobot.gateway.channel_supervisor import keep_running, notify_systemd, start_extended, stop_signals
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import StoreError, StreamFailed
+from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id
 from kenobot.ports.signals import (
     MEMORY_INTAKE_FINISHED,
     MEMORY_INTAKE_STARTED,
-    MEMORY_WRITTEN,
     STARTED,
     STOPPING,
-    Envelope,
 )
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage import approvals, turn_steps
@@ -70,7 +66,6 @@ from kenobot.storage.signal_log import SignalLog
 if TYPE_CHECKING:
     from kenobot.agent.turn.memory_report import MemoryReporter
     from kenobot.app.background import Background
-    from kenobot.app.socket_server import SocketServer
 
 _log = logging.getLogger(__name__)
 
@@ -128,7 +123,7 @@ class App:
         self.embedding = EmbeddingWorker(database, index, clock, plugins.embedder, plugins.previous_embedders)
 
         self._stop_began: float | None = None
-        self._home, self._settings = home, settings
+        self.home, self._settings = home, settings
         self._model, self._background_model = build_models(settings, plugins, clock)
         self._background: Background | None = None
         self._responsive = contextlib.ExitStack()
@@ -145,7 +140,7 @@ class App:
             context = WorkerContext(
                 *(self.database, self.bus, self.clock, self._zone), self.memory_files, self.index, self.embedding
             )
-            self._background = Background(self._home, self._settings, context, self.indexer, self._background_model)
+            self._background = Background(self.home, self._settings, context, self.indexer, self._background_model)
         return self._background
 
     def _build_loop(self, home: Home, settings: Settings, rng: Random) -> AgentLoop:
@@ -389,137 +384,3 @@ class App:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.bus.drain()
-
-
-async def serve(app: App, console: ConsoleOptions | None = None, console_user: str = "owner") -> int:
-    """Run until SIGTERM, SIGINT, or the end of the console conversation. Returns the exit code.
-
-    One question on the command line is answered without the work behind the turns: a longer run takes that up.
-    console_user: who speaks in chats that come in by the home's socket.
-    """
-    if console is not None:
-        _attach_console(app, console)
-    only_answers = console is not None and console.message is not None
-    stop = asyncio.Event()
-    async with contextlib.AsyncExitStack() as ending:
-        ending.enter_context(stop_signals(stop))
-        try:
-            if not await _start(app, stop):
-                return 0
-            _log.info("ready: %s, with %s", ", ".join(app.channels), app.plugins.provider.name)
-            notify_systemd("READY=1")
-            if not only_answers:
-                await ending.enter_async_context(_socket(app, console_user, stop))
-            async with contextlib.nullcontext() if only_answers else _background(app):
-                await _watch(app, stop)
-        finally:
-            notify_systemd("STOPPING=1")
-            await app.stop()
-    return 0
-
-
-async def _start(app: App, stop: asyncio.Event) -> bool:
-    """Start; False when asked to stop before that was done."""
-    asked = asyncio.create_task(stop.wait(), name="stop")
-    starting = asyncio.create_task(app.start_turns(), name="start")
-    try:
-        with start_extended():
-            await asyncio.wait({asked, starting}, return_when=asyncio.FIRST_COMPLETED)
-        if starting.done():
-            starting.result()
-        return starting.done()
-    finally:
-        for task in (asked, starting):
-            task.cancel()
-        await asyncio.wait({asked, starting}, timeout=_CLOSE_SECONDS)
-
-
-@contextlib.asynccontextmanager
-async def _background(app: App) -> AsyncIterator[None]:
-    """Have the work behind the turns begin meanwhile, until the end is begun."""
-    beginning = asyncio.create_task(app.run_background(), name="background")
-    beginning.add_done_callback(_log_failure)
-    try:
-        yield
-    finally:
-        beginning.cancel()
-        await asyncio.gather(beginning, return_exceptions=True)
-
-
-def _log_failure(beginning: asyncio.Task[None]) -> None:
-    if not beginning.cancelled() and (error := beginning.exception()) is not None:
-        _log.error("The work behind the turns could not begin.", exc_info=error)
-
-
-@contextlib.asynccontextmanager
-async def _socket(app: App, user: str, stop: asyncio.Event) -> AsyncIterator[None]:
-    """Let chats of other terminals, and commands, in meanwhile. Leave it after the app has stopped: last answers."""
-    opening = asyncio.create_task(_open_socket(app, user, stop), name="socket")
-    try:
-        yield
-    finally:
-        opening.cancel()
-        for server in await asyncio.gather(opening, return_exceptions=True):
-            if isinstance(server, BaseException):
-                _log.debug("the socket was not open: %r", server)
-            else:
-                await server.close()
-
-
-async def _open_socket(app: App, user: str, stop: asyncio.Event) -> "SocketServer":
-    module = await asyncio.to_thread(importlib.import_module, "kenobot.app.socket_server")
-    services = module.SocketServices(
-        console=app.console,
-        user=user,
-        clock=app.clock,
-        sink=app.loop,
-        signals=app.bus,
-        attach=app.open_console,
-        detach=app.close_console,
-        wait_answered=app.wait_console_answered,
-        sync=app.sync_external_changes,
-        stop=stop.set,
-    )
-    server: SocketServer = module.SocketServer(app._home.socket, services)
-    await server.start()
-    return server
-
-
-async def _watch(app: App, stop: asyncio.Event) -> None:
-    """Run the channels until asked to stop or none is left. Raises ConfigError, and StreamFailed from the last one."""
-    intake = [
-        asyncio.create_task(keep_running(channel, app.loop, app.bus, app.clock), name=f"channel {name}")
-        for name, channel in app.channels.items()
-    ]
-    asked = asyncio.create_task(stop.wait(), name="stop")
-    running: set[asyncio.Task[Any]] = set(intake)
-    try:
-        while running and not stop.is_set():
-            done, _ = await asyncio.wait({asked, *running}, return_when=asyncio.FIRST_COMPLETED)
-            for task in done & running:
-                running.discard(task)
-                try:
-                    task.result()
-                except StreamFailed as error:
-                    if not running:
-                        raise
-                    _log.error("%s The other channels run on.", error)
-    finally:
-        app.begin_to_stop()
-        for task in (asked, *intake):
-            task.cancel()
-        await asyncio.gather(asked, *intake, return_exceptions=True)
-
-
-def _attach_console(app: App, options: ConsoleOptions) -> None:
-    channel = app.console.local
-    assert isinstance(channel, Console)
-    channel.options = options
-    channel.wait_drained = app.wait_drained
-    if options.trace:
-
-        async def show(envelope: Envelope) -> None:
-            told = envelope.payload
-            await channel.print_notice(f"  ⋅ {told['action']} in {told['scope']}: {told['text']} ({told['reason']})")
-
-        app.bus.subscribe(MEMORY_WRITTEN, show)

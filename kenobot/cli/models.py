@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from importlib import resources
@@ -14,7 +14,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
 from kenobot.cli.table import print_table
 from kenobot.core import plugins
-from kenobot.ports.errors import ConfigError, KenobotError, RemoteError
+from kenobot.ports.errors import ConfigError, KenobotError, RemoteError, Unavailable
 from kenobot.ports.provider import Block, Delta, ListsModels, Message, Provider, Reply, Request, Usage
 
 _GROUP: plugins.PluginGroup = "kenobot.providers"
@@ -25,10 +25,11 @@ _LINES = 60
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One thing that a model is asked for."""
+    """One thing that a model is asked for. check: names the fault of a whole answer; "" when there is none."""
 
     name: str
     request: Request
+    check: Callable[[str], str] = lambda text: ""
 
     def judge(self, reply: Reply) -> str:
         """Return the reason for which the reply will not do; "" when it does."""
@@ -36,11 +37,7 @@ class Trial:
             return f"it ended early ({reply.stop_reason})"
         if not reply.text.strip():
             return "it is empty"
-        if self.name == "memory" and "<memory>" not in reply.text:
-            return "the fact was not put between <memory> tags, as KenoBot's instructions ask"
-        if self.name == "long answer" and len(reply.text.split()) < _LINES:
-            return "it is much shorter than what was asked for"
-        return ""
+        return self.check(reply.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +103,11 @@ async def _models_of(context: CommandContext, name: str) -> tuple[str, ...]:
     async with _provider(context, name, _ANY) as provider:
         if not isinstance(provider, ListsModels):
             raise ConfigError(f"The provider {name} has no models to choose from.")
-        async with asyncio.timeout(_LIST_SECONDS):
-            return await provider.models()
+        try:
+            async with asyncio.timeout(_LIST_SECONDS):
+                return await provider.models()
+        except TimeoutError:
+            raise Unavailable(f"It took longer than {_LIST_SECONDS:.0f} seconds to list its models.") from None
 
 
 @asynccontextmanager
@@ -159,9 +159,25 @@ def trials() -> tuple[Trial, ...]:
     instructions = resources.files("kenobot.agent.prompt").joinpath("tag_instructions.md").read_text("utf-8")
     return (
         Trial("one sentence", _asking("Say hello in one short sentence.")),
-        Trial("memory", _asking("Please remember for good: the boiler was serviced on 3 May.", instructions)),
-        Trial("long answer", _asking(f"Write the numbers from 1 to {_LINES} as words, one a line, and nothing else.")),
+        Trial(
+            "memory",
+            _asking("Please remember for good: the boiler was serviced on 3 May.", instructions),
+            _lacks_the_fact,
+        ),
+        Trial(
+            "long answer",
+            _asking(f"Write the numbers from 1 to {_LINES} as words, one a line, and nothing else."),
+            _is_short,
+        ),
     )
+
+
+def _lacks_the_fact(text: str) -> str:
+    return "" if "<memory>" in text else "the fact was not put between <memory> tags, as KenoBot's instructions ask"
+
+
+def _is_short(text: str) -> str:
+    return "it is much shorter than what was asked for" if len(text.split()) < _LINES else ""
 
 
 def _asking(text: str, system: str = "You are a helpful assistant.") -> Request:

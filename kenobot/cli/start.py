@@ -7,6 +7,7 @@ from dataclasses import replace
 from random import Random
 
 from kenobot.app import app, plugin_instances
+from kenobot.app.serve import serve
 from kenobot.channels.console import ConsoleOptions, ConsoleSettings
 from kenobot.cli.context import CommandContext
 from kenobot.core import log
@@ -36,18 +37,18 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
     parts = plugin_instances.load_plugins(home, loaded, clock, channels)
     parts = replace(parts, access_lists={"console": Roster.from_settings(screens), **parts.access_lists})
 
-    async def serve() -> int:
+    async def run() -> int:
         rng = Random()  # noqa: S311 - trace ids and jitter, not secrets
         with start_extended():  # a large database may have to be backed up and migrated first
             bot = app.App(home, loaded, clock, parts, rng, terminal_language(os.environ))
-        return await app.serve(bot, console, screens.user)
+        return await serve(bot, console, screens.user)
 
     try:
         migrate.check(home.database)
         home.prepare()
         with home.lock():
             home.seed_identity()
-            return asyncio.run(serve())
+            return asyncio.run(run())
     except StoreCorrupt as error:  # a service that starts again would find it as damaged as before
         raise ConfigError(str(error)) from error
 

@@ -37,7 +37,6 @@ class Preset(BaseModel, extra="forbid", frozen=True):
     model: str = ""
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     usage: bool = True
-    effort: bool = False
     cached: str = ""
 
 

@@ -23,7 +23,7 @@ from kenobot.core.pacing import Pacer, Rank, current_rank
 from kenobot.ports.errors import StoreError, StoreFull
 from kenobot.storage.connection import LOG_BYTES_AT_REST, Connection, connect, to_store_error
 from kenobot.storage.migrate import migrate, open_writer
-from kenobot.storage.result import Result
+from kenobot.storage.result import Result, ResultQueue
 
 T = TypeVar("T")
 
@@ -39,7 +39,6 @@ _BUSY_TIMEOUT = f"PRAGMA busy_timeout = {round(_BUSY_LOOK_SECONDS * 1000)}"
 _REST = 1.0  # times what a transaction of long work took, before the next one
 _BREAK_OFF_SECONDS = 0.5
 _QUIET_SECONDS = 1.0  # without a write, before the log is folded in
-_TOLD_AT_ONCE = 2  # jobs of a group whose waiters go on in the step that tells them
 
 
 @dataclass(slots=True)
@@ -53,6 +52,13 @@ class _Job:
     patient: bool = False
     result: Any = None
     error: BaseException | None = None
+
+    def tell(self) -> None:
+        """Set the result for whatever waits for it, in the event loop's thread."""
+        if self.waiting is not None:
+            self.waiting.settle(self.result, self.error)
+        elif self.error is not None:
+            _log.warning("a write that nobody waits for failed: %s", self.error)
 
 
 @dataclass(order=True, frozen=True, slots=True)
@@ -86,6 +92,7 @@ class Database:
         # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
         self._later: queue.PriorityQueue[_Reading] = queue.PriorityQueue()
         self._numbers = itertools.count()
+        self._results = ResultQueue()
         self._writer = threading.Thread(target=self._write_on, name="kenobot-writer", daemon=True)
         self._readers = [
             threading.Thread(target=self._read_on, name=f"kenobot-reader-{number}", daemon=True)
@@ -185,7 +192,7 @@ class Database:
                 group = [job]
                 is_last = self._join(group)
                 self._commit(connection, group)
-                _settle(group)
+                self._tell(group)
                 del group, job  # a thread that waits holds nothing of what it did last
                 job = None if is_last else self._next_job(connection)
         finally:
@@ -287,12 +294,26 @@ class Database:
         Cancelled, it ends at its next query.
         """
         (job, waiting), over = self._job(work), threading.Event()
-        args = (self._path, job, over, self.pacer if current_rank() else None)
-        threading.Thread(target=_survey, args=args, name="kenobot-survey", daemon=True).start()
+        args = (job, over, self.pacer if current_rank() else None)
+        threading.Thread(target=self._survey, args=args, name="kenobot-survey", daemon=True).start()
         try:
             return await waiting
         finally:
             over.set()
+
+    def _survey(self, job: _Job, over: threading.Event, pacer: Pacer | None) -> None:
+        def before_query() -> None:
+            _end_if(over)
+            pacing.step()
+
+        if pacer is not None:
+            pacer.rest_here()
+        try:
+            with contextlib.closing(connect(self._path, readonly=True, before_query=before_query)) as connection:
+                _look(connection, job)
+        except Exception as error:
+            job.error = _plain(error)
+        self._tell([job])
 
     def _read_on(self) -> None:
         self._read_all(self._reads.get)
@@ -310,10 +331,13 @@ class Database:
                 _look(connection, job)
             except Exception as error:
                 job.error = _plain(error)
-            _settle([job])
+            self._tell([job])
             del job  # a thread that waits holds nothing of what it did last
         if connection is not None:
             connection.close()
+
+    def _tell(self, jobs: list[_Job]) -> None:
+        self._results.tell(jobs[0].loop, [job.tell for job in jobs])
 
     # ── ending ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -442,52 +466,5 @@ def _end_if(over: threading.Event) -> None:
         raise StoreError("Nobody waits for this any more.")
 
 
-def _survey(path: Path, job: _Job, over: threading.Event, pacer: Pacer | None) -> None:
-    def before_query() -> None:
-        _end_if(over)
-        pacing.step()
-
-    if pacer is not None:
-        pacer.rest_here()
-    try:
-        with contextlib.closing(connect(path, readonly=True, before_query=before_query)) as connection:
-            _look(connection, job)
-    except Exception as error:
-        job.error = _plain(error)
-    _settle([job])
-
-
 def _delete_each(sql: str, rows: list[tuple[object, ...]], connection: Connection) -> None:
     connection.executemany(sql, rows)
-
-
-def _settle(jobs: list[_Job]) -> None:
-    """Tell everybody at once, so that a group wakes the event loop once."""
-    with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-        jobs[0].loop.call_soon_threadsafe(_tell, jobs)
-
-
-class _Untold:
-    """Results that wait for a step of the event loop: whatever comes after them waits, too."""
-
-    count = 0
-
-
-def _tell(jobs: list[_Job]) -> None:
-    """Set the results of a group: those of a few at once, of many in a step of the event loop each, in their order."""
-    at_once = len(jobs) <= _TOLD_AT_ONCE and not _Untold.count
-    for job in jobs:
-        if job.waiting is None:
-            if job.error is not None:
-                _log.warning("a write that nobody waits for failed: %s", job.error)
-        elif at_once:
-            job.waiting.settle(job.result, job.error)
-        else:
-            _Untold.count += 1
-            job.loop.call_soon(_tell_later, job)
-
-
-def _tell_later(job: _Job) -> None:
-    _Untold.count -= 1
-    if job.waiting is not None:
-        job.waiting.settle(job.result, job.error)

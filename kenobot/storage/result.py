@@ -1,13 +1,15 @@
 """The result of work in another thread, as a future whose waiter goes on in the very step that sets it."""
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Sequence
 from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 _Callback = Callable[[Any], object]
+_AT_ONCE = 2  # results of a group that are set in one step of the event loop
 
 
 class Result(asyncio.Future[T]):
@@ -58,3 +60,31 @@ class Result(asyncio.Future[T]):
         except Exception as failure:  # as the loop would tell of it: the next result is another's
             told = {"message": "A callback of a result failed", "exception": failure, "future": self}
             self.get_loop().call_exception_handler(told)
+
+
+class ResultQueue:
+    """Sets the results of other threads in the event loop, in the order in which they came.
+
+    Each of a large group has a step of its own, so that no step is long; a later group waits for all of them.
+    """
+
+    def __init__(self) -> None:
+        self._waiting = 0
+
+    def tell(self, loop: asyncio.AbstractEventLoop, group: Sequence[Callable[[], None]]) -> None:
+        """Have `loop` call each of `group`, which sets a result, and wake it once. May be called from any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(self._take, loop, group)
+
+    def _take(self, loop: asyncio.AbstractEventLoop, group: Sequence[Callable[[], None]]) -> None:
+        if len(group) <= _AT_ONCE and not self._waiting:
+            for settle in group:
+                settle()
+            return
+        self._waiting += len(group)
+        for settle in group:
+            loop.call_soon(self._settle, settle)
+
+    def _settle(self, settle: Callable[[], None]) -> None:
+        self._waiting -= 1
+        settle()

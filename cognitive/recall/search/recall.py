@@ -89,10 +89,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         likely = best if memories else 0.0
     turns: list[RankedTurn] = []
     if best < policy.strong_from or (is_question(query.text) and not query.marks):
-        turns = _rank_turns(index, query, parsed)
-        if question is not None and not turns_fit(question, turns, policy):
-            sieve.dropped["irrelevant"] += len(turns)
-            turns = []
+        turns = _rank_turns(index, query, parsed, question, sieve)
     excerpts = select_excerpts(connection, index, turns, sieve, room) if turns else []
     shown = _mixed(ranked, memories, turns, excerpts, query, sieve, room)
     memories = [each for each in shown if isinstance(each, RecalledMemory)]
@@ -132,13 +129,20 @@ def _question_kind(index: SideIndex, query: MemoryQuery, hits: SearchHits) -> Qu
     return kind
 
 
-def _rank_turns(index: SideIndex, query: MemoryQuery, parsed: ParsedQuery) -> list[RankedTurn]:
+def _rank_turns(
+    index: SideIndex, query: MemoryQuery, parsed: ParsedQuery, question: QuestionKind | None, sieve: RecallFilter
+) -> list[RankedTurn]:
+    """Rank the turns; none of them when they do not fit the question."""
     ranked = rank_turns(
         index, query.text, query.today, scope_names(query.reach), parsed, query.policy, whole=query.trace is not None
     )
     if query.trace is not None:
         query.trace.add_turns(ranked)
-    return ranked[: query.policy.recall.max_ranked_turns]
+    turns = ranked[: query.policy.recall.max_ranked_turns]
+    if question is not None and not turns_fit(question, turns, query.policy.recall):
+        sieve.dropped["irrelevant"] += len(turns)
+        return []
+    return turns
 
 
 def similar_records(connection: Connection, index: SideIndex, text: str, reach: Scopes, limit: int) -> list[int]:

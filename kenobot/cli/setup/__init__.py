@@ -59,10 +59,11 @@ def _from_flags(args: argparse.Namespace, loaded: ResolvedSettings) -> SetupChan
     if args.anthropic_key_file:
         changes.secrets["anthropic_api_key"] = _secret(args.anthropic_key_file)
         provider = provider or "anthropic"
+    table = f"providers.{provider or loaded.settings.provider.name}"
     if args.key_file:
-        changes.secrets[f"providers.{provider or loaded.settings.provider.name}.api_key"] = _secret(args.key_file)
+        changes.secrets[f"{table}.api_key"] = _secret(args.key_file)
     if args.model:
-        changes.values[f"providers.{provider or loaded.settings.provider.name}", "model"] = args.model
+        changes.values[table, "model"] = args.model
     if args.telegram_token_file:
         changes.secrets["telegram_token"] = _secret(args.telegram_token_file)
         enable.append("telegram")

@@ -76,6 +76,26 @@ async def test_a_service_out_of_reach_is_said_in_one_line(
     assert "connection to Ollama failed" in capsys.readouterr().err
 
 
+async def _read_only(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read()
+    writer.close()
+
+
+async def test_a_service_that_stays_silent_is_given_up(
+    tmp_path: Path, environ: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line, as when it is out of reach."""
+    environ.setattr("kenobot.cli.models._LIST_SECONDS", 0.05)
+    silent = await asyncio.start_server(_read_only, "127.0.0.1", 0)
+    async with silent:
+        port = silent.sockets[0].getsockname()[1]
+        environ.setenv("KENOBOT_PROVIDERS__OLLAMA__BASE_URL", f"http://127.0.0.1:{port}/v1")
+        assert await _run(tmp_path, "ollama") == 1
+    told = capsys.readouterr().err
+    assert "ollama: It took longer than" in told
+    assert "Traceback" not in told
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -1,10 +1,13 @@
 """A result's waiter goes on in the step that sets it."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kenobot.storage.result import Result
+from kenobot.storage.result import Result, ResultQueue
 
 
 def _result() -> Result[int]:
@@ -86,3 +89,25 @@ async def test_a_callback_that_is_taken_away_is_not_called() -> None:
     result.settle(5, None)
     await asyncio.sleep(0)
     assert called == []
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(0, 3))
+def test_results_are_set_in_the_order_in_which_they_came(sizes: list[int], steps: int) -> None:
+    """Also when a small group comes while a large one is still being told."""
+    assert asyncio.run(_told(sizes, steps)) == [(group, at) for group, size in enumerate(sizes) for at in range(size)]
+
+
+async def _told(sizes: list[int], steps: int) -> list[tuple[int, int]]:
+    """Hand in groups of these sizes, with some steps of the event loop between, and return the order of the results."""
+    results, told, loop = ResultQueue(), [], asyncio.get_running_loop()
+
+    def setting(place: tuple[int, int]) -> Callable[[], None]:
+        return lambda: told.append(place)
+
+    for group, size in enumerate(sizes):
+        results.tell(loop, [setting((group, at)) for at in range(size)])
+        for _ in range(steps):
+            await asyncio.sleep(0)
+    while len(told) < sum(sizes):
+        await asyncio.sleep(0)
+    return told

@@ -1,0 +1,154 @@
+"""Run an app until it is asked to stop: its channels, the socket of its home, and the work behind the turns."""
+
+import asyncio
+import contextlib
+import importlib
+import logging
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from kenobot.app.app import App
+from kenobot.channels.console import Console, ConsoleOptions
+from kenobot.gateway.channel_supervisor import keep_running, notify_systemd, start_extended, stop_signals
+from kenobot.ports.errors import StreamFailed
+from kenobot.ports.signals import MEMORY_WRITTEN, Envelope
+
+if TYPE_CHECKING:
+    from kenobot.app.socket_server import SocketServer
+
+_log = logging.getLogger(__name__)
+_START_BROKEN_OFF_SECONDS = 1.0
+
+
+async def serve(app: App, console: ConsoleOptions | None = None, console_user: str = "owner") -> int:
+    """Run until SIGTERM, SIGINT, or the end of the console conversation. Returns the exit code.
+
+    One question on the command line is answered without the work behind the turns: a longer run takes that up.
+    console_user: who speaks in chats that come in by the home's socket.
+    """
+    if console is not None:
+        _attach_console(app, console)
+    only_answers = console is not None and console.message is not None
+    stop = asyncio.Event()
+    async with contextlib.AsyncExitStack() as ending:
+        ending.enter_context(stop_signals(stop))
+        try:
+            if not await _start(app, stop):
+                return 0
+            _log.info("ready: %s, with %s", ", ".join(app.channels), app.plugins.provider.name)
+            notify_systemd("READY=1")
+            if not only_answers:
+                await ending.enter_async_context(_socket(app, console_user, stop))
+            async with contextlib.nullcontext() if only_answers else _background(app):
+                await _watch(app, stop)
+        finally:
+            notify_systemd("STOPPING=1")
+            await app.stop()
+    return 0
+
+
+async def _start(app: App, stop: asyncio.Event) -> bool:
+    """Start; False when asked to stop before that was done."""
+    asked = asyncio.create_task(stop.wait(), name="stop")
+    starting = asyncio.create_task(app.start_turns(), name="start")
+    try:
+        with start_extended():
+            await asyncio.wait({asked, starting}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+        return starting.done()
+    finally:
+        for task in (asked, starting):
+            task.cancel()
+        await asyncio.wait({asked, starting}, timeout=_START_BROKEN_OFF_SECONDS)
+
+
+@contextlib.asynccontextmanager
+async def _background(app: App) -> AsyncIterator[None]:
+    """Have the work behind the turns begin meanwhile, until the end is begun."""
+    beginning = asyncio.create_task(app.run_background(), name="background")
+    beginning.add_done_callback(_log_failure)
+    try:
+        yield
+    finally:
+        beginning.cancel()
+        await asyncio.gather(beginning, return_exceptions=True)
+
+
+def _log_failure(beginning: asyncio.Task[None]) -> None:
+    if not beginning.cancelled() and (error := beginning.exception()) is not None:
+        _log.error("The work behind the turns could not begin.", exc_info=error)
+
+
+@contextlib.asynccontextmanager
+async def _socket(app: App, user: str, stop: asyncio.Event) -> AsyncIterator[None]:
+    """Let chats of other terminals, and commands, in meanwhile. Leave it after the app has stopped: last answers."""
+    opening = asyncio.create_task(_open_socket(app, user, stop), name="socket")
+    try:
+        yield
+    finally:
+        opening.cancel()
+        for server in await asyncio.gather(opening, return_exceptions=True):
+            if isinstance(server, BaseException):
+                _log.debug("the socket was not open: %r", server)
+            else:
+                await server.close()
+
+
+async def _open_socket(app: App, user: str, stop: asyncio.Event) -> "SocketServer":
+    module = await asyncio.to_thread(importlib.import_module, "kenobot.app.socket_server")
+    services = module.SocketServices(
+        console=app.console,
+        user=user,
+        clock=app.clock,
+        sink=app.loop,
+        signals=app.bus,
+        attach=app.open_console,
+        detach=app.close_console,
+        wait_answered=app.wait_console_answered,
+        sync=app.sync_external_changes,
+        stop=stop.set,
+    )
+    server: SocketServer = module.SocketServer(app.home.socket, services)
+    await server.start()
+    return server
+
+
+async def _watch(app: App, stop: asyncio.Event) -> None:
+    """Run the channels until asked to stop or none is left. Raises ConfigError, and StreamFailed from the last one."""
+    intake = [
+        asyncio.create_task(keep_running(channel, app.loop, app.bus, app.clock), name=f"channel {name}")
+        for name, channel in app.channels.items()
+    ]
+    asked = asyncio.create_task(stop.wait(), name="stop")
+    running: set[asyncio.Task[Any]] = set(intake)
+    try:
+        while running and not stop.is_set():
+            done, _ = await asyncio.wait({asked, *running}, return_when=asyncio.FIRST_COMPLETED)
+            for task in done & running:
+                running.discard(task)
+                try:
+                    task.result()
+                except StreamFailed as error:
+                    if not running:
+                        raise
+                    _log.error("%s The other channels run on.", error)
+    finally:
+        app.begin_to_stop()
+        for task in (asked, *intake):
+            task.cancel()
+        await asyncio.gather(asked, *intake, return_exceptions=True)
+
+
+def _attach_console(app: App, options: ConsoleOptions) -> None:
+    channel = app.console.local
+    assert isinstance(channel, Console)
+    channel.options = options
+    channel.wait_drained = app.wait_drained
+    if options.trace:
+
+        async def show(envelope: Envelope) -> None:
+            told = envelope.payload
+            await channel.print_notice(f"  ⋅ {told['action']} in {told['scope']}: {told['text']} ({told['reason']})")
+
+        app.bus.subscribe(MEMORY_WRITTEN, show)
