@@ -1,4 +1,4 @@
-"""Synchronising the Markdown files after a change from the command line."""
+"""Synchronising the Markdown files and the vectors after a change from the command line."""
 
 import asyncio
 import sys
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kenobot.app.wiring import sleep_policy
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import translate
+from kenobot.cli.memory.vectors import embed_new_records
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.storage.database import Database
@@ -27,7 +28,7 @@ class FileSync:
 
 
 def sync_files(context: CommandContext) -> FileSync:
-    """Synchronise the Markdown files with memory, or have a bot that is running do so."""
+    """Synchronise the Markdown files with memory and embed what is new, or have a bot that is running do so."""
     try:
         with context.home.lock():
             return FileSync(asyncio.run(_sync(context)), by_bot=False)
@@ -64,6 +65,7 @@ async def _sync(context: CommandContext) -> int:
         await files.stop()
         for problem in files.problems:
             print(translate(problem), file=sys.stderr)
+        await embed_new_records(context, database)
         return touched
     finally:
         await database.close()

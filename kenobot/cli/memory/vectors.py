@@ -1,18 +1,26 @@
-"""Vector search from the command line: with the bot's own vectors, and a model loaded for one question."""
+"""Vectors from the command line: search with the bot's own, and embed what a command has just brought."""
 
 import asyncio
 import contextlib
 import sqlite3
+from array import array
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.app import embedder_choice
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.ports.errors import ConfigError
+from kenobot.cognitive.recall.vectors.texts import EmbeddedText, passage_text, text_hash
+from kenobot.cognitive.store import records as store
+from kenobot.core import plugins
+from kenobot.ports.embedder import Embedder
+from kenobot.ports.errors import ConfigError, RemoteError
+from kenobot.storage.database import Database
 
 T = TypeVar("T")
 
@@ -22,6 +30,8 @@ _NOT_EMBEDDED = (
     "`kenobot run`."
 )
 _QUERY_TIMEOUT = 10.0  # seconds, with loading the model
+_PLACING_TIMEOUT = 1.0  # seconds for what a command has brought, with loading the model
+_FLOAT_BYTES = 4
 
 
 class SnapshotReader:
@@ -65,6 +75,43 @@ def enable_vector_search(context: CommandContext, connection: sqlite3.Connection
         await worker.stop()
 
     asyncio.run(embed())
+
+
+async def embed_new_records(context: CommandContext, database: Database) -> None:
+    """Embed the newest records within a second, or say that they wait for the bot."""
+    try:
+        embedder = embedder_choice.choose_embedder(context.loaded, context.plugin_context).embedder
+    except ConfigError as error:
+        options.print_failure(str(error))
+        return
+    if embedder is None:
+        return
+    try:
+        async with asyncio.timeout(_PLACING_TIMEOUT):
+            await _embed_newest(database, embedder)
+    except (TimeoutError, RemoteError):
+        options.print_failure(_NOT_EMBEDDED)
+    finally:
+        await plugins.close([embedder])
+
+
+async def _embed_newest(database: Database, embedder: Embedder) -> None:
+    """Embed records from the newest on, as far as a page of them in which none waits. Raises RemoteError."""
+    policy, model = DEFAULT.meaning, embedder.model_id
+    high = await database.read(store.last_record)
+    while high > 0:
+        page = partial(vector_rows.missing_records, model=model, high=high, width=policy.page_rows)
+        waiting = await database.read(partial(page, size=embedder.dimensions * _FLOAT_BYTES))
+        for first in range(0, len(waiting), policy.max_batch):
+            some = waiting[first : first + policy.max_batch]
+            texts = [passage_text(each.text, policy) for each in some]
+            rows = await embedder.embed(texts, "passage")
+            embedded = [
+                EmbeddedText(item, text_hash(text), array("f", row).tobytes())
+                for item, text, row in zip(some, texts, rows, strict=True)
+            ]
+            await database.write(partial(vector_rows.write_records, model=model, rows=embedded))
+        high = high - policy.page_rows if waiting else 0
 
 
 def vector_stats(context: CommandContext, connection: sqlite3.Connection) -> dict[str, Any]:

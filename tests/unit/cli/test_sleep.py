@@ -23,6 +23,8 @@ from tests.memory_rows import get, put_record
 from tests.unit.cli.conftest import Cli
 from tests.unit.cognitive.sleep.small_night import FADE, GATHER, PROPOSE, fill
 
+pytestmark = pytest.mark.usefixtures("by_words")
+
 OVER = stamp(START - timedelta(days=1))
 
 

@@ -1,7 +1,8 @@
-"""The command line finds by meaning as the bot does, tells what is placed, and writes nothing by it."""
+"""The command line finds by meaning as the bot does, embeds what it brings, and tells what is embedded."""
 
 import json
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -29,12 +30,14 @@ def model(monkeypatch: pytest.MonkeyPatch) -> WordEmbedder:
 
 
 @pytest.fixture
-def remembered(cli: Cli, home: Home) -> None:
-    """A home with two memories, and nothing placed."""
+def remembered(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home with two memories from before there was a model, and nothing placed."""
     home.prepare()
     migrate(home.database, home.backups)
-    for text in ("El fontanero se llama Ramón", "The garden gnome is green"):
-        assert cli("memory", "remember", text)[0] == 0
+    with monkeypatch.context() as before:
+        before.setattr(embedder_choice, "choose_embedder", lambda *_: EmbedderChoice(None))
+        for text in ("El fontanero se llama Ramón", "The garden gnome is green"):
+            assert cli("memory", "remember", text)[0] == 0
 
 
 def vectors(home: Home) -> list[tuple[int, str]]:
@@ -95,3 +98,48 @@ def test_stats_tell_what_is_placed_and_what_waits(
     told = cli("memory", "stats")[1]
     assert "none, found by words alone: nothing is installed" in told
     assert "found by meaning" not in told
+
+
+def test_what_is_remembered_is_embedded_at_once(cli: Cli, home: Home, model: WordEmbedder) -> None:
+    """By the command itself, with what earlier ones left behind, and found by meaning without embedding it again."""
+    model.failure = Unavailable("It is down.")
+    code, out, told = cli("memory", "remember", "El fontanero se llama Ramón")
+    assert (code, "Ramón" in out) == (0, True)
+    assert "by their words only" in told
+    assert vectors(home) == []
+    model.failure = None
+    assert cli("memory", "remember", "The garden gnome is green")[2] == ""
+    assert sorted(vectors(home)) == [(1, "words"), (2, "words")]
+    model.embedded.clear()
+    assert cli("memory", "correct", "1", "El fontanero se llama Rafa")[2] == ""
+    assert len(vectors(home)) == 3
+    assert model.embedded == [("El fontanero se llama Rafa", "passage")]
+    assert "Rafa" in cli("memory", "recall", "plumber", "called?")[1]
+
+
+def test_no_time_to_embed_is_said(cli: Cli, home: Home, model: WordEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory is kept, and waits for the bot."""
+    monkeypatch.setattr(vectors_module, "_PLACING_TIMEOUT", 0.0)
+    code, out, told = cli("memory", "remember", "The garden gnome is green")
+    assert (code, "gnome" in out) == (0, True)
+    assert "The bot embeds them while it runs" in told
+    assert vectors(home) == []
+
+
+def test_what_is_imported_is_embedded(cli: Cli, home: Home, model: WordEmbedder, tmp_path: Path) -> None:
+    """More than one batch of them."""
+    lines = [f"Note {number} is about thing {number}." for number in range(40)]
+    folder = tmp_path / "other" / "memory"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("# Memory\n\n" + "\n".join(f"- {line}" for line in lines), "utf-8")
+    code, _, told = cli("import", str(folder.parent), "--from", "kenobot-js", "--yes")
+    assert (code, told) == (0, "")
+    assert len(vectors(home)) == len(lines)
+
+
+def test_beside_a_running_bot_nothing_is_embedded(cli: Cli, home: Home, model: WordEmbedder, remembered: None) -> None:
+    """The bot does it within a second, with a model that is loaded already."""
+    with home.lock():
+        assert cli("memory", "remember", "The hedge is tall")[0] == 0
+    assert vectors(home) == []
+    assert model.embedded == []

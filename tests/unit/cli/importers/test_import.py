@@ -16,10 +16,12 @@ from kenobot.cli.importers.apply_plan import apply_plan
 from kenobot.cli.importers.command import _plan
 from kenobot.core.settings.home import Home
 from kenobot.testing.clock import ManualClock
-from tests.unit.cli.conftest import Cli, cli, home
+from tests.unit.cli.conftest import Cli, by_words, cli, home
 from tests.unit.cli.importers import homes
 
-__all__ = ["cli", "home"]
+__all__ = ["by_words", "cli", "home"]
+
+pytestmark = pytest.mark.usefixtures("by_words")
 
 
 def records(home: Home) -> list[sqlite3.Row]:
