@@ -15,7 +15,7 @@ from kenobot.core.retry import CircuitBreaker
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import CircuitOpen, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
-from kenobot.ports.provider import OVERLONG, Block, Message, Provider, Reply, Request, Usage
+from kenobot.ports.provider import OVERLONG, Block, Message, Provider, Reply, Request, ToolCall, Usage
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
@@ -123,6 +123,7 @@ class ModelRouter:
         self, provider: Provider, request: Request, room: int, on_text: Callable[[str], None] | None
     ) -> Reply:
         texts: list[str] = []
+        calls: list[ToolCall] = []
         stop_reason: str | None = None
         usage = Usage()
         model = ""
@@ -135,6 +136,8 @@ class ModelRouter:
                         room -= len(delta.text)
                         if on_text is not None and text:
                             on_text(text)
+                    if delta.call is not None:
+                        calls.append(delta.call)
                     stop_reason = delta.stop_reason or stop_reason
                     usage = delta.usage or usage
                     model = delta.model or model
@@ -146,7 +149,7 @@ class ModelRouter:
                     await close()
         if stop_reason is None:
             raise TruncatedReply("The model's answer broke off before its end.")
-        return Reply(replace_surrogates("".join(texts)), stop_reason, model, usage)
+        return Reply(replace_surrogates("".join(texts)), stop_reason, model, usage, tuple(calls))
 
 
 def tokens_used(request: Request, reply: Reply) -> int:

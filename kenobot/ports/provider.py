@@ -26,11 +26,17 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that the model wants run. id: the provider's own, repeated in the result."""
+    """A tool that the model wants run. id: the provider's own, repeated in the result.
+
+    problem: why it cannot be run, in words for the model; such a call has no arguments.
+    signature: the service's own mark, which some want back with the call.
+    """
 
     id: str
     name: str
     arguments: Mapping[str, Json]
+    problem: str = ""
+    signature: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +113,13 @@ class Delta:
 
 OVERLONG = "answer_chars"  # the stop reason of a reply that the core stopped reading
 
-ReplyEnd = Literal["whole", "cut", "crowded", "paused", "refused", "overlong", "unknown"]
+ReplyEnd = Literal["whole", "cut", "crowded", "paused", "calls", "refused", "overlong", "unknown"]
 """How a reply ended.
 
 whole: the model had said all. cut: the reply had become as long as it might. crowded: prompt and reply filled the
-model's window. paused: the model wants to be asked to go on. refused: it will not answer, whatever it had begun to say.
-overlong: it was longer than any answer may be, and was not read to its end.
+model's window. paused: the model wants to be asked to go on. calls: it waits for the results of its tool calls.
+refused: it will not answer, whatever it had begun to say. overlong: it was longer than any answer may be, and was not
+read to its end.
 unknown: for a reason that nobody here knows.
 """
 
@@ -124,6 +131,8 @@ _ENDS: Mapping[str, ReplyEnd] = {
     "length": "cut",
     "model_context_window_exceeded": "crowded",
     "pause_turn": "paused",
+    "tool_use": "calls",
+    "tool_calls": "calls",
     "refusal": "refused",
     "content_filter": "refused",
     OVERLONG: "overlong",

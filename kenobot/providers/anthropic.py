@@ -1,11 +1,12 @@
 """Stream replies from Anthropic's Messages API through the official SDK."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import BaseModel, Field, SecretStr
 
@@ -13,12 +14,23 @@ from kenobot.core.network import HttpAddress, building_client
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, RemoteError, TruncatedReply
 from kenobot.ports.plugin import Plugin, PluginContext
-from kenobot.ports.provider import Block, Delta, Request, Usage
-from kenobot.providers.service import STATUS_OF, ServiceErrors, check_key, only_to, retry_after, well_formed
+from kenobot.ports.provider import Block, Content, Delta, Image, Message, Request, ToolCall, ToolResult, ToolSpec, Usage
+from kenobot.providers.pictures import load_pictures, without_pictures
+from kenobot.providers.service import (
+    STATUS_OF,
+    ServiceErrors,
+    StrangeAnswer,
+    check_key,
+    check_stream,
+    only_to,
+    retry_after,
+    well_formed,
+)
+from kenobot.providers.tool_calls import CallCollector, call_numbers
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError, AsyncAnthropic, AsyncStream
-    from anthropic.types import MessageParam, RawMessageStreamEvent, TextBlockParam
+    from anthropic.types import MessageParam, RawMessageStreamEvent, TextBlockParam, ToolParam
 
 MOST_BREAKPOINTS = 4  # of the prompt cache in one request, says the API
 
@@ -50,25 +62,25 @@ class AnthropicProvider:
 
     name = "anthropic"
 
-    def __init__(self, client: "AsyncAnthropic", settings: AnthropicSettings, clock: Clock) -> None:
+    def __init__(self, client: "AsyncAnthropic", settings: AnthropicSettings, clock: Clock, home: Path) -> None:
         self._client = client
         self._settings = settings
         self._clock = clock
+        self._home = home
         self._errors = ServiceErrors("Anthropic", settings.model)
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """Yield text as it arrives, then one delta with the stop reason, the usage and the model.
+        """Yield text and tool calls as they arrive, then one delta with the stop reason, the usage and the model.
 
-        Thinking and tool blocks are left out. Raises RateLimited, Unavailable, Rejected, and TruncatedReply when the
-        stream ends without a stop reason; their texts hold neither the key nor the server's words.
+        Thinking is left out. Raises RateLimited, Unavailable, Rejected, and TruncatedReply when the stream ends without
+        a stop reason; their texts hold neither the key nor the server's words.
         """
-        system, messages = request_payload(request)
         try:
             async with asyncio.timeout(self._settings.total_seconds) as limit:
-                events = await self._open(system, messages, request.max_tokens)
+                events = await self._open(request)
         except Exception as error:
             raise self._translated(error) from None
-        end = _End()
+        end = _End(CallCollector(request))
         try:
             while True:
                 try:
@@ -79,12 +91,14 @@ class AnthropicProvider:
                     raise self._translated(error) from None
                 if event is None:
                     break
-                if text := end.take(event):
-                    yield Delta(text=text)
+                if delta := end.take(event):
+                    yield delta
         finally:
             await events.close()
         if end.stop_reason is None:
             raise TruncatedReply("The answer from Anthropic broke off before its end.")
+        for call in end.calls.finish_all():
+            yield Delta(call=call)
         yield Delta(stop_reason=end.stop_reason, usage=end.usage, model=end.model)
 
     async def models(self) -> tuple[str, ...]:
@@ -100,23 +114,31 @@ class AnthropicProvider:
         """Close the connections. The provider cannot be used after this."""
         await self._client.close()
 
-    async def _open(
-        self, system: "list[TextBlockParam]", messages: "list[MessageParam]", max_tokens: int
-    ) -> "AsyncStream[RawMessageStreamEvent]":
+    async def _open(self, request: Request) -> "AsyncStream[RawMessageStreamEvent]":
         from anthropic import omit
 
-        return await self._client.messages.create(
+        system, messages = request_payload(request, await load_pictures(self._home, request))
+        events = await self._client.messages.create(
             model=self._settings.model,
-            max_tokens=max_tokens,
+            max_tokens=request.max_tokens,
             system=system or omit,
             messages=messages,
+            tools=[_tool(spec) for spec in request.tools] or omit,
             output_config={"effort": self._settings.effort} if self._settings.effort else omit,
             stream=True,
         )
+        try:
+            check_stream(events.response.headers)
+        except StrangeAnswer:
+            await events.close()
+            raise
+        return events
 
     def _translated(self, error: Exception) -> RemoteError:
         from anthropic import APIStatusError
 
+        if isinstance(error, RemoteError):
+            return error
         if isinstance(error, APIStatusError):
             return self._of_status(error)
         return self._errors.of_connection(error, self._settings.total_seconds)
@@ -132,23 +154,33 @@ class AnthropicProvider:
 
 @dataclass(slots=True)
 class _End:
-    """The stop reason, usage and model of a stream so far."""
+    """The calls, stop reason, usage and model of a stream so far."""
 
+    calls: CallCollector
     stop_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     model: str = ""
 
-    def take(self, event: "RawMessageStreamEvent") -> str:
-        """Add the figures of `event` and return its text, if it has any."""
+    def take(self, event: "RawMessageStreamEvent") -> Delta | None:
+        """Add the figures of `event` and return its text or the call that it completes, if it has any."""
         if event.type == "content_block_delta":
-            return event.delta.text if event.delta.type == "text_delta" else ""
-        if event.type == "message_start":
+            if event.delta.type == "text_delta":
+                return Delta(text=event.delta.text) if event.delta.text else None
+            if event.delta.type == "input_json_delta":
+                self.calls.add(event.index, event.delta.partial_json)
+        elif event.type == "content_block_start":
+            if event.content_block.type == "tool_use":
+                self.calls.begin(event.index, event.content_block.id, event.content_block.name)
+        elif event.type == "content_block_stop":
+            call = self.calls.finish(event.index)
+            return Delta(call=call) if call else None
+        elif event.type == "message_start":
             self.model = event.message.model
             self._count(event.message.usage)
         elif event.type == "message_delta":
             self.stop_reason = event.delta.stop_reason or self.stop_reason
             self._count(event.usage)
-        return ""
+        return None
 
     def _count(self, usage: object) -> None:
         # Figures are cumulative, and the last event leaves out those that have not changed.
@@ -156,22 +188,52 @@ class _End:
         self.usage = replace(self.usage, **{name: value for name, value in figures.items() if isinstance(value, int)})
 
 
-def request_payload(request: Request) -> "tuple[list[TextBlockParam], list[MessageParam]]":
-    """Compose the system blocks and messages in the API's form.
+def request_payload(
+    request: Request, pictures: Mapping[str, str] | None = None
+) -> "tuple[list[TextBlockParam], list[MessageParam]]":
+    """Compose the system blocks and messages in the API's form. pictures: in base64, by digest; of others a note.
 
     Blank blocks are left out and neighbours of one role merged. Of the cache marks the last four count.
     """
+    shown = pictures or {}
+    request = without_pictures(request, shown)
     system = _solid(request.system)
-    written = [(message.role, block) for message in request.messages for block in _solid(message.text_blocks)]
-    every = [*system, *(block for _, block in written)]
-    params: list[TextBlockParam] = [{"type": "text", "text": well_formed(block.text)} for block in every]
-    for at in [at for at, block in enumerate(every) if block.cache][-MOST_BREAKPOINTS:]:
+    written = [(message.role, content) for message in request.messages for content in _contents(message)]
+    every = [*system, *(content for _, content in written)]
+    ids = call_numbers(request)
+    params = [_param(content, ids, shown) for content in every]
+    for at in [at for at, each in enumerate(every) if isinstance(each, Block) and each.cache][-MOST_BREAKPOINTS:]:
         params[at]["cache_control"] = {"type": "ephemeral"}
     rest = iter(params)
     system_params = list(islice(rest, len(system)))
-    turns = [(role, len(list(blocks))) for role, blocks in groupby(written, itemgetter(0))]
-    contents = [{"role": role, "content": list(islice(rest, count))} for role, count in turns]
-    return system_params, cast("list[MessageParam]", contents)
+    turns = [(role, len(list(contents))) for role, contents in groupby(written, itemgetter(0))]
+    messages = [{"role": role, "content": list(islice(rest, count))} for role, count in turns]
+    return cast("list[TextBlockParam]", system_params), cast("list[MessageParam]", messages)
+
+
+def _contents(message: Message) -> list[Content]:
+    """Return what a message holds but for blank text, the results of calls first, as the API demands."""
+    solid = [each for each in message.blocks if not isinstance(each, Block) or each.text.strip()]
+    return sorted(solid, key=lambda each: not isinstance(each, ToolResult))
+
+
+def _param(content: Content, ids: Mapping[str, str], pictures: Mapping[str, str]) -> dict[str, Any]:
+    match content:
+        case Block():
+            return {"type": "text", "text": well_formed(content.text)}
+        case Image():
+            source = {"type": "base64", "media_type": content.mime, "data": pictures[content.digest]}
+            return {"type": "image", "source": source}
+        case ToolCall():
+            return {"type": "tool_use", "id": ids[content.id], "name": content.name, "input": content.arguments}
+        case ToolResult():
+            result = {"type": "tool_result", "tool_use_id": ids[content.id], "content": well_formed(content.text)}
+            return {**result, "is_error": True} if content.failed else result
+
+
+def _tool(spec: ToolSpec) -> "ToolParam":
+    schema = cast("dict[str, object]", spec.schema)
+    return {"name": spec.name, "description": spec.description, "input_schema": schema}
 
 
 def _solid(blocks: Sequence[Block]) -> list[Block]:
@@ -185,14 +247,16 @@ def build(settings: AnthropicSettings, surroundings: PluginContext) -> Anthropic
         raise ConfigError("There is no Anthropic API key: run `kenobot setup` or set ANTHROPIC_API_KEY.")
     from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout
 
+    from kenobot.providers.bounded import bound_answer
+
     timeout = Timeout(settings.idle_seconds, connect=settings.connect_seconds)
     with building_client():
-        http = DefaultAsyncHttpxClient(timeout=timeout)
+        http = DefaultAsyncHttpxClient(timeout=timeout, headers={"accept-encoding": "identity"})
         client = AsyncAnthropic(
             api_key=key, base_url=settings.base_url, timeout=timeout, max_retries=0, http_client=http
         )
-    http.event_hooks = {"request": [only_to(client.base_url)], "response": []}
-    return AnthropicProvider(client, settings, surroundings.clock)
+    http.event_hooks = {"request": [only_to(client.base_url)], "response": [bound_answer]}
+    return AnthropicProvider(client, settings, surroundings.clock, surroundings.home)
 
 
 plugin = Plugin(settings=AnthropicSettings, build=build)

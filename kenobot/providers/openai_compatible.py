@@ -1,31 +1,48 @@
 """Stream replies from OpenAI's chat API, and from the many services that speak it, through the official SDK."""
 
 import asyncio
+import json
 import tomllib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import resources
 from itertools import groupby
+from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import BaseModel, Field, SecretStr, create_model, field_validator
 
 from kenobot.core.network import HttpAddress, building_client, check_address
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import ConfigError, RemoteError, TruncatedReply, Unavailable
+from kenobot.ports.errors import ConfigError, RemoteError, TruncatedReply
 from kenobot.ports.plugin import Plugin, PluginContext
-from kenobot.ports.provider import Delta, Request, Usage
-from kenobot.providers.service import STATUS_OF, ServiceErrors, check_key, only_to, retry_after, well_formed
+from kenobot.ports.provider import Block, Content, Delta, Image, Request, Role, ToolCall, ToolResult, ToolSpec, Usage
+from kenobot.providers.pictures import load_pictures, without_pictures
+from kenobot.providers.service import (
+    STATUS_OF,
+    ServiceErrors,
+    StrangeAnswer,
+    check_key,
+    check_stream,
+    only_to,
+    retry_after,
+    well_formed,
+)
 from kenobot.providers.thinking import ThinkingFilter
+from kenobot.providers.tool_calls import CallCollector, call_numbers
 
 if TYPE_CHECKING:
     import httpx2
     from openai import APIError, AsyncOpenAI, AsyncStream
     from openai.types import CompletionUsage
     from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+    from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall
 
 _UNPAID = "insufficient_quota"
+_LAST_SECONDS = 5.0  # for what comes after the stop reason: the figures, and the end of the stream
+_WHOLE = ("stop", "function_call", "tool_calls")
 
 
 class Preset(BaseModel, extra="forbid", frozen=True):
@@ -38,11 +55,14 @@ class Preset(BaseModel, extra="forbid", frozen=True):
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     usage: bool = True
     cached: str = ""
+    pictures: bool = False
+    signature: str = ""
 
 
 class ServiceSettings(BaseModel, extra="forbid", frozen=True):
     """effort: how much the model thinks; "" leaves it to the service. extra: further fields of a request, as they are.
 
+    pictures: whether the model sees them; another is told that there was one.
     idle_seconds: longest silence within a reply. total_seconds: longest whole reply.
     """
 
@@ -50,6 +70,7 @@ class ServiceSettings(BaseModel, extra="forbid", frozen=True):
     model: str = ""
     base_url: str = ""
     effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh"] = ""
+    pictures: bool = False
     extra: dict[str, bool | int | float | str] = Field(default_factory=dict)  # bounded: the settings; start
     connect_seconds: float = Field(10, gt=0)
     idle_seconds: float = Field(120, gt=0)
@@ -65,9 +86,10 @@ class OpenAIProvider:
     """Streams replies and never retries."""
 
     def __init__(
-        self, name: str, client: "AsyncOpenAI", preset: Preset, settings: ServiceSettings, clock: Clock
+        self, name: str, client: "AsyncOpenAI", preset: Preset, settings: ServiceSettings, clock: Clock, home: Path
     ) -> None:
         self.name = name
+        self._home = home
         self._client = client
         self._preset = preset
         self._settings = settings
@@ -75,35 +97,42 @@ class OpenAIProvider:
         self._errors = ServiceErrors(preset.title, settings.model)
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """Yield text as it arrives, then one delta with the stop reason, the usage and the model.
+        """Yield text as it arrives, then tool calls, then one delta with the stop reason, the usage and the model.
 
         Thinking is left out, also where it stands in the text between tags. Raises RateLimited, Unavailable, Rejected,
         and TruncatedReply when the stream ends without a stop reason; their texts hold neither the key nor the
         server's words.
         """
-        end = _End(self._preset.cached)
+        end = _End(self._preset.cached, CallCollector(request))
         try:
             async with asyncio.timeout(self._settings.total_seconds) as limit:
                 chunks = await self._open(request)
         except Exception as error:
             raise self._translated(error) from None
+        until = limit.when()
         try:
             while True:
                 try:
                     # Not around the `yield`, where the limit would cancel the reader.
-                    async with asyncio.timeout_at(limit.when()):
+                    async with asyncio.timeout_at(until):
                         chunk = await anext(chunks, None)
                 except Exception as error:
+                    if end.stop_reason is not None:  # the answer is whole, though the server does not hang up
+                        break
                     raise self._translated(error) from None
                 if chunk is None:
                     break
+                ended = end.stop_reason is not None
                 if text := end.take(chunk):
                     yield Delta(text=text)
+                if end.stop_reason is not None and not ended:
+                    until = min(until or inf, asyncio.get_running_loop().time() + _LAST_SECONDS)
         finally:
             await chunks.close()
         if end.stop_reason is None:
             raise TruncatedReply(f"The answer from {self._preset.title} broke off before its end.")
-        yield Delta(text=end.rest(), stop_reason=end.stop_reason, usage=end.usage, model=end.model)
+        for delta in end.deltas():
+            yield delta
 
     async def models(self) -> tuple[str, ...]:
         """List the models that the service offers, in its order. Raises RemoteError."""
@@ -124,22 +153,23 @@ class OpenAIProvider:
             wanted["stream_options"] = {"include_usage": True}
         if self._settings.effort:
             wanted["reasoning_effort"] = self._settings.effort
+        if request.tools:
+            wanted["tools"] = [_tool(spec) for spec in request.tools]
+        pictures = await load_pictures(self._home, request) if self._settings.pictures else {}
+        messages = chat_messages(request, pictures, self._preset.signature)
         stream: AsyncStream[ChatCompletionChunk] = await self._client.chat.completions.create(
-            model=self._settings.model, messages=chat_messages(request), stream=True, extra_body=wanted
+            model=self._settings.model, messages=messages, stream=True, extra_body=wanted
         )
-        if "html" in stream.response.headers.get("content-type", ""):
+        try:
+            check_stream(stream.response.headers)
+        except StrangeAnswer:
             await stream.close()
-            raise _NotAModel
+            raise
         return stream
 
     def _translated(self, error: Exception) -> RemoteError:
         from openai import APIError, APIStatusError
 
-        if isinstance(error, _NotAModel):
-            return Unavailable(
-                f"{self._preset.title} answered with a web page: check `base_url` of this provider, "
-                "and what stands between here and there."
-            )
         if isinstance(error, APIStatusError):
             return self._of_status(error, error.status_code, retry_after(error.response.headers, self._clock))
         if isinstance(error, APIError) and isinstance(error.body, dict):  # within a stream, under status 200
@@ -153,23 +183,21 @@ class OpenAIProvider:
         return self._errors.of_status(402 if unpaid else status, error.code or error.type, wait, error.body)
 
 
-class _NotAModel(Exception):
-    """The answer is a web page."""
-
-
 @dataclass(slots=True)
 class _End:
-    """The stop reason, usage and model of a stream so far."""
+    """The calls, stop reason, usage and model of a stream so far."""
 
     cached: str
+    calls: CallCollector
     stop_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     _thinking: ThinkingFilter = field(default_factory=ThinkingFilter)
     _refused: bool = False
+    _latest: int = 0
 
     def take(self, chunk: "ChatCompletionChunk") -> str:
-        """Add the figures of `chunk` and return its text, if it has any."""
+        """Add the figures and calls of `chunk` and return its text, if it has any."""
         self.model = chunk.model or self.model
         if chunk.usage:
             self._count(chunk.usage)
@@ -178,14 +206,28 @@ class _End:
             if choice.delta:  # a server may leave it out of the last chunk
                 self._refused |= bool(choice.delta.refusal)
                 text = self._thinking.take(choice.delta.content or "")
+                for piece in choice.delta.tool_calls or ():
+                    self._call(piece)
             self.stop_reason = choice.finish_reason or self.stop_reason
-        if self._refused and self.stop_reason == "stop":
-            self.stop_reason = "refusal"
         return text
 
-    def rest(self) -> str:
-        """Return the text that was still held back."""
-        return self._thinking.rest()
+    def deltas(self) -> Iterator[Delta]:
+        """Yield the calls, then the last delta with the text that was still held back."""
+        calls = self.calls.finish_all()
+        for call in calls:
+            yield Delta(call=call)
+        reason = self.stop_reason
+        if reason in _WHOLE:  # not every server tells by its stop reason that there are calls, or a refusal
+            reason = "tool_calls" if calls else "refusal" if self._refused else reason
+        yield Delta(text=self._thinking.rest(), stop_reason=reason, usage=self.usage, model=self.model)
+
+    def _call(self, piece: "ChoiceDeltaToolCall") -> None:
+        given = piece.function
+        arguments: object = given.arguments if given else None
+        if not isinstance(arguments, str | None):  # a server may send them as an object
+            arguments = json.dumps(arguments)
+        name = given.name if given else None
+        self.calls.take(piece.index, piece.id or "", name or "", arguments or "", _signature(piece))
 
     def _count(self, usage: "CompletionUsage") -> None:
         details = usage.prompt_tokens_details
@@ -196,16 +238,70 @@ class _End:
         self.usage = Usage(max(0, (usage.prompt_tokens or 0) - read), usage.completion_tokens or 0, read, kept)
 
 
-def chat_messages(request: Request) -> "list[ChatCompletionMessageParam]":
-    """Compose the messages in the API's form: blank text is left out, neighbours of one role are merged."""
-    texts = [("system", block.text) for block in request.system]
-    texts += [(message.role, block.text) for message in request.messages for block in message.text_blocks]
-    solid = [(role, well_formed(text)) for role, text in texts if text.strip()]
-    merged = [
-        {"role": role, "content": "\n\n".join(text for _, text in run)}
-        for role, run in groupby(solid, lambda it: it[0])
-    ]
-    return cast("list[ChatCompletionMessageParam]", merged)
+def chat_messages(
+    request: Request, pictures: Mapping[str, str] | None = None, signature: str = ""
+) -> "list[ChatCompletionMessageParam]":
+    """Compose the messages in the API's form: blank text is left out, neighbours of one role are merged.
+
+    pictures: in base64, by digest; of others a note. signature: goes with the calls that came without one.
+    """
+    shown = pictures or {}
+    request = without_pictures(request, shown)
+    ids = call_numbers(request)
+    written: list[tuple[Role | Literal["system"], Content]] = [("system", block) for block in request.system]
+    written += [(message.role, content) for message in request.messages for content in message.blocks]
+    solid = [(role, each) for role, each in written if not isinstance(each, Block) or each.text.strip()]
+    messages: list[dict[str, Any]] = []
+    for role, run in groupby(solid, lambda it: it[0]):
+        contents = [content for _, content in run]
+        messages += [_result(each, ids) for each in contents if isinstance(each, ToolResult)]
+        message: dict[str, Any] = {"role": role}
+        if text := _content(contents, shown):
+            message["content"] = text
+        if calls := [_call(each, ids, signature) for each in contents if isinstance(each, ToolCall)]:
+            message["tool_calls"] = calls
+        if len(message) > 1:
+            messages.append(message)
+    return cast("list[ChatCompletionMessageParam]", messages)
+
+
+def _content(contents: Iterable[Content], pictures: Mapping[str, str]) -> str | list[dict[str, Any]]:
+    """Return the text as one piece, or as a list of parts where there is a picture."""
+    parts: list[dict[str, Any]] = []
+    for each in contents:
+        if isinstance(each, Block):
+            parts.append({"type": "text", "text": well_formed(each.text)})
+        elif isinstance(each, Image):
+            url = f"data:{each.mime};base64,{pictures[each.digest]}"
+            parts.append({"type": "image_url", "image_url": {"url": url}})
+    if all(part["type"] == "text" for part in parts):
+        return "\n\n".join(part["text"] for part in parts)
+    return parts
+
+
+def _call(call: ToolCall, ids: Mapping[str, str], signature: str) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": json.dumps(call.arguments)}
+    sent = {"id": ids[call.id], "type": "function", "function": function}
+    mark = call.signature or signature
+    return {**sent, "extra_content": {"google": {"thought_signature": mark}}} if mark else sent
+
+
+def _result(result: ToolResult, ids: Mapping[str, str]) -> dict[str, Any]:
+    text = well_formed(f"Failed: {result.text}" if result.failed else result.text)
+    return {"role": "tool", "tool_call_id": ids[result.id], "content": text}
+
+
+def _signature(piece: "ChoiceDeltaToolCall") -> str:
+    """Return the mark that Gemini demands back with a call; "" when there is none."""
+    mark: object = getattr(piece, "extra_content", None)
+    for name in ("google", "thought_signature"):
+        mark = mark.get(name) if isinstance(mark, dict) else None
+    return mark if isinstance(mark, str) else ""
+
+
+def _tool(spec: ToolSpec) -> dict[str, Any]:
+    function = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
+    return {"type": "function", "function": function}
 
 
 def _build(name: str, preset: Preset, settings: ServiceSettings, context: PluginContext) -> OpenAIProvider:
@@ -221,16 +317,19 @@ def _build(name: str, preset: Preset, settings: ServiceSettings, context: Plugin
         raise ConfigError(f"providers.{name}.model is missing: `kenobot models {name}` lists those it has.")
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
+    from kenobot.providers.bounded import bound_answer
+
     timeout = Timeout(settings.idle_seconds, connect=settings.connect_seconds)
     with building_client():
-        http = DefaultAsyncHttpxClient(timeout=timeout)
+        http = DefaultAsyncHttpxClient(timeout=timeout, headers={"accept-encoding": "identity"})
         client = AsyncOpenAI(
             api_key=key or "none", base_url=settings.base_url, timeout=timeout, max_retries=0, http_client=http
         )
     # The SDK takes these from the environment, and would tell them to any service.
     client.organization = client.project = None
-    http.event_hooks = {"request": [only_to(client.base_url), *([] if key else [_without_key])], "response": []}
-    return OpenAIProvider(name, client, preset, settings, context.clock)
+    asking = [only_to(client.base_url), *([] if key else [_without_key])]
+    http.event_hooks = {"request": asking, "response": [bound_answer]}
+    return OpenAIProvider(name, client, preset, settings, context.clock, context.home)
 
 
 async def _without_key(request: "httpx2.Request") -> None:
@@ -243,6 +342,7 @@ def _plugin(name: str, preset: Preset) -> Plugin[ServiceSettings, OpenAIProvider
         __base__=ServiceSettings,
         base_url=(str, preset.base_url),
         model=(str, preset.model),
+        pictures=(bool, preset.pictures),
     )
     return Plugin(settings=settings, build=partial(_build, name, preset))
 

@@ -63,8 +63,27 @@ _TOO_LONG = (
 _ERROR_NAME = lazy.regex(r"[a-z_]{1,60}")
 
 
+_STRANGE = (
+    "{service} answered with {kind} in place of a stream: check `base_url` of this provider, "
+    "and what stands between here and there."
+)
+_FLOOD = "{service} sent more without a break than any answer has: check `base_url` of this provider."
+
+
 class RedirectedAway(Exception):
     """Raised within a request that a server sends on to another one."""
+
+
+class StrangeAnswer(Exception):
+    """Raised within a request whose answer is no stream of events. kind: what it is, for a person."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class EndlessAnswer(Exception):
+    """Raised within an answer that goes on without a break."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +109,13 @@ class ServiceErrors:
 
     def of_connection(self, error: Exception, seconds: float) -> RemoteError:
         """Return the error of a request that got no answer. seconds: the longest that one may take."""
-        if any(isinstance(each, RedirectedAway) for each in _causes(error)):
-            return Rejected(self._worded(_REDIRECTED))
+        for each in _causes(error):
+            if isinstance(each, RedirectedAway):
+                return Rejected(self._worded(_REDIRECTED))
+            if isinstance(each, StrangeAnswer):
+                return Unavailable(_STRANGE.format(service=self.service, kind=each.kind))
+            if isinstance(each, EndlessAnswer):
+                return Unavailable(self._worded(_FLOOD))
         if isinstance(error, TimeoutError):
             return Unavailable(f"{self.service} took longer than {seconds:g} seconds to answer.")
         # Connection errors, the HTTP library's errors and JSON errors within a stream have no base class in common.
@@ -143,6 +167,15 @@ def retry_after(headers: Mapping[str, str], clock: Clock) -> float | None:
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (moment - clock.now()).total_seconds())
+
+
+def check_stream(headers: Mapping[str, str]) -> None:
+    """Raise StrangeAnswer for an answer that says itself that it is no stream of events."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if "html" in kind:
+        raise StrangeAnswer("a web page")
+    if kind.startswith(("image/", "audio/", "video/")) or kind.endswith(("json", "xml", "octet-stream")):
+        raise StrangeAnswer("something else")
 
 
 def only_to(home: "httpx2.URL") -> "Callable[[httpx2.Request], Awaitable[None]]":

@@ -12,8 +12,8 @@ ScriptedReply = str | Exception | Reply | Answer
 class ScriptedProvider:
     """Answers with scripted replies, one a request, and keeps the requests.
 
-    A text is said, an exception raised, a function called with the request; a Reply is given with its own stop reason,
-    usage and model, and one whose stop reason is "" ends like a stream that was cut. A used-up script is an
+    A text is said, an exception raised, a function called with the request; a Reply is given with its own calls, stop
+    reason, usage and model, and one whose stop reason is "" ends like a stream that was cut. A used-up script is an
     AssertionError, unless `repeat_last` is set. A single function instead of a list answers every request.
 
     keep: requests that stay in `requests`, the newest; all by default.
@@ -46,6 +46,8 @@ class ScriptedProvider:
         for piece in _halves(reply.text):
             yield Delta(text=piece)
             await asyncio.sleep(0)
+        for call in reply.calls:
+            yield Delta(call=call)
         if reply.stop_reason:
             yield Delta(stop_reason=reply.stop_reason, usage=reply.usage, model=reply.model)
 

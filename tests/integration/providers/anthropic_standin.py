@@ -6,7 +6,9 @@ The script is a list of entries, read again for every request; the first that ma
 match (part of what the person wrote; left out: anything), times (how often the entry may answer), reply, delay
 (seconds before it), stop_reason (null: the stream ends without one), usage, thinking, status + error + headers (an HTTP
 error or a redirect), stream_error (an error event in the middle), ping (seconds between pings after the first piece,
-for ever), hang (silence after it, for ever). Without a match the reply is `ok: ` and what the person wrote.
+for ever), hang (silence after it, for ever), calls (tool calls after the text: id, name, arguments as text), drip
+(seconds between the bytes), flood (megabytes without a break, then the end), body + content_type +
+headers + answer_status (an answer of another kind). Without a match the reply is `ok: ` and what the person wrote.
 """
 
 import argparse
@@ -114,6 +116,13 @@ class StandIn:
                 entry = {"status": 401, "error": "authentication_error"}
             if status := entry.get("status"):
                 return web.json_response(self.error(entry), status=status, headers=entry.get("headers"))
+            if "body" in entry:
+                kind, headers = entry.get("content_type", "text/html"), entry.get("headers")
+                return web.Response(
+                    status=entry.get("answer_status", 200), body=entry["body"], content_type=kind, headers=headers
+                )
+            if entry.get("flood"):
+                return await _flooded(request, entry["flood"])
             return await self.answer(request, entry, body)
         except (asyncio.CancelledError, ConnectionError) as error:
             self.hangups += 1
@@ -144,7 +153,7 @@ def _message(entry: Entry, body: Entry) -> Entry:
         "role": "assistant",
         "model": body.get("model", ""),
         "content": [{"type": "text", "text": entry["reply"]}],
-        "stop_reason": entry.get("stop_reason", "end_turn"),
+        "stop_reason": entry.get("stop_reason", "tool_use" if entry.get("calls") else "end_turn"),
         "stop_sequence": None,
         "usage": {"input_tokens": 1, "output_tokens": 1, **entry.get("usage", {})},
     }
@@ -154,8 +163,27 @@ async def _streamed(request: web.Request, entry: Entry, body: Entry) -> web.Stre
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     async for event in _events(entry, body):
-        await response.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+        await drip(response, entry, f"event: {event['type']}\ndata: {json.dumps(event)}\n\n")
     await response.write_eof()
+    return response
+
+
+async def drip(response: web.StreamResponse, entry: Entry, text: str) -> None:
+    """Write at once, or byte by byte where the entry wants it so."""
+    pause, content = entry.get("drip"), text.encode()
+    for piece in [content[at : at + 1] for at in range(len(content))] if pause else [content]:
+        await response.write(piece)
+        if pause:
+            await asyncio.sleep(pause)
+
+
+async def _flooded(request: web.Request, megabytes: int) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    await response.write(b"data: ")
+    for _ in range(megabytes * 16):
+        await response.write(b"x" * 65536)
+    await response.write(b"\n\n")
     return response
 
 
@@ -181,6 +209,10 @@ async def _events(entry: Entry, body: Entry) -> AsyncIterator[Entry]:
             yield {"type": "ping"}
         if entry.get("hang"):
             await asyncio.Event().wait()
+    for number, call in enumerate(entry.get("calls", ()), index + 1):
+        start = {"type": "tool_use", "id": call["id"], "name": call["name"], "input": {}}
+        for event in _block(number, start, "input_json", in_pieces(call["arguments"]), "partial_json"):
+            yield event
     if whole["stop_reason"]:
         end = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
         yield {"type": "message_delta", "delta": end, "usage": {"output_tokens": usage["output_tokens"]}}
@@ -189,13 +221,17 @@ async def _events(entry: Entry, body: Entry) -> AsyncIterator[Entry]:
 
 def split_reply(entry: Entry) -> list[str]:
     """The reply in three pieces or four."""
-    text = entry["reply"]
+    return in_pieces(entry["reply"])
+
+
+def in_pieces(text: str) -> list[str]:
+    """A text in three pieces or four."""
     cut = max(1, len(text) // 3)
     return [text[at : at + cut] for at in range(0, len(text), cut)]
 
 
-def _block(index: int, start: Entry, kind: str, pieces: list[str]) -> list[Entry]:
-    deltas = [{"type": f"{kind}_delta", kind: piece} for piece in pieces]
+def _block(index: int, start: Entry, kind: str, pieces: list[str], field: str = "") -> list[Entry]:
+    deltas = [{"type": f"{kind}_delta", field or kind: piece} for piece in pieces]
     return [
         {"type": "content_block_start", "index": index, "content_block": start},
         *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),

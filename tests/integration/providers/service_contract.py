@@ -1,21 +1,65 @@
 """The tests that every provider with a model's service behind it must pass, before servers on loopback."""
 
 import asyncio
+import base64
+import hashlib
+import json
 import logging
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 from llmock.pytest_plugin import LLMock
 
 from kenobot.ports.errors import PromptTooLong, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
-from kenobot.ports.provider import Delta, Request
+from kenobot.ports.provider import (
+    Block,
+    Content,
+    Delta,
+    Image,
+    Message,
+    Reply,
+    Request,
+    Role,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+)
+from kenobot.providers.bounded import MOST_EVENT_BYTES
+from kenobot.providers.pictures import picture_file
+from kenobot.providers.tool_calls import MOST_ARGUMENT_CHARS, MOST_CALLS
 from kenobot.testing.provider import collect_deltas, make_request
 from tests.integration.providers.anthropic_standin import Entry, StandIn
 
 CANARY = "sk-canary-0123456789abcdef"
+
+
+LOOK = ToolSpec("look", "Look at a place.", {"type": "object", "properties": {"at": {"type": "integer"}}})
+TOOLED = Request((Block("be kind"),), (Message("user", (Block("look around"),)),), tools=(LOOK,))
+PICTURE = b"a picture, as far as a provider is concerned"
+
+
+def after_call(*calls: ToolCall) -> Request:
+    """The request that brings the results of calls back, and a word of the person's."""
+    results: list[Content] = [ToolResult(call.id, f"seen {at}", failed=at > 0) for at, call in enumerate(calls)]
+    said: list[tuple[Role, tuple[Content, ...]]] = [
+        ("assistant", (Block("I look."), *calls)),
+        ("user", (Block("and now?"), *results)),
+    ]
+    return Request(TOOLED.system, (*TOOLED.messages, *(Message(*each) for each in said)), tools=TOOLED.tools)
+
+
+def picture_request(home: Path) -> Request:
+    """A request with a picture that lies in the home, and one that does not."""
+    digest = hashlib.sha256(PICTURE).hexdigest()
+    file = picture_file(home, digest)
+    file.parent.mkdir(parents=True)
+    file.write_bytes(PICTURE)
+    blocks = (Block("What is this?"), Image(digest, "image/png"), Image("0" * 64, "image/png"))
+    return Request((), (Message("user", blocks),))
 
 
 class ServiceProvider(Protocol):
@@ -56,6 +100,11 @@ class ServiceContract:
     dialect: str
     whole: str
     standin: type[StandIn]
+    home: Path
+
+    @pytest.fixture(autouse=True)
+    def _a_home(self, tmp_path: Path) -> None:
+        self.home = tmp_path
 
     def build(self, url: str, **settings: Any) -> ServiceProvider:
         """Build the provider for a server's address, with CANARY as its key."""
@@ -162,6 +211,122 @@ class ServiceContract:
         async with self.standin([{"delay": 60}]) as server:
             assert type(await failure_of(make(server.url, idle_seconds=0.2))) is Unavailable
             assert "0.2 seconds" in str(await failure_of(make(server.url, total_seconds=0.2)))
+
+    async def test_a_byte_now_and_then_is_not_waited_out(self, make: Maker) -> None:
+        """No silence is long enough for the idle limit; the one for the whole reply holds."""
+        async with self.standin([{"drip": 0.01, "reply": "hello"}]) as server:
+            error = await failure_of(make(server.url, idle_seconds=0.3, total_seconds=0.4))
+        assert type(error) is Unavailable
+        assert "longer than 0.4 seconds" in str(error)
+
+    async def test_an_answer_without_a_break_is_not_read(self, make: Maker) -> None:
+        """Fifty megabytes of one line are given up after the first few, and the server is left."""
+        async with self.standin([{"flood": 50}]) as server:
+            error = await failure_of(make(server.url))
+            await asyncio.wait_for(server.left.wait(), 10)
+        assert type(error) is Unavailable
+        assert "without a break" in str(error)
+
+    @pytest.mark.parametrize("status", [200, 500])
+    async def test_an_answer_that_is_no_stream_is_bounded_too(self, make: Maker, status: int) -> None:
+        """Such as the page of an error, which the SDK reads to its end."""
+        page = {"body": b"x" * (MOST_EVENT_BYTES + 1), "content_type": "text/plain", "answer_status": status}
+        async with self.standin([page]) as server:
+            assert type(await failure_of(make(server.url))) is Unavailable
+
+    @pytest.mark.parametrize(
+        ("kind", "said"),
+        [
+            ("text/html", "a web page"),
+            ("application/xhtml+xml", "a web page"),
+            ("application/json", "something else"),
+            ("image/png", "something else"),
+            ("application/octet-stream", "something else"),
+        ],
+    )
+    async def test_what_is_no_stream_is_no_answer(self, make: Maker, kind: str, said: str) -> None:
+        """A wrong address or a captive portal answers so, under status 200: the error says where to look."""
+        async with self.standin([{"body": b"<html>Welcome to our hotel</html>", "content_type": kind}]) as server:
+            error = await failure_of(make(server.url))
+        assert type(error) is Unavailable
+        assert said in str(error)
+        assert "base_url" in str(error)
+
+    async def test_a_compressed_answer_is_refused(self, make: Maker) -> None:
+        """A few bytes of it can be gigabytes: none is asked for, and none taken."""
+        headers = {"content-encoding": "gzip"}
+        async with self.standin([{"body": b"", "content_type": "text/event-stream", "headers": headers}]) as server:
+            error = await failure_of(make(server.url))
+            assert server.headers[0]["accept-encoding"] == "identity"
+        assert "something compressed" in str(error)
+
+    async def test_calls_of_tools_are_yielded_whole(self, make: Maker) -> None:
+        """Several at once, each with its arguments and after the text; the reply ends as one that waits."""
+        calls = [
+            {"id": "a1", "name": "look", "arguments": '{"at": 7, "how": "\\u00e1 \\ud83d"}'},
+            {"id": "b2", "name": "look", "arguments": ""},
+        ]
+        async with self.standin([{"reply": "I look.", "calls": calls}]) as server:
+            deltas = await collect_deltas(make(server.url), TOOLED)
+            [sent] = server.requests[0]["tools"]
+            assert "Look at a place." in json.dumps(sent)
+            assert LOOK.schema in (sent.get("input_schema"), sent.get("function", {}).get("parameters"))
+        assert text_of(deltas) == "I look."
+        assert [delta.call for delta in deltas if delta.call] == [
+            ToolCall("a1", "look", {"at": 7, "how": "á \ufffd"}),
+            ToolCall("b2", "look", {}),
+        ]
+        assert Reply("", deltas[-1].stop_reason or "").end == "calls"
+
+    @pytest.mark.parametrize(
+        ("name", "arguments", "problem"),
+        [
+            ("look", '{"at": ', "not one JSON object"),
+            ("look", '{"at": NaN}', "not one JSON object"),
+            ("look", "[1]", "not one JSON object"),
+            ("look", "[" * 5000, "not one JSON object"),
+            ("look", '{"at": "' + "x" * MOST_ARGUMENT_CHARS + '"}', "too long"),
+            ("jump", "{}", "no tool called 'jump'"),
+            ("", "{}", "no tool called"),
+        ],
+        ids=["cut", "no number", "a list", "deep", "long", "unknown", "nameless"],
+    )
+    async def test_a_call_that_cannot_be_run_says_why(
+        self, make: Maker, name: str, arguments: str, problem: str
+    ) -> None:
+        """The model can be told and mend it; the other calls are not lost."""
+        calls = [{"id": "a", "name": name, "arguments": arguments}, {"id": "b", "name": "look", "arguments": "{}"}]
+        async with self.standin([{"reply": "", "calls": calls}]) as server:
+            deltas = await collect_deltas(make(server.url), TOOLED)
+        bad, good = [delta.call for delta in deltas if delta.call]
+        assert problem in bad.problem
+        assert (bad.id, bad.arguments, good) == ("a", {}, ToolCall("b", "look", {}))
+
+    async def test_calls_without_an_end_are_given_up(self, make: Maker) -> None:
+        """No more are collected than any answer has."""
+        calls = [{"id": f"c{number}", "name": "look", "arguments": "{}"} for number in range(MOST_CALLS + 1)]
+        async with self.standin([{"reply": "", "calls": calls}]) as server:
+            with pytest.raises(Unavailable, match="tools at once"):
+                await collect_deltas(make(server.url), TOOLED)
+
+    async def test_the_results_of_calls_go_back(self, make: Maker) -> None:
+        """Each to its call, before what the person said, under ids that every service takes."""
+        first, second = ToolCall("x/1 (odd)", "look", {"at": 1}), ToolCall("y" * 99, "look", {})
+        async with self.standin() as server:
+            await collect_deltas(make(server.url), after_call(first, second))
+            told = json.dumps(server.requests[0]["messages"])
+        assert told.index("I look.") < told.index("call00001") < told.index("seen 0") < told.index("and now?")
+        assert told.count("call00001") == told.count("call00002") == 2
+        assert "odd" not in told
+
+    async def test_a_picture_is_shown_and_a_lost_one_is_told_of(self, make: Maker) -> None:
+        """The model sees the one that lies in the home."""
+        async with self.standin() as server:
+            await collect_deltas(make(server.url), picture_request(self.home))
+            told = json.dumps(server.requests[0]["messages"])
+        assert base64.b64encode(PICTURE).decode() in told
+        assert told.count("image/png") == 1
+        assert told.count("[A picture stands here") == 1
 
     async def test_a_closed_port_is_unavailable(self, make: Maker) -> None:
         """Nobody at home is a failure that may pass."""

@@ -1,6 +1,5 @@
 """The Anthropic provider against real servers on loopback: one that speaks the protocol, one that breaks it."""
 
-from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
@@ -23,7 +22,7 @@ class TestAnthropic(ServiceContract):
 
     def build(self, url: str, **settings: Any) -> AnthropicProvider:
         full = AnthropicSettings(api_key=SecretStr(CANARY), base_url=url, **settings)
-        return build(full, PluginContext(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot"))
+        return build(full, PluginContext(home=self.home, clock=SystemClock(), bot_name="Kenobot"))
 
     async def test_a_reply_is_streamed_with_its_end_its_cost_and_its_model(self, make: Maker) -> None:
         """Text comes in pieces; the last delta tells the stop reason, all four token figures and the model."""

@@ -1,22 +1,32 @@
 """The provider of OpenAI's chat API against real servers on loopback: those that speak it, and those that break it."""
 
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
 from kenobot.ports.clock import SystemClock
-from kenobot.ports.errors import PromptTooLong, Rejected, Unavailable
+from kenobot.ports.errors import PromptTooLong, Rejected
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Delta, Message, Request, Usage
 from kenobot.providers.openai_compatible import OpenAIProvider, services
 from kenobot.testing.provider import collect_deltas, make_request
 from tests.integration.providers.anthropic_standin import Entry
 from tests.integration.providers.openai_standin import OpenAIStandIn
-from tests.integration.providers.service_contract import CANARY, Maker, ServiceContract, failure_of, text_of
+from tests.integration.providers.service_contract import (
+    CANARY,
+    TOOLED,
+    Maker,
+    ServiceContract,
+    after_call,
+    failure_of,
+    text_of,
+)
 
-_CONTEXT = PluginContext(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")
+
+def _whole_call(id: str, index: int, at: int) -> Entry:
+    return {"index": index, "id": id, "function": {"name": "look", "arguments": f'{{"at": {at}}}'}}
 
 
 class TestOpenAI(ServiceContract):
@@ -29,7 +39,9 @@ class TestOpenAI(ServiceContract):
     def build(self, url: str, service: str = "openai", key: str = CANARY, **settings: Any) -> OpenAIProvider:
         plugin = getattr(services, service)
         given = {"api_key": SecretStr(key), "base_url": url, "model": "some-model", **settings}
-        provider: OpenAIProvider = plugin.build(plugin.settings(**given), _CONTEXT)
+        provider: OpenAIProvider = plugin.build(
+            plugin.settings(**given), PluginContext(home=self.home, clock=SystemClock(), bot_name="Kenobot")
+        )
         return provider
 
     async def test_a_reply_is_streamed_with_its_end_its_cost_and_its_model(self, make: Maker) -> None:
@@ -130,12 +142,47 @@ class TestOpenAI(ServiceContract):
         assert type(error) is Rejected
         assert "add credit" in str(error)
 
-    async def test_a_web_page_is_no_model(self, make: Maker) -> None:
-        """A wrong address or a captive portal answers with one, under status 200."""
-        async with OpenAIStandIn([{"page": "<html><body>Welcome to our hotel</body></html>"}]) as server:
-            error = await failure_of(make(server.url))
-        assert type(error) is Unavailable
-        assert "base_url" in str(error)
+    async def test_a_server_that_does_not_hang_up_has_answered(
+        self, make: Maker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The answer is whole with its stop reason; what might still come is waited for a moment only."""
+        monkeypatch.setattr("kenobot.providers.openai_compatible._LAST_SECONDS", 0.05)
+        async with OpenAIStandIn([{"reply": "hello", "linger": True}]) as server:
+            deltas = await collect_deltas(make(server.url), make_request("hello"))
+        assert (text_of(deltas), deltas[-1].stop_reason, deltas[-1].usage) == ("hello", "stop", Usage(1, 1))
+
+    @pytest.mark.parametrize(
+        "pieces",
+        [
+            [{"id": "a", "function": {"name": "look", "arguments": {"at": 1}}}, _whole_call("b", 0, 2)],
+            [_whole_call("a", 0, 1), _whole_call("b", 0, 2)],
+            [_whole_call("", 0, 1), _whole_call("", 0, 2)],
+            [_whole_call("a", 5, 1), _whole_call("b", 2, 2), {"index": 2, "id": "b", "function": {"arguments": " "}}],
+        ],
+        ids=["objects without a number", "all of number 0", "without ids", "numbers that jump"],
+    )
+    async def test_calls_are_told_apart_however_a_server_numbers_them(self, make: Maker, pieces: list[Entry]) -> None:
+        """Each keeps its arguments and an id of its own, also where the stop reason does not tell of calls."""
+        async with OpenAIStandIn([{"reply": "", "deltas": pieces}]) as server:
+            deltas = await collect_deltas(make(server.url), TOOLED)
+        calls = [delta.call for delta in deltas if delta.call]
+        assert [(call.name, call.arguments, call.problem) for call in calls] == [
+            ("look", {"at": 1}, ""),
+            ("look", {"at": 2}, ""),
+        ]
+        assert len({call.id for call in calls}) == 2
+        assert deltas[-1].stop_reason == "tool_calls"
+
+    async def test_the_mark_of_a_call_goes_back_with_it(self, make: Maker) -> None:
+        """Gemini refuses a call of its own without one, and takes a fixed one for the calls of others."""
+        marked = {**_whole_call("a", 0, 1), "extra_content": {"google": {"thought_signature": "sig"}}}
+        async with OpenAIStandIn([{"reply": "", "deltas": [marked], "times": 1}]) as server:
+            provider = make(server.url, service="gemini")
+            [call] = [delta.call for delta in await collect_deltas(provider, TOOLED) if delta.call]
+            for each in (call, replace(call, signature="")):
+                await collect_deltas(provider, after_call(each))
+            sent = [body["messages"][-3]["tool_calls"][0]["extra_content"] for body in server.requests[1:]]
+        assert [each["google"]["thought_signature"] for each in sent] == ["sig", "skip_thought_signature_validator"]
 
     async def test_the_models_of_a_server_are_listed(self) -> None:
         """In the server's order."""

@@ -7,8 +7,9 @@ import pytest
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.core.retry import MAX_RETRY_AFTER, CircuitBreaker
 from kenobot.ports.errors import CircuitOpen, RateLimited, RemoteError, Unavailable
-from kenobot.ports.provider import Block, Delta, Message, Request
+from kenobot.ports.provider import Block, Delta, Message, Reply, Request, ToolCall
 from kenobot.testing.clock import ManualClock
+from kenobot.testing.scripted import ScriptedProvider
 
 REQUEST = Request((), (Message("user", (Block("hello"),)),))
 
@@ -54,6 +55,15 @@ async def test_nobody_asks_before_the_pause_is_over(
     assert server.asked == 1
     clock.advance(1)
     assert (await model.ask(REQUEST)).text == "hi"
+
+
+async def test_a_reply_has_the_tool_calls_of_its_stream() -> None:
+    """In their order."""
+    calls = (ToolCall("1", "look", {"at": 1}), ToolCall("2", "look", {}))
+    provider = ScriptedProvider([Reply("I look.", "tool_use", calls=calls)])
+    router = ModelRouter([ProviderRoute(provider, CircuitBreaker(ManualClock()))], 10, ManualClock())
+    reply = await router.ask(REQUEST)
+    assert (reply.text, reply.calls, reply.end) == ("I look.", calls, "calls")
 
 
 async def test_a_failure_without_a_wish_is_tried_again_at_once() -> None:

@@ -1,0 +1,41 @@
+"""Bound what one event of a service's answer may hold, by a hook of its HTTP client."""
+
+from collections.abc import AsyncIterator
+from typing import Final, cast
+
+import httpx2
+
+from kenobot.providers.service import EndlessAnswer, StrangeAnswer
+
+MOST_EVENT_BYTES: Final = 4 * 1024 * 1024
+"""Size of the largest event of a stream that is read, and of the largest answer that is no stream."""
+
+_BLANK_LINES: Final = (b"\n\n", b"\r\n\r\n", b"\r\r")
+
+
+async def bound_answer(response: httpx2.Response) -> None:
+    """Bound an answer. Raises StrangeAnswer for a compressed one, of which nothing tells how long it will be."""
+    if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+        raise StrangeAnswer("something compressed")
+    response.stream = _Bounded(cast("httpx2.AsyncByteStream", response.stream))
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """Chunks of an answer. Raises EndlessAnswer for one without a blank line in MOST_EVENT_BYTES."""
+
+    def __init__(self, chunks: httpx2.AsyncByteStream) -> None:
+        self._chunks = chunks
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        since, tail = 0, b""
+        async for chunk in self._chunks:
+            joined = tail + chunk  # a blank line may be cut in two
+            at = max(map(joined.rfind, _BLANK_LINES))
+            since = len(joined) - at if at >= 0 else since + len(chunk)
+            if since > MOST_EVENT_BYTES:
+                raise EndlessAnswer
+            tail = joined[-3:]
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._chunks.aclose()
