@@ -2,54 +2,25 @@
 
 import asyncio
 import json
-import time
-from collections.abc import AsyncIterator, Callable, Sequence
+import tempfile
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
-from importlib import resources
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
+from kenobot.cli.model_trials import TrialResult, ask, store_picture, trials
 from kenobot.cli.table import print_table
 from kenobot.core import plugins
-from kenobot.ports.errors import ConfigError, KenobotError, RemoteError, Unavailable
-from kenobot.ports.provider import Block, Delta, ListsModels, Message, Provider, Reply, Request, Usage
+from kenobot.ports.errors import ConfigError, RemoteError, Unavailable
+from kenobot.ports.provider import ListsModels, Provider
 
 _GROUP: plugins.PluginGroup = "kenobot.providers"
 _ANY = "any"  # a service is asked for its models before one of them is chosen
 _LIST_SECONDS = 30.0
-_LINES = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One thing that a model is asked for. check: names the fault of a whole answer; "" when there is none."""
-
-    name: str
-    request: Request
-    check: Callable[[str], str] = lambda text: ""
-
-    def judge(self, reply: Reply) -> str:
-        """Return the reason for which the reply will not do; "" when it does."""
-        if not reply.whole:
-            return f"it ended early ({reply.stop_reason})"
-        if not reply.text.strip():
-            return "it is empty"
-        return self.check(reply.text)
-
-
-@dataclass(frozen=True, slots=True)
-class TrialResult:
-    """Figures of one trial. first: seconds until the first text; seconds: until the end. problem: "" when it passed."""
-
-    trial: str
-    problem: str
-    first: float = 0.0
-    seconds: float = 0.0
-    input_tokens: int = 0
-    output_tokens: int = 0
 
 
 def models(context: CommandContext) -> int:
@@ -111,11 +82,14 @@ async def _models_of(context: CommandContext, name: str) -> tuple[str, ...]:
 
 
 @asynccontextmanager
-async def _provider(context: CommandContext, name: str, model: str) -> AsyncIterator[Provider]:
-    """Build a provider, and close it. Raises ConfigError."""
+async def _provider(
+    context: CommandContext, name: str, model: str, home: Path | None = None
+) -> AsyncIterator[Provider]:
+    """Build a provider, and close it. home: where its pictures are, if elsewhere. Raises ConfigError."""
+    surroundings = replace(context.plugin_context, home=home) if home else context.plugin_context
     fields = plugins.load(_GROUP, name).settings.model_fields
     named = model if "model" in fields else ""
-    provider: Provider = context.loaded.build_plugin(_GROUP, name, context.plugin_context, named, "models")
+    provider: Provider = context.loaded.build_plugin(_GROUP, name, surroundings, named, "models")
     try:
         yield provider
     finally:
@@ -134,7 +108,7 @@ def _test(context: CommandContext, words: Sequence[str]) -> int:
     else:
         heads = ("asked for", "first text, s", "all, s", "tokens in", "tokens out", "result")
         print_table(heads, [_row(result) for result in results])
-    return options.FAILED if any(result.problem for result in results) else 0
+    return options.FAILED if any(result.problem and result.needed for result in results) else 0
 
 
 def _row(result: TrialResult) -> tuple[object, ...]:
@@ -150,55 +124,7 @@ def _row(result: TrialResult) -> tuple[object, ...]:
 
 async def _try_out(context: CommandContext, name: str, model: str) -> list[TrialResult]:
     seconds = context.loaded.settings.loop.turn_seconds
-    async with _provider(context, name, model) as provider:
-        return [await _ask(provider, trial, seconds) for trial in trials()]
-
-
-def trials() -> tuple[Trial, ...]:
-    """Return what a model is asked for: a sentence, a fact to be remembered, and a long answer."""
-    instructions = resources.files("kenobot.agent.prompt").joinpath("tag_instructions.md").read_text("utf-8")
-    return (
-        Trial("one sentence", _asking("Say hello in one short sentence.")),
-        Trial(
-            "memory",
-            _asking("Please remember for good: the boiler was serviced on 3 May.", instructions),
-            _lacks_the_fact,
-        ),
-        Trial(
-            "long answer",
-            _asking(f"Write the numbers from 1 to {_LINES} as words, one a line, and nothing else."),
-            _is_short,
-        ),
-    )
-
-
-def _lacks_the_fact(text: str) -> str:
-    return "" if "<memory>" in text else "the fact was not put between <memory> tags, as KenoBot's instructions ask"
-
-
-def _is_short(text: str) -> str:
-    return "it is much shorter than what was asked for" if len(text.split()) < _LINES else ""
-
-
-def _asking(text: str, system: str = "You are a helpful assistant.") -> Request:
-    return Request((Block(system),), (Message("user", (Block(text),)),), max_tokens=2048)
-
-
-async def _ask(provider: Provider, trial: Trial, seconds: float) -> TrialResult:
-    texts: list[str] = []
-    last, first, began = Delta(), 0.0, time.monotonic()
-    try:
-        async with asyncio.timeout(seconds):
-            async for delta in provider.stream(trial.request):
-                if delta.text and not first:
-                    first = time.monotonic() - began
-                texts.append(delta.text)
-                last = delta
-    except TimeoutError:
-        return TrialResult(trial.name, "it took too long", first, time.monotonic() - began)
-    except KenobotError as error:
-        return TrialResult(trial.name, str(error), first, time.monotonic() - began)
-    usage = last.usage or Usage()
-    read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    problem = trial.judge(Reply("".join(texts), last.stop_reason or "", last.model))
-    return TrialResult(trial.name, problem, first, time.monotonic() - began, read, usage.output_tokens)
+    with tempfile.TemporaryDirectory(prefix="kenobot-") as folder:
+        picture = store_picture(Path(folder))
+        async with _provider(context, name, model, Path(folder)) as provider:
+            return [await ask(provider, trial, seconds) for trial in trials(picture)]

@@ -14,6 +14,8 @@ _NUMBERS = " ".join(["number"] * 80)
 _GOOD: list[Entry] = [
     {"match": "boiler", "reply": "<memory>The boiler was serviced on 3 May</memory>Noted."},
     {"match": "numbers", "reply": _NUMBERS},
+    {"match": "Lisbon", "reply": "", "calls": [{"id": "1", "name": "temperature", "arguments": '{"place": "Lisboa"}'}]},
+    {"match": "stripes", "reply": "Yellow, black and green."},
     {"reply": "Hello!"},
 ]
 
@@ -56,13 +58,39 @@ async def test_a_model_is_tried_and_what_does_not_work_is_named(
     async with OpenAIStandIn(_GOOD) as server:
         environ.setenv("KENOBOT_PROVIDERS__COMPATIBLE__BASE_URL", server.url)
         assert await _run(tmp_path, "test", "compatible:some") == 0
-        assert capsys.readouterr().out.count("good") == 3
+        assert capsys.readouterr().out.count("good") == 5
         assert {request["model"] for request in server.requests} == {"some"}
         server.script = [_GOOD[1], {"reply": "Noted."}]
         assert await _run(tmp_path, "test", "compatible:some", "--json") == 1
         problems = [json.loads(line)["problem"] for line in capsys.readouterr().out.splitlines()]
-        assert [bool(problem) for problem in problems] == [False, True, False]
+        assert [bool(problem) for problem in problems] == [False, True, False, True, True]
         assert "<memory>" in problems[1]
+
+
+@pytest.mark.parametrize(
+    ("match", "answer"),
+    [
+        ("Lisbon", {"reply": "It is warm."}),
+        ("Lisbon", {"reply": "", "calls": [{"id": "1", "name": "temperature", "arguments": '{"place": "Paris"}'}]}),
+        ("Lisbon", {"reply": "", "calls": [{"id": "1", "name": "weather", "arguments": '{"place": "Lisbon"}'}]}),
+        ("stripes", {"reply": "Green, black and yellow."}),
+        ("stripes", {"reply": "I cannot see it."}),
+        ("stripes", {"status": 400, "error": "invalid_request_error"}),
+    ],
+)
+async def test_what_a_model_need_not_do_is_told_and_no_failure(
+    tmp_path: Path, environ: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], match: str, answer: Entry
+) -> None:
+    """Tools and pictures are beyond many a local model, which answers well all the same."""
+    environ.setenv("KENOBOT_PROVIDERS__COMPATIBLE__PICTURES", "true")
+    environ.setenv("KENOBOT_PROVIDERS__COMPATIBLE__API_KEY", "x")
+    async with OpenAIStandIn([{"match": match, **answer}, *_GOOD]) as server:
+        environ.setenv("KENOBOT_PROVIDERS__COMPATIBLE__BASE_URL", server.url)
+        assert await _run(tmp_path, "test", "compatible:some", "--json") == 0
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        trial = "tool call" if match == "Lisbon" else "picture"
+        assert [row["trial"] for row in rows if row["problem"]] == [trial]
+        assert "data:image/png;base64," in str(server.requests[-1])
 
 
 async def test_a_service_out_of_reach_is_said_in_one_line(
