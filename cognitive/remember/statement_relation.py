@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from kenobot.cognitive.text.fingerprint import normalise
 from kenobot.cognitive.text.lexicon import word_set
@@ -38,24 +38,56 @@ _CODE = lazy.regex(r"[+#]")
 _SENTENCE_START = lazy.regex(r"(?:^|[.!?。！？\n]\s*)[\"“«(¡¿*_-]*\s*$")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)  # no slots: what few comparisons need is kept beside the fields
 class Statement:
-    """A parsed statement. content: its words in order, without negations and empty words.
+    """A parsed statement. folded: all its words. content: those in order, without negations and empty words.
 
-    denied: words right after a negation. personal: it began with the owner. sides: the side taken on each topic.
+    denied: words right after a negation. personal: it began with the owner.
     """
 
+    text: str
+    folded: tuple[str, ...]
     content: tuple[str, ...]
     negative: bool
     denied: frozenset[str]
-    numbers: frozenset[str]
-    dates: frozenset[str]
-    conditions: frozenset[str]
-    names: frozenset[str]
-    first: str
     personal: bool
-    caseless: bool
-    sides: Mapping[str, frozenset[bool]]
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        return frozenset(
+            word for word in self.folded if word in _NUMBERS or (not word.isalpha() and any(map(str.isdigit, word)))
+        )
+
+    @cached_property
+    def dates(self) -> frozenset[str]:
+        return frozenset(word for word in self.folded if word in _DATES or word.rstrip("s") in _DATES)
+
+    @cached_property
+    def conditions(self) -> frozenset[str]:
+        return _CONDITIONS.intersection(self.folded)
+
+    @cached_property
+    def _written(self) -> tuple[frozenset[str], str]:
+        return _names(self.text)
+
+    @property
+    def names(self) -> frozenset[str]:
+        return self._written[0]
+
+    @property
+    def first(self) -> str:
+        """Return the first word, folded, where that is written like a name."""
+        return self._written[1]
+
+    @cached_property
+    def caseless(self) -> bool:
+        """Return whether it is in a script without capitals."""
+        return not self.text.isascii() and any(unicodedata.category(char) == "Lo" for char in self.text)
+
+    @cached_property
+    def sides(self) -> Mapping[str, frozenset[bool]]:
+        """Return the side taken on each topic."""
+        return _sides(self.content)
 
 
 def parse_statement(text: str) -> Statement:
@@ -87,20 +119,7 @@ def _statement(text: str) -> Statement:
         if pending:
             denied.add(plain)
             pending = False
-    names, first = _names(text)
-    return Statement(
-        tuple(content),
-        negative,
-        frozenset(denied),
-        frozenset(word for word in folded if word in _NUMBERS or (not word.isalpha() and any(map(str.isdigit, word)))),
-        frozenset(word for word in folded if word in _DATES or word.rstrip("s") in _DATES),
-        _CONDITIONS.intersection(folded),
-        names,
-        first,
-        personal,
-        not text.isascii() and any(unicodedata.category(char) == "Lo" for char in text),
-        _sides(content),
-    )
+    return Statement(text, tuple(folded), tuple(content), negative, frozenset(denied), personal)
 
 
 def relation(old: str, new: str) -> Relation:
@@ -113,6 +132,8 @@ def relation(old: str, new: str) -> Relation:
     if is_contrary(one, other):
         return "contradiction"
     heads = parse_statement(_head(old)), parse_statement(_head(new))
+    if heads[0] is one and heads[1] is other:
+        return "independent"
     if min(len(head.content) for head in heads) >= 2 and is_contrary(*heads):
         return "contradiction"
     return "independent"
@@ -235,8 +256,10 @@ def _same(one: str, other: str, agreeing: bool) -> bool:
     """Return whether two words are one, or, if `agreeing`, the same verb said of different persons: like and likes."""
     if one == other:
         return True
+    if not agreeing or one[:1] != other[:1]:
+        return False
     short, long = sorted((one, other), key=lambda word: (len(word), word))
-    if not agreeing or len(short) < 2:
+    if len(short) < 2:
         return False
     if long in (f"{short}s", f"{short}es") or (short.endswith("y") and long == f"{short[:-1]}ies"):
         return True

@@ -8,7 +8,7 @@ Records that share all words share a term, so that a statement and its denial al
 import json
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from heapq import nlargest
 
@@ -38,17 +38,16 @@ def neighbours(
 ) -> list[tuple[Record, float]]:
     """The live records of this scope and subject that are nearest to `text` by their words, nearest first."""
     about = topic_words(text)
+    marks = list(dict.fromkeys(_mark(scope, subject, form) for forms in about[:_SOUGHT] for form in forms))
+    counts = sorted((count, mark) for count, mark in zip(_counts(connection, marks), marks, strict=True) if count)
+    bags, rarest = _together(scope, subject, about), counts[:_RAREST]
+    listed = _newest_of_each(connection, [*bags, *(mark for _, mark in rarest)])
     scores: dict[int, float] = defaultdict(float)
-    for mark in _together(scope, subject, about):
-        for record in _newest(connection, mark, _TOGETHER):
+    for records in listed[: len(bags)]:
+        for record in records[:_TOGETHER]:
             scores[record] += _COMMON
-    counts = sorted(
-        (count, mark)
-        for mark in dict.fromkeys(_mark(scope, subject, form) for forms in about[:_SOUGHT] for form in forms)
-        if (count := _count(connection, mark))
-    )
-    for count, mark in counts[:_RAREST]:
-        for record in _newest(connection, mark, _COMMON):
+    for (count, _), records in zip(rarest, listed[len(bags) :], strict=True):
+        for record in records:
             scores[record] += 1 / count
     best = [record for _, record in nlargest(_LOADED, zip(scores.values(), scores, strict=True))]
     found = [
@@ -190,11 +189,24 @@ def _number(*parts: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def _count(connection: Connection, mark: int) -> int:
-    row = connection.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM term_index WHERE term = ? LIMIT ?)", (mark, _COMMON)
-    ).fetchone()
-    return int(row[0])
+def _counts(connection: Connection, marks: Sequence[int]) -> list[int]:
+    """Count the records under each of these marks, up to the most that a lookup reads."""
+    rows = connection.execute(
+        "SELECT (SELECT count(*) FROM (SELECT 1 FROM term_index WHERE term = mark.value LIMIT ?)) "
+        "FROM json_each(?) AS mark ORDER BY mark.key",
+        (_COMMON, json.dumps(marks)),
+    )
+    return [row[0] for row in rows]
+
+
+def _newest_of_each(connection: Connection, marks: Sequence[int]) -> list[list[int]]:
+    """The newest records under each of these marks."""
+    rows = connection.execute(  # as one text a mark: a row of its own for each would cost as much as finding them
+        "SELECT (SELECT json_group_array(record_id) FROM (SELECT record_id FROM term_index "
+        "WHERE term = mark.value ORDER BY record_id DESC LIMIT ?)) FROM json_each(?) AS mark ORDER BY mark.key",
+        (_COMMON, json.dumps(marks)),
+    )
+    return [sorted(json.loads(row[0]), reverse=True) for row in rows]
 
 
 def _newest(connection: Connection, mark: int, limit: int) -> list[int]:

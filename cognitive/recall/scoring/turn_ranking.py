@@ -59,14 +59,14 @@ class RankedTurn(NamedTuple):
 
 @dataclass(slots=True)
 class _Talk:
-    """Candidate turns by message. held: the words of the question that each has, as a bit mask."""
+    """Candidate turns by message, and by segment and position. held: the question's words in each, as a bit mask."""
 
     words: Sequence[QueryTerm]
     gains: Sequence[float]
     turns: dict[int, IndexedTurn] = field(default_factory=dict)  # bounded: a few hundred turns: the policy; turn
     held: dict[int, int] = field(default_factory=dict)  # bounded: a few hundred turns: the policy; turn
     # bounded: a few hundred turns: the policy; turn
-    places: dict[tuple[int, int], IndexedTurn] = field(default_factory=dict)
+    segments: dict[int, dict[int, IndexedTurn]] = field(default_factory=dict)
     ses: dict[int, float] = field(default_factory=dict)  # bounded: a few hundred turns: the policy; turn
     sums: dict[int, float] = field(default_factory=dict)  # bounded: a few hundred turns: the policy; turn
     said: dict[int, tuple[str, ...]] = field(default_factory=dict)  # bounded: a few hundred turns: the policy; turn
@@ -76,7 +76,7 @@ class _Talk:
     def add(self, turns: Iterable[IndexedTurn]) -> None:
         for turn in turns:
             self.turns[turn.message] = turn
-            self.places[turn.segment, turn.position] = turn
+            self.segments.setdefault(turn.segment, {})[turn.position] = turn
 
     def bits(self, mask: int) -> list[int]:
         """List the words of a bit mask, by place."""
@@ -166,8 +166,9 @@ def _gather(
         for message in first
         if (turn := talk.turns.get(message)) is not None
         for step in (-1, 1)
+        if turn.position + step not in talk.segments[turn.segment]
     }
-    talk.add(conversation_rows.turns_at(index, beside - talk.places.keys()))
+    talk.add(conversation_rows.turns_at(index, beside))
     talk.ses = _of_stretches(index, talk, policy)
     by_meaning = _best_of(talk, near)
     most = max(by_meaning.values(), default=0.0) or 1.0
@@ -258,27 +259,30 @@ def _valued(
         for message, share in near.items()
         if message in talk.turns
     }
-    best: dict[int, float] = {}
-    for message, turn in talk.turns.items():
-        best[turn.segment] = max(best.get(turn.segment, 0.0), own.get(message, 0.0))
+    best = dict.fromkeys(talk.segments, 0.0)
+    for message, relevance in own.items():
+        segment = talk.turns[message].segment
+        best[segment] = max(best[segment], relevance)
+    lengths = {count: math.log1p(count) / _DAMP for count in {turn.word_count for turn in talk.turns.values()}}
     found = []
     for message, turn in talk.turns.items():
+        _, segment, _, _, _, by_bot, word_count, is_question, has_time, is_wish = turn
         values = (
             lex.get(message, 0.0),
             win[message],
-            talk.ses.get(turn.segment, 0.0),
+            talk.ses.get(segment, 0.0),
             said_by(turn),
-            float(turn.is_question),
-            math.log1p(turn.word_count) / _DAMP,
-            float(asked and turn.has_time),
+            1.0 if is_question else 0.0,
+            lengths[word_count],
+            1.0 if asked and has_time else 0.0,
             days.closeness(turn.date) if days is not None else 0.0,
             close.get(message, 0.0),
-            around.get(turn.segment, 0.0),
+            around.get(segment, 0.0),
             *beside[message],
-            float(not turn.by_bot),
-            float(turn.is_wish),
+            0.0 if by_bot else 1.0,
+            1.0 if is_wish else 0.0,
         )
-        found.append((sum(map(mul, weights[kinds[turn.segment]], values)), message, turn, values))
+        found.append((sum(map(mul, weights[kinds[segment]], values)), message, turn, values))
     return [
         RankedTurn(
             turn,
@@ -305,11 +309,16 @@ def _surroundings(
     """Describe what stands around each turn: the similarity of its neighbours, the words of those behind them, and
     whether the one before is a question.
     """
-    place, found = talk.places.get, dict[int, tuple[float, float, float]]()
+    found: dict[int, tuple[float, float, float]] = {}
     for message, turn in talk.turns.items():
-        far, before, after, farther = (place((turn.segment, turn.position + step)) for step in (-2, -1, 1, 2))
-        near = sum(close.get(each.message, 0.0) for each in (before, after) if each is not None)
-        behind = sum(lex.get(each.message, 0.0) for each in (far, farther) if each is not None)
+        place, at = talk.segments[turn.segment].get, turn.position
+        far, before, after, farther = place(at - 2), place(at - 1), place(at + 1), place(at + 2)
+        near = behind = 0.0
+        if close:
+            near += close.get(before.message, 0.0) if before is not None else 0.0
+            near += close.get(after.message, 0.0) if after is not None else 0.0
+        behind += lex.get(far.message, 0.0) if far is not None else 0.0
+        behind += lex.get(farther.message, 0.0) if farther is not None else 0.0
         found[message] = (near / 2, behind / 2, float(before is not None and before.is_question))
     return found
 
@@ -336,11 +345,12 @@ def _own(talk: _Talk) -> dict[int, float]:
 def _with_neighbours(talk: _Talk) -> dict[int, float]:
     """Compute the BM25 of each turn with its neighbours, by message."""
     k1, b = _TURN
-    held, place, usual = talk.held, talk.places.get, _WINDOW * talk.usual
+    held, usual = talk.held, _WINDOW * talk.usual
     values: dict[int, float] = {}
     known: dict[tuple[int, int, int, int], float] = {}
     for message, turn in talk.turns.items():
-        before, after = place((turn.segment, turn.position - 1)), place((turn.segment, turn.position + 1))
+        place = talk.segments[turn.segment].get
+        before, after = place(turn.position - 1), place(turn.position + 1)
         own = held.get(message, 0)
         one = held.get(before.message, 0) if before is not None else 0
         other = held.get(after.message, 0) if after is not None else 0

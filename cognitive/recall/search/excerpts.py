@@ -96,9 +96,11 @@ def _only_asks(text: str, asked_now: str) -> bool:
     """Return whether a text asks what is asked now, and says no more: a question answers none."""
     if normalise(text) == normalise(asked_now):
         return bool(text)
+    if not text.rstrip().endswith(_QUESTION_MARKS):
+        return False
     known = {*terms(asked_now)}
     said = (word for word in words(text[:_LONGEST]) if word not in STOPWORDS)
-    return text.rstrip().endswith(_QUESTION_MARKS) and all(not known.isdisjoint(stems(word)) for word in said)
+    return all(not known.isdisjoint(stems(word)) for word in said)
 
 
 def _line(turn: MessageRow, query: MemoryQuery, matched: Collection[str], tokens: int) -> str:
