@@ -166,8 +166,9 @@ def bench_life(context: CommandContext) -> int:
     aside = fortnights.KEPT_BACK if args.kept_back else fortnights.OF_CHANGES if args.changes else ()
     people = [args.person] if args.person else aside or fortnights.PEOPLE
     chosen = [fortnights.load_fortnight(name) for name in people]
-    if args.dialogues:
-        chosen = [each for part in fortnights.DIALOGUES for each in fortnights.load_dialogues(part)]
+    parts: list[str] | None = args.dialogues
+    if parts is not None:
+        chosen = [each for part in parts or fortnights.DIALOGUES for each in fortnights.load_dialogues(part)]
     scores, whole = list[LifeScore](), LifeScore("all")
     for at, fortnight in enumerate(chosen):
         _progress(fortnight.name, at, len(chosen))
@@ -177,7 +178,7 @@ def bench_life(context: CommandContext) -> int:
     if args.json:
         print(json.dumps({score.name: asdict(score) for score in (*scores, whole)}, ensure_ascii=False))
         return 0
-    shown = _halves(scores) if args.dialogues else [*scores, whole] if len(scores) > 1 else scores
+    shown = _halves(scores) if parts is not None else [*scores, whole] if len(scores) > 1 else scores
     print(life_table(shown))
     for score in scores if args.faults else ():
         print(f"\n{score.name}:")
@@ -186,10 +187,11 @@ def bench_life(context: CommandContext) -> int:
 
 
 def _halves(scores: Sequence[LifeScore]) -> list[LifeScore]:
-    """The scores of short dialogues, added up by the half of the data that they are of."""
-    halves = {part: LifeScore(part) for part in fortnights.DIALOGUES}
+    """The scores of short dialogues, added up by the part of the data that they are of."""
+    halves = dict[str, LifeScore]()
     for score in scores:
-        halves[score.name.partition("-")[0]].add(score)
+        part = score.name.rpartition("-")[0]
+        halves.setdefault(part, LifeScore(part)).add(score)
     return list(halves.values())
 
 

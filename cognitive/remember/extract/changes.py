@@ -9,58 +9,58 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
 from itertools import pairwise
 
-from kenobot.cognitive.text.completions import completed_commitment, completes, doing, is_open_task
+from kenobot.cognitive.remember.extract.change_sentence import (
+    EMPTY,
+    FEW,
+    NAME,
+    NAMED_FIRST,
+    NUMBERS,
+    OF_PERSON,
+    PHRASES,
+    SUBJECT,
+    UNDECIDED,
+    ChangeSentence,
+    belongings,
+    content_words,
+    modifiers,
+    read_sentence,
+    stems_of,
+    tells_change,
+    word_of,
+)
+from kenobot.cognitive.text.completions import completed_commitment, completes, is_open_task
 from kenobot.cognitive.text.dates import WEEKDAYS
-from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, join_phrases, load_tables, word_set
+from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.named_days import days_named, time_named
-from kenobot.cognitive.text.words import fold, stems, words
+from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
 
-TABLES = load_tables("kenobot.cognitive.remember.extract", "rules.toml")
-"""The phrases and patterns by which plain statements are read."""
-
-_PHRASES = join_phrases(TABLES)
-_ENDS = lazy.regex(rf"(?<!\w)(?:{_PHRASES['changes']})(?!\w)")
-_NO_LONGER = lazy.regex(rf"(?<!\w)(?:{_PHRASES['no_longer']})(?!\w)\s*(?P<scope>[^,;:.!]*)")
-_REVALUES = lazy.regex(rf"(?<!\w)(?:{_PHRASES['revalues']})(?!\w)")
-_CUES = (_ENDS, lazy.regex(rf"(?<!\w)(?:{_PHRASES['no_longer']})(?!\w)"), _REVALUES)
-_UNDECIDED = lazy.regex(rf"(?<!\w)(?:{_PHRASES['undecided']})(?!\w)")
-_DENIED = tuple(lazy.regex(rf"(?<!\w)(?:{pattern})") for pattern in TABLES["denied"]["patterns"])
-_DENIES_NEXT = lazy.regex(rf"(?<!\w)(?:{_PHRASES['denies']})(?!\w)(?: [\w']+){{0,3}} ?\Z")
-_SUBJECT = lazy.regex(
-    rf"(?:(?:{_PHRASES['determiners']}) )?(?P<subject>[^\W\d_][\w-]*'s [\w-]+|[^\W\d_][\w-]*(?: [\w-]+){{0,2}}?)"
-    rf"(?:'s| (?:{_PHRASES['subject_ends']}))(?!\w)"
+_IS_NAMED = lazy.regex(
+    r"(?:\b(?:is|are|es|son|se llaman?|called|named)|'s) (?:(?:\w+[.]?|el|la) ){0,2}?"
+    r"[A-ZÁÉÍÓÚÑ][\w.-]+(?: [A-ZÁÉÍÓÚÑ][\w.-]+)*\W*\Z"
 )
+_SEVERAL = lazy.regex(r"[A-ZÁÉÍÓÚÑ][\w-]+,? (?:y|e|and|&) [A-ZÁÉÍÓÚÑ]")
+_HABIT = lazy.regex(rf"(?<!\w)(?:{PHRASES['habit']})(?!\w)")
+_ONCE = lazy.regex(rf"(?<!\w)(?:{PHRASES['once']})(?!\w)")
 _FIGURE = lazy.regex(r"(?<![\w.,:])[£$€]?(\d+(?:[.,:]\d+)*)(?: ([^\W\d_]+))?")
-_NAME = lazy.regex(r"(?<=\w )[A-ZÁÉÍÓÚÑ][\w-]+")
-_OF = lazy.regex(r"([^\W\d_]{2,}) del? (?:la |los |las )?([^\W\d_]{2,})")
-_TOKEN = lazy.regex(r"[^\W_](?:[\w-]|[.,:](?=\d))*")
 _DAY_BEFORE = lazy.regex(r"\A(?:al|to|on|until|hasta) ")
 _DAY_BEHIND = lazy.regex(r"\A (?:que viene|próxim[oa]|at all)\b")
 _BARE_DAY = lazy.regex(r"(?:(?:al|el|to|on|until|hasta|the|dia) )*(?P<day>\d{1,2})(?:st|nd|rd|th)?")
 _OF_MONTH = lazy.regex(r"(?<!\w)(?P<day>\d{1,2})(?P<ending>st|nd|rd|th|)(?= (?:de |of )?[^\W\d_]{3,})")
 _TAKES_BACK = lazy.regex(
-    rf"\W*(?:(?:{_PHRASES['openings']}|no|nada|oops|ups|uy|perdon|perdona|sorry|wait|espera|actually|please)\W+)*"
-    rf"(?:{_PHRASES['takes_back']})(?:\W+(?:{_PHRASES['polite']}))*\W*"
+    rf"\W*(?:(?:{PHRASES['openings']}|no|nada|oops|ups|uy|perdon|perdona|sorry|wait|espera|actually|please)\W+)*"
+    rf"(?:{PHRASES['takes_back']})(?:\W+(?:{PHRASES['polite']}))*\W*"
 )
-_ENDING = lazy.regex(r"'(?:s|ll|ve|re|d|m)\b|n't\b")
-_PARTS = lazy.regex(r"[,;:.!]\s+")
-_CLAUSE = lazy.regex(r"[,;]\s+|\b(?:sino|but|pero)\b")
-_NUMBERS = word_set("statement_numbers") - {"one", "un", "una", "uno"}
-_VAGUE = frozenset(_PHRASES["vague"].split("|"))
-_EMPTY = STOPWORDS | NEGATIONS | _NUMBERS | _VAGUE | frozenset(WEEKDAYS)
-_UNITS = frozenset(_PHRASES["units"].split("|")) | {""}
+_UNITS = frozenset(PHRASES["units"].split("|")) | {""}
 _SURE = 1.0  # weight of shared words from which a memory may be meant
 _DENIAL = 3.0  # weight of a value that the words deny and the memory has
-_FEW = 2  # content words up to which a correction stands for nothing by itself
+_COVERED = 0.5  # share of what a sentence names that the memory it means has, at least
+_ALIKE = 0.12  # the same, times the share of what the memory names that the sentence has
+_MOST = 9  # content words of what tells of a change: who names more tells of several things
 _LONG = 3  # characters of a value that tells by itself which statement has it
 _RECENT = 3  # memories in which such a correction finds its value
-
-Word = frozenset[str]
-"""A word by its stems, and by the doing that it tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,39 +91,7 @@ class Change:
 
 def may_change(text: str) -> bool:
     """Return whether a text may end something that was said before it."""
-    return _changes(fold(text)) or completes(text)
-
-
-def _changes(plain: str) -> bool:
-    return any(pattern.search(plain) for pattern in _CUES) and not _UNDECIDED.search(plain)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sentence:
-    """What a sentence that changes something names.
-
-    content: the words that name something. subject: those it begins with, where they are what it is about. scope: the
-    words of what is so no longer, where it says that. modified: words with those that tell more closely which is meant.
-    names: those written like one. denied: values that it says are wrong, and the days (ISO dates)
-    among them. days: the other days. ends: it ends something; revalues: it has another value for something.
-    """
-
-    plain: str
-    content: tuple[Word, ...]
-    subject: tuple[Word, ...]
-    scope: tuple[Word, ...]
-    modified: frozenset[tuple[Word, Word]]
-    names: frozenset[Word]
-    denied: frozenset[str]
-    denied_days: frozenset[str]
-    days: frozenset[str]
-    ends: bool
-    revalues: bool
-
-    @property
-    def is_bare(self) -> bool:
-        """Return whether it says too little to stand by itself."""
-        return len(self.content) <= _FEW
+    return tells_change(fold(text)) or completes(text)
 
 
 def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, corrects: bool = False) -> Change | None:
@@ -132,11 +100,11 @@ def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, c
     corrects: it was introduced as putting something right.
     """
     plain = fold(sentence)
-    if not known or _UNDECIDED.search(plain):
+    if not known or UNDECIDED.search(plain):
         return None
-    if corrects or _changes(plain):
-        told = _read(sentence, said, corrects=corrects)
-        place = _meant(told, said, known)
+    if corrects or tells_change(plain):
+        told = read_sentence(sentence, said, corrects=corrects)
+        place = _meant(told, said, known) if len(told.content) <= _MOST else None
         if place is not None:
             return _change(place, sentence, told, said, known[place])
     if completes(sentence):
@@ -151,10 +119,10 @@ def takes_back(text: str) -> bool:
     return _TAKES_BACK.fullmatch(fold(text).replace("’", "'")) is not None
 
 
-def _change(place: int, sentence: str, told: _Sentence, said: date, old: KnownStatement) -> Change:
+def _change(place: int, sentence: str, told: ChangeSentence, said: date, old: KnownStatement) -> Change:
     """The change of a statement that is meant, in the statement's own words where the sentence has fewer."""
-    named = [word for word in _content(sentence) if not any(stem.startswith("=") for stem in word)]
-    less = bool(named) and {*named} < {*_content(old.text)}
+    named = [word for word in content_words(sentence) if not any(stem.startswith("=") for stem in word)]
+    less = bool(named) and {*named} < {*content_words(old.text)}
     due = _in_month_of(told, sentence, old.due, said)
     if less and told.days and not told.denied and (moved := _moved(sentence, old.text, told, said)):
         return Change(place, moved, due)
@@ -162,7 +130,7 @@ def _change(place: int, sentence: str, told: _Sentence, said: date, old: KnownSt
     return Change(place, text, due)
 
 
-def _in_month_of(told: _Sentence, sentence: str, due: str, said: date) -> str:
+def _in_month_of(told: ChangeSentence, sentence: str, due: str, said: date) -> str:
     """The one day that a sentence names without its month, in the month of the day that it changes; "" for none."""
     named = [each for each in days_named(told.plain, said) if each.day.isoformat() in told.days]
     if not due or len(named) != 1 or not (bare := _BARE_DAY.fullmatch(told.plain[named[0].start : named[0].end])):
@@ -174,9 +142,9 @@ def _in_month_of(told: _Sentence, sentence: str, due: str, said: date) -> str:
     return day.isoformat() if day >= said else ""
 
 
-def _meant(told: _Sentence, said: date, known: Sequence[KnownStatement]) -> int | None:
+def _meant(told: ChangeSentence, said: date, known: Sequence[KnownStatement]) -> int | None:
     """The place of the statement that a sentence changes: the first one of a thing that ends, the last of a value."""
-    counts = Counter(stem for statement in known for stem in _stems(statement.text))
+    counts = Counter(stem for statement in known for stem in stems_of(statement.text))
     best, place, least = 0.0, None, _SURE / 2 if told.ends else _SURE / 3
     for at, statement in enumerate(known):
         score = _score(told, said, statement, counts)
@@ -189,58 +157,101 @@ def _meant(told: _Sentence, said: date, known: Sequence[KnownStatement]) -> int 
     return place
 
 
-def _score(told: _Sentence, said: date, statement: KnownStatement, counts: Counter[str]) -> float:
+def _score(told: ChangeSentence, said: date, statement: KnownStatement, counts: Counter[str]) -> float:
     """Weigh how surely a statement is meant, by the words that both have: the fewer have one, the more it tells."""
-    has = _stems(statement.text)
+    has = stems_of(statement.text)
     shared = [word & has for word in told.content if word & has]
+    denies = _denies(told, statement, len(shared))
+    if not (denies and told.is_bare) and not _fits(told, statement.text):
+        return 0.0
     score = sum(1 / min(counts[stem] for stem in word) for word in shared)
-    if _denies(told, statement, len(shared)):
+    if denies:
         return score + _DENIAL
     if not shared or _is_of_another(told, statement.text):
         return 0.0
-    if told.ends and _has_scope(told, statement.text):
+    if told.ends and _is_ended(told, statement):
         return score
-    if told.revalues and (_revalues(told, said, statement) or _renames(told, statement.text)):
+    if told.revalues and (
+        _revalues(told, said, statement) or _renames(told, statement.text) or _flips(told, statement.text)
+    ):
         return score
     return 0.0
 
 
-def _has_scope(told: _Sentence, text: str) -> bool:
+def _fits(told: ChangeSentence, text: str) -> bool:
+    """Return whether a sentence and a statement name largely the same, but for the name that takes another's place.
+
+    A name weighs twice as much as another word, a value that is denied as much as all but one other.
+    """
+    has = stems_of(text)
+    shared = [word for word in told.content if word & has]
+    weight = sum(1 + (word in told.names) for word in shared)
+    others = sum(1 + (word in told.names) for word in told.content if word not in told.names and not word & has)
+    if any(told.denied & word for word in shared):
+        others = min(others, 1)
+    missing = sum(not any(word & each for each in shared) for word in content_words(text))
+    whole = weight + others
+    return weight >= _COVERED * whole and weight * weight >= _ALIKE * whole * (weight + missing)
+
+
+def _has_scope(told: ChangeSentence, text: str) -> bool:
     """Return whether a statement has something of what is so no longer, where a sentence says what that is."""
-    has = frozenset(stem for word in _content(text, days=True) for stem in word)
+    has = frozenset(stem for word in content_words(text, days=True) for stem in word)
     return not told.scope or any(word & has for word in told.scope)
 
 
-def _is_of_another(told: _Sentence, text: str) -> bool:
+def _is_of_another(told: ChangeSentence, text: str) -> bool:
     """Return whether a statement is about something else: another subject, or the same word more closely told."""
-    has = _stems(text)
+    has = stems_of(text)
     if told.subject and not any(word & has for word in told.subject):
         return True
-    theirs = _modified(text) | _of_something(text)
+    if told.is_own and _is_of_another_person(told, text):
+        return True
+    theirs = modifiers(text) | belongings(text)
     heads = {head: modifier for modifier, head in told.modified}
     return any(head in heads and not heads[head] & has and modifier not in told.content for modifier, head in theirs)
 
 
-def _denies(told: _Sentence, statement: KnownStatement, shared: int) -> bool:
+def _is_of_another_person(told: ChangeSentence, text: str) -> bool:
+    """Return whether a statement is of a person of whom a sentence of its speaker says nothing.
+
+    One that only tells a person's name, such as "our designer is Tomasz", is of what that person is.
+    """
+    other = OF_PERSON.match(fold(text)) or (NAMED_FIRST.match(text) and SUBJECT.match(fold(text)))
+    if not other or not stems_of(other[0]).isdisjoint(stem for word in told.content for stem in word):
+        return False
+    return _IS_NAMED.search(text) is None
+
+
+def _denies(told: ChangeSentence, statement: KnownStatement, shared: int) -> bool:
     """Return whether a statement has a value that is denied, or is due on a day that is."""
     if statement.due in told.denied_days:
-        return not told.content or not _stems(statement.text).isdisjoint(_stems(told.plain))
+        return not told.content or not stems_of(statement.text).isdisjoint(stems_of(told.plain))
     has = {match[1] for match in _FIGURE.finditer(fold(statement.text))} | set(words(statement.text))
     found = told.denied & has
     alone = not told.content or (told.is_bare and any(len(value) >= _LONG and value[0].isdigit() for value in found))
-    return bool(found) and (bool(shared) or alone) and not found <= (STOPWORDS if shared < _FEW else frozenset())
+    return bool(found) and (bool(shared) or alone) and not found <= (STOPWORDS if shared < FEW else frozenset())
 
 
-def _revalues(told: _Sentence, said: date, statement: KnownStatement) -> bool:
+def _revalues(told: ChangeSentence, said: date, statement: KnownStatement) -> bool:
     """Return whether a sentence has another value than a statement, of a kind that both have one of."""
     other = fold(statement.text)
+    if not statement.due and (mine := _weekdays(told.plain)) and (theirs := _weekdays(other)):
+        return mine.isdisjoint(theirs)
     if time_named(told.plain) and time_named(other):
         return time_named(told.plain) != time_named(other)
     if told.days:
         there = {statement.due} if statement.due else {named.day.isoformat() for named in days_named(other, said)}
-        return bool(there) and there.isdisjoint(told.days)
+        ahead = min(max(told.days), max(there, default="")) >= said.isoformat()
+        return ahead and there.isdisjoint(told.days)
     figures, others = _comparable(told.plain, other, said), _comparable(other, told.plain, said)
     return bool(figures and others) and figures.isdisjoint(others)
+
+
+def _weekdays(plain: str) -> frozenset[int]:
+    """The days of the week that a folded text names."""
+    found = (WEEKDAYS.get(word, WEEKDAYS.get(word.removesuffix("s"))) for word in words(plain))
+    return frozenset(day for day in found if day is not None)
 
 
 def _comparable(plain: str, other: str, said: date) -> set[str]:
@@ -252,61 +263,57 @@ def _comparable(plain: str, other: str, said: date) -> set[str]:
 def _figures(plain: str, said: date) -> dict[str, str]:
     """The figures of a folded text that are of no day, each with the word behind it, "" for none that says of what."""
     days = days_named(plain, said)
-    found = {word: after for word, after in pairwise([*words(plain), ""]) if word in _NUMBERS}
+    found = {word: after for word, after in pairwise([*words(plain), ""]) if word in NUMBERS}
     for match in _FIGURE.finditer(plain):
         if not any(day.start <= match.start(1) < day.end for day in days):
             found[match[1]] = match[2] or ""
-    return {value: "" if unit in _EMPTY else unit for value, unit in found.items()}
+    return {value: "" if unit in EMPTY else unit for value, unit in found.items()}
 
 
-def _renames(told: _Sentence, text: str) -> bool:
+def _is_ended(told: ChangeSentence, statement: KnownStatement) -> bool:
+    """Return whether a statement has what a sentence ends: more than a person of several, or one time of a habit.
+
+    What is planned with a person ends with "isn't coming"; what else is told of the person stands.
+    """
+    has = stems_of(statement.text)
+    named = any(word & has for word in told.content if word not in told.subject)
+    if told.of_person and not named and not statement.due:
+        begins = stems_of(" ".join(statement.text.split()[: FEW + 1]))
+        if _SEVERAL.search(statement.text) or any(word & begins for word in told.subject):
+            return False
+    return _has_scope(told, statement.text) and not _is_once(told, statement.text)
+
+
+def _is_once(told: ChangeSentence, text: str) -> bool:
+    """Return whether a sentence tells of one day or week of what a statement says is a habit."""
+    return _ONCE.search(told.plain) is not None and _HABIT.search(fold(text)) is not None
+
+
+def _flips(told: ChangeSentence, text: str) -> bool:
+    """Return whether a sentence denies what a statement says, in its words, or says what it denies."""
+    flipped = _is_negated(told.plain) != _is_negated(fold(text))
+    return flipped and {*content_words(text)} <= {*told.content}
+
+
+def _is_negated(plain: str) -> bool:
+    return "n't" in plain or not NEGATIONS.isdisjoint(words(plain))
+
+
+def _renames(told: ChangeSentence, text: str) -> bool:
     """Return whether a statement says of one name what a sentence says of another one."""
-    theirs = frozenset(map(_word, map(fold, _NAME.findall(text))))
-    mine, said = told.names - set(_content(text)), theirs - set(told.content)
+    theirs = frozenset(map(word_of, map(fold, NAME.findall(text))))
+    mine, said = told.names - set(content_words(text)), theirs - set(told.content)
     if not mine or not said:
         return False
-    frame, other = set(told.content) - mine, set(_content(text)) - said
-    return bool(frame) and (frame == other or (len(frame) >= _FEW and frame <= other))
+    frame, other = set(told.content) - mine, set(content_words(text)) - said
+    if len(frame) >= FEW and frame <= other:
+        return True
+    return bool(frame and other) and other <= frame and len(frame) <= len(other) + FEW
 
 
-def _read(sentence: str, said: date, *, corrects: bool) -> _Sentence:
-    plain = fold(sentence)
-    telling = sentence if len(_content(sentence)) <= _FEW else _telling_part(sentence)
-    subject = _SUBJECT.match(plain)
-    about = subject["subject"] if subject else ""
-    ended = _NO_LONGER.search(plain)
-    denied = {match["was"].strip("£$€.,:") for pattern in _DENIED for match in pattern.finditer(plain)} - {""}
-    named = days_named(plain, said)
-    off = [each for each in named if _is_denied(plain, each.start) or denied & set(words(plain[each.start : each.end]))]
-    return _Sentence(
-        plain=plain,
-        content=_content(telling),
-        subject=_content(about),
-        scope=_content(ended["scope"], days=True) if ended else (),
-        modified=_modified(about) | _of_something(sentence),
-        names=frozenset(map(_word, map(fold, _NAME.findall(sentence)))),
-        denied=frozenset(denied),
-        denied_days=frozenset(each.day.isoformat() for each in off),
-        days=frozenset(each.day.isoformat() for each in named if each not in off),
-        ends=bool(_ENDS.search(plain) or ended),
-        revalues=corrects or _REVALUES.search(plain) is not None,
-    )
-
-
-def _is_denied(plain: str, at: int) -> bool:
-    """Return whether the words right before a place of a sentence deny what stands there."""
-    return _DENIES_NEXT.search(_CLAUSE.split(plain[:at])[-1]) is not None
-
-
-def _telling_part(sentence: str) -> str:
-    """The parts of a sentence, between commas, that tell of the change; the sentence, where they name nothing."""
-    told = " ".join(part for part in _PARTS.split(sentence) if _changes(fold(part)))
-    return told if _content(told) else sentence
-
-
-def _instead(sentence: str, old: str, told: _Sentence, said: date) -> str:
+def _instead(sentence: str, old: str, told: ChangeSentence, said: date) -> str:
     """The old statement with the new value in the place of the old one; the sentence, where that cannot be told."""
-    has = _stems(old)
+    has = stems_of(old)
     if not any(word & has for word in told.content) and (moved := _moved(sentence, old, told, said)):
         return moved
     if told.days or (told.ends and told.content and not told.denied):
@@ -319,7 +326,7 @@ def _instead(sentence: str, old: str, told: _Sentence, said: date) -> str:
     return f"{old[: wrong[0].start(1)]}{new[0]}{old[wrong[0].end(1) :]}"
 
 
-def _moved(sentence: str, old: str, told: _Sentence, said: date) -> str:
+def _moved(sentence: str, old: str, told: ChangeSentence, said: date) -> str:
     """The old statement with the day of a sentence in the place of its own; "" where each has not one day."""
     here = [each for each in days_named(told.plain, said) if each.day.isoformat() in told.days]
     there = days_named(fold(old), said)
@@ -335,39 +342,3 @@ def _moved(sentence: str, old: str, told: _Sentence, said: date) -> str:
         return f"{old[: there[0].start]}{was[: was_day[0]]}{bare['day']}{ending}{was[end:]}{old[there[0].end :]}"
     article = "el " if was.startswith("el ") and not day.startswith("el ") else ""
     return f"{old[: there[0].start]}{article}{day}{_DAY_BEHIND.sub('', old[there[0].end :])}"
-
-
-@lru_cache(1024)
-def _word(plain: str) -> Word:
-    return frozenset({*stems(plain), doing(plain)} - {""})
-
-
-@lru_cache(512)
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem for word in _content(text) for stem in word)
-
-
-@lru_cache(512)
-def _content(text: str, *, days: bool = False) -> tuple[Word, ...]:
-    """The words of a text that name something: no functions, values, or words that only tell of a change.
-
-    days: days of the week too.
-    """
-    plain = fold(text)
-    doings = [word for word in words(plain) if doing(word)]
-    for pattern in _CUES:
-        plain = pattern.sub(" ", plain)
-    empty = _EMPTY - frozenset(WEEKDAYS) if days else _EMPTY
-    found = [word for word in _TOKEN.findall(_ENDING.sub("", plain)) if not word[0].isdigit() and len(word) > 1]
-    return tuple(dict.fromkeys(_word(word) for word in [*doings, *found] if word not in empty))
-
-
-def _modified(phrase: str) -> frozenset[tuple[Word, Word]]:
-    """The words of a noun phrase, each with the one before it."""
-    return frozenset((one, other) for one, other in pairwise(_content(phrase)))
-
-
-def _of_something(text: str) -> frozenset[tuple[Word, Word]]:
-    """What is said to be of something, such as a class of piano: that, and what it is."""
-    found = (match.groups() for match in _OF.finditer(fold(text)))
-    return frozenset((_word(of), _word(what)) for what, of in found if of not in _EMPTY and what not in _EMPTY)

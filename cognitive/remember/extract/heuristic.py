@@ -10,7 +10,8 @@ from datetime import date
 from typing import Literal
 
 from kenobot.cognitive.remember.attribute_statements import attribute_name
-from kenobot.cognitive.remember.extract.changes import TABLES, KnownStatement, find_change, may_change, takes_back
+from kenobot.cognitive.remember.extract.change_sentence import TABLES
+from kenobot.cognitive.remember.extract.changes import KnownStatement, find_change, may_change, takes_back
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
 from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.claims import claims

@@ -25,8 +25,8 @@ PEOPLE = ("irene", "joaquin", "priya", "tom")
 KEPT_BACK = ("bruno", "maureen")
 """Whose fortnights judge the rules: not to be looked at while rules are made."""
 
-DIALOGUES = ("develop", "judge")
-"""The halves of the short dialogues with a change: rules may be made with the first."""
+DIALOGUES = ("develop", "judge", "near-develop", "near-judge")
+"""The halves of the short dialogues, and of those with what only looks like a change: `judge` judges."""
 
 OF_CHANGES = ("gonzalo", "nell")
 """People whose plans and habits change a lot, written before the rules for changes were and looked at once since."""
@@ -40,8 +40,9 @@ _ALL = (*PEOPLE, *KEPT_BACK, *OF_CHANGES)
 
 class _Dialogue(TypedDict):
     says: list[str]
-    was: str
+    was: NotRequired[str]
     now: NotRequired[str]
+    keeps: NotRequired[list[str]]
 
 
 @dataclass(frozen=True)
@@ -150,16 +151,23 @@ def _utterance(row: Mapping[str, str | list[str] | bool], zone: ZoneInfo) -> Utt
 
 
 def load_dialogues(part: str) -> list[Fortnight]:
-    """Load the short dialogues with a change, `develop` or `judge`, each as a fortnight of a few messages."""
-    text = resources.files(__package__).joinpath("data", "changes.toml").read_text("utf-8")
-    return [_dialogue(f"{part}-{at}", row) for at, row in enumerate(tomllib.loads(text)[part], 1)]
+    """Load the short dialogues of one of `DIALOGUES`, each as a fortnight of a few messages."""
+    near, _, half = part.rpartition("-")
+    file = "near_changes.toml" if near else "changes.toml"
+    text = resources.files(__package__).joinpath("data", file).read_text("utf-8")
+    return [_dialogue(f"{part}-{at}", row) for at, row in enumerate(tomllib.loads(text)[half], 1)]
 
 
 def _dialogue(name: str, row: _Dialogue) -> Fortnight:
-    said, was = row["says"], Fact(row["was"])
-    facts = [(was,), *(() for _ in said[2:]), (Fact(row["now"]),) if "now" in row else ()]
+    """A dialogue by its row: the last message ends `was`, of the first that tells it, and says `now`; `keeps` stays."""
+    said = row["says"]
+    was = tuple(Fact(words) for words in (row.get("was", ""),) if words)
+    told: list[list[Fact]] = [[] for _ in said]
+    for fact in (*was, *map(Fact, row.get("keeps", ()))):
+        told[next((at for at, text in enumerate(said) if fact.is_in(text)), 0)].append(fact)
+    told[-1] += [Fact(words) for words in (row.get("now", ""),) if words]
     utterances = [
-        Utterance(_FIRST_OF_DIALOGUE + at * _BETWEEN, text, facts[at], (was,) if at == len(said) - 1 else (), False)
+        Utterance(_FIRST_OF_DIALOGUE + at * _BETWEEN, text, tuple(told[at]), was if at == len(said) - 1 else (), False)
         for at, text in enumerate(said)
     ]
     return Fortnight(name, "en", _ZONE_OF_DIALOGUES, tuple(utterances), ())
