@@ -17,7 +17,6 @@ from functools import partial
 from random import Random
 from typing import Protocol
 
-from kenobot.agent.model_router import ModelRouter
 from kenobot.core import texts
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, guess_language
@@ -55,6 +54,14 @@ class TurnHandler(Protocol):
 
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with."""
+        ...
+
+
+class ModelAvailability(Protocol):
+    """Tells when a model that did not answer may do so again."""
+
+    async def wait_until_available(self, longest: float) -> None:
+        """Return after `longest` seconds, or as soon as any call succeeds."""
         ...
 
 
@@ -102,7 +109,7 @@ class AgentLoop:
         bus: Bus,
         clock: Clock,
         turns: TurnHandler,
-        model: ModelRouter,
+        model: ModelAvailability,
         rng: Random,
         policy: IntakePolicy,
         *,

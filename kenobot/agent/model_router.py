@@ -1,25 +1,19 @@
 """Route requests to providers, each within a deadline and behind a circuit breaker.
 
-Background jobs ask within a daily budget of tokens: reserved before a call, settled with what came of it.
+Only the ledger (`kenobot.agent.ledger.models`) asks: every call is reserved before it is made.
 """
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from zoneinfo import ZoneInfo
+from dataclasses import dataclass
 
-from kenobot.cognitive.remember.extract.prompt import request_tokens
-from kenobot.cognitive.store import token_budget
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.retry import CircuitBreaker
-from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import CircuitOpen, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
 from kenobot.ports.provider import OVERLONG, Block, Message, Provider, Reply, Request, ToolCall, Usage
-from kenobot.storage.connection import Connection, replace_surrogates
-from kenobot.storage.database import Database
+from kenobot.storage.connection import replace_surrogates
 
-_PROBE = Request((), (Message("user", (Block("Say: ok"),)),), max_tokens=16)
+PROBE = Request((), (Message("user", (Block("Say: ok"),)),), max_tokens=16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +43,10 @@ class ModelRouter:
     def provider_count(self) -> int:
         """The number of providers."""
         return len(self._routes)
+
+    def provider(self, level: int) -> Provider:
+        """Return provider number `level`."""
+        return self._routes[level].provider
 
     def reports_memory(self, level: int) -> bool:
         """Return whether provider number `level` answers from a report of memory."""
@@ -94,20 +92,6 @@ class ModelRouter:
             if not settled:
                 route.breaker.release_probe()
 
-    async def probe(self) -> bool:
-        """Return whether any provider answers a harmless question: then the message fails, not the model.
-
-        Breakers are ignored: the message may have opened them, and an answer closes them again. A pause that a provider
-        asked for is kept.
-        """
-        for level in range(len(self._routes)):
-            try:
-                await self.ask(_PROBE, level, insist=True)
-            except RemoteError:
-                continue
-            return True
-        return False
-
     async def wait_until_available(self, longest: float) -> None:
         """Return after `longest` seconds, or as soon as any call succeeds."""
         self._answered.clear()
@@ -150,77 +134,3 @@ class ModelRouter:
         if stop_reason is None:
             raise TruncatedReply("The model's answer broke off before its end.")
         return Reply(replace_surrogates("".join(texts)), stop_reason, model, usage, tuple(calls))
-
-
-def tokens_used(request: Request, reply: Reply) -> int:
-    """Tokens of a call as the provider counted them, or about as many when it does not say."""
-    usage = reply.usage
-    told = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    return told or request_tokens(request) - request.max_tokens + estimate_tokens(reply.text)
-
-
-@dataclass(frozen=True, slots=True)
-class TokenUse:
-    """The tokens of one call: `reserved` for it on `day`, `tokens` used by it."""
-
-    job: str = ""
-    day: str = ""
-    reserved: int = 0
-    tokens: int = 0
-
-    def settle(self, connection: Connection) -> None:
-        """Replace the reservation by what was used, in the transaction that keeps the result."""
-        if self.reserved:
-            token_budget.settle_tokens(connection, self.day, self.reserved, self.tokens, self.job)
-
-
-NO_TOKENS = TokenUse()
-
-
-@dataclass(frozen=True, slots=True)
-class TokenBudget:
-    """The tokens that a job may use on a calendar day of the owner's."""
-
-    database: Database
-    clock: Clock
-    zone: ZoneInfo
-    job: str
-    daily_tokens: int
-
-    async def reserve(self, request: Request, day: str = "") -> TokenUse | None:
-        """Reserve what a call may use, today or on `day`, as used; None when the budget is exhausted."""
-        tokens = request_tokens(request)
-        use = TokenUse(self.job, day or local_day(self.clock.now(), self.zone), tokens, tokens)
-        reserved = await self.database.write(
-            lambda connection: token_budget.reserve_tokens(connection, use.day, tokens, self.daily_tokens, self.job)
-        )
-        return use if reserved else None
-
-    async def settle(self, use: TokenUse, tokens: int) -> None:
-        """Settle a call whose result is not kept."""
-        await self.database.write(replace(use, tokens=tokens).settle)
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetedModel:
-    """A model behind a `TokenBudget`."""
-
-    router: ModelRouter
-    budget: TokenBudget
-
-    async def ask(self, request: Request, day: str = "") -> tuple[Reply, TokenUse] | None:
-        """Return the reply with its tokens, still to be settled; None when the budget is exhausted.
-
-        Raises as `ModelRouter.ask`, once the reservation is released; that of a truncated reply may have been used.
-        """
-        use = await self.budget.reserve(request, day)
-        if use is None:
-            return None
-        try:
-            reply = await self.router.ask(request)
-        except TruncatedReply:
-            raise
-        except RemoteError:
-            await self.budget.settle(use, 0)
-            raise
-        return reply, replace(use, tokens=tokens_used(request, reply))

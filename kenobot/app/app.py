@@ -13,15 +13,18 @@ from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
 from kenobot.agent.commands.command import CommandContext
 from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService, build_reranker
 from kenobot.agent.turn.runner import TurnRunner, TurnServices
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.wiring import (
+    build_ledger,
     build_models,
     prompt_limits,
     reply_language,
+    reranking_model,
     sleep_policy,
     turn_policy,
 )
@@ -57,7 +60,7 @@ from kenobot.ports.signals import (
     STOPPING,
 )
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.storage import approvals, turn_steps
+from kenobot.storage import approvals, model_calls, turn_steps
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
@@ -124,7 +127,9 @@ class App:
 
         self._stop_began: float | None = None
         self.home, self._settings = home, settings
-        self._model, self._background_model = build_models(settings, plugins, clock)
+        router, self._background_model = build_models(settings, plugins, clock)
+        self.ledger = build_ledger(settings, database, clock, bus)
+        self._model = ReplyModel(router, self.ledger)
         self._background: Background | None = None
         self._responsive = contextlib.ExitStack()
         self.proposal_announcer = ProposalAnnouncer(database, bus)
@@ -138,7 +143,11 @@ class App:
             from kenobot.app.background import Background
 
             context = WorkerContext(
-                *(self.database, self.bus, self.clock, self._zone), self.memory_files, self.index, self.embedding
+                *(self.database, self.bus, self.clock, self._zone),
+                self.memory_files,
+                self.ledger,
+                self.index,
+                self.embedding,
             )
             self._background = Background(self.home, self._settings, context, self.indexer, self._background_model)
         return self._background
@@ -148,7 +157,7 @@ class App:
         database, clock, zone, language = self.database, self.clock, self._zone, reply_language(settings)
         identity, index = Identity(home.identity), self.index
         builder = ContextBuilder(identity, zone, prompt_limits(settings), index)
-        reranker = build_reranker(settings, self._background_model, database, clock)
+        reranker = build_reranker(settings, reranking_model(settings, self._background_model, self.ledger), clock)
         services = TurnServices(
             database=database,
             bus=self.bus,
@@ -264,6 +273,7 @@ class App:
         await self.inbox.prune()
         await self.outbox.prune()
         await turn_steps.prune(self.database, self.clock.now())
+        await model_calls.prune(self.database, self.clock.now())
         await approvals.prune(self.database, self.clock.now())
         rested = ChangeContext(self.clock.now(), "memory", "nothing was added for a while")
         if await self.database.write(lambda connection: boxes.close_idle_boxes(connection, rested)):

@@ -31,7 +31,10 @@ class Background:
         self.extraction = build_extraction_worker(settings.extraction, context, model)
         self.compaction = build_compaction_worker(settings, context, model)
         sleep = SleepContext(
-            database, bus, clock, zone, home.sleep_lock, files, self.extraction, indexer, context.index
+            *(database, bus, clock, zone, home.sleep_lock, context.ledger, files),
+            self.extraction,
+            indexer,
+            context.index,
         )
         self.sleep_worker = build_sleep_worker(settings, sleep, model)
         self.purge_finisher = PurgeFinisher(database, home.database, files, indexer)

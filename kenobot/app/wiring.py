@@ -1,20 +1,29 @@
 """Build models and policies from the settings, for the app and for commands that need a part of it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
+from kenobot.agent.ledger.ledger import Ledger
+from kenobot.agent.ledger.limits import Limit, Period
+from kenobot.agent.ledger.models import BudgetedModel
+from kenobot.agent.ledger.prices import PICODOLLARS, Price, PriceList
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.agent.prompt.context_builder import PromptLimits
+from kenobot.agent.prompt.prompt_service import RERANKING
 from kenobot.agent.turn.state_machine import TurnPolicy
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
+from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.retry import CircuitBreaker, RetryPolicy
 from kenobot.core.settings.load import Settings
-from kenobot.core.settings.schema import SleepSettings
+from kenobot.core.settings.schema import PurposeBudget, SleepSettings
 from kenobot.ports.clock import Clock
 from kenobot.ports.provider import Provider
+from kenobot.storage.database import Database
 
 
 def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> tuple[ModelRouter, ModelRouter | None]:
@@ -32,6 +41,36 @@ def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> 
     if getattr(own or plugins.provider, "rule_based", False):
         return model, None
     return model, model if own is None else route(own)
+
+
+def build_ledger(settings: Settings, database: Database, clock: Clock, bus: Bus | None = None) -> Ledger:
+    """Build the ledger with the owner's budgets and prices."""
+    budget = settings.budget
+    limits = [*_limits(budget)]
+    for purpose, part in budget.purposes.items():
+        limits += _limits(part, purpose)
+    own = {
+        name.lower(): Price.of_dollars(**price.model_dump(exclude_none=True)) for name, price in budget.prices.items()
+    }
+    return Ledger(database, clock, ZoneInfo(settings.bot.timezone), PriceList(own), limits, bus)
+
+
+def _limits(budget: PurposeBudget, purpose: str = "") -> Iterator[Limit]:
+    periods: tuple[tuple[Period, float, int], ...] = (
+        ("day", budget.daily_usd, budget.daily_tokens),
+        ("month", budget.monthly_usd, budget.monthly_tokens),
+    )
+    for period, dollars, tokens in periods:
+        if dollars:
+            yield Limit(period, "usd", round(dollars * PICODOLLARS), purpose, announced=True)
+        if tokens:
+            yield Limit(period, "tokens", tokens, purpose, announced=True)
+
+
+def reranking_model(settings: Settings, model: ModelRouter | None, ledger: Ledger) -> BudgetedModel | None:
+    """Put the model of the reranker behind the ledger; None where there is none."""
+    limits = (Limit("day", "tokens", settings.memory.rerank_daily_tokens, RERANKING),)
+    return None if model is None else BudgetedModel(model, ledger, RERANKING, limits)
 
 
 def sleep_policy(settings: SleepSettings) -> Policy:

@@ -98,7 +98,7 @@ def _show(context: CommandContext) -> int:
 def _values(loaded: ResolvedSettings) -> Iterator[tuple[str, Any]]:
     core = loaded.settings.model_dump(exclude={"providers", "embedders"}, mode="json")
     for section, table in core.items():
-        yield from ((f"{section}.{key}", value) for key, value in table.items() if not isinstance(value, dict))
+        yield from _flat(section, table, tables=section not in PLUGIN_SECTIONS)
     for section, group in PLUGIN_SECTIONS.items():
         tables = loaded.settings.plugin_tables(group)
         for name in dict.fromkeys((*loaded.settings.enabled_plugins(group), *tables)):
@@ -114,6 +114,15 @@ def _values(loaded: ResolvedSettings) -> Iterator[tuple[str, Any]]:
             except PluginError:
                 values = tables.get(name, {})
             yield from ((f"{section}.{name}.{key}", _plain(key, value)) for key, value in values.items())
+
+
+def _flat(at: str, table: Mapping[str, Any], *, tables: bool) -> Iterator[tuple[str, Any]]:
+    """Yield the settings of a table, and with `tables` those of the tables in it."""
+    for key, value in table.items():
+        if not isinstance(value, dict):
+            yield f"{at}.{key}", value
+        elif tables:
+            yield from _flat(f"{at}.{key}", value, tables=True)
 
 
 def _plain(name: str, value: object) -> object:

@@ -10,20 +10,9 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
+from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.ports.errors import KenobotError
-from kenobot.ports.provider import (
-    Block,
-    Content,
-    Delta,
-    Image,
-    Message,
-    Provider,
-    Reply,
-    Request,
-    ToolCall,
-    ToolSpec,
-    Usage,
-)
+from kenobot.ports.provider import Block, Content, Image, Message, Reply, Request, ToolSpec, Usage
 from kenobot.providers.pictures import picture_file
 
 _LINES = 60
@@ -135,27 +124,29 @@ def _asking(*contents: Content, system: str = "You are a helpful assistant.") ->
     return Request((Block(system),), (Message("user", contents),), max_tokens=2048)
 
 
-async def ask(provider: Provider, trial: Trial, seconds: float) -> TrialResult:
-    texts: list[str] = []
-    calls: list[ToolCall] = []
-    last, first, began = Delta(), 0.0, time.monotonic()
+async def ask(model: BudgetedModel, trial: Trial, seconds: float) -> TrialResult:
+    """Ask a model for one thing, within its budget, and judge what came."""
+    first, usage, began = 0.0, Usage(), time.monotonic()
+
+    def hear(_: str) -> None:
+        nonlocal first
+        first = first or time.monotonic() - began
 
     def result(problem: str) -> TrialResult:
-        usage = last.usage or Usage()
         read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
         took = time.monotonic() - began
         return TrialResult(trial.name, problem, trial.needed, first, took, read, usage.output_tokens)
 
     try:
         async with asyncio.timeout(seconds):
-            async for delta in provider.stream(trial.request):
-                if (delta.text or delta.call) and not first:
-                    first = time.monotonic() - began
-                texts.append(delta.text)
-                calls += [delta.call] if delta.call else []
-                last = delta
+            answer = await model.ask(trial.request, on_text=hear)
     except TimeoutError:
         return result("it took too long")
     except KenobotError as error:
         return result(str(error))
-    return result(trial.judge(Reply("".join(texts), last.stop_reason or "", last.model, calls=tuple(calls))))
+    if answer is None:
+        return result("the budget for models is used up")
+    reply, call = answer
+    await model.settle(call)
+    first, usage = first or time.monotonic() - began, reply.usage
+    return result(trial.judge(reply))

@@ -8,7 +8,8 @@ KenobotError
 │   ├── Unavailable      …for now: network, 5xx, overload, timeout
 │   │   └── CircuitOpen  …so often that it is left alone for a while
 │   ├── Rejected         …for good: bad key, bad request, blocked by the user
-│   │   └── PromptTooLong   …because the prompt is longer than it can read
+│   │   ├── PromptTooLong   …because the prompt is longer than it can read
+│   │   └── OverBudget      …because the owner's budget is used up; no call was made
 │   └── TruncatedReply   the stream ended without a stop reason
 ├── StoreError           the disk or the database failed
 │   ├── StoreFull        no space, or read-only
@@ -60,6 +61,10 @@ class Rejected(RemoteError):
 
 class PromptTooLong(Rejected):
     """The prompt is longer than the model can read: a shorter one may do."""
+
+
+class OverBudget(Rejected):
+    """Raised without a request: the owner's budget for models is used up."""
 
 
 class TruncatedReply(RemoteError):

@@ -114,6 +114,7 @@ PAIRING_REQUESTED = Signal(
     "pairing:requested", "a stranger was given a code that the owner may approve", frozenset({"name"})
 )
 PAIRING_CLOSED = Signal("pairing:closed", "a person was let in or put out, or too many wrong codes were tried")
+BUDGET_NEAR = Signal("budget:near", "a budget for models is nearly, or wholly, used up; the owner is told")
 CHANNEL_DOWN = Signal("channel:down", "a channel stopped with an error and will be started again")
 HEALTH_DEGRADED = Signal("health:degraded", "something needs the owner's attention")
 STARTED = Signal("kenobot:started", "the bot started")

@@ -71,7 +71,13 @@ TABLES = (
         "the primary key",
         f"{HERE}/test_tables.py::test_a_chat_has_one_frame_and_one_state",
     ),
-    Bound("table:token_usage", "one row a day and job", "the primary key", _GROWS),
+    Bound(
+        "table:model_call",
+        "30 days",
+        "housekeeping",
+        "tests/unit/storage/test_model_calls.py::test_calls_are_dropped_after_a_month_and_their_sums_stay",
+    ),
+    Bound("table:model_day", "one row a day, purpose, model and chat", "the primary key", _GROWS),
     Bound(
         "table:open_topic",
         "one row a scope in which something was just remembered",

@@ -65,7 +65,7 @@ async def test_every_row_is_kept_under_its_new_name(home: Home) -> None:
     now = ("attributes", "source_messages", "mentions", "use_count")
     with closing(connect(home.database, readonly=True)) as new:
         tables = (
-            "prompt_prefix", "hidden_turn", "record_file", "list_file", "term_index", "token_usage", "key_value",
+            "prompt_prefix", "hidden_turn", "record_file", "list_file", "term_index", "model_day", "key_value",
             "record", "event", "signal",
         )  # fmt: skip
         after = [new.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables]

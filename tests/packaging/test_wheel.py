@@ -27,6 +27,7 @@ DATA = (
     "cli/importers/*.toml",
     "cli/setup/*.toml",
     "agent/commands/*.toml",
+    "agent/ledger/*.toml",
     "agent/prompt/*.md",
     "agent/safety/*.toml",
     "agent/safety/*.txt",

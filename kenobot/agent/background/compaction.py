@@ -16,7 +16,8 @@ from typing import Literal
 from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
 from kenobot.agent.fact_candidates import trust_of
 from kenobot.agent.history import HistoryWindow
-from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, TokenUse
+from kenobot.agent.ledger.ledger import NO_CALL, ModelCall
+from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.cognitive.compact import prompt, rule_summary, summary_rows
 from kenobot.cognitive.compact import self_check as gaps
 from kenobot.cognitive.compact.digest import CATEGORY, FORM, SLOT, Digest, SummaryLine, trim_digest
@@ -74,11 +75,11 @@ class SummaryBatch:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The new lines. use: the tokens they cost, still to be settled."""
+    """The new lines. use: the call they cost, still to be settled."""
 
     lines: tuple[SummaryLine, ...]
     by: Literal["model", "rules"]
-    use: TokenUse = NO_TOKENS
+    use: ModelCall = NO_CALL
 
 
 class CompactionWorker(PerChatWorker):
@@ -150,13 +151,13 @@ class CompactionWorker(PerChatWorker):
         request = prompt.build_request(
             batch.previous, batch.turns, batch.token_limit, self._p.zone, self._policy.compact
         )
-        answer = await self._model.ask(request)
+        answer = await self._model.ask(request, session=batch.session)
         if answer is None:
             return await self._summarize_by_rules(batch)
         reply, use = answer
         lines = await self._compute(partial(self._read, reply, batch))
         if lines is None:
-            await self._model.budget.settle(use, use.tokens)
+            await self._model.settle(use)
             raise SummaryRejected("The model's answer is no summary.")
         return Summary(tuple(lines), "model", use)
 

@@ -12,7 +12,9 @@ from typing import Literal
 
 from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, memory_written_payload
-from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, ModelRouter, TokenUse
+from kenobot.agent.ledger.ledger import NO_CALL, ModelCall
+from kenobot.agent.ledger.models import BudgetedModel
+from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.rule_extraction import extract_by_rules
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, prompt
@@ -20,7 +22,7 @@ from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.heuristic import Message
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.store import events, token_budget
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.provenance import without_quotes
@@ -57,11 +59,11 @@ class BudgetExhausted(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class ExtractionResult:
-    """The facts of a batch. use: the tokens they cost, still to be settled. ended: what verdicts of rules name."""
+    """The facts of a batch. use: the call they cost, still to be settled. ended: what verdicts of rules name."""
 
     facts: tuple[ExtractedFact, ...]
     by: Literal["model", "rules"]
-    use: TokenUse = NO_TOKENS
+    use: ModelCall = NO_CALL
     ended: tuple[store.Record, ...] = ()
 
 
@@ -71,7 +73,7 @@ def build_extraction_worker(
     """Build the worker from its settings; model None leaves all to the rules."""
     rhythm = settings.model_dump(include={"immediate", "every_turns", "every_minutes"})
     policy = replace(DEFAULT, extract=replace(DEFAULT.extract, **rhythm))
-    budgeted = context.budgeted(model, token_budget.JOB, settings.daily_tokens)
+    budgeted = context.budgeted(model, "extraction", settings.daily_tokens)
     return ExtractionWorker(context, budgeted, policy, PatternSet(settings.patterns), enabled=settings.enabled)
 
 
@@ -191,13 +193,13 @@ class ExtractionWorker(PerChatWorker):
         """
         if self._model is None:
             return await self._extract_by_rules(session, batch)
-        budget, request = self._model.budget, prompt.build_request(batch, self._p.zone, self._policy.extract)
-        if prompt.request_tokens(request) > budget.daily_tokens:
+        model, request = self._model, prompt.build_request(batch, self._p.zone, self._policy.extract)
+        if prompt.request_tokens(request) > model.daily_tokens:
             raise ExtractionFailed("The turns are longer than what may be read in a day.")
         try:
-            answer = await self._model.ask(request)
+            answer = await model.ask(request, session=session)
         except Rejected as error:
-            if isinstance(error, PromptTooLong) or await self._model.router.probe():
+            if isinstance(error, PromptTooLong) or await model.probe():
                 raise ExtractionFailed(f"The model does not take these turns: {error}") from error
             raise
         if answer is None:
@@ -205,7 +207,7 @@ class ExtractionWorker(PerChatWorker):
         reply, use = answer
         facts = await self._compute(partial(parse_facts, reply.text))
         if facts is None or (not reply.whole and len(batch.turns) > 1):
-            await budget.settle(use, use.tokens)
+            await model.settle(use)
             raise ExtractionFailed("The answer is cut." if facts else "The answer holds no list of facts.")
         return ExtractionResult(facts, "model", use)
 

@@ -8,7 +8,10 @@ from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.model_router import BudgetedModel, ModelRouter, TokenBudget
+from kenobot.agent.ledger.ledger import Ledger
+from kenobot.agent.ledger.limits import Limit
+from kenobot.agent.ledger.models import BudgetedModel
+from kenobot.agent.model_router import ModelRouter
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.search.recall import similar_records
@@ -37,13 +40,14 @@ class WorkerContext:
     clock: Clock
     zone: ZoneInfo
     files: MemoryFiles
+    ledger: Ledger
     index: SideIndex | None = None
     embedding: EmbeddingWorker | None = None
 
-    def budgeted(self, model: ModelRouter | None, job: str, daily_tokens: int) -> BudgetedModel | None:
-        """Put a model behind the daily tokens of a job; None stays None."""
-        budget = TokenBudget(self.database, self.clock, self.zone, job, daily_tokens)
-        return BudgetedModel(model, budget) if model is not None else None
+    def budgeted(self, model: ModelRouter | None, purpose: str, daily_tokens: int) -> BudgetedModel | None:
+        """Put a model behind the ledger, for a purpose that may use so many tokens a day; None stays None."""
+        limits = (Limit("day", "tokens", daily_tokens, purpose),)
+        return BudgetedModel(model, self.ledger, purpose, limits) if model is not None else None
 
     @property
     def memory_search(self) -> known_memories.NearSearch:

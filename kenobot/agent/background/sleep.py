@@ -15,7 +15,10 @@ from functools import partial
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.background.extraction import ExtractionWorker
-from kenobot.agent.model_router import NO_TOKENS, BudgetedModel, ModelRouter, TokenBudget, TokenUse
+from kenobot.agent.ledger.ledger import NO_CALL, Ledger, ModelCall
+from kenobot.agent.ledger.limits import Limit
+from kenobot.agent.ledger.models import BudgetedModel
+from kenobot.agent.model_router import ModelRouter
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.sleep import PHASES, Phase, SleepPolicy
@@ -79,6 +82,7 @@ class SleepContext:
     clock: Clock
     zone: ZoneInfo
     lock: Callable[[], AbstractContextManager[None]]
+    ledger: Ledger
     files: MemoryFiles | None = None
     extraction: ExtractionWorker | None = None
     indexer: Indexer | None = None
@@ -91,8 +95,8 @@ class NightModel:
 
     def __init__(self, rooms: SleepContext, model: ModelRouter, policy: SleepPolicy) -> None:
         self._p = rooms
-        budget = TokenBudget(rooms.database, rooms.clock, rooms.zone, JOB, policy.budget_tokens)
-        self._model = BudgetedModel(model, budget)
+        limits = (Limit("day", "tokens", policy.budget_tokens, JOB),)
+        self._model = BudgetedModel(model, rooms.ledger, JOB, limits)
         self._policy = policy
         self._gone = 0
 
@@ -105,10 +109,10 @@ class NightModel:
             answer = await self._ask(request, local_day(run.at, self._p.zone))
         except TruncatedReply:
             # The tokens may have been used, and stay reserved.
-            return ModelAnswer("", request_tokens(request), NO_TOKENS.settle)
+            return ModelAnswer("", request_tokens(request), NO_CALL.settle)
         except Rejected as error:
             _log.warning("the model does not take a question of sleep: %s", error)
-            return ModelAnswer("", 0, NO_TOKENS.settle)
+            return ModelAnswer("", 0, NO_CALL.settle)
         except RemoteError as error:
             _log.warning("sleep goes on without a model: %s", error)
             self._gone = run.id
@@ -118,7 +122,7 @@ class NightModel:
         reply, use = answer
         return ModelAnswer(reply.text if reply.whole else "", use.tokens, use.settle)
 
-    async def _ask(self, request: Request, day: str) -> tuple[Reply, TokenUse] | None:
+    async def _ask(self, request: Request, day: str) -> tuple[Reply, ModelCall] | None:
         for attempt in range(1, self._policy.max_attempts + 1):
             try:
                 return await self._model.ask(request, day)

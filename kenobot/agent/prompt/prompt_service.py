@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
-from zoneinfo import ZoneInfo
 
 from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.model_router import ModelRouter, TokenBudget, tokens_used
+from kenobot.agent.ledger.ledger import ModelCall
+from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.recall.results.memory import NO_MARKS, MemoryQuery, SearchReport
@@ -29,7 +29,7 @@ from kenobot.storage.inbox import PendingMessage
 
 _log = logging.getLogger(__name__)
 
-JOB = "rerank"
+RERANKING = "rerank"
 _SECONDS = 8.0  # somebody waits for the reply
 _FAILURES, _REST = 3, 300.0
 
@@ -97,18 +97,23 @@ class PromptService:
 
 @dataclass(frozen=True, slots=True)
 class RerankResult:
-    """Marks of some notes, 0 to 1 each, None when the answer cannot be read; and the tokens used."""
+    """Marks of some notes, 0 to 1 each, None when the answer cannot be read. use: the call, still to be settled."""
 
     marks: list[float] | None
-    tokens: int
-    model: str = ""
+    use: ModelCall
 
 
-async def request_marks(model: ModelRouter, request: Request, count: int, seconds: float) -> RerankResult:
-    """Have a model mark the `count` notes of a request. Raises TimeoutError or RemoteError."""
+async def request_marks(model: BudgetedModel, request: Request, count: int, seconds: float) -> RerankResult | None:
+    """Have a model mark the `count` notes of a request; None where the budget is exhausted.
+
+    Raises TimeoutError or RemoteError.
+    """
     async with asyncio.timeout(seconds):
-        reply = await model.ask(request)
-    return RerankResult(reranking.parse_marks(reply.text, count), tokens_used(request, reply), reply.model)
+        answer = await model.ask(request)
+    if answer is None:
+        return None
+    reply, use = answer
+    return RerankResult(reranking.parse_marks(reply.text, count), use)
 
 
 async def rerank(reranker: Reranker, question: str, report: SearchReport) -> Mapping[int, float]:
@@ -127,9 +132,8 @@ async def rerank(reranker: Reranker, question: str, report: SearchReport) -> Map
 class ModelReranker:
     """A `kenobot.ports.embedder.Reranker` that asks the provider."""
 
-    def __init__(self, model: ModelRouter, budget: TokenBudget, clock: Clock) -> None:
+    def __init__(self, model: BudgetedModel, clock: Clock) -> None:
         self._model = model
-        self._budget = budget
         self._breaker = CircuitBreaker(clock, _FAILURES, _REST)
 
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
@@ -137,29 +141,25 @@ class ModelReranker:
             return None
         ended = self._breaker.release_probe
         try:
-            request = reranking.build_request(question, texts)
-            use = await self._budget.reserve(request)
-            if use is None:
-                return None
-            marks, tokens = None, 0
+            request, result = reranking.build_request(question, texts), None
             try:
                 result = await request_marks(self._model, request, len(texts), _SECONDS)
-                marks, tokens = result.marks, result.tokens
+                if result is None:
+                    return None
+                await self._model.settle(result.use)
             except TimeoutError:
-                tokens = use.reserved  # they may have been used
                 _log.warning("what was recalled could not be judged within %d seconds", _SECONDS)
             except RemoteError as error:
                 _log.warning("what was recalled could not be judged: %s", error)
-            await self._budget.settle(use, tokens)
+            marks = result.marks if result is not None else None
             ended = self._breaker.record_failure if marks is None else self._breaker.record_success
             return marks
         finally:
             ended()
 
 
-def build_reranker(settings: Settings, model: ModelRouter | None, database: Database, clock: Clock) -> Reranker | None:
+def build_reranker(settings: Settings, model: BudgetedModel | None, clock: Clock) -> Reranker | None:
     """The reranker of the settings; by default none."""
     if settings.memory.reranker == "none" or model is None:
         return None
-    zone, tokens = ZoneInfo(settings.bot.timezone), settings.memory.rerank_daily_tokens
-    return ModelReranker(model, TokenBudget(database, clock, zone, JOB, tokens), clock)
+    return ModelReranker(model, clock)

@@ -15,7 +15,7 @@ from kenobot.agent import fact_candidates
 from kenobot.agent.commands.command import CommandCall
 from kenobot.agent.commands.registry import CommandListener, CommandRegistry
 from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.model_router import ModelRouter
+from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
@@ -99,7 +99,7 @@ class TurnServices:
     prompt_service: PromptService
     embedding: EmbeddingWorker
     mirror: MemoryFiles
-    model: ModelRouter
+    model: ReplyModel
     pipeline: Pipeline
     channels: Mapping[str, Channel]
     redact: Redactor
@@ -136,7 +136,8 @@ class TurnRunner:
         principal = self._s.access.principal(pending.inbound)
         language = self._s.language or guess_language(pending.inbound.text, self._s.default_language)
         command = await self._s.commands.find(self._s.database, pending.inbound, principal, self._s.clock.now())
-        data = TurnData(pending, principal, language, command)
+        calls = self._s.model.calls_of(pending.session, pending.id)
+        data = TurnData(pending, principal, language, calls, command)
         await self._signals.emit_in_chat(THINKING_START, pending)
         try:
             async with (
@@ -149,6 +150,7 @@ class TurnRunner:
                 await self._inbox.release(pending.id, data.attempt)
             raise
         finally:
+            calls.leave()
             await self._signals.emit_in_chat(THINKING_END, pending)
             current_trace.reset(token)
 
@@ -177,7 +179,7 @@ class TurnRunner:
             case machine.AskModel(level, pieces):
                 return machine.ModelReplied(await self._ask(data, level, pieces))
             case machine.ProbeModel():
-                return machine.ProbeFinished(await self._s.model.probe())
+                return machine.ProbeFinished(await self._s.model.probe(data.calls))
             case machine.Wait(seconds):
                 await self._s.clock.sleep(seconds)
                 return machine.WaitElapsed()
@@ -190,6 +192,7 @@ class TurnRunner:
             case machine.SavePiece(pieces):
                 data.unsaved = self._last(pieces)
                 await self._s.database.write(self._checkpoint(data))
+                await data.calls.written()
             case machine.ProcessReply(pieces, fresh):
                 length = sum(len(piece.text) for piece in pieces)
                 await self._text_work.run(length, lambda: self._process(data, pieces, fresh))
@@ -218,6 +221,7 @@ class TurnRunner:
             data.attempt = pending.attempts
         else:
             data.attempt = await self._inbox.claim(pending.id)
+            data.cut_short = first and data.attempt > 1
             if not (pending.fresh and first):
                 saved = await self._s.database.read(lambda c: turn_steps.saved_pieces(c, pending.id))
         return machine.MessageClaimed(data.attempt, saved, age, data.command is not None)
@@ -253,11 +257,13 @@ class TurnRunner:
         plea = self._render(data, texts.PATIENCE(data.language))[:1]
 
         def write(connection: Connection) -> list[Outbound]:
+            data.calls.write(connection)
             if not inbox.defer(connection, pending.id, data.attempt):
                 return []
             return outbox.enqueue(connection, _destination(pending, -1), plea, self._s.clock.now())
 
         self._s.delivery.dispatch(await self._s.database.write(write))
+        await data.calls.written()
         reason = self._s.redact(reason)[:500]
         await self._signals.emit(MESSAGE_DEFERRED, pending, reason=reason, parks=pending.deferrals + 1)
 
@@ -286,9 +292,11 @@ class TurnRunner:
             at = self._s.clock.now()
             inbox.finish(connection, pending.id, data.attempt, end, at, reason)
             turn_steps.drop_steps(connection, pending.id)
+            data.calls.write(connection)
             return outbox.enqueue(connection, _destination(pending), parts, at)
 
         self._s.delivery.dispatch(await self._s.database.write(write))
+        await data.calls.written()
         await self._signals.emit_in_chat(_ENDINGS[end], pending, reason=reason)
         await self._signals.emit_in_chat(MESSAGE_OUT, pending, text=sentence)
 
@@ -299,7 +307,11 @@ class TurnRunner:
             data.first_call_at = self._s.clock.monotonic()
         await self._report_memory(data, level)
         said = joined_text(pieces)
-        reply = await self._s.model.ask(continued(data.context.request, said), level, said=len(said))
+        request = continued(data.context.request, said)
+        if data.cut_short:
+            data.cut_short = False
+            await self._s.model.count_lost(request, data.calls)
+        reply = await self._s.model.ask(request, data.calls, level, said=len(said))
         data.first_call_at = None  # the next piece has tries of its own
         if reply.whole:
             return reply
@@ -351,6 +363,7 @@ class TurnRunner:
             rescue=self._checkpoint(data) if data.unsaved else None,
         )
         self._s.delivery.dispatch(waiting)
+        await data.calls.written()
         data.decisions = [*(data.report.decisions if data.report is not None else ()), *written]
         decided = [decision.record for _, decision in data.decisions if decision.record is not None]
         self._s.mirror.mark_dirty([*decided, *reacted])
@@ -416,6 +429,7 @@ class TurnRunner:
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
         turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved)
+        data.calls.write(connection)
         return decisions, waiting, reacted
 
     def _last(self, pieces: Sequence[Reply]) -> turn_steps.FreshReply:
@@ -426,8 +440,13 @@ class TurnRunner:
 
     def _checkpoint(self, data: TurnData) -> Callable[[Connection], None]:
         assert data.unsaved is not None
-        (number, reply, at), pending = data.unsaved, data.pending
-        return lambda connection: turn_steps.append_step(connection, pending.id, number, reply, at)
+        (number, reply, at), pending, calls = data.unsaved, data.pending, data.calls
+
+        def write(connection: Connection) -> None:
+            turn_steps.append_step(connection, pending.id, number, reply, at)
+            calls.write_instead(connection)
+
+        return write
 
     def _render_answer(self, data: TurnData, text: str) -> RenderedAnswer:
         channel = data.pending.inbound.channel

@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple
 from kenobot.core import texts
 from kenobot.core.i18n import Text
 from kenobot.core.retry import Backoff, RetryPolicy, retry_delay
-from kenobot.ports.errors import Fenced, PromptTooLong, Rejected, RemoteError, StoreError
+from kenobot.ports.errors import Fenced, OverBudget, PromptTooLong, Rejected, RemoteError, StoreError
 from kenobot.ports.provider import Reply
 
 _SHORTAGE = 12  # failures in a row for want of memory, some five minutes; then it may be the message that needs so much
@@ -379,7 +379,8 @@ def _unanswered(
     if any(piece.text.strip() for piece in turn.pieces):
         return _process(turn)  # what is there goes out, marked as cut
     if not turn.may_recover:
-        return _end(turn, ReportFailure(texts.REJECTED, _reason(error)))
+        sentence = texts.OVER_BUDGET if isinstance(error, OverBudget) else texts.REJECTED
+        return _end(turn, ReportFailure(sentence, _reason(error)))
     if turn.message_suspected:
         return _end(turn, MoveToDeadLetters(f"the model answers others, but not this: {_reason(error)}"))
     if turn.deferrals < _PARKS_BEFORE_PROBE:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kenobot.agent.commands.command import Command
+from kenobot.agent.ledger.models import TurnCalls
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.cognitive.identity.reply_grade import ReplyGrade
 from kenobot.core.i18n import Language
@@ -37,6 +38,7 @@ class CollectedEffects:
 class TurnData:
     """One turn's data, from claim to commit.
 
+    calls: of models, that no transaction has written yet. cut_short: a crash ended the attempt before this one.
     unsaved: a piece of the answer that has no checkpoint yet.
     report: what the message changed in memory and what was found for it, for a provider that answers from that.
     violated_rules: patterns that rules.json forbids, in the reply.
@@ -45,8 +47,10 @@ class TurnData:
     pending: PendingMessage
     principal: Principal
     language: Language
+    calls: TurnCalls
     command: tuple[Command, str] | None = None
     attempt: int = 0
+    cut_short: bool = False
     first_call_at: float | None = None
     context: PromptContext | None = None
     unsaved: FreshReply | None = None

@@ -18,10 +18,10 @@ from kenobot.cognitive.recall.results import xray
 from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport, Section
 from kenobot.cognitive.recall.search.recall import recall as run_recall
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.store import token_budget
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
+from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 from kenobot.storage.room import room_by_part
 
@@ -131,6 +131,7 @@ def stats(context: CommandContext) -> int:
 
 def _figures(context: CommandContext, connection: Connection) -> dict[str, Any]:
     home, scopes = context.home, context.scopes
+    today = local_day(context.now, context.zone)
     gaps = summary_rows.gap_counts(connection, scopes)
     waiting = sum(
         len(buffer.pending_turns(connection, session, 10_000)) for session in buffer.sessions_with_pending(connection)
@@ -141,7 +142,7 @@ def _figures(context: CommandContext, connection: Connection) -> dict[str, Any]:
         "summaries": {"live": summary_rows.count_summaries(connection, scopes), "gaps": gaps.total(), **gaps},
         "index_lag": unindexed_count(home.index, connection) if home.index.exists() else None,
         **vectors.vector_stats(context, connection),
-        "tokens_today": token_budget.tokens_spent(connection, local_day(context.now, context.zone)),
+        "tokens_today": model_calls.spent_between(connection, today, today, "extraction").tokens,
         "disk": {
             "database": _size(home.database),
             "index": _size(home.index),

@@ -98,10 +98,11 @@ async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tupl
     _, model = wiring.build_models(loaded.settings, instances, clock)
     database = Database.open(home.database, home.backups)
     index, bus = SideIndex(home.index), Bus(clock)
+    ledger = wiring.build_ledger(loaded.settings, database, clock)
     try:
         files = MemoryFiles(home.memory, database, clock, zone, wiring.sleep_policy(loaded.settings.sleep), pause=0)
         extraction = build_extraction_worker(
-            loaded.settings.extraction, WorkerContext(database, bus, clock, zone, files, index), model
+            loaded.settings.extraction, WorkerContext(database, bus, clock, zone, files, ledger, index), model
         )
         if alone:
             await files.sync_in()
@@ -111,6 +112,7 @@ async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tupl
             clock,
             zone,
             home.sleep_lock,
+            ledger,
             files if alone else None,
             extraction if alone else None,
             Indexer(database, index),
@@ -139,7 +141,10 @@ async def dry_run(context: CommandContext, phases: tuple[Phase, ...], passes: Se
             database = Database.open(copy, Path(folder) / "backups")
             bus = Bus(context.clock)
             try:
-                parts = SleepContext(database, bus, context.clock, context.zone, contextlib.nullcontext, passes=passes)
+                ledger = wiring.build_ledger(settings, database, context.clock)
+                parts = SleepContext(
+                    *(database, bus, context.clock, context.zone, contextlib.nullcontext, ledger), passes=passes
+                )
                 worker = background.build_sleep_worker(settings, parts, None, unthrottled=True)
                 return await worker.sleep("rehearsal", phases, print_progress)
             finally:

@@ -19,6 +19,7 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.schema import (
     AccessSettings,
     BotSettings,
+    BudgetSettings,
     CompactionSettings,
     ContextSettings,
     ExtractionSettings,
@@ -64,6 +65,7 @@ class Settings(BaseModel):
     extraction: ExtractionSettings = ExtractionSettings()
     compaction: CompactionSettings = CompactionSettings()
     sleep: SleepSettings = SleepSettings()
+    budget: BudgetSettings = BudgetSettings()
     access: AccessSettings = AccessSettings()
     messages: MessagesSettings = MessagesSettings()
     loop: LoopSettings = LoopSettings()

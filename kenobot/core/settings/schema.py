@@ -167,6 +167,33 @@ class SleepSettings(SettingsModel):
     expired: Annotated[Literal["archive", "delete"], BeforeValidator(_lower)] = "archive"
 
 
+class PurposeBudget(SettingsModel):
+    """0: no limit."""
+
+    daily_usd: float = Field(0, ge=0, le=1_000_000, allow_inf_nan=False)
+    monthly_usd: float = Field(0, ge=0, le=1_000_000, allow_inf_nan=False)
+    daily_tokens: int = Field(0, ge=0, le=1_000_000_000_000)
+    monthly_tokens: int = Field(0, ge=0, le=1_000_000_000_000)
+
+
+class OwnPrice(SettingsModel):
+    """Dollars a million tokens."""
+
+    input: float = Field(ge=0, le=100_000, allow_inf_nan=False)
+    output: float = Field(0, ge=0, le=100_000, allow_inf_nan=False)
+    cache_read: float | None = Field(None, ge=0, le=100_000, allow_inf_nan=False)
+    cache_write: float | None = Field(None, ge=0, le=100_000, allow_inf_nan=False)
+
+
+Purpose = Literal["reply", "extraction", "compaction", "sleep", "rerank", "embedding", "probe", "test", "bench"]
+"""What a model is asked for."""
+
+
+class BudgetSettings(PurposeBudget):
+    purposes: dict[Purpose, PurposeBudget] = Field(default_factory=dict)  # bounded: the settings; start
+    prices: dict[str, OwnPrice] = Field(default_factory=dict)  # bounded: the settings; start
+
+
 class AccessSettings(SettingsModel):
     pairing: bool = True
 

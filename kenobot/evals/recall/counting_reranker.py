@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from kenobot.agent.model_router import ModelRouter
+from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.prompt.prompt_service import request_marks
 from kenobot.app import plugin_instances, wiring
 from kenobot.cognitive.recall.scoring import reranking
@@ -16,7 +16,8 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.evals.recall.metrics import percentiles
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import ConfigError, Rejected, RemoteError
+from kenobot.ports.errors import ConfigError, OverBudget, Rejected, RemoteError
+from kenobot.storage.database import Database
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ class CountingReranker:
     marks: how often each was given; who gives one alone has not understood what was asked.
     """
 
-    model: ModelRouter
+    model: BudgetedModel
     name: str
     questions: int = 0
     unranked: int = 0
@@ -51,6 +52,9 @@ class CountingReranker:
         began = time.perf_counter()
         try:
             told = await request_marks(self.model, reranking.build_request(question, texts), len(texts), _SECONDS)
+            if told is None:
+                raise OverBudget("The budget for models is used up.")
+            await self.model.settle(told.use)
         except (TimeoutError, RemoteError) as error:
             if isinstance(error, Rejected) or (isinstance(error, RemoteError) and not self.tokens):
                 raise
@@ -60,8 +64,8 @@ class CountingReranker:
             return None
         self.questions += 1
         self.seconds.append(time.perf_counter() - began)
-        self.tokens += told.tokens
-        self.name = told.model or self.name
+        self.tokens += told.use.tokens
+        self.name = told.use.model or self.name
         self.unranked += told.marks is None
         for mark in told.marks or ():
             self.marks[round(mark * reranking.MAX_MARK)] += 1
@@ -88,11 +92,14 @@ class CountingReranker:
 async def open_reranker(home: Home, loaded: ResolvedSettings, clock: Clock) -> AsyncIterator[CountingReranker]:
     """The judge that the settings of a home come to. Raises ConfigError when nobody there can read."""
     parts = plugin_instances.load_providers(home, loaded, clock)
+    database = Database.open(home.database, home.backups)
     try:
         _, model = wiring.build_models(loaded.settings, parts, clock)
         who = parts.extraction_provider or parts.provider
         if model is None:
             raise ConfigError(_NOBODY.format(name=f'"{who.name}"'))
-        yield CountingReranker(model, who.name)
+        ledger = wiring.build_ledger(loaded.settings, database, clock)
+        yield CountingReranker(BudgetedModel(model, ledger, "bench"), who.name)
     finally:
+        await database.close()
         await plugins.close(parts.closable)

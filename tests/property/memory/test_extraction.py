@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from kenobot.agent.background.extraction import ExtractionWorker
 from kenobot.agent.background.per_chat_worker import WorkerContext
-from kenobot.agent.model_router import BudgetedModel, ModelRouter, ProviderRoute, TokenBudget
+from kenobot.agent.ledger.ledger import Ledger
+from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.extract import buffer
@@ -115,10 +116,9 @@ class _World:
         self.database.uses, self.database.fatal, self.database.how = 0, fatal, how
         provider = ScriptedProvider([Unavailable("down") if self.down else _answer], repeat_last=True, rule_based=False)
         model = ModelRouter([ProviderRoute(provider, CircuitBreaker(self.clock))], 60, self.clock)
-        budget = TokenBudget(self.database, self.clock, ZONE, "extraction", 10_000_000)
-
-        rooms = WorkerContext(self.database, Bus(self.clock), self.clock, ZONE, _NoFiles())
-        worker = ExtractionWorker(rooms, BudgetedModel(model, budget), DEFAULT, PatternSet(()))
+        ledger = Ledger(self.database, self.clock, ZONE)
+        rooms = WorkerContext(self.database, Bus(self.clock), self.clock, ZONE, _NoFiles(), ledger)
+        worker = ExtractionWorker(rooms, rooms.budgeted(model, "extraction", 10_000_000), DEFAULT, PatternSet(()))
         await worker.tick()
         await worker.wait_idle()
         self.database.fatal = 0

@@ -51,7 +51,8 @@ async def test_nobody_asks_before_the_pause_is_over(
     with pytest.raises(RateLimited) as refused:
         await model.ask(REQUEST)
     assert refused.value.retry_after == pytest.approx(1)
-    assert not await model.probe()
+    with pytest.raises(RateLimited):
+        await model.ask(REQUEST, insist=True)
     assert server.asked == 1
     clock.advance(1)
     assert (await model.ask(REQUEST)).text == "hi"
@@ -84,7 +85,7 @@ async def test_the_wish_of_one_provider_binds_no_other() -> None:
         with pytest.raises(RateLimited):
             await model.ask(REQUEST)
         assert (await model.ask(REQUEST, 1)).text == "hi"
-    assert await model.probe()
+    assert (await model.ask(REQUEST, 1, insist=True)).text == "hi"
     assert (first.asked, second.asked) == (1, 3)
 
 
@@ -110,7 +111,7 @@ async def test_the_probe_goes_past_an_open_breaker() -> None:
     server.error = None
     with pytest.raises(CircuitOpen):
         await model.ask(REQUEST)
-    assert await model.probe()
+    assert (await model.ask(REQUEST, insist=True)).text == "hi"
 
 
 async def test_a_listener_is_given_the_text_as_it_comes() -> None:

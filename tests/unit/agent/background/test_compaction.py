@@ -107,7 +107,7 @@ async def test_a_model_writes_the_summary_anew_from_the_old_one_and_the_turns(tm
         mind.summary = lines("Postgres for Andrómeda; Lucía's wedding is on 14 June; Álvaro is undecided", summary=[1])
         await talk(scene, *["nada"] * 8)
         second = await summary(scene)
-        spent = await scene.rows("SELECT tokens FROM token_usage WHERE job = 'compaction'")
+        spent = await scene.rows("SELECT sum(input_tokens + output_tokens) FROM model_day WHERE purpose = 'compaction'")
     assert first is not None and second is not None
     assert first[1] < second[1]
     assert any("[1] > The user decided to use Postgres" in asked for asked in mind.asked[1:])

@@ -12,6 +12,7 @@ import pytest
 
 from kenobot.agent.background.extraction import ExtractionWorker
 from kenobot.agent.background.sleep import SleepContext, SleepWorker, next_sleep_time
+from kenobot.agent.ledger.ledger import Ledger
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.app.wiring import sleep_policy
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
@@ -21,7 +22,6 @@ from kenobot.cognitive.recall.index.index import Indexer
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
-from kenobot.cognitive.store import token_budget
 from kenobot.core.bus import Bus
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import AlreadyLocked
@@ -83,7 +83,7 @@ class Bedroom:
 
     def sleeper(self, provider: Provider | None = None, tokens: int = 100_000, hour: int | None = None) -> SleepWorker:
         rooms = SleepContext(
-            *(self.database, self.bus, self.clock, UTC, self.lock),
+            *(self.database, self.bus, self.clock, UTC, self.lock, Ledger(self.database, self.clock, UTC)),
             files=_Files(self.done),
             extraction=_Extraction(self.done),
             indexer=_Indexer(self.done),
@@ -292,9 +292,9 @@ async def test_a_model_is_asked_within_the_nights_tokens(bedroom: Bedroom) -> No
     provider = ScriptedProvider([Reply(ODD, "end_turn", usage=Usage(100, 20))])
     await bedroom.sleeper(provider).sleep("hourly")
     assert await _odd(bedroom) == [6, 12]
-    assert await rows(bedroom.database, "SELECT day, job, tokens FROM token_usage") == [("2026-02-14", "sleep", 120)]
+    figures = "day, purpose, calls, unsettled, input_tokens, output_tokens"
+    assert await rows(bedroom.database, f"SELECT {figures} FROM model_day") == [("2026-02-14", "sleep", 1, 0, 100, 20)]
     assert provider.requests[0].max_tokens == 1000
-    assert await bedroom.database.read(lambda c: token_budget.tokens_spent(c, "2026-02-14")) == 0
 
 
 @pytest.mark.parametrize("tokens", [0, 500])
@@ -304,7 +304,7 @@ async def test_without_tokens_rules_decide(bedroom: Bedroom, tokens: int) -> Non
     await bedroom.sleeper(provider, tokens=tokens).sleep("hourly")
     assert provider.requests == []
     assert await _odd(bedroom) == [3, 6]
-    assert await rows(bedroom.database, "SELECT * FROM token_usage") == []
+    assert await rows(bedroom.database, "SELECT * FROM model_day") == []
 
 
 async def test_a_model_out_of_reach_is_asked_twice_and_then_left_alone(database: Database) -> None:
@@ -316,7 +316,7 @@ async def test_a_model_out_of_reach_is_asked_twice_and_then_left_alone(database:
     await bedroom.sleeper(provider).sleep("hourly")
     assert len(provider.requests) == 2
     assert await _odd(bedroom) == [3, 6]
-    assert await scalar(database, "SELECT tokens FROM token_usage") == 0
+    assert await scalar(database, "SELECT count(*) FROM model_call") == 0
 
 
 @pytest.mark.parametrize(("error", "used"), [(PromptTooLong("too long"), False), (TruncatedReply("cut"), True)])
@@ -327,7 +327,7 @@ async def test_a_question_that_a_model_does_not_take_is_left_to_rules(
     provider = ScriptedProvider([error])
     await bedroom.sleeper(provider).sleep("hourly")
     assert await scalar(bedroom.database, "SELECT count(*) FROM sleep_pass WHERE trouble = ''") == 3
-    assert (await scalar(bedroom.database, "SELECT tokens FROM token_usage") != 0) is used
+    assert (await scalar(bedroom.database, "SELECT count(*) FROM model_call") != 0) is used
 
 
 @pytest.mark.parametrize("reason", ["max_tokens", "refusal", "new"])
@@ -335,7 +335,7 @@ async def test_half_a_verdict_is_none(bedroom: Bedroom, reason: str) -> None:
     """What the model would have said on is unknown; its tokens count."""
     await bedroom.sleeper(ScriptedProvider([Reply(ODD, reason, usage=Usage(100, 20))])).sleep("hourly")
     assert await _odd(bedroom) != [6, 12]
-    assert await scalar(bedroom.database, "SELECT tokens FROM token_usage") == 120
+    assert await scalar(bedroom.database, "SELECT sum(input_tokens + output_tokens) FROM model_day") == 120
 
 
 # ── settings ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -4,9 +4,12 @@ import asyncio
 import json
 import re
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from kenobot.agent.ledger.ledger import Ledger, ModelCall
+from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.cli import main
 from kenobot.core import plugins
@@ -19,7 +22,7 @@ from kenobot.evals.recall.run import RecallReport, run
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Rejected, Unavailable
 from kenobot.ports.plugin import Plugin
-from kenobot.ports.provider import Request
+from kenobot.ports.provider import Reply, Request
 from kenobot.providers.anthropic import AnthropicSettings
 from kenobot.testing.provider import ScriptedProvider, ScriptedReply
 from tests.unit.evals.recall.test_lifecycle import NOTES
@@ -38,12 +41,25 @@ def _reads(request: Request) -> str:
     return json.dumps(marks)
 
 
+class _Unlimited(BudgetedModel):
+    """Keeps no account: here the model is a function."""
+
+    def __init__(self, router: ModelRouter) -> None:
+        super().__init__(router, cast("Ledger", None), "bench")
+
+    async def ask(self, request: Request, day: str = "", **_: object) -> tuple[Reply, ModelCall]:
+        reply = await self.router.ask(request)
+        return reply, ModelCall(model=reply.model, usage=reply.usage, settled=True)
+
+    async def settle(self, call: ModelCall) -> None:
+        pass
+
+
 def _judge(*script: ScriptedReply) -> tuple[CountingReranker, ScriptedProvider]:
     clock = SystemClock()
     provider = ScriptedProvider(script, repeat_last=True, rule_based=False)
-    return CountingReranker(
-        ModelRouter([ProviderRoute(provider, CircuitBreaker(clock, 5, 60))], 60, clock), "scripted"
-    ), provider
+    router = ModelRouter([ProviderRoute(provider, CircuitBreaker(clock, 5, 60))], 60, clock)
+    return CountingReranker(_Unlimited(router), "scripted"), provider
 
 
 def _lifecycle(judge: CountingReranker | None) -> dict[str, tuple[int, int]]:

@@ -9,7 +9,6 @@ from kenobot.agent.prompt.speakers import message_text
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn, decide_extraction
-from kenobot.cognitive.store import token_budget
 from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.identity import Trust
 from kenobot.storage import conversation
@@ -132,16 +131,3 @@ def test_at_once_can_be_switched_off() -> None:
     turns = [ConversationTurn(1, 1, "I prefer tabs", "", START, "owner", "owner")]
     assert decide_extraction(turns, START, POLICY, NONE) == "extract_now"
     assert decide_extraction(turns, START, ExtractPolicy(immediate=False), NONE) == "keep_buffering"
-
-
-async def test_tokens_are_set_aside_before_they_are_used(database: Database) -> None:
-    """The limit of a day holds, also against what is only reserved; what was not used is given back."""
-    reserve = await database.write(lambda c: token_budget.reserve_tokens(c, "2026-02-14", 800, 1000))
-    assert reserve
-    assert not await database.write(lambda c: token_budget.reserve_tokens(c, "2026-02-14", 300, 1000))
-    await database.write(lambda c: token_budget.settle_tokens(c, "2026-02-14", 800, 150))
-    assert await database.read(lambda c: token_budget.tokens_spent(c, "2026-02-14")) == 150
-    assert await database.write(lambda c: token_budget.reserve_tokens(c, "2026-02-14", 300, 1000))
-    assert await database.write(lambda c: token_budget.reserve_tokens(c, "2026-02-15", 1000, 1000)), (
-        "a new day is a new day"
-    )

@@ -1,0 +1,50 @@
+"""No call of a model goes past the ledger: outside of it, nothing opens a provider's stream or asks its router."""
+
+import ast
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import kenobot
+
+ROOT = Path(kenobot.__file__).parent
+OPENS = {"agent/model_router.py"}  # the only module that opens a provider's stream
+ASKS = {"agent/ledger/models.py"}  # the only one that asks a router
+APART = ("testing/", "providers/")  # the contract for authors of providers, and the providers with their HTTP clients
+
+
+def modules() -> Iterator[tuple[str, str]]:
+    """The text of every module of the package, linked folders included, by its path."""
+    for folder, _, files in os.walk(ROOT, followlinks=True):
+        for file in files:
+            path = Path(folder, file)
+            name = path.relative_to(ROOT).as_posix()
+            if path.suffix == ".py" and not name.startswith(APART):
+                yield name, path.read_text("utf-8")
+
+
+def attributes(text: str, *names: str) -> list[str]:
+    """What the attributes of these names are taken of, as it is written."""
+    if not any(f".{name}" in text for name in names):
+        return []
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute) and node.attr in names]
+    return [ast.unparse(node.value).lower() for node in nodes]
+
+
+def test_the_walk_sees_the_whole_package() -> None:
+    """Linked folders too."""
+    found = {name for name, _ in modules()}
+    assert {"cognitive/sleep/cycle.py", "agent/turn/runner.py", "cli/models.py", *OPENS, *ASKS} <= found
+
+
+def test_one_module_opens_a_providers_stream() -> None:
+    """`.stream` elsewhere would be a call that is not counted."""
+    assert {name for name, text in modules() if attributes(text, "stream")} == OPENS
+
+
+def test_one_module_asks_a_router() -> None:
+    """Everything else holds a model that is behind the ledger; a router is called a router wherever it is held."""
+    asking = {name for name, text in modules() if any("router" in each for each in attributes(text, "ask", "_collect"))}
+    assert asking == ASKS
+    holding = {name for name, text in modules() if "ModelRouter(" in text}
+    assert holding == {"app/wiring.py", "cli/models.py"}
