@@ -13,12 +13,13 @@ from importlib import resources
 from kenobot.cognitive.remember.statement_relation import parse_statement
 from kenobot.cognitive.text.fingerprint import is_owner
 from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts
+from kenobot.cognitive.text.relatives import RELATIVES
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
 _LONGEST = 160  # characters of a sentence that is read
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("attribute_statements.toml").read_text("utf-8"))
-_NAMES = {word: row.split()[0] for row in _TABLES["names"]["rows"] for word in row.split()}
+_NAMES = RELATIVES | {word: row.split()[0] for row in _TABLES["names"]["rows"] for word in row.split()}
 _SENTENCE = "(?:{{adverbs}},? )?(?:{}){{now}}{{end}}"
 _SHAPES = tuple(
     (name, lazy.regex(fill_parts(pattern if name == "fixed" else _SENTENCE.format(pattern), _TABLES["parts"])))

@@ -12,6 +12,7 @@ from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, attribute_line, key_of, normalize_subject
 from kenobot.cognitive.text.named_days import day_named
+from kenobot.cognitive.text.relatives import RELATIVES
 from kenobot.cognitive.text.words import detect_language, fold
 from kenobot.core import redaction
 from kenobot.ports.identity import QUOTED_TRUST, Trust
@@ -171,7 +172,9 @@ def _about(
             attributes["due"] = due.isoformat()
     plain = normalize_subject(subject)
     if plain != OWNER_SUBJECT:
-        plain = term_index.subject_by_name(connection, candidate.scope, plain) or plain
+        relation = RELATIVES.get(plain)
+        named = term_index.subject_by_relation(connection, candidate.scope, relation) if relation else None
+        plain = named or term_index.subject_by_name(connection, candidate.scope, plain) or plain
     return plain, attributes
 
 

@@ -16,6 +16,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import supersession_key
+from kenobot.cognitive.text.relatives import told_relatives
 from kenobot.cognitive.text.similarity import similarity, topic_words
 from kenobot.cognitive.text.words import fold
 from kenobot.storage.connection import Connection
@@ -76,6 +77,17 @@ def subjects_by_name(connection: Connection, scope: str, name: str) -> set[str]:
     """Every subject of this scope that is known to go by `name`."""
     ids = _newest(connection, _name(scope, name), _LOADED)
     return {known.subject for known in store.by_ids(connection, ids, (scope,)).values() if known.status == "active"}
+
+
+def subject_by_relation(connection: Connection, scope: str, relation: str) -> str | None:
+    """The subject of this scope whom its owner calls by a relation, such as "sister"; None for none or several."""
+    ids = _newest(connection, _relation(scope, relation), _LOADED)
+    known = [each for each in store.by_ids(connection, ids, (scope,)).values() if each.status == "active"]
+    names = {name for each in known for kin, name in told_relatives(each.text) if kin == relation}
+    if len(names) != 1:
+        return None
+    (first,) = names
+    return max((each.subject for each in known if each.subject.split()[:1] == [first]), key=len, default=first)
 
 
 # ── filing ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -158,6 +170,8 @@ def _marks(record: Record) -> Iterator[int]:
         yield _attribute(record.scope, record.subject, attribute)
         if attribute in _NAMES and record.trust == "owner":
             yield from (_name(record.scope, each) for each in split_names(value))
+    if record.trust == "owner":
+        yield from (_relation(record.scope, kin) for kin, _ in told_relatives(record.text))
 
 
 def split_names(value: object) -> list[str]:
@@ -182,6 +196,10 @@ def _attribute(scope: str, subject: str, attribute: str) -> int:
 
 def _name(scope: str, name: str) -> int:
     return _number(scope, "", "@", fold(" ".join(name.split())))
+
+
+def _relation(scope: str, relation: str) -> int:
+    return _number(scope, "", "of", relation)
 
 
 def _number(*parts: str) -> int:

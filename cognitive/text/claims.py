@@ -40,10 +40,15 @@ _NAMED_OWN = lazy.regex(rf"(?:[A-ZÁÉÍÓÚÑ][\w'’-]* ){{1,3}}(?i:{_THIRD})"
 _BARE_THIRD = lazy.regex(_THIRD)
 _BARE_FIRST = lazy.regex(rf"(?:(?:also|now|currently|really|just) )*{_ENGLISH_FIRST}\b")
 _SUBJECT = lazy.regex(
-    r"(?P<subject>(?:[Tt]he |[Ee]l |[Ll]a )?(?:[Uu]ser|[Oo]wner|[Uu]suari[oa]|[Dd]ueñ[oa])|(?:[Mm]y|[Mm]i) [\w-]+|I|We"
+    r"(?P<subject>(?:[Tt]he |[Ee]l |[Ll]a )?(?:[Uu]ser|[Oo]wner|[Uu]suari[oa]|[Dd]ueñ[oa])|I|We"
     r"|[A-ZÁÉÍÓÚÑ][\w'’-]*(?: [A-ZÁÉÍÓÚÑ][\w'’-]*){0,2})"
     r"(?:'s [\w-]+(?= is\b)| )"
 )
+_OF_MINE = lazy.regex(
+    r"(?P<subject>(?:my|mi)(?: (?!(?:who|that|which|que|and|or|y|o|e)\b)[\w-]+){1,4}?)"
+    rf"(?:'s [\w-]+(?= is\b))?(?= {_THIRD})"
+)
+_BARE_SUBJECT = lazy.regex(rf"(?:my|our|mis?|nuestr[oa]s?)(?: (?!{_THIRD})[\w-]+){{1,3}}")  # of the verb behind "and"
 _BACK = frozenset("it that this there them alli ahi alla eso esto ello".split())
 """Words that point to the claim before."""
 
@@ -135,7 +140,7 @@ def _in_sentence(sentence: str, number: int, lead: str) -> list[Claim]:
     start = 0
     for joint in _JOINT.finditer(core):
         begins = _begins(core[joint.end() :], plain[joint.end() : len(core)], subject)
-        if begins is not None:
+        if begins is not None and not _BARE_SUBJECT.fullmatch(plain, start, joint.start()):
             found.append(_claim(core[start : joint.start()], lead, number, found, subject))
             lead, start = joint[0], joint.end()
     found.append(_claim(core[start:], lead, number, found, subject))
@@ -163,6 +168,9 @@ def _begins(said: str, plain: str, subject: str) -> str | None:
 
 def _subject(sentence: str) -> str:
     """Find the subject of a sentence; "" when it has none that its verb agrees with."""
+    of_mine = _OF_MINE.match(_plain(sentence) or "")
+    if of_mine is not None:
+        return sentence[: of_mine.end("subject")]
     found = _SUBJECT.match(sentence)
     if found is None:
         return ""

@@ -1,15 +1,30 @@
-"""Read which attribute of the speaker a question asks for, where there is only one answer."""
+"""Read which attribute of the speaker, or of somebody else, a question asks for, where there is only one answer."""
+
+import re
+from collections.abc import Mapping
 
 from kenobot.cognitive.text.lexicon import load_tables
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
 _TABLES = load_tables("kenobot.cognitive.recall.question", "asked_attributes.toml")
-_ASKED = {name: lazy.regex(rf"(?<!\w)(?:{'|'.join(patterns)})") for name, patterns in _TABLES.items()}
+_OWN, _OTHERS = (
+    {name: lazy.regex(rf"(?<!\w)(?:{'|'.join(patterns)})") for name, patterns in _TABLES[of_whom].items()}
+    for of_whom in ("own", "others")
+)
 _LONGEST = 200  # characters of a question that is read
 
 
 def asked_attribute(question: str) -> str:
     """Return the name of the speaker's attribute that a question asks for; "" for none."""
+    return _first(_OWN, question)
+
+
+def asked_attribute_of_another(question: str) -> str:
+    """Return the name of the attribute of somebody else that a question asks for; "" for none."""
+    return _first(_OTHERS, question)
+
+
+def _first(asked: Mapping[str, re.Pattern[str]], question: str) -> str:
     plain = fold(question[:_LONGEST]).replace("’", "'")
-    return next((name for name, asks in _ASKED.items() if asks.search(plain)), "")
+    return next((name for name, asks in asked.items() if asks.search(plain)), "")

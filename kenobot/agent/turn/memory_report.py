@@ -4,6 +4,7 @@ Facts are extracted by the rules of the background and admitted before the reply
 them. The report is Markdown with one fact a line; its headings and labels are the contract with the provider.
 """
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,11 +18,13 @@ from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question.asked_attributes import asked_attribute
+from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
+from kenobot.cognitive.recall.question.relations import asked_relationships
 from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import render_memory, search_pack
 from kenobot.cognitive.recall.scoring.score import Score
 from kenobot.cognitive.recall.search.recall import recall
+from kenobot.cognitive.remember.attribute_statements import attribute_name
 from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.heuristic import Message
@@ -169,12 +172,18 @@ class MemoryReporter:
     def _recall(self, query: MemoryQuery, connection: Connection) -> SearchReport:
         """Recall what is about the message itself, the attribute that it asks for first."""
         report = recall(connection, self._index, query)
-        asked = _asked_records(connection, query)
+        own = asked_attribute(query.text)
+        others = "" if own else asked_attribute_of_another(query.text)
+        subjects = (OWNER_SUBJECT,) if own else _named_subjects(query.text, report) if others else ()
+        asked = _records_with_attribute(connection, query, subjects, own or others)
         first = {record.id for record in asked}
         best = max((each.relevance for each in report.memories), default=0.0)
         about = [each for each in report.memories if each.record.id not in first and _is_about(each, report, best)]
         shown = [_as_recalled(record, query) for record in asked]
-        rest = [] if asked else about
+        if others:
+            about = [each for each in about if not _tells(each.record, OWNER_SUBJECT, others)]
+        told_of = {record.subject for record in asked} - {OWNER_SUBJECT}
+        rest = [each for each in about if not asked or each.record.subject in told_of]
         return replace(
             report,
             level="high" if asked else report.level,
@@ -182,16 +191,27 @@ class MemoryReporter:
         )
 
 
-def _asked_records(connection: Connection, query: MemoryQuery) -> list[Record]:
-    """The records that hold the speaker's attribute that the message asks for, newest first."""
-    name = asked_attribute(query.text)
-    scopes = query.scopes if name else ()
+def _named_subjects(question: str, report: SearchReport) -> tuple[str, ...]:
+    """Whom a question names, also as a relation: "my sister" is the subject until her name is known."""
+    kin = (attribute_name("relation", word) for each in asked_relationships(question) for word in each.words)
+    return tuple(subject for subject in dict.fromkeys((*report.subjects, *kin)) if subject != OWNER_SUBJECT)
+
+
+def _records_with_attribute(
+    connection: Connection, query: MemoryQuery, subjects: Sequence[str], attribute: str
+) -> list[Record]:
+    """The live records that hold this attribute of one of the subjects, newest first."""
     found = [
         record
-        for scope in scopes
-        for record in term_index.records_with_attribute(connection, scope, OWNER_SUBJECT, name)
+        for scope in query.scopes
+        for subject in subjects
+        for record in term_index.records_with_attribute(connection, scope, subject, attribute)
     ]
     return sorted(found, key=lambda record: (record.valid_from, record.id), reverse=True)
+
+
+def _tells(record: Record, subject: str, attribute: str) -> bool:
+    return record.subject == subject and attribute in json.loads(record.attributes)
 
 
 def _as_recalled(record: Record, query: MemoryQuery) -> RecalledMemory:

@@ -70,6 +70,25 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("who is the president of France?", ["I don't know that", "-Rome"]),
     ),
     (
+        ("Vivo en Zaragoza", ["Lo recordaré"]),
+        ("Mi hermana Pilar vive en Huesca y trabaja de enfermera", ["«Mi hermana Pilar trabaja de enfermera»"]),
+        ("Pilar se ha mudado a Teruel", ["Sustituye a «Mi hermana Pilar vive en Huesca»"]),
+        ("¿Dónde vive mi hermana?", ["Teruel", "-Zaragoza", "-Huesca"]),
+        ("¿Dónde vive Luis?", ["Eso no lo sé", "-Zaragoza"]),
+        ("Mi hermana se ha mudado a Lugo", ["Sustituye a «Pilar se ha mudado a Teruel»"]),
+        ("¿Dónde vive Pilar?", ["Lugo", "-Teruel"]),
+        ("Mi hermana Eva vive en Jaca", ["Lo recordaré", "-Sustituye"]),
+        ("Mi hermana tiene 34 años", ["Lo recordaré"]),
+        ("¿Cuántos años tiene Pilar?", ["No sé si es esto"]),
+    ),
+    (
+        ("My brother Tom lives in Leeds and is a vet", ["“My brother Tom is a vet”"]),
+        ("My brother moved to York", ["takes the place of “My brother Tom lives in Leeds”"]),
+        ("Where does Tom live?", ["York", "-Leeds"]),
+        ("my brother is 34", ["I'll remember"]),
+        ("How old is Tom?", ["34"]),
+    ),
+    (
         ("我喜欢喝绿茶", ["“我喜欢喝绿茶”"]),
         ("我喜欢喝什么？", ["“我喜欢喝绿茶”"]),
         ("我不喜欢喝绿茶", ["takes the place of “我喜欢喝绿茶”"]),
@@ -92,7 +111,7 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
 )
 
 
-@pytest.mark.parametrize("talk", TALKS, ids=["es", "en", "scripts", "requests"])
+@pytest.mark.parametrize("talk", TALKS, ids=["es", "en", "family-es", "family-en", "scripts", "requests"])
 async def test_the_answer_tells_what_memory_took_and_holds(
     tmp_path: Path, talk: Sequence[tuple[str, Sequence[str]]]
 ) -> None:
