@@ -30,10 +30,10 @@ _MESSAGES, _WARM = 60, 8
 STAGES = (
     ("the update reaches the bot: long poll, HTTP, parsing", "said", "message:in"),
     ("it is stored", "message:in", "thinking:start"),
-    ("its prompt is built and sent: recall, HTTP", "thinking:start", "asked"),
+    ("its prompt is built and sent: recall, SDK, HTTP", "thinking:start", "asked"),
     ("the stand-in's own time", "asked", "answered"),
     ("the reply is read, checked and committed", "answered", "message:out"),
-    ("it is sent: HTTP", "message:out", "sent"),
+    ("it is sent: SDK, HTTP", "message:out", "sent"),
 )
 
 

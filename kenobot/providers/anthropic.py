@@ -1,4 +1,4 @@
-"""Stream replies from Anthropic's Messages API."""
+"""Stream replies from Anthropic's Messages API through the official SDK."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -6,21 +6,31 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import BaseModel, Field, SecretStr
 
-from kenobot.core.network import HttpAddress
+from kenobot.core.network import HttpAddress, building_client
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, RemoteError, TruncatedReply
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.provider import Block, Content, Delta, Image, Message, Request, ToolCall, ToolResult, ToolSpec, Usage
-from kenobot.providers.messages_api import ApiError, Event, EventStream, MessagesApi, json_field, json_text
 from kenobot.providers.pictures import load_pictures, without_pictures
-from kenobot.providers.service import STATUS_OF, ServiceErrors, check_key, retry_after, well_formed
+from kenobot.providers.service import (
+    STATUS_OF,
+    ServiceErrors,
+    StrangeAnswer,
+    check_key,
+    check_stream,
+    only_to,
+    retry_after,
+    well_formed,
+)
 from kenobot.providers.tool_calls import CallCollector, call_numbers
 
-_Param = dict[str, Any]
+if TYPE_CHECKING:
+    from anthropic import APIStatusError, AsyncAnthropic, AsyncStream
+    from anthropic.types import MessageParam, RawMessageStreamEvent, TextBlockParam, ToolParam
 
 MOST_BREAKPOINTS = 4  # of the prompt cache in one request, says the API
 
@@ -52,8 +62,8 @@ class AnthropicProvider:
 
     name = "anthropic"
 
-    def __init__(self, api: MessagesApi, settings: AnthropicSettings, clock: Clock, home: Path) -> None:
-        self._api = api
+    def __init__(self, client: "AsyncAnthropic", settings: AnthropicSettings, clock: Clock, home: Path) -> None:
+        self._client = client
         self._settings = settings
         self._clock = clock
         self._home = home
@@ -84,7 +94,7 @@ class AnthropicProvider:
                 if delta := end.take(event):
                     yield delta
         finally:
-            await events.aclose()
+            await events.close()
         if end.stop_reason is None:
             raise TruncatedReply("The answer from Anthropic broke off before its end.")
         for call in end.calls.finish_all():
@@ -95,43 +105,51 @@ class AnthropicProvider:
         """List the models that the key may use, the newest first. Raises RemoteError."""
         try:
             async with asyncio.timeout(self._settings.total_seconds):
-                return tuple(await self._api.models())
+                page = await self._client.models.list(limit=100)
         except Exception as error:
             raise self._translated(error) from None
+        return tuple(model.id for model in page.data)
 
     async def aclose(self) -> None:
         """Close the connections. The provider cannot be used after this."""
-        await self._api.aclose()
+        await self._client.close()
 
-    async def _open(self, request: Request) -> EventStream:
+    async def _open(self, request: Request) -> "AsyncStream[RawMessageStreamEvent]":
+        from anthropic import omit
+
         system, messages = request_payload(request, await load_pictures(self._home, request))
-        body: dict[str, object] = {
-            "model": self._settings.model,
-            "max_tokens": request.max_tokens,
-            "messages": messages,
-        }
-        if system:
-            body["system"] = system
-        if request.tools:
-            body["tools"] = [_tool(spec) for spec in request.tools]
-        if self._settings.effort:
-            body["output_config"] = {"effort": self._settings.effort}
-        return await self._api.open(body)
+        events = await self._client.messages.create(
+            model=self._settings.model,
+            max_tokens=request.max_tokens,
+            system=system or omit,
+            messages=messages,
+            tools=[_tool(spec) for spec in request.tools] or omit,
+            output_config={"effort": self._settings.effort} if self._settings.effort else omit,
+            stream=True,
+        )
+        try:
+            check_stream(events.response.headers)
+        except StrangeAnswer:
+            await events.close()
+            raise
+        return events
 
     def _translated(self, error: Exception) -> RemoteError:
+        from anthropic import APIStatusError
+
         if isinstance(error, RemoteError):
             return error
-        if isinstance(error, ApiError):
+        if isinstance(error, APIStatusError):
             return self._of_status(error)
         return self._errors.of_connection(error, self._settings.total_seconds)
 
-    def _of_status(self, error: ApiError) -> RemoteError:
+    def _of_status(self, error: "APIStatusError") -> RemoteError:
         # An error inside a stream arrives under status 200, with the API's own name for it.
-        status = error.status if error.status >= 400 else STATUS_OF.get(error.kind, 500)
-        if error.kind == "overloaded_error":
+        status = error.status_code if error.status_code >= 400 else STATUS_OF.get(str(error.type), 500)
+        if error.type == "overloaded_error":
             status = 529
-        wait = retry_after(error.headers, self._clock) if error.status >= 400 else None
-        return self._errors.of_status(status, error.kind, wait, error.said)
+        wait = retry_after(error.response.headers, self._clock) if error.status_code >= 400 else None
+        return self._errors.of_status(status, error.type, wait, error.body)
 
 
 @dataclass(slots=True)
@@ -143,41 +161,36 @@ class _End:
     usage: Usage = field(default_factory=Usage)
     model: str = ""
 
-    def take(self, event: Event) -> Delta | None:
+    def take(self, event: "RawMessageStreamEvent") -> Delta | None:
         """Add the figures of `event` and return its text or the call that it completes, if it has any."""
-        number = _number(event)
-        match event.get("type"), json_field(event, "delta", "type"):
-            case "content_block_delta", "text_delta":
-                text = json_text(event, "delta", "text")
-                return Delta(text=text) if text else None
-            case "content_block_delta", "input_json_delta":
-                self.calls.add(number, json_text(event, "delta", "partial_json"))
-            case "content_block_start", _ if json_field(event, "content_block", "type") == "tool_use":
-                id, name = json_text(event, "content_block", "id"), json_text(event, "content_block", "name")
-                self.calls.begin(number, id, name)
-            case "content_block_stop", _:
-                call = self.calls.finish(number)
-                return Delta(call=call) if call else None
-            case "message_start", _:
-                self.model = json_text(event, "message", "model")
-                self._count(json_field(event, "message", "usage"))
-            case "message_delta", _:
-                self.stop_reason = json_text(event, "delta", "stop_reason") or self.stop_reason
-                self._count(event.get("usage"))
+        if event.type == "content_block_delta":
+            if event.delta.type == "text_delta":
+                return Delta(text=event.delta.text) if event.delta.text else None
+            if event.delta.type == "input_json_delta":
+                self.calls.add(event.index, event.delta.partial_json)
+        elif event.type == "content_block_start":
+            if event.content_block.type == "tool_use":
+                self.calls.begin(event.index, event.content_block.id, event.content_block.name)
+        elif event.type == "content_block_stop":
+            call = self.calls.finish(event.index)
+            return Delta(call=call) if call else None
+        elif event.type == "message_start":
+            self.model = event.message.model
+            self._count(event.message.usage)
+        elif event.type == "message_delta":
+            self.stop_reason = event.delta.stop_reason or self.stop_reason
+            self._count(event.usage)
         return None
 
     def _count(self, usage: object) -> None:
         # Figures are cumulative, and the last event leaves out those that have not changed.
-        figures = {ours: json_field(usage, theirs) for ours, theirs in _FIGURES.items()}
+        figures = {ours: getattr(usage, theirs, None) for ours, theirs in _FIGURES.items()}
         self.usage = replace(self.usage, **{name: value for name, value in figures.items() if isinstance(value, int)})
 
 
-def _number(event: Event) -> int:
-    number = event.get("index")
-    return number if isinstance(number, int) else 0
-
-
-def request_payload(request: Request, pictures: Mapping[str, str] | None = None) -> tuple[list[_Param], list[_Param]]:
+def request_payload(
+    request: Request, pictures: Mapping[str, str] | None = None
+) -> "tuple[list[TextBlockParam], list[MessageParam]]":
     """Compose the system blocks and messages in the API's form. pictures: in base64, by digest; of others a note.
 
     Blank blocks are left out and neighbours of one role merged. Of the cache marks the last four count.
@@ -194,7 +207,8 @@ def request_payload(request: Request, pictures: Mapping[str, str] | None = None)
     rest = iter(params)
     system_params = list(islice(rest, len(system)))
     turns = [(role, len(list(contents))) for role, contents in groupby(written, itemgetter(0))]
-    return system_params, [{"role": role, "content": list(islice(rest, count))} for role, count in turns]
+    messages = [{"role": role, "content": list(islice(rest, count))} for role, count in turns]
+    return cast("list[TextBlockParam]", system_params), cast("list[MessageParam]", messages)
 
 
 def _contents(message: Message) -> list[Content]:
@@ -203,7 +217,7 @@ def _contents(message: Message) -> list[Content]:
     return sorted(solid, key=lambda each: not isinstance(each, ToolResult))
 
 
-def _param(content: Content, ids: Mapping[str, str], pictures: Mapping[str, str]) -> _Param:
+def _param(content: Content, ids: Mapping[str, str], pictures: Mapping[str, str]) -> dict[str, Any]:
     match content:
         case Block():
             return {"type": "text", "text": well_formed(content.text)}
@@ -217,8 +231,9 @@ def _param(content: Content, ids: Mapping[str, str], pictures: Mapping[str, str]
             return {**result, "is_error": True} if content.failed else result
 
 
-def _tool(spec: ToolSpec) -> _Param:
-    return {"name": spec.name, "description": spec.description, "input_schema": spec.schema}
+def _tool(spec: ToolSpec) -> "ToolParam":
+    schema = cast("dict[str, object]", spec.schema)
+    return {"name": spec.name, "description": spec.description, "input_schema": schema}
 
 
 def _solid(blocks: Sequence[Block]) -> list[Block]:
@@ -230,10 +245,18 @@ def build(settings: AnthropicSettings, surroundings: PluginContext) -> Anthropic
     key = check_key(settings.api_key.get_secret_value(), "Anthropic")
     if not key:
         raise ConfigError("There is no Anthropic API key: run `kenobot setup` or set ANTHROPIC_API_KEY.")
-    api = MessagesApi(
-        settings.base_url, key, connect_seconds=settings.connect_seconds, idle_seconds=settings.idle_seconds
-    )
-    return AnthropicProvider(api, settings, surroundings.clock, surroundings.home)
+    from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout
+
+    from kenobot.providers.bounded import bound_answer
+
+    timeout = Timeout(settings.idle_seconds, connect=settings.connect_seconds)
+    with building_client():
+        http = DefaultAsyncHttpxClient(timeout=timeout, headers={"accept-encoding": "identity"})
+        client = AsyncAnthropic(
+            api_key=key, base_url=settings.base_url, timeout=timeout, max_retries=0, http_client=http
+        )
+    http.event_hooks = {"request": [only_to(client.base_url)], "response": [bound_answer]}
+    return AnthropicProvider(client, settings, surroundings.clock, surroundings.home)
 
 
 plugin = Plugin(settings=AnthropicSettings, build=build)

@@ -12,7 +12,6 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
 
 if TYPE_CHECKING:
-    import httpx
     import httpx2
 
 _KEY_REFUSED = "{service} refused the API key: check it with `kenobot setup`."
@@ -179,11 +178,11 @@ def check_stream(headers: Mapping[str, str]) -> None:
         raise StrangeAnswer("something else")
 
 
-def only_to(home: "httpx.URL | httpx2.URL") -> "Callable[[httpx.Request | httpx2.Request], Awaitable[None]]":
+def only_to(home: "httpx2.URL") -> "Callable[[httpx2.Request], Awaitable[None]]":
     """Return a hook that refuses redirects to another server: the conversation and the key go to `home` alone."""
     allowed = {(scheme, home.host, home.port) for scheme in (home.scheme, "https")}
 
-    async def check(request: "httpx.Request | httpx2.Request") -> None:
+    async def check(request: "httpx2.Request") -> None:
         if (request.url.scheme, request.url.host, request.url.port) not in allowed:
             raise RedirectedAway
 

@@ -39,7 +39,7 @@ class TestScripted(ProviderContract):
 
 
 class TestAnthropic(ProviderContract):
-    """The adapter of Anthropic's Messages API, against the stand-in."""
+    """The SDK's adapter, against the stand-in."""
 
     @pytest.fixture
     async def server(self) -> AsyncIterator[StandIn]:
