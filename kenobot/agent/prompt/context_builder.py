@@ -236,6 +236,10 @@ class ContextBuilder:
         """Return whether there may be messages that are searched for."""
         return self.memory.searches(self._limits.recall_mode, omitted=1)
 
+    def searches_for(self, text: str) -> bool:
+        """Return whether a message is searched for whatever its prompt shows."""
+        return self.memory.searches(self._limits.recall_mode, omitted=0, text=text)
+
     def build(
         self, connection: Connection, request: PromptRequest, marks: Mapping[int, float] = NO_MARKS
     ) -> PromptContext:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -38,10 +38,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class PromptService:
-    """Plan a prompt, ask the embedder and the reranker where its plan has a search, then build it.
+    """Embed a message where it is searched for, have what is found reranked, then build its prompt.
 
-    The database's readers wait for no model. Building works the plan out again in its own snapshot, so a prompt never
-    mixes two.
+    The database's readers wait for no model: where only a plan tells whether there is a search, or for what, the prompt
+    is planned first. Building works the plan out again in its own snapshot, so a prompt never mixes two.
     """
 
     database: Database
@@ -54,22 +54,29 @@ class PromptService:
     async def build(self, pending: PendingMessage, principal: Principal, *, reduced: bool = False) -> PromptContext:
         """The prompt for a message. reduced: make it much smaller than usual."""
         request = PromptRequest(pending, principal, self.clock.now(), reduced)
-        marks = NO_MARKS
-        if self._may_wait(pending.inbound.text):
-            plan = await self._read(pending.session, partial(self.builder.plan, request=request))
-            if plan.query is not None:
-                marks = await self._ask_models(plan.query)
-        return await self._read(pending.session, partial(self.builder.build, request=request, marks=marks))
+        text, build = pending.inbound.text, partial(self.builder.build, request=request)
+        if not self._may_wait(text):
+            return await self._read(pending.session, build)
+        if self.reranker is None and self.builder.searches_for(text):  # what is searched for needs no plan
+            await self._embed(text)
+            return await self._read(pending.session, build, lambda: self._embed(text))
+        plan = await self._read(pending.session, partial(self.builder.plan, request=request))
+        marks = NO_MARKS if plan.query is None else await self._ask_models(plan.query)
+        return await self._read(pending.session, partial(build, marks=marks))
 
     def _may_wait(self, text: str) -> bool:
         """Return whether a search for `text` may need a model."""
         models = self.embedding.ready or self.reranker is not None
         return models and self.builder.may_search and recall_need(text) != "no_recall"
 
+    async def _embed(self, text: str) -> None:
+        """Embed a query, with what is just being embedded."""
+        with self.database.pacer.waited_for():
+            await self.embedding.embed_query(text)
+
     async def _ask_models(self, query: MemoryQuery) -> Mapping[int, float]:
         """Embed the query, and have what it finds marked by the reranker, if there is one."""
-        with self.database.pacer.waited_for():  # for what is just being embedded
-            await self.embedding.embed_query(query.text)
+        await self._embed(query.text)
         if self.reranker is None:
             return NO_MARKS
         pack = await self.database.read(partial(self.builder.memory.search, query=query))
@@ -81,8 +88,13 @@ class PromptService:
         if edited is None or await self.database.read(lambda _: edited()):
             await self.mirror.sync_in(session)
 
-    async def _read(self, session: str, work: Callable[[Connection], T]) -> T:
-        """Read memory as it is now: files that a person edited are synced in first."""
+    async def _read(
+        self,
+        session: str,
+        work: Callable[[Connection], T],
+        after_edits: Callable[[], Awaitable[None]] | None = None,
+    ) -> T:
+        """Read memory as it is now: files that a person edited are synced in first, and `after_edits` is done then."""
         edited = self.mirror.has_changes(session)
 
         def read(connection: Connection) -> T | None:
@@ -91,6 +103,8 @@ class PromptService:
         result = await self.database.read(read) if edited is not None else None
         if result is None:
             await self.mirror.sync_in(session)
+            if after_edits is not None:
+                await after_edits()
             result = await self.database.read(work)
         return result
 

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
 
+from kenobot.agent.prompt.context_builder import ContextBuilder, PromptPlan, PromptRequest
 from kenobot.app.embedder_choice import auto_embedders
 from kenobot.app.machine import this_machine
 from kenobot.cognitive.recall.prompt.usage import explain_turn
@@ -164,3 +165,32 @@ async def test_the_model_that_ships_finds_in_both_languages(tmp_path: Path) -> N
         for number, (note, question) in enumerate(notes.items()):
             await scene.say(question, chat=str(number + 10), user="1")
             assert note in remembered(scene.requests[-1]), question
+
+
+async def test_a_question_is_planned_once_and_an_edit_just_before_it_is_found_by_meaning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question is searched for in any case, so no plan is made to find that out; an edited note is embedded first."""
+    plans: list[PromptRequest] = []
+    plan = ContextBuilder.plan
+
+    def counted(self: ContextBuilder, connection: Connection, request: PromptRequest) -> PromptPlan:
+        plans.append(request)
+        return plan(self, connection, request)
+
+    replies = ["Apuntado. <memory>El fontanero se llama Ramón</memory>", "ok", "ok"]
+    async with Scene(tmp_path, replies, environ=SELECTIVE, embedder=WordEmbedder(SAME)) as scene:
+        await scene.say("mi fontanero se llama Ramón")
+        _later(scene)
+        await _crowded(scene)
+        await scene.app.embedding.wait_idle()
+        await scene.app.memory_files.wait_caught_up()
+        files = scene.home.memory.rglob("*.md")
+        file = next(each for each in files if "El fontanero se llama Ramón" in each.read_text("utf-8"))
+        file.write_text(file.read_text("utf-8").replace("Ramón", "Anselmo"), "utf-8")
+        monkeypatch.setattr(ContextBuilder, "plan", counted)
+        await scene.say("plumber called?", chat="2", user="1")
+        assert "Anselmo" in remembered(scene.requests[-1])
+        plans.clear()
+        await scene.say("plumber called?", chat="2", user="1")
+        assert len(plans) == 1
