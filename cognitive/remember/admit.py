@@ -238,23 +238,24 @@ def _create(connection: Connection, made: RecordDraft, found: Comparison, occasi
     confidence = contested_confidence(made.confidence, found.conflicts, policy.admit)
     action = _default_action(made)
     verdict, rationale = check_action(action, made.confidence, made.importance, policy.admit)
-    record = insert_draft(connection, made, occasion, confidence)
-    decision = _outcome(found, record)
+    stored = insert_draft(connection, made, occasion, confidence)
+    decision = _outcome(found, stored.id)
     tier = tier_of_confidence(confidence, policy.admit)
     ruling: dict[str, Json] = {"action": action, "policy": f"{verdict}: {rationale}", "tier": tier}
     if is_worth_artifact(made.form, made.category, confidence, made.trust, policy.files):
         ruling["also"] = "create_artifact"
     event = _event(connection, occasion, decision, ruling)
-    records.set_changed_event(connection, record, made.scope, event)
+    records.set_changed_event(connection, stored.id, made.scope, event)
+    stored = stored._replace(changed_event=event)
     act = occasion.change_context(decision.reason, event)
     if found.later is not None:  # it is remembered as having been so until then
-        stored, later = records.require(connection, record, made.scope), found.later
+        later = found.later
         end_record(connection, stored, "superseded", act, by=later.id, valid_to=later.valid_from)
         return decision
     for dispute in found.conflicts:
-        apply_conflict(connection, dispute, record, act, policy)
+        apply_conflict(connection, dispute, stored.id, act, policy)
     if made.form in FACT_FORMS:
-        _link(connection, records.require(connection, record, made.scope), found, act, policy)
+        _link(connection, stored, found, act, policy)
     return decision
 
 

@@ -9,6 +9,7 @@ from kenobot.cognitive.remember import attribute_statements
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.classify import FactKind, importance, kind_of, tier_of_confidence
 from kenobot.cognitive.store import records, term_index
+from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, attribute_line, key_of, normalize_subject
 from kenobot.cognitive.text.named_days import day_named
@@ -107,8 +108,8 @@ def make_draft(connection: Connection, candidate: Candidate, text: str, occasion
     )
 
 
-def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitContext, confidence: float) -> int:
-    """Insert the record of a draft, of which `confidence` is believed; returns its id. `changed` is still to be set."""
+def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitContext, confidence: float) -> Record:
+    """Insert the record of a draft, of which `confidence` is believed. Its `changed_event` is still to be set."""
     now = records.stamp(occasion.at)
     standing = lifecycle.initial_state(made.source, made.trust, confidence, occasion.policy.value)
     row: dict[str, str | int | float | None] = {name: getattr(made, name) for name in _DRAFTED_COLUMNS}
@@ -130,8 +131,8 @@ def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitConte
         "source_messages": json.dumps(made.evidence),
         "changed_event": 0,
     }
-    record = records.insert_record(connection, row)
-    term_index.index_record(connection, record, made.scope)
+    record = records.require(connection, records.insert_record(connection, row), made.scope)
+    term_index.index_new(connection, record)
     return record
 
 

@@ -95,7 +95,7 @@ def parse_statement(text: str) -> Statement:
     return _statement(text[:_LONGEST])
 
 
-@lru_cache(256)
+@lru_cache(1024)
 def _statement(text: str) -> Statement:
     tokens = _tokens(text)
     folded = [fold(token) for token in tokens]

@@ -97,10 +97,16 @@ def index_record(connection: Connection, record: int, scope: str) -> None:
     """File a record under what it says now; one that is not live is taken out."""
     connection.execute("DELETE FROM term_index WHERE record_id = ?", (record,))
     known = store.get(connection, record, (scope,))
-    if known is not None and known.status == "active" and known.form in _FILED:
+    if known is not None:
+        index_new(connection, known)
+
+
+def index_new(connection: Connection, record: Record) -> None:
+    """File a record that is filed nowhere yet; one that is not live is left out."""
+    if record.status == "active" and record.form in _FILED:
         connection.executemany(
             "INSERT OR IGNORE INTO term_index (term, record_id) VALUES (?, ?)",
-            [(mark, record) for mark in sorted(set(_marks(known)))],
+            [(mark, record.id) for mark in sorted(set(_marks(record)))],
         )
 
 

@@ -72,7 +72,7 @@ def topic_words(text: str) -> tuple[tuple[str, ...], ...]:
     return _topic(text[:_LONGEST]).words
 
 
-@lru_cache(256)
+@lru_cache(1024)  # what is new is compared with the same texts again
 def _topic(text: str) -> _Topic:
     found: dict[tuple[str, ...], None] = {}
     for word in words(text):

@@ -217,12 +217,17 @@ def write(root: Path, files: Sequence[PendingFile]) -> dict[str, FileStamp | OSE
     """
     done: dict[str, FileStamp | OSError | None] = {}
     touched: set[Path] = set()
+    ready: set[Path] = set()
     for file in files:
         target = root / file.path
+        folder = target.parent
         try:
-            made = _make_folder(root, target.parent)
+            if folder not in ready:
+                touched |= _make_folder(root, folder)
+                ready.add(folder)
             stamp = _write_one(target, file)
-            touched |= made if stamp is None or file.appends else {*made, target.parent}
+            if stamp is not None and not file.appends:
+                touched.add(folder)
             done[file.path] = stamp
         except OSError as error:
             done[file.path] = error
@@ -244,21 +249,24 @@ def write_if(target: Path, text: str, is_unchanged: Callable[[], bool], mode: in
     """Put a text in the place of a file unless somebody has changed that meanwhile: then None. Raises OSError."""
     temporary = target.with_name(f".kenobot-{secrets.token_hex(8)}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    replaced = False
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(text.encode("utf-8"))
             file.flush()
-            os.fchmod(file.fileno(), mode)
-            _look_older(file.fileno())
-            os.fsync(file.fileno())
-            stamp = FileStamp.of(os.fstat(file.fileno()))
+            os.fchmod(descriptor, mode)
+            _look_older(descriptor)
+            os.fsync(descriptor)
+            stamp = FileStamp.of(os.fstat(descriptor))
         if not is_unchanged():
             return None
         temporary.replace(target)
+        replaced = True
         return stamp
     finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        if not replaced:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
 
 
 def _append_if(target: Path, text: bytes, expected: FileStamp | None) -> FileStamp | None:

@@ -41,10 +41,14 @@ class IndexState:
         return not at_first if self.seen[0] > self.newest[0] else self.seen[0] == 0 or self.same
 
     @property
+    def continues(self) -> bool:
+        """Return whether the index has begun to read this database."""
+        return self.begun and self.belongs(at_first=False)
+
+    @property
     def current(self) -> bool:
         """Return whether the index belongs to this database and has read all of it."""
-        seen_all = self.newest[0] <= self.seen[0] and self.newest[1] <= self.seen[1]
-        return self.begun and seen_all and self.belongs(at_first=False)
+        return self.continues and self.newest[0] <= self.seen[0] and self.newest[1] <= self.seen[1]
 
 
 def index_state(index: Connection, truth: Connection) -> IndexState:
@@ -120,8 +124,14 @@ def lower_gap(index: Connection, gap: Gap, high: int) -> None:
 
 
 def touched(truth: Connection, low: int, high: int) -> tuple[list[int], list[int]]:
-    """The records that events above `low` up to `high` speak of, and the messages that a purge erased."""
+    """The records that events above `low` up to `high` may have changed the words of, and the messages that a purge
+    erased.
+
+    Use and silence move a record through its lifecycle, which changes no word.
+    """
     rows = truth.execute(  # by the numbers of events, not by an index of all there ever were, hence the plus
-        "SELECT DISTINCT +record_id FROM event WHERE id > ? AND id <= ? AND +record_id IS NOT NULL", (low, high)
+        "SELECT DISTINCT +record_id FROM event WHERE id > ? AND id <= ? AND +record_id IS NOT NULL "
+        "AND (+type != 'lifecycle' OR json_type(data, '$.was') IS NULL OR json_type(data, '$.was.status') IS NOT NULL)",
+        (low, high),
     )
     return [row[0] for row in rows], events.purged_messages(truth, low, high)

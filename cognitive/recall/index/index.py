@@ -73,12 +73,15 @@ class SideIndex:
         Never raises for a damaged index or a full disk: then it is made anew, or lags behind for a while.
         """
         with unbroken(), self._lock, self._forgiving():
-            if self._writing is not None and not self._sick and index_state(self._writing, truth).current:
-                return
-            index = self._writer(truth)
-            if not index_state(index, truth).current:
-                with _transaction(index):
-                    _index_new(index, truth)
+            if self._writing is not None and not self._sick:
+                state = index_state(self._writing, truth)
+                if state.current:
+                    return
+                index = self._writing if state.continues else self._writer(truth)
+            else:
+                index = self._writer(truth)
+            with _transaction(index):
+                _index_new(index, truth)
 
     def backlog_size(self, truth: Connection) -> int:
         """About how many rows `index_backlog` has still to read."""
@@ -297,6 +300,8 @@ def _backlog_size(index: Connection) -> int:
 def _index_new(index: Connection, truth: Connection) -> None:
     """Index the newest of what came since; the rest becomes a gap."""
     state = index_state(index, truth)
+    if state.current:
+        return
     (event, message), (last_event, last_message) = state.seen, state.newest
     records, messages = backlog_rows.touched(truth, max(event, last_event - _AT_ONCE), last_event)
     messages += range(max(message, last_message - _AT_ONCE) + 1, last_message + 1)

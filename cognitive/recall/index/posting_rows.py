@@ -149,7 +149,7 @@ def write_documents(
     wanted = {document.id: document for entry in entries for document in entry.documents}
     wanted |= {document.id: document for _, document in turns if document is not None}
     stored = _stored(connection, [entry.record for entry in entries], [number for number, _ in turns])
-    known = {partition.id: partition for partition in all_partitions(connection)}
+    known = {partition.id: partition for partition in all_partitions(connection)} if stored else {}
     same = {
         number
         for number, (partition, terms) in stored.items()
@@ -158,10 +158,13 @@ def write_documents(
         and (known[partition].scope, known[partition].kind) == (document.scope, document.kind)
     }
     gone = {number: row for number, row in stored.items() if number not in same}
-    _remove(connection, gone)
-    outdated = json.dumps([number // IDS_PER_SOURCE for number in gone if number % IDS_PER_SOURCE == TURN_OFFSET])
-    connection.execute(f"DELETE FROM turn_embedding WHERE message {AMONG}", (outdated,))
+    if gone:
+        _remove(connection, gone)
+        outdated = json.dumps([number // IDS_PER_SOURCE for number in gone if number % IDS_PER_SOURCE == TURN_OFFSET])
+        connection.execute(f"DELETE FROM turn_embedding WHERE message {AMONG}", (outdated,))
     _add(connection, [wanted[number] for number in sorted(wanted.keys() - same)])
+    if not entries:  # as after most turns
+        return
     ids = json.dumps([entry.record for entry in entries])
     for table in ("name", "told"):
         connection.execute(f"DELETE FROM {table} WHERE record {AMONG}", (ids,))
