@@ -79,6 +79,7 @@ class RecallPolicy:
     max_excerpts: int = 10
     excerpt_tokens: int = 96  # of each
     limit: int = 12  # memories and excerpts
+    fusion_offset: int = 5  # places before the first, where several searches are put into one order
     memory_falloff: float = 1.2  # exponent of a place among memories: how fast an answer there becomes unlikely
     turn_falloff: float = 0.8  # the same among turns
     budget: int = 1200  # tokens

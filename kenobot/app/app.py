@@ -13,10 +13,11 @@ from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
 from kenobot.agent.commands.command import CommandContext
 from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.agent.experts.build import build_query_expander, build_reranker
 from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.agent.prompt.context_builder import ContextBuilder
-from kenobot.agent.prompt.prompt_service import PromptService, build_reranker
+from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.turn.runner import TurnRunner, TurnServices
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.wiring import (
@@ -24,7 +25,6 @@ from kenobot.app.wiring import (
     build_models,
     prompt_limits,
     reply_language,
-    reranking_model,
     sleep_policy,
     turn_policy,
 )
@@ -157,14 +157,17 @@ class App:
         database, clock, zone, language = self.database, self.clock, self._zone, reply_language(settings)
         identity, index = Identity(home.identity), self.index
         builder = ContextBuilder(identity, zone, prompt_limits(settings), index)
-        reranker = build_reranker(settings, reranking_model(settings, self._background_model, self.ledger), clock)
+        asked = (settings, self._background_model, self.ledger, clock)
+        reranker, expander = build_reranker(*asked), build_query_expander(*asked)
         services = TurnServices(
             database=database,
             bus=self.bus,
             clock=clock,
             zone=zone,
             access=self._access,
-            prompt_service=PromptService(database, builder, self.memory_files, clock, self.embedding, reranker),
+            prompt_service=PromptService(
+                database, builder, self.memory_files, clock, self.embedding, reranker, expander
+            ),
             embedding=self.embedding,
             mirror=self.memory_files,
             model=self._model,

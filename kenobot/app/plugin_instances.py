@@ -32,7 +32,7 @@ class PluginInstances:
 
     access_lists: by channel, who may talk there.
     fallbacks: the providers to ask when `provider` does not answer, in this order.
-    extraction_provider: the provider of the background work, if another.
+    cheap_provider: the provider of the background work, if another.
     previous_embedders: finds the embedders of vectors made before.
     bus: the bus that plugins subscribed to; None: none did.
     """
@@ -42,7 +42,7 @@ class PluginInstances:
     access_lists: Mapping[str, Roster]
     processors: Sequence[PostProcessor]
     fallbacks: Sequence[Provider] = ()
-    extraction_provider: Provider | None = None
+    cheap_provider: Provider | None = None
     embedder: Embedder | None = None
     previous_embedders: PreviousEmbedders | None = None
     observers: Sequence[object] = ()
@@ -55,7 +55,7 @@ class PluginInstances:
     @property
     def closable(self) -> tuple[object, ...]:
         """The parts to close when the bot stops."""
-        return (*self.providers, self.extraction_provider, *self.observers)
+        return (*self.providers, self.cheap_provider, *self.observers)
 
 
 def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iterable[str]) -> PluginInstances:
@@ -84,9 +84,9 @@ def load_providers(
     provider: Provider = loaded.build_plugin("kenobot.providers", loaded.settings.provider.name, surroundings)
     written = loaded.settings.provider.fallbacks
     fallbacks = [_fallback(loaded, "provider.fallbacks", each, surroundings) for each in written]
-    named = loaded.settings.extraction.model
-    reader = _fallback(loaded, "extraction.model", named, surroundings) if named else None
-    return PluginInstances(provider, {}, {}, (), fallbacks, reader)
+    named = loaded.settings.models.cheap
+    cheap = _fallback(loaded, "models.cheap", named, surroundings) if named else None
+    return PluginInstances(provider, {}, {}, (), fallbacks, cheap)
 
 
 def _channels(

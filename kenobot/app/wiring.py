@@ -7,11 +7,9 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent.ledger.ledger import Ledger
 from kenobot.agent.ledger.limits import Limit, Period
-from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.ledger.prices import PICODOLLARS, Price, PriceList
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.agent.prompt.context_builder import PromptLimits
-from kenobot.agent.prompt.prompt_service import RERANKING
 from kenobot.agent.turn.state_machine import TurnPolicy
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.cognitive.policy import DEFAULT, Policy
@@ -37,7 +35,7 @@ def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> 
         routes = [ProviderRoute(provider, CircuitBreaker(clock, failures, seconds)) for provider in providers]
         return ModelRouter(routes, settings.loop.turn_seconds, clock, settings.provider.answer_chars)
 
-    model, own = route(*plugins.providers), plugins.extraction_provider
+    model, own = route(*plugins.providers), plugins.cheap_provider
     if getattr(own or plugins.provider, "rule_based", False):
         return model, None
     return model, model if own is None else route(own)
@@ -65,12 +63,6 @@ def _limits(budget: PurposeBudget, purpose: str = "") -> Iterator[Limit]:
             yield Limit(period, "usd", round(dollars * PICODOLLARS), purpose, announced=True)
         if tokens:
             yield Limit(period, "tokens", tokens, purpose, announced=True)
-
-
-def reranking_model(settings: Settings, model: ModelRouter | None, ledger: Ledger) -> BudgetedModel | None:
-    """Put the model of the reranker behind the ledger; None where there is none."""
-    limits = (Limit("day", "tokens", settings.memory.rerank_daily_tokens, RERANKING),)
-    return None if model is None else BudgetedModel(model, ledger, RERANKING, limits)
 
 
 def sleep_policy(settings: SleepSettings) -> Policy:

@@ -18,10 +18,11 @@ from kenobot.evals.recall import chat, datasets, lifecycle
 from kenobot.evals.recall import run as recall
 from kenobot.evals.recall.counting_reranker import CountingReranker, open_reranker
 from kenobot.evals.recall.eval_home import BUDGET, EvalOptions
-from kenobot.evals.recall.metrics import DEPTHS
+from kenobot.evals.recall.metrics import DEPTHS, MeanScores
 from kenobot.evals.recall.run import QuestionResult, RecallReport
 
 _BAR = 24  # characters
+_FURTHER = {"recall": "with further queries", recall.ONE_QUERY: "the same questions, one query"}
 _NAMES = {"recall": "recall", "bm25": "BM25 alone", "dense": "vectors alone"}
 T = TypeVar("T")
 
@@ -60,9 +61,8 @@ def table(report: RecallReport) -> str:
         for kind, figures in report.scores(method).items():
             if not figures.questions or (method != "recall" and kind != "all"):
                 continue
-            values = [*figures.recall.values(), figures.hit[10], figures.ndcg, figures.mrr]
-            cells = " | ".join(f"{100 * value:.1f}" for value in values)
-            lines.append(f"| {name}{'' if kind == 'all' else f': {kind}'} | {figures.questions} | {cells} |")
+            lines.append(_cells(f"{name}{'' if kind == 'all' else f': {kind}'}", figures))
+    lines += [_cells(_FURTHER[name], figures) for name, figures in report.further_scores().items()]
     costs = report.costs
     lines += [
         "",
@@ -76,6 +76,11 @@ def table(report: RecallReport) -> str:
     if report.judge is not None:
         lines.append(_reranker_line(report.judge))
     return "\n".join(lines)
+
+
+def _cells(name: str, figures: MeanScores) -> str:
+    values = [*figures.recall.values(), figures.hit[10], figures.ndcg, figures.mrr]
+    return f"| {name} | {figures.questions} | {' | '.join(f'{100 * value:.1f}' for value in values)} |"
 
 
 def draw(report: RecallReport, path: Path) -> None:
@@ -226,7 +231,9 @@ def life_table(scores: Sequence[LifeScore]) -> str:
 
 def _eval_options(context: CommandContext, budget: int = BUDGET) -> EvalOptions:
     vectors: str = context.args.vectors
-    return EvalOptions(context.args.embedder, budget, Path(vectors) if vectors else None)
+    queries: str = getattr(context.args, "queries", "")
+    further = datasets.load_queries(queries) if queries else {}
+    return EvalOptions(context.args.embedder, budget, Path(vectors) if vectors else None, further)
 
 
 def _run(

@@ -1,4 +1,4 @@
-"""The seams to models that help recall: embedders and rerankers."""
+"""The seams to models that help recall: embedders, query expanders and rerankers."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -34,6 +34,17 @@ class Reranker(Protocol):
 
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
         """Return how much each text helps to answer, from 0 to 1, in order; None when that cannot be told in time.
+
+        Never raises for a failure outside, and is quick: a person waits for the reply meanwhile.
+        """
+        ...
+
+
+class QueryExpander(Protocol):
+    """Finds further queries for what answers a question. Memory works without one."""
+
+    async def expand(self, question: str) -> Sequence[str]:
+        """Return up to four further queries; none when the question needs none, or that cannot be told in time.
 
         Never raises for a failure outside, and is quick: a person waits for the reply meanwhile.
         """

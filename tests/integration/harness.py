@@ -184,7 +184,7 @@ class Bot:
         self.home.mkdir(mode=0o700, exist_ok=True)
         (self.home / "kenobot.toml").write_text(
             "[provider]\nname = 'anthropic'\n"
-            "[extraction]\nmodel = 'offline'\n"  # by the rules: the stand-in's requests are those of the turns
+            "[models]\ncheap = 'offline'\n"  # by the rules: the stand-in's requests are those of the turns
             f"[providers.anthropic]\nbase_url = '{self.model_url}'\n"
             "[channels]\nenabled = ['telegram']\n"
             f"[channels.telegram]\nbase_url = '{self.telegram.base_url}'\nowners = {list(owners)!r}\n"

@@ -8,7 +8,7 @@ from kenobot.cognitive.recall.prompt.procedures import read_procedures
 from kenobot.cognitive.recall.prompt.updates import read_updates
 from kenobot.cognitive.recall.results.memory import NO_MEMORY, LoadMode, MemoryPack, MemoryQuery
 from kenobot.cognitive.recall.results.render import search_pack
-from kenobot.cognitive.recall.search.recall import recall
+from kenobot.cognitive.recall.search.fusion import recall_with_queries
 from kenobot.cognitive.text.recall_need import is_question
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix
@@ -47,5 +47,5 @@ class MemoryReader:
         """Search for the message; nothing without an index."""
         if self._index is None:
             return NO_MEMORY
-        report = recall(connection, self._index, query)
+        report = recall_with_queries(connection, self._index, query)
         return search_pack(report) if report.shown or not query.all_shown else NO_MEMORY

@@ -1,9 +1,8 @@
 """Define what is asked of memory for a prompt, and what memory answers; see `reader.MemoryReader`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from types import MappingProxyType
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -26,9 +25,6 @@ MatchWay = Literal["words", "subject", "meaning", "link", "nearest"]
 PREFIX_SECTIONS: frozenset[Section] = frozenset({"long_term", "recent", "chat", "context"})
 """What a full load shows, in the frozen beginning of a prompt."""
 
-NO_MARKS: Mapping[int, float] = MappingProxyType({})
-"""Marks of a reranker that was not asked."""
-
 _UTC = ZoneInfo("UTC")
 
 
@@ -44,7 +40,8 @@ class MemoryQuery:
     to the policy. as_of: search what was known then. vector_relevance: relevance of records found by vectors, 0 to 1.
     prompt_text: what the prompt shows already. from_message: the first message that it shows. all_shown: it shows all
     memories, so that only turns are news. force: search also where the message calls for nothing. marks: how much each
-    record helps to answer, 0 to 1, by a reranker; then no other is shown. trace: collects what became of candidates.
+    record helps to answer, 0 to 1, by a reranker; then no other is shown. also: further queries for what answers it.
+    trace: collects what became of candidates.
     """
 
     text: str
@@ -67,6 +64,7 @@ class MemoryQuery:
     force: bool = False
     excerpt_limit: int = 0
     marks: Mapping[int, float] = field(default_factory=dict)  # bounded: 12 memories that were read; turn
+    also: tuple[str, ...] = ()
     trace: RecallTrace | None = None
     policy: Policy = DEFAULT
 
@@ -89,6 +87,22 @@ class MemoryQuery:
     def today(self) -> date:
         """The same as a date."""
         return self.now.astimezone(self.zone).date()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHints:
+    """What models add to a search: `MemoryQuery.also`, and `MemoryQuery.marks`."""
+
+    also: tuple[str, ...] = ()
+    marks: Mapping[int, float] = field(default_factory=dict)  # bounded: 12 memories that were read; turn
+
+    def added_to(self, query: MemoryQuery) -> MemoryQuery:
+        """Return the query with these hints."""
+        return replace(query, also=self.also, marks=self.marks) if self.also or self.marks else query
+
+
+NO_HINTS = SearchHints()
+"""Hints of models that were not asked."""
 
 
 @dataclass(frozen=True, slots=True)

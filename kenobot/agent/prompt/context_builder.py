@@ -28,12 +28,13 @@ from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.prompt.full_load import read_scratchpad
 from kenobot.cognitive.recall.prompt.reader import MemoryReader
 from kenobot.cognitive.recall.results.memory import (
-    NO_MARKS,
+    NO_HINTS,
     NO_MEMORY,
     LoadMode,
     MemoryEntry,
     MemoryPack,
     MemoryQuery,
+    SearchHints,
     Section,
 )
 from kenobot.cognitive.store import events, records
@@ -240,13 +241,11 @@ class ContextBuilder:
         """Return whether a message is searched for whatever its prompt shows."""
         return self.memory.searches(self._limits.recall_mode, omitted=0, text=text)
 
-    def build(
-        self, connection: Connection, request: PromptRequest, marks: Mapping[int, float] = NO_MARKS
-    ) -> PromptContext:
-        """Assemble the prompt of a message. marks: as in `MemoryQuery`."""
+    def build(self, connection: Connection, request: PromptRequest, hints: SearchHints = NO_HINTS) -> PromptContext:
+        """Assemble the prompt of a message. hints: of models, for its search."""
         plan = self.plan(connection, request)
         if plan.query is not None:
-            plan = plan.adding(self.memory.search(connection, replace(plan.query, marks=marks)))
+            plan = plan.adding(self.memory.search(connection, hints.added_to(plan.query)))
         return self._assemble(connection, request, plan)
 
     def plan(self, connection: Connection, request: PromptRequest) -> PromptPlan:

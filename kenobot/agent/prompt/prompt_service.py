@@ -1,8 +1,7 @@
-"""Build the prompt of a turn once what it needs from models is at hand: vectors, and the marks of a reranker."""
+"""Build the prompt of a turn once what it needs from models is at hand: vectors, further queries, and marks."""
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -12,33 +11,24 @@ from kenobot.agent.ledger.ledger import ModelCall
 from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.recall.results.memory import NO_MARKS, MemoryQuery, SearchReport
+from kenobot.cognitive.recall.results.memory import NO_HINTS, MemoryQuery, SearchHints, SearchReport
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.recall.scoring import reranking
 from kenobot.cognitive.text.recall_need import recall_need
-from kenobot.core.retry import CircuitBreaker
-from kenobot.core.settings.load import Settings
 from kenobot.ports.clock import Clock
-from kenobot.ports.embedder import Reranker
-from kenobot.ports.errors import RemoteError
+from kenobot.ports.embedder import QueryExpander, Reranker
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Request
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
 
-_log = logging.getLogger(__name__)
-
-RERANKING = "rerank"
-_SECONDS = 8.0  # somebody waits for the reply
-_FAILURES, _REST = 3, 300.0
-
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class PromptService:
-    """Embed a message where it is searched for, have what is found reranked, then build its prompt.
+    """Embed a message where it is searched for, ask the models that help recall, then build its prompt.
 
     The database's readers wait for no model: where only a plan tells whether there is a search, or for what, the prompt
     is planned first. Building works the plan out again in its own snapshot, so a prompt never mixes two.
@@ -50,6 +40,7 @@ class PromptService:
     clock: Clock
     embedding: EmbeddingWorker
     reranker: Reranker | None = None
+    expander: QueryExpander | None = None
 
     async def build(self, pending: PendingMessage, principal: Principal, *, reduced: bool = False) -> PromptContext:
         """The prompt for a message. reduced: make it much smaller than usual."""
@@ -58,29 +49,35 @@ class PromptService:
         if not self._may_wait(text):
             return await self._read(pending.session, build)
         if self.reranker is None and self.builder.searches_for(text):  # what is searched for needs no plan
-            await self._embed(text)
-            return await self._read(pending.session, build, lambda: self._embed(text))
+            also = await self._embed(text)
+            found = partial(build, hints=SearchHints(also))
+            return await self._read(pending.session, found, lambda: self._embed(text))
         plan = await self._read(pending.session, partial(self.builder.plan, request=request))
-        marks = NO_MARKS if plan.query is None else await self._ask_models(plan.query)
-        return await self._read(pending.session, partial(build, marks=marks))
+        hints = NO_HINTS if plan.query is None else await self._ask_models(plan.query)
+        return await self._read(pending.session, partial(build, hints=hints))
 
     def _may_wait(self, text: str) -> bool:
         """Return whether a search for `text` may need a model."""
-        models = self.embedding.ready or self.reranker is not None
+        models = self.embedding.ready or self.reranker is not None or self.expander is not None
         return models and self.builder.may_search and recall_need(text) != "no_recall"
 
-    async def _embed(self, text: str) -> None:
-        """Embed a query, with what is just being embedded."""
+    async def _embed(self, text: str) -> tuple[str, ...]:
+        """Embed a query, with what is just being embedded, and its further queries, which are returned."""
+        also = tuple(await self.expander.expand(text)) if self.expander is not None else ()
         with self.database.pacer.waited_for():
-            await self.embedding.embed_query(text)
+            await asyncio.gather(*map(self.embedding.embed_query, (text, *also)))
+        return also
 
-    async def _ask_models(self, query: MemoryQuery) -> Mapping[int, float]:
-        """Embed the query, and have what it finds marked by the reranker, if there is one."""
-        await self._embed(query.text)
+    async def _ask_models(self, query: MemoryQuery) -> SearchHints:
+        """Embed the query and its further queries, and have what they find marked by the reranker, if there is one."""
+        also = await self._embed(query.text)
+        hints = SearchHints(also)
         if self.reranker is None:
-            return NO_MARKS
-        pack = await self.database.read(partial(self.builder.memory.search, query=query))
-        return await rerank(self.reranker, query.text, pack.search) if pack.search is not None else NO_MARKS
+            return hints
+        pack = await self.database.read(partial(self.builder.memory.search, query=hints.added_to(query)))
+        if pack.search is None:
+            return hints
+        return SearchHints(also, await rerank(self.reranker, query.text, pack.search))
 
     async def sync_edits(self, session: str) -> None:
         """Sync in files that a person edited, for a command that reads memory."""
@@ -92,7 +89,7 @@ class PromptService:
         self,
         session: str,
         work: Callable[[Connection], T],
-        after_edits: Callable[[], Awaitable[None]] | None = None,
+        after_edits: Callable[[], Awaitable[object]] | None = None,
     ) -> T:
         """Read memory as it is now: files that a person edited are synced in first, and `after_edits` is done then."""
         edited = self.mirror.has_changes(session)
@@ -141,39 +138,3 @@ async def rerank(reranker: Reranker, question: str, report: SearchReport) -> Map
     if marks is None or len(marks) != len(texts):
         return {}
     return {memory.record.id: mark for memory, mark in zip(read, marks, strict=True)}
-
-
-class ModelReranker:
-    """A `kenobot.ports.embedder.Reranker` that asks the provider."""
-
-    def __init__(self, model: BudgetedModel, clock: Clock) -> None:
-        self._model = model
-        self._breaker = CircuitBreaker(clock, _FAILURES, _REST)
-
-    async def score(self, question: str, texts: Sequence[str]) -> Sequence[float] | None:
-        if not texts or not self._breaker.allows_request():
-            return None
-        ended = self._breaker.release_probe
-        try:
-            request, result = reranking.build_request(question, texts), None
-            try:
-                result = await request_marks(self._model, request, len(texts), _SECONDS)
-                if result is None:
-                    return None
-                await self._model.settle(result.use)
-            except TimeoutError:
-                _log.warning("what was recalled could not be judged within %d seconds", _SECONDS)
-            except RemoteError as error:
-                _log.warning("what was recalled could not be judged: %s", error)
-            marks = result.marks if result is not None else None
-            ended = self._breaker.record_failure if marks is None else self._breaker.record_success
-            return marks
-        finally:
-            ended()
-
-
-def build_reranker(settings: Settings, model: BudgetedModel | None, clock: Clock) -> Reranker | None:
-    """The reranker of the settings; by default none."""
-    if settings.memory.reranker == "none" or model is None:
-        return None
-    return ModelReranker(model, clock)

@@ -22,11 +22,13 @@ from kenobot.core.settings.schema import (
     BudgetSettings,
     CompactionSettings,
     ContextSettings,
+    ExpertsSettings,
     ExtractionSettings,
     LogSettings,
     LoopSettings,
     MemorySettings,
     MessagesSettings,
+    ModelsSettings,
     PluginsSettings,
     PostProcessorsSettings,
     ProviderSettings,
@@ -62,6 +64,8 @@ class Settings(BaseModel):
     observers: PluginsSettings = PluginsSettings()
     context: ContextSettings = ContextSettings()
     memory: MemorySettings = MemorySettings()
+    models: ModelsSettings = ModelsSettings()
+    experts: ExpertsSettings = ExpertsSettings()
     extraction: ExtractionSettings = ExtractionSettings()
     compaction: CompactionSettings = CompactionSettings()
     sleep: SleepSettings = SleepSettings()
@@ -81,7 +85,7 @@ class Settings(BaseModel):
         """Name the plugins of a group that the configuration switches on."""
         match group:
             case "kenobot.providers":
-                others = (*self.provider.fallbacks, *filter(None, [self.extraction.model]))
+                others = (*self.provider.fallbacks, *filter(None, [self.models.cheap]))
                 return (self.provider.name, *(model.partition(":")[0] for model in others))
             case "kenobot.embedders":
                 return tuple({self.memory.embedder} - {"auto", "none"})

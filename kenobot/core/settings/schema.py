@@ -137,9 +137,19 @@ class MemorySettings(SettingsModel):
     rerank_daily_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
 
 
+class ModelsSettings(SettingsModel):
+    cheap: str = ""
+
+
+class ExpertsSettings(SettingsModel):
+    queries: bool = False
+    queries_daily_tokens: int = Field(50_000, ge=0, le=1_000_000_000)
+    duplicates: bool = True
+    errors: bool = True
+
+
 class ExtractionSettings(SettingsModel):
     enabled: bool = True
-    model: str = ""
     immediate: bool = True
     every_turns: int = Field(5, ge=1, le=100)
     every_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
@@ -185,7 +195,9 @@ class OwnPrice(SettingsModel):
     cache_write: float | None = Field(None, ge=0, le=100_000, allow_inf_nan=False)
 
 
-Purpose = Literal["reply", "extraction", "compaction", "sleep", "rerank", "embedding", "probe", "test", "bench"]
+Purpose = Literal[
+    "reply", "extraction", "compaction", "sleep", "rerank", "queries", "embedding", "probe", "test", "bench"
+]
 """What a model is asked for."""
 
 

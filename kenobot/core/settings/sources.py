@@ -43,6 +43,7 @@ RENAMED_KEYS: Mapping[KeyPath, KeyPath] = {
     ("context", "history_messages"): ("context", "history_min"),
     ("context", "history_most"): ("context", "history_max"),
     ("extraction", "at_once"): ("extraction", "immediate"),
+    ("extraction", "model"): ("models", "cheap"),
     ("memory", "rerank_tokens"): ("memory", "rerank_daily_tokens"),
     ("sleep", "budget_tokens"): ("sleep", "daily_tokens"),
     ("sleep", "retention"): ("sleep", "daily_log"),

@@ -131,7 +131,7 @@ async def _ask_all(
     async for conversation, home in eval_homes(conversations, options, clock, progress):
         tick = partial(progress, conversation.name)
         for at, question in enumerate(conversation.questions, 1):
-            answer = await home.recall(question, options.budget, 0)
+            answer = await home.recall(question, options.budget, 0, also=options.queries_for(question))
             scores[owners.get(question.id, "")].rows.append(_prompted(question, answer))
             tick(at, len(conversation.questions))
 

@@ -95,7 +95,7 @@ async def open_reranker(home: Home, loaded: ResolvedSettings, clock: Clock) -> A
     database = Database.open(home.database, home.backups)
     try:
         _, model = wiring.build_models(loaded.settings, parts, clock)
-        who = parts.extraction_provider or parts.provider
+        who = parts.cheap_provider or parts.provider
         if model is None:
             raise ConfigError(_NOBODY.format(name=f'"{who.name}"'))
         ledger = wiring.build_ledger(loaded.settings, database, clock)

@@ -14,6 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
+from kenobot.cognitive.experts import further_queries
 from kenobot.core import lazy
 from kenobot.ports.errors import ConfigError
 
@@ -89,6 +90,20 @@ def load(name: str) -> list[Conversation]:
         raise ConfigError(
             f"{name} is neither JSON of LoCoMo, LongMemEval or chats with an assistant, nor lines of our own: {error}"
         ) from error
+
+
+def load_queries(name: str) -> dict[str, tuple[str, ...]]:
+    """Load further queries by the id of their question: "careful" for those that ship, as a careful model gives them.
+
+    Raises ConfigError when they cannot be read.
+    """
+    try:
+        shipped = resources.files("kenobot.evals.recall").joinpath("data", "queries.jsonl")
+        text = shipped.read_text("utf-8") if name == "careful" else Path(name).read_text("utf-8")
+        rows = [json.loads(line) for line in text.splitlines() if line.strip()]
+        return {str(row["id"]): tuple(further_queries.clean_queries(row["queries"], "")) for row in rows}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{name} holds no lines of JSON with an id and queries each: {error}.") from error
 
 
 def select_part(conversations: Sequence[Conversation], split: str, limit: int = 0) -> list[Conversation]:

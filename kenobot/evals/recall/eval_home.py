@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,9 +13,10 @@ from kenobot.agent.prompt.prompt_service import rerank
 from kenobot.app.embedder_choice import choose_embedder
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.question.several_turns import needs_several_turns
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, SearchReport
 from kenobot.cognitive.recall.results.trace import RecallTrace, TracedItem
-from kenobot.cognitive.recall.search.recall import recall
+from kenobot.cognitive.recall.search.fusion import recall_with_queries
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
@@ -48,11 +49,19 @@ _PATIENT = replace(DEFAULT, meaning=replace(DEFAULT.meaning, prepare_seconds=_PA
 
 @dataclass(frozen=True, slots=True)
 class EvalOptions:
-    """Options of a run. embedder: as memory.embedder. vectors: a file that keeps them between runs, None for none."""
+    """Options of a run. embedder: as memory.embedder. vectors: a file that keeps them between runs, None for none.
+
+    queries: further queries by question, for those that several turns answer.
+    """
 
     embedder: str = "auto"
     budget: int = BUDGET
     vectors: Path | None = None
+    queries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # bounded: a file of a run; turn
+
+    def queries_for(self, question: Question) -> tuple[str, ...]:
+        """Return the further queries that a chat would ask for a question."""
+        return self.queries.get(question.id, ()) if needs_several_turns(question.text) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +93,20 @@ class EvalHome:
     rejected: dict[str, str] = field(default_factory=dict)  # bounded: the data of one run; turn
 
     async def recall(
-        self, question: Question, budget: int, most: int, reach: Scopes = SCOPES, reranker: Reranker | None = None
+        self,
+        question: Question,
+        budget: int,
+        most: int,
+        reach: Scopes = SCOPES,
+        reranker: Reranker | None = None,
+        also: tuple[str, ...] = (),
     ) -> RecallAnswer:
-        """Recall for a question, as a chat of its owner's would, or whose `reach` it is; read by `reranker` if any."""
-        await self.embedding.embed_query(question.text, patience=_PATIENCE)
+        """Recall for a question, as a chat of its owner's would, or whose `reach` it is.
+
+        reranker: reads what is found. also: further queries.
+        """
+        for text in (question.text, *also):
+            await self.embedding.embed_query(text, patience=_PATIENCE)
         query = MemoryQuery(
             text=question.text,
             reach=reach,
@@ -95,6 +114,7 @@ class EvalHome:
             budget=budget,
             limit=most,
             excerpt_limit=most,
+            also=also,
         )
         answer = await self._answer(query)
         if reranker is not None and (marks := await rerank(reranker, question.text, answer.pack)):
@@ -108,7 +128,7 @@ class EvalHome:
 
         def work(connection: Connection) -> tuple[SearchReport, float]:
             began = time.perf_counter()
-            return recall(connection, self.index, query), time.perf_counter() - began
+            return recall_with_queries(connection, self.index, query), time.perf_counter() - began
 
         pack, seconds = await self.database.read(work)
         shown: list[tuple[str, TracedItem | None]] = [

@@ -13,6 +13,7 @@ from kenobot.evals.recall.metrics import (
     DEPTHS,
     MeanScores,
     QuestionScore,
+    mean_scores,
     percentiles,
     score_ranking,
     scores_by_category,
@@ -20,6 +21,8 @@ from kenobot.evals.recall.metrics import (
 from kenobot.ports.clock import Clock
 
 METHODS = ("recall", "bm25", "dense")
+ONE_QUERY = "one query"
+"""The ranking of recall without the further queries that a question has."""
 _MOST = max(DEPTHS)
 
 
@@ -48,6 +51,11 @@ class RecallReport:
     judge: CountingReranker | None = None
     rows: list[QuestionResult] = field(default_factory=list)  # bounded: the data of one run; turn
 
+    def further_scores(self) -> dict[str, MeanScores]:
+        """Of recall and of ONE_QUERY, of the questions with further queries and an answer."""
+        asked = [row for row in self.rows if ONE_QUERY in row.scored]
+        return {name: mean_scores([row.scored[name] for row in asked]) for name in ("recall", ONE_QUERY) if asked}
+
     def scores(self, method: str) -> dict[str, MeanScores]:
         """Of one of METHODS, by category; without questions that have no answer."""
         return scores_by_category([row.scored[method] for row in self.rows if method in row.scored])
@@ -73,6 +81,7 @@ class RecallReport:
             "questions": len(self.rows),
             "figures": {name: {of: asdict(f) for of, f in self.scores(name).items()} for name in METHODS},
             "costs": self.costs,
+            "further queries": {name: asdict(figures) for name, figures in self.further_scores().items()},
             "lost": self.misses_by_stage,
             **({"reranker": self.judge.figures} if self.judge is not None else {}),
         }
@@ -101,8 +110,11 @@ async def run(
         report.model = home.embedding.model
         words = BM25(conversation.passages)
         for question in conversation.questions:
-            answer = await home.recall(question, options.budget, _MOST, reranker=judge)
-            rankings = {"recall": answer.ranking, "bm25": words.rank(question.text, _MOST)}
+            also = options.queries_for(question)
+            answer = await home.recall(question, options.budget, _MOST, reranker=judge, also=also)
+            rankings: dict[str, Sequence[str]] = {"recall": answer.ranking, "bm25": words.rank(question.text, _MOST)}
+            if also:
+                rankings[ONE_QUERY] = (await home.recall(question, options.budget, _MOST, reranker=judge)).ranking
             if report.model:
                 rankings["dense"] = home.nearest(question.text, _MOST)
             report.rows.append(_row(question, rankings, answer, explain_misses(home, question, answer, _MOST)))

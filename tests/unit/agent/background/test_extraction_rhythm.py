@@ -87,9 +87,9 @@ async def test_a_pattern_that_cannot_be_used_stops_the_start(tmp_path: Path) -> 
 
 
 async def test_a_reader_of_its_own(tmp_path: Path) -> None:
-    """`extraction.model` names who reads; "offline" sends nothing anywhere."""
+    """`models.cheap` names who reads; "offline" sends nothing anywhere."""
     provider = Minds(lambda _: pytest.fail("it was asked to read"))
-    environ = {"KENOBOT_EXTRACTION__MODEL": "offline"}
+    environ = {"KENOBOT_MODELS__CHEAP": "offline"}
     async with Scene(tmp_path, provider=provider, extraction=True, environ=environ) as scene:
         await scene.say("Vivo en Lyon")
         assert await live(scene) == [("owner", "Vivo en Lyon", "owner")]

@@ -1,6 +1,7 @@
 """What is measured is the product: its database, its index, its one door."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,16 +9,18 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli import main
+from kenobot.cognitive.experts.further_queries import MAX_QUERIES
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
-from kenobot.cognitive.recall.search.recall import recall
+from kenobot.cognitive.recall.search.fusion import recall_with_queries
 from kenobot.evals.recall import eval_home as place_module
 from kenobot.evals.recall.caching_embedder import CachingEmbedder
-from kenobot.evals.recall.datasets import Conversation, Passage, Question
+from kenobot.evals.recall.datasets import BUILT_IN, Conversation, Passage, Question, load, load_queries
 from kenobot.evals.recall.eval_home import EvalHome, EvalOptions, open_eval_home
 from kenobot.evals.recall.explain import explain_misses
 from kenobot.evals.recall.run import RecallReport, run
 from kenobot.ports.clock import SystemClock
+from kenobot.ports.errors import ConfigError
 from kenobot.storage.connection import Connection
 from kenobot.testing.embedder import WordEmbedder
 
@@ -72,11 +75,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[MemoryQuery, S
     calls: list[tuple[MemoryQuery, SearchReport]] = []
 
     def spy(connection: Connection, index: SideIndex, query: MemoryQuery) -> SearchReport:
-        pack = recall(connection, index, query)
+        pack = recall_with_queries(connection, index, query)
         calls.append((query, pack))
         return pack
 
-    monkeypatch.setattr(place_module, "recall", spy)
+    monkeypatch.setattr(place_module, "recall_with_queries", spy)
     yield calls
 
 
@@ -167,3 +170,37 @@ def test_an_unknown_question_is_refused(capsys: pytest.CaptureFixture[str]) -> N
     """By its name."""
     assert main(["bench", "recall", "--dataset", "talks", "--explain", "t9:9"]) != 0
     assert "t9:9" in capsys.readouterr().err
+
+
+def test_further_queries_are_compared_with_one_query(tmp_path: Path) -> None:
+    """Only for questions that several turns answer; what they add is told beside the same questions without."""
+    at = datetime(2025, 3, 1, 9, tzinfo=UTC)
+    said = ["I joined the rowing club", "Volleyball practice was hard", *(f"Sports day {n}" for n in range(25))]
+    units = tuple(Passage(f"u{n}", text, at + timedelta(minutes=n)) for n, text in enumerate(said))
+    asked = (
+        Question("both", "Which sports have I done?", "multi", ("u0", "u1"), at + timedelta(days=1), "en"),
+        Question("one", "Where is the rowing club?", "single", ("u0",), at + timedelta(days=1), "en"),
+    )
+    queries = tmp_path / "queries.jsonl"
+    rows = [{"id": each.id, "queries": ["rowing club", "volleyball practice"]} for each in asked]
+    queries.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    options = EvalOptions("none", queries=load_queries(str(queries)))
+    report = asyncio.run(run([Conversation("talk", units, asked)], options, SystemClock(), _silent))
+    compared = report.further_scores()
+    assert {name: figures.questions for name, figures in compared.items()} == {"recall": 1, "one query": 1}
+    assert (compared["recall"].recall[5], compared["one query"].recall[5]) == (1.0, 0.0)
+
+
+def test_shipped_queries_are_of_questions_that_are_asked() -> None:
+    """Each is few and short, and belongs to a question of a set that ships."""
+    asked = {question.id for name in BUILT_IN for talk in load(name) for question in talk.questions}
+    queries = load_queries("careful")
+    assert queries.keys() <= asked
+    assert all(len(each) <= MAX_QUERIES for each in queries.values())
+
+
+def test_queries_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    """With the file that holds them."""
+    (tmp_path / "bad.jsonl").write_text('{"id": "one"}', "utf-8")
+    with pytest.raises(ConfigError, match=r"bad\.jsonl"):
+        load_queries(str(tmp_path / "bad.jsonl"))

@@ -1,0 +1,1 @@
+"""What a cheap model is asked beside the replies: requests, and answers read strictly."""

@@ -1,0 +1,70 @@
+"""Search for a message and for its further queries, and put what they find into one order.
+
+By the places of each memory and turn in all of the searches (reciprocal rank fusion): what several find comes first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.search.lacking import lack_answer
+from kenobot.cognitive.recall.search.mixing import Item
+from kenobot.cognitive.recall.search.recall import recall
+from kenobot.storage.connection import Connection
+
+
+def recall_with_queries(connection: Connection, index: SideIndex, query: MemoryQuery) -> SearchReport:
+    """Search for a message, and for the further queries that it has."""
+    first = recall(connection, index, query)
+    if not query.also:
+        return first
+    alone = replace(query, also=(), preceding_text="", trace=None)
+    others = [recall(connection, index, replace(alone, text=each)) for each in query.also]
+    shown = _fused([first, *others], query)
+    candidates = {each.record.id: each for report in (first, *others) for each in report.candidates}
+    level, likely = first.level, first.answer_probability
+    if level == "none" and not lack_answer(query.text, shown) and any(each.level != "none" for each in others):
+        level, likely = "low", None
+    return replace(
+        first,
+        level=level,
+        answer_probability=likely,
+        score=max(report.score for report in (first, *others)),
+        shown=tuple(shown),
+        candidates=tuple(_fused_candidates(shown, candidates))[: 2 * query.most_memories],
+    )
+
+
+def _fused(reports: Sequence[SearchReport], query: MemoryQuery) -> list[RecalledMemory | Excerpt]:
+    """Choose the items with the highest places in all reports, as many as one search shows, within its tokens."""
+    policy, places, found = query.policy.recall, dict[Item, float](), dict[Item, RecalledMemory | Excerpt]()
+    for report in reports:
+        for place, each in enumerate(report.shown, 1):
+            places[_item(each)] = places.get(_item(each), 0.0) + 1 / (policy.fusion_offset + place)
+            found.setdefault(_item(each), each)
+    lines = query.limit + query.excerpt_limit or policy.limit
+    room, chosen, quoted = reports[0].budget, list[RecalledMemory | Excerpt](), set[str]()
+    for item in sorted(found, key=lambda item: -places[item]):
+        each = found[item]
+        repeated = isinstance(each, Excerpt) and each.turn.text in quoted
+        if len(chosen) == lines or repeated or each.tokens > room:
+            continue
+        room -= each.tokens
+        chosen.append(each)
+        if isinstance(each, Excerpt):
+            quoted.add(each.turn.text)
+    return chosen
+
+
+def _item(each: RecalledMemory | Excerpt) -> Item:
+    return ("turn", each.turn.id) if isinstance(each, Excerpt) else ("record", each.record.id)
+
+
+def _fused_candidates(
+    shown: Sequence[RecalledMemory | Excerpt], candidates: dict[int, RecalledMemory]
+) -> list[RecalledMemory]:
+    """The candidates of all searches, what is shown first."""
+    first = [each for each in shown if isinstance(each, RecalledMemory)]
+    known = {each.record.id for each in first}
+    return [*first, *(each for number, each in candidates.items() if number not in known)]

@@ -1,0 +1,36 @@
+"""Build the experts that the settings switch on, each with the day's tokens of its own."""
+
+from kenobot.agent.experts.expert import Expert
+from kenobot.agent.experts.recall import ModelQueryExpander, ModelReranker
+from kenobot.agent.experts.rest import ExpertRest
+from kenobot.agent.ledger.ledger import Ledger
+from kenobot.agent.ledger.limits import Limit
+from kenobot.agent.ledger.models import BudgetedModel
+from kenobot.agent.model_router import ModelRouter
+from kenobot.core.settings.load import Settings
+from kenobot.ports.clock import Clock
+from kenobot.ports.embedder import QueryExpander, Reranker
+
+_SECONDS = 8.0  # a person waits for the reply
+
+
+def build_reranker(settings: Settings, model: ModelRouter | None, ledger: Ledger, clock: Clock) -> Reranker | None:
+    """Build the reranker of the settings; by default none."""
+    if settings.memory.reranker == "none" or model is None:
+        return None
+    return ModelReranker(_expert("rerank", settings.memory.rerank_daily_tokens, model, ledger, clock))
+
+
+def build_query_expander(
+    settings: Settings, model: ModelRouter | None, ledger: Ledger, clock: Clock
+) -> QueryExpander | None:
+    """Build the query expander of the settings; by default none."""
+    if not settings.experts.queries or model is None:
+        return None
+    return ModelQueryExpander(_expert("queries", settings.experts.queries_daily_tokens, model, ledger, clock))
+
+
+def _expert(purpose: str, daily_tokens: int, model: ModelRouter, ledger: Ledger, clock: Clock) -> Expert:
+    limits = (Limit("day", "tokens", daily_tokens, purpose),)
+    rest = ExpertRest(ledger.database, clock, purpose)
+    return Expert(purpose, BudgetedModel(model, ledger, purpose, limits), rest, _SECONDS)
