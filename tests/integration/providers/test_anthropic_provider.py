@@ -9,8 +9,9 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Delta, Message, Request, Usage
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.testing.provider import collect_deltas, make_request
+from tests.integration.providers.answer_contract import CANARY, Maker, text_of
 from tests.integration.providers.anthropic_standin import StandIn
-from tests.integration.providers.service_contract import CANARY, Maker, ServiceContract, text_of
+from tests.integration.providers.service_contract import ServiceContract
 
 
 class TestAnthropic(ServiceContract):

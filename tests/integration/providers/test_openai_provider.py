@@ -12,17 +12,10 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Delta, Message, Request, Usage
 from kenobot.providers.openai_compatible import OpenAIProvider, services
 from kenobot.testing.provider import collect_deltas, make_request
+from tests.integration.providers.answer_contract import CANARY, Maker, failure_of, text_of
 from tests.integration.providers.anthropic_standin import Entry
 from tests.integration.providers.openai_standin import OpenAIStandIn
-from tests.integration.providers.service_contract import (
-    CANARY,
-    TOOLED,
-    Maker,
-    ServiceContract,
-    after_call,
-    failure_of,
-    text_of,
-)
+from tests.integration.providers.service_contract import TOOLED, ServiceContract, after_call
 
 
 def _whole_call(id: str, index: int, at: int) -> Entry:

@@ -1,0 +1,199 @@
+"""Describe the programs: their arguments, what they need of the environment, and what their lines of output say."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from kenobot.core import lazy
+from kenobot.ports.provider import Json, Usage
+
+Event = Mapping[str, Json]
+
+SYSTEM_FILE: Final = "system.md"
+_STATUS: Final = lazy.regex(r"\b(?:status(?: code)?:? |Error:? |\()([45]\d\d)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Meaning of one line of output.
+
+    ended: the answer is whole. failed: there is none, for the reason of `status` or, for a look at the cause, `said`.
+    """
+
+    text: str = ""
+    ended: bool = False
+    failed: bool = False
+    stop_reason: str = ""
+    model: str = ""
+    usage: Usage | None = None
+    status: int = 0
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One program.
+
+    key: the variable that it takes an API key from. homes: variables of the folders that hold its login.
+    arguments: of a model and a folder that holds SYSTEM_FILE. files: laid into that folder for it.
+    environment: what it needs besides, of that folder. read: what an event of its output means.
+    signed_out: its exit code without a login.
+    """
+
+    title: str
+    program: str
+    key: str
+    homes: tuple[str, ...]
+    arguments: Callable[[str, Path], list[str]]
+    read: Callable[[Event], Step]
+    environment: Callable[[Path], Mapping[str, str]] = lambda folder: {}
+    files: Mapping[str, str] = field(default_factory=dict)  # bounded: constant; start
+    signed_out: int = 0
+
+
+def _claude_arguments(model: str, folder: Path) -> list[str]:
+    wanted = ["--print", "--output-format", "stream-json", "--verbose", "--include-partial-messages"]
+    closed = ["--tools", "", "--strict-mcp-config", "--setting-sources", "", "--disable-slash-commands"]
+    named = ["--model", model] if model else []
+    return [*wanted, *closed, "--no-session-persistence", "--system-prompt-file", str(folder / SYSTEM_FILE), *named]
+
+
+def _claude(event: Event) -> Step:
+    if event.get("type") == "stream_event" and not event.get("parent_tool_use_id"):
+        inner = _table(event, "event")
+        delta = _table(inner, "delta")
+        if inner.get("type") == "content_block_delta" and delta.get("type") == "text_delta":
+            return Step(text=_text(delta, "text"))
+        return Step(model=_text(_table(inner, "message"), "model"), stop_reason=_text(delta, "stop_reason"))
+    if event.get("type") != "result":
+        return Step()
+    said = _text(event, "result")
+    if event.get("is_error") or event.get("subtype") != "success":
+        return Step(failed=True, status=_number(event, "api_error_status"), said=said)
+    counted = _table(event, "usage")
+    usage = Usage(
+        _number(counted, "input_tokens"),
+        _number(counted, "output_tokens"),
+        _number(counted, "cache_read_input_tokens"),
+        _number(counted, "cache_creation_input_tokens"),
+    )
+    return Step(ended=True, stop_reason=_text(event, "stop_reason"), usage=usage, said=said)
+
+
+def _gemini_arguments(model: str, folder: Path) -> list[str]:
+    # The folder that is trusted is empty and was made for this request.
+    closed = ["--approval-mode", "default", "--extensions", "none", "--policy", str(folder / "policy.toml")]
+    named = ["--model", model] if model else []
+    return ["--output-format", "stream-json", "--skip-trust", *closed, *named]
+
+
+def _gemini(event: Event) -> Step:
+    if event.get("type") == "init":
+        return Step(model=_text(event, "model"))
+    if event.get("type") == "message" and event.get("role") == "assistant":
+        return Step(text=_text(event, "content"))
+    if event.get("type") != "result":
+        return Step()
+    if event.get("status") != "success":
+        said = _text(_table(event, "error"), "message")
+        return Step(failed=True, status=_status_in(said), said=said)
+    counted = _table(event, "stats")
+    read, cached = _number(counted, "input_tokens"), _number(counted, "cached")
+    return Step(ended=True, usage=Usage(max(0, read - cached), _number(counted, "output_tokens"), cached))
+
+
+_CODEX_CLOSED: Final = (
+    *("shell_tool", "unified_exec", "hooks", "plugins", "apps", "goals", "multi_agent", "image_generation"),
+    *("skill_search", "tool_suggest", "unbounded_connection_retries"),
+)
+"""Features of the program that an answer does not need. Versions without one of them take no notice."""
+
+
+def _codex_arguments(model: str, folder: Path) -> list[str]:
+    settings = {
+        "model_instructions_file": json.dumps(str(folder / SYSTEM_FILE)),
+        "web_search": '"disabled"',
+        "include_environment_context": "false",
+        "include_permissions_instructions": "false",
+        "project_doc_max_bytes": "0",
+        "skills.include_instructions": "false",
+        **{f"features.{name}": "false" for name in _CODEX_CLOSED},
+    }
+    closed = ["--sandbox", "read-only", "--skip-git-repo-check", "--ephemeral"]
+    closed += ["--ignore-user-config", "--ignore-rules"]
+    closed += [word for name, value in settings.items() for word in ("--config", f"{name}={value}")]
+    return ["exec", "--json", "--color", "never", *closed, *(["--model", model] if model else []), "-"]
+
+
+def _codex(event: Event) -> Step:
+    kind, item = event.get("type"), _table(event, "item")
+    if kind == "item.completed" and item.get("type") == "agent_message":
+        return Step(text=_text(item, "text"))
+    if kind == "turn.completed":
+        counted = _table(event, "usage")
+        read, cached = _number(counted, "input_tokens"), _number(counted, "cached_input_tokens")
+        written = _number(counted, "cache_write_input_tokens")
+        return Step(ended=True, usage=Usage(max(0, read - cached), _number(counted, "output_tokens"), cached, written))
+    if kind == "turn.failed":
+        said = _text(_table(event, "error"), "message")
+        return Step(failed=True, status=_status_in(said), said=said)
+    if kind == "error":  # it tries again by itself, also where that cannot help
+        said = _text(event, "message")
+        status = 0 if "ws://" in said or "wss://" in said else _status_in(said)
+        return Step(failed=400 <= status < 500, status=status, said=said)
+    return Step()
+
+
+def _status_in(said: str) -> int:
+    found = _STATUS.search(said)
+    return int(found.group(1)) if found else 0
+
+
+def _table(event: Event, name: str) -> Event:
+    value = event.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(event: Event, name: str) -> str:
+    value = event.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _number(event: Event, name: str) -> int:
+    value = event.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+
+
+CLAUDE: Final = Dialect(
+    title="Claude Code",
+    program="claude",
+    key="ANTHROPIC_API_KEY",
+    homes=("CLAUDE_CONFIG_DIR",),
+    arguments=_claude_arguments,
+    read=_claude,
+    environment=lambda folder: {"DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"},
+)
+GEMINI: Final = Dialect(
+    title="Gemini CLI",
+    program="gemini",
+    key="GEMINI_API_KEY",
+    homes=("GEMINI_CLI_HOME",),
+    arguments=_gemini_arguments,
+    read=_gemini,
+    environment=lambda folder: {"GEMINI_SYSTEM_MD": str(folder / SYSTEM_FILE)},
+    files={
+        "policy.toml": '[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 999\n',
+        "home/.gemini/settings.json": '{"security": {"auth": {"selectedType": "gemini-api-key"}}}',
+    },
+    signed_out=41,
+)
+CODEX: Final = Dialect(
+    title="Codex",
+    program="codex",
+    key="CODEX_API_KEY",
+    homes=("CODEX_HOME",),
+    arguments=_codex_arguments,
+    read=_codex,
+)
