@@ -8,7 +8,7 @@ from kenobot.core.i18n import Language
 from kenobot.ports.errors import PluginError, StoreError
 from kenobot.ports.postprocessor import Element, PostProcessor, TurnEffects
 from kenobot.postprocessors.quotation import QuotationCheck, is_blank
-from kenobot.postprocessors.scanner import ScanResult, scan_tags, whole_length
+from kenobot.postprocessors.scanner import ScanResult, scan_tags, settled_length, whole_length
 
 _TAG = lazy.regex(r"[a-z][a-z0-9-]{1,63}/?")
 _SURROGATE = lazy.regex("[\ud800-\udfff]")
@@ -51,6 +51,16 @@ class Pipeline:
         """Drop the element or the tag that the end of a text went through, because the model was cut off there."""
         text = _storable(text)
         return text[: whole_length(text, self._names)]
+
+    def settled(self, text: str) -> str:
+        """Clean as much of a reply that goes on as no tag to come can change; secrets are still in it.
+
+        Its trailing blanks stay: then what stands before them is complete.
+        """
+        text = _storable(text)
+        text = text[: settled_length(text, self._names)]
+        clean = scan_tags(text, self._names).clean
+        return clean + text[len(text.rstrip()) :] if clean else ""
 
     def process(
         self, reply_text: str, untrusted: Sequence[str], turn: TurnEffects, ask_language: Language

@@ -39,7 +39,7 @@ _CUT = lazy.regex(
     r"<(/?)([a-z][a-z0-9-]{0,63})(\s{0,8}/|\s{1,8}[\w-]{0,32}(?:=[^\s`>]{0,64})?)?", re.ASCII | re.IGNORECASE
 )
 _MARK = lazy.regex(r"<([ \t]*)(/?)([ \t]*)([^\s/>]+)([^>]*)>")
-_BEGUN = lazy.regex(r"([ \t]*+/?[ \t]*+)([a-z][a-z0-9-]*+|)((?:[\s/][^<>]*+)?)", re.ASCII | re.IGNORECASE)
+_BEGUN = lazy.regex(r"([ \t]*+/?[ \t]*+)((?ai:[a-z][a-z0-9-]*+)|)((?:[\s/][^<>]*+)?)")
 _LONGEST_CUT = 180
 _SHORTEST_CUT = 4
 _ROUNDS = 20
@@ -105,6 +105,15 @@ def whole_length(text: str, names: Mapping[str, str]) -> int:
     return _scanner(tuple(sorted(names.items()))).whole_length(text)
 
 
+def settled_length(text: str, names: Mapping[str, str]) -> int:
+    """Measure how much of a text that goes on stands before the first tag of which it depends how it is read.
+
+    That is one that is not complete, an opener without its closer, and any behind the first sign of code, because that
+    may become code once the text goes on.
+    """
+    return _scanner(tuple(sorted(names.items()))).settled_length(text)
+
+
 @lru_cache(maxsize=16)
 def _scanner(names: tuple[tuple[str, str], ...]) -> "_Scanner":
     return _Scanner(names)
@@ -139,12 +148,37 @@ class _Scanner:
         end = len(text)
         # What is dropped may have held the end of code, in which a tag was none. Each round is linear.
         for _ in range(_ROUNDS):
-            before = end
-            while (start := text.rfind("<", 0, end)) >= 0 and self._may_begin(text[start + 1 : end]):
-                end = start
-            end = self._first_open(text[:end])
+            before, end = end, self._first_open(text[: self._begun_tag(text, end)])
             if end == before:
                 break
+        return end
+
+    def settled_length(self, text: str) -> int:
+        end = self._begun_tag(text, len(text))
+        parts = self._apart(text[:end], at_most=_FLOOD)
+        if parts is None:
+            return 0
+        code = min((at for sign in ("`", "~~~") if (at := text.find(sign)) >= 0), default=end)
+        places: list[int] = []
+        at, first = 0, -1
+        for index, (row, tag) in enumerate(zip(parts.rows, parts.tags, strict=True)):
+            at += len(parts.texts[index])
+            places.append(at)
+            at += len(row)
+            is_placeholder = index in parts.stays and not parts.unclosed[index]
+            is_open = tag is not None and tag.kind == "opener" and parts.unclosed[index] > 0
+            if is_placeholder or is_open or code < at:
+                first = index
+                break
+        for index in range(first, -1, -1):  # an element around it is not complete either
+            if parts.pairs.get(index, -1) >= first:
+                first = index
+        return places[first] if first >= 0 else end
+
+    def _begun_tag(self, text: str, end: int) -> int:
+        """Find the first of the tags that may have begun at the end of `text[:end]`; where none has, `end`."""
+        while (start := text.rfind("<", 0, end)) >= 0 and self._may_begin(text[start + 1 : end]):
+            end = start
         return end
 
     def _first_open(self, text: str) -> int:

@@ -8,14 +8,11 @@ from itertools import accumulate
 from typing import Final
 
 from kenobot.core import lazy
+from kenobot.core.graphemes import LONGEST_CLUSTER, is_joined
 from kenobot.ports.messages import MessagePart, TextEntity
 
 MAX_UNITS: Final = 4096
-_JOINER: Final = "\u200d"
-_EXTENDERS = lazy.regex("[\u200c\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
-_REGIONAL = lazy.regex("[\U0001f1e6-\U0001f1ff]")
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
-_LONGEST_CLUSTER: Final = 64  # characters of one letter with its marks; a longer one may be cut
 _BLANK_LINES = lazy.regex(r"(?:[^\S\n]*+\n)*+")
 _BLANKS = lazy.regex(r"[^\S\n]*+\n?")
 
@@ -92,31 +89,16 @@ def _between_lines(text: str, start: int, fits: int) -> int | None:
 
 def _between_words(text: str, start: int, fits: int) -> int | None:
     for at in range(fits, start, -1):
-        if text[at].isspace() and not text[at - 1].isspace() and not _joined(text, at + 1):
+        if text[at].isspace() and not text[at - 1].isspace() and not is_joined(text, at + 1):
             return at
     return None
 
 
 def _between_characters(text: str, start: int, fits: int) -> int:
-    for at in range(fits, max(start, fits - _LONGEST_CLUSTER), -1):
-        if not _joined(text, at):
+    for at in range(fits, max(start, fits - LONGEST_CLUSTER), -1):
+        if not is_joined(text, at):
             return at
     return fits
-
-
-def _joined(text: str, at: int) -> bool:
-    """Return whether the characters on both sides of `at` are displayed as one: accents, joined emoji, flags."""
-    if not 0 < at < len(text):
-        return False
-    char = text[at]
-    if unicodedata.category(char)[0] == "M" or _EXTENDERS.match(char) or text[at - 1] == _JOINER:
-        return True
-    if not (_REGIONAL.match(char) and _REGIONAL.match(text[at - 1])):
-        return False
-    run = at
-    while run > max(0, at - _LONGEST_CLUSTER) and _REGIONAL.match(text[run - 1]):
-        run -= 1
-    return (at - run) % 2 == 1
 
 
 def _visible(text: str, first: int, last: int) -> bool:

@@ -183,6 +183,7 @@ class App:
             default_language=self._default_language,
             answer_parts=settings.messages.answer_parts,
             patience_seconds=settings.messages.patience_seconds,
+            shows_drafts=settings.messages.drafts,
             policy=turn_policy(settings, self._model.provider_count),
             memory_reporter=self._build_memory_reporter if self._reports_memory else None,
         )

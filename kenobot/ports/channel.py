@@ -31,7 +31,11 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """Declares what a platform can do. longest: UTF-16 units of one message."""
+    """Declares what a platform can do.
+
+    longest: UTF-16 units of one message. drafts: replies are shown while they are written, by `ShowsDrafts`;
+    draft_seconds: the shortest time between two of them.
+    """
 
     longest: int = 4096
     receives: frozenset[MediaKind] = frozenset()
@@ -40,6 +44,7 @@ class Capabilities:
     reactions: bool = False
     buttons: bool = False
     drafts: bool = False
+    draft_seconds: float = 1.0
     threads: bool = False
 
 
@@ -89,9 +94,18 @@ class FetchesMedia(Protocol):
 
 @runtime_checkable
 class ShowsDrafts(Protocol):
-    """A channel that shows a reply while it is written: best effort, at most one call a second and chat."""
+    """A channel that shows a reply while it is written: best effort, and never more than that of it.
 
-    async def draft(self, chat: str, draft: str, text: str) -> None: ...
+    Nothing of it is stored. The answer itself comes by `send`, and takes the place of the draft that its `Outbound`
+    names; the core shows no more of that draft then.
+    """
+
+    async def draft(self, chat: str, draft: str, text: str) -> None:
+        """Show `text`, Markdown, as what there is of a reply, in place of what was shown of it; "" takes that away.
+
+        draft: the same for all of one reply. It need not go on where the last one ended: a reply may begin anew.
+        """
+        ...
 
 
 @runtime_checkable

@@ -107,6 +107,7 @@ class Outbound:
     """One part on its way out. `id` is the outbox row; the same id is never handed out twice at once.
 
     reply_to: platform id of the message to answer. replaces: platform id of a message to edit instead of sending one.
+    draft: the draft whose place the part takes, if any is shown; see `kenobot.ports.channel.ShowsDrafts`.
     """
 
     id: int
@@ -117,3 +118,4 @@ class Outbound:
     reply_to: str = ""
     replaces: str = ""
     thread: str = ""
+    draft: str = ""

@@ -47,7 +47,7 @@ class FakeChannel:
     capabilities: what the platform can do; text only by default. media: the bytes of attachments, by handle.
 
     sent: every part the platform took, in order. attempted: every part it was offered. accepted: what the sink
-    returned from. drafts: the last text shown of each draft. reactions: emoji by (chat, message).
+    returned from. drafts: the last text shown of each draft. drafted: each text of one. reactions: by (chat, message).
     """
 
     def __init__(self, name: str = "fake", capabilities: Capabilities | None = None) -> None:
@@ -55,6 +55,7 @@ class FakeChannel:
         self.capabilities = capabilities or Capabilities()
         self.media: dict[str, bytes] = {}
         self.drafts: dict[tuple[str, str], str] = {}
+        self.drafted: list[str] = []
         self.reactions: dict[tuple[str, str], str] = {}
         self._said: deque[Inbound | None] = deque()
         self._failures: deque[Exception | None] = deque()
@@ -136,12 +137,21 @@ class FakeChannel:
         if error is not None:
             raise error
         self.sent.append(outbound)
+        self.drafts.pop((outbound.chat, outbound.draft), None)
         self._changed.set()
         return outbound.replaces or f"{self._name} {len(self.sent)}"
 
     async def draft(self, chat: str, draft: str, text: str) -> None:
         """See `kenobot.ports.channel.ShowsDrafts`."""
+        self.drafted.append(text)
         self.drafts[chat, draft] = text
+        if not text:
+            del self.drafts[chat, draft]
+        self._changed.set()
+
+    async def until_drafted(self, text: str) -> None:
+        """Wait until a draft of a reply ends with `text`."""
+        await _until(lambda: any(shown.endswith(text) for shown in self.drafts.values()), self._changed)
 
     async def react(self, chat: str, target: str, emoji: str) -> None:
         """See `kenobot.ports.channel.Reacts`."""
@@ -253,9 +263,12 @@ class ChannelContract:
             assert isinstance(channel, ShowsDrafts), "it declares drafts and cannot show them"
             await channel.draft("1", "draft-1", "Hel")
             await channel.draft("1", "draft-1", "Hello")
+            await channel.draft("1", "draft-1", "Another **try")
+            await channel.draft("1", "draft-1", "")
+            await channel.draft("1", "draft-1", "Hello")
         buttons = ((Button("Yes", "yes"), Button("No", "no")),) if declared.buttons else ()
-        part = MessagePart("Hello?", buttons=buttons)
-        sent = await channel.send(Outbound(1, channel.name, "1", part, "trace"))
+        part, draft = MessagePart("Hello?", buttons=buttons), "draft-1" if declared.drafts else ""
+        sent = await channel.send(Outbound(1, channel.name, "1", part, "trace", draft=draft))
         if declared.edits:
             again = Outbound(2, channel.name, "1", MessagePart("Hello!"), "trace", replaces=sent)
             assert await channel.send(again) == sent, "an edit has another id than what it replaces"

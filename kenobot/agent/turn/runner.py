@@ -20,6 +20,7 @@ from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
+from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.pieces import continued, joined_text
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
 from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing
@@ -88,7 +89,8 @@ class TurnServices:
 
     language: of the bot's own sentences; None goes by the message. answer_parts: how many parts an answer may have.
     patience_seconds: of waiting, after which the person is told that it takes longer. memory_reporter: makes, at the
-    first need, what reports memory to a provider that answers from that; None where there is none.
+    first need, what reports memory to a provider that answers from that; None where there is none. shows_drafts: show a
+    reply while it is written, where the channel can.
     """
 
     database: Database
@@ -114,6 +116,7 @@ class TurnServices:
     patience_seconds: float = 25.0
     policy: machine.TurnPolicy = field(default_factory=machine.TurnPolicy)
     memory_reporter: Callable[[], "MemoryReporter"] | None = None
+    shows_drafts: bool = True
 
 
 class TurnRunner:
@@ -123,7 +126,9 @@ class TurnRunner:
         self._s = services
         self._inbox = inbox.Inbox(services.database, services.clock)
         self._signals = TurnSignals(services.bus)
-        self._text_work = TextWork()
+        self._text_work = work = TextWork()
+        shown = services.channels, services.clock, services.pipeline, services.redact, services.answer_parts, work
+        self._drafts = Drafts(*shown) if services.shows_drafts else None
         self._reporter: MemoryReporter | None = None
 
     async def run(self, pending: PendingMessage) -> bool:
@@ -151,6 +156,8 @@ class TurnRunner:
             raise
         finally:
             calls.leave()
+            if data.draft is not None:
+                await data.draft.withdraw()
             await self._signals.emit_in_chat(THINKING_END, pending)
             current_trace.reset(token)
 
@@ -307,17 +314,29 @@ class TurnRunner:
             data.first_call_at = self._s.clock.monotonic()
         await self._report_memory(data, level)
         said = joined_text(pieces)
-        request = continued(data.context.request, said)
+        request, listener = continued(data.context.request, said), self._listener(data, said)
         if data.cut_short:
             data.cut_short = False
             await self._s.model.count_lost(request, data.calls)
-        reply = await self._s.model.ask(request, data.calls, level, said=len(said))
+        try:
+            reply = await self._s.model.ask(request, data.calls, level, said=len(said), on_text=listener)
+        finally:
+            if data.draft is not None:
+                data.draft.stop()
         data.first_call_at = None  # the next piece has tries of its own
         if reply.whole:
             return reply
         answer = said + reply.text
         kept = await self._text_work.run(len(answer), lambda: self._s.pipeline.drop_cut(answer))
         return replace(reply, text=kept[len(said) :])
+
+    def _listener(self, data: TurnData, said: str) -> Callable[[str], None] | None:
+        """Return what shows the reply while it is written; None where nothing does."""
+        assert data.context is not None
+        if self._drafts is None:
+            return None
+        data.draft = data.draft or self._drafts.open(data.pending)
+        return None if data.draft is None else data.draft.listen(data.context, said)
 
     async def _report_memory(self, data: TurnData, level: int) -> None:
         """Add a report of memory to the request, once, for a provider that answers from one."""
@@ -362,7 +381,8 @@ class TurnRunner:
             lambda connection: self._write(connection, data, answer),
             rescue=self._checkpoint(data) if data.unsaved else None,
         )
-        self._s.delivery.dispatch(waiting)
+        draft, data.draft = data.draft, None
+        self._s.delivery.dispatch(waiting if draft is None else draft.replaced_by(waiting))
         await data.calls.written()
         data.decisions = [*(data.report.decisions if data.report is not None else ()), *written]
         decided = [decision.record for _, decision in data.decisions if decision.record is not None]

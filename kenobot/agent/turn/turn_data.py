@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from kenobot.agent.commands.command import Command
 from kenobot.agent.ledger.models import TurnCalls
 from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.agent.turn.drafts import ReplyDraft
 from kenobot.cognitive.identity.reply_grade import ReplyGrade
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import OWNER_SCOPE, Principal
@@ -40,6 +41,7 @@ class TurnData:
 
     calls: of models, that no transaction has written yet. cut_short: a crash ended the attempt before this one.
     unsaved: a piece of the answer that has no checkpoint yet.
+    draft: what the chat sees of the reply while it is written.
     report: what the message changed in memory and what was found for it, for a provider that answers from that.
     violated_rules: patterns that rules.json forbids, in the reply.
     """
@@ -58,6 +60,7 @@ class TurnData:
     processed: ProcessedReply | None = None
     removed_urls: int = 0
     grade: ReplyGrade | None = None
+    draft: ReplyDraft | None = None
     report: "MemoryReport | None" = None
     violated_rules: tuple[str, ...] = ()
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn

@@ -212,6 +212,7 @@ class AccessSettings(SettingsModel):
 
 class MessagesSettings(SettingsModel):
     answer_parts: int = Field(10, ge=2, le=100)
+    drafts: bool = True
     patience_seconds: float = Field(25, ge=0.1, le=3600, allow_inf_nan=False)
     stale_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
     expire_hours: float = Field(48, ge=1, le=8760, allow_inf_nan=False)

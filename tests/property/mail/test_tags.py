@@ -156,3 +156,45 @@ def test_what_is_left_of_a_cut_reply_is_whole(text: str) -> None:
     kept = text[: whole_length(text, NAMES)]
     assert whole_length(kept, NAMES) == len(kept)
     assert kept.count("<") <= text.count("<")
+
+
+def ink(text: str) -> str:
+    """What is seen of a text, however it is laid out."""
+    return "".join(text.replace("<", "‹").replace("\0", "").split())
+
+
+@steady
+@given(replies)
+@example("<memory>a `</memory> b` c</memory>")
+@example("<memory>a<chat-memory>b</memory>c</chat-memory>d")
+@example("<user>@host <user>b</user>")
+@example("` <memory>a</memory>\n```\n` b\n```")
+@example("<memory\u00a0a>b</memory>")
+def test_nothing_is_settled_that_the_whole_reply_hides(text: str) -> None:
+    """What a reply shows while it is written stands in what it shows in the end; without code, at its beginning."""
+    pipeline = Pipeline(tuple(TAGS.values()), str)
+    whole = ink(scan_tags(text.replace("\ud800", "\ufffd").replace("\0", ""), NAMES).clean)
+    for end in range(len(text) + 1):
+        shown = ink(pipeline.settled(text[:end]))
+        assert is_subsequence(shown, whole), (text[:end], shown, whole)
+        assert whole.startswith(shown) or "`" in text or "~~~" in text, (text[:end], shown, whole)
+
+
+def test_a_reply_is_settled_up_to_its_first_open_tag_and_behind_closed_ones() -> None:
+    """Blanks at its end stay: they say that the last word is complete."""
+    pipeline = Pipeline(tuple(TAGS.values()), str)
+    steps = ["One", " ", "<", "memory>two", "</mem", "ory>th", "ree,", " a <", " b", ". <mem"]
+    texts = ["".join(steps[:count]) for count in range(1, len(steps) + 1)]
+    shown = [
+        "One",
+        "One ",
+        "One ",
+        "One ",
+        "One ",
+        "One th",
+        "One three,",
+        "One three, a ",
+        "One three, a ",
+        "One three, a < b. ",
+    ]
+    assert [pipeline.settled(text) for text in texts] == shown
