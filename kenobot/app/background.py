@@ -3,6 +3,8 @@
 Their modules take longer to load than a turn takes, so the app imports this one only when they are needed.
 """
 
+from dataclasses import replace
+
 from kenobot.agent.background.cleanup import MissingFilesWorker, PurgeFinisher
 from kenobot.agent.background.compaction import CompactionWorker
 from kenobot.agent.background.extraction import build_extraction_worker
@@ -13,6 +15,7 @@ from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.safety import way_out  # noqa: F401 - same, and no first turn with others' words
 from kenobot.app.wiring import prompt_limits, sleep_policy
 from kenobot.cognitive.recall.index.index import Indexer
+from kenobot.cognitive.sleep import night
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
 from kenobot.core.worker import Scheduler
@@ -64,6 +67,8 @@ def build_sleep_worker(
     settings: Settings, context: SleepContext, asked: ModelRouter | None, *, unthrottled: bool = False
 ) -> SleepWorker:
     """Build the worker of sleep. unthrottled: no conversation has to be kept fluent meanwhile."""
+    experts = [name for name in night.EXPERTS if getattr(settings.experts, name)]
+    context = replace(context, passes=night.with_experts(context.passes, experts))
     hour = settings.sleep.hour if settings.sleep.hour >= 0 else None
     return SleepWorker(
         context, sleep_policy(settings.sleep), asked, enabled=settings.sleep.enabled, hour=hour, unthrottled=unthrottled

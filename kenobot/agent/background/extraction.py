@@ -11,6 +11,7 @@ from functools import partial
 from typing import Literal
 
 from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
+from kenobot.agent.experts.rest import ExpertRest
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, memory_written_payload
 from kenobot.agent.ledger.ledger import NO_CALL, ModelCall
 from kenobot.agent.ledger.models import BudgetedModel
@@ -98,6 +99,7 @@ class ExtractionWorker(PerChatWorker):
         self._policy = policy
         self._patterns = patterns
         self._draining = False
+        self._rest = ExpertRest(context.database, context.clock, "extraction")
         self._waiting = ChatBackoff()
         self._spent_day = ""
 
@@ -137,7 +139,7 @@ class ExtractionWorker(PerChatWorker):
         except ExtractionFailed as error:
             self._note(session, len(batch.turns), error)
             return False
-        if found.by == "rules" and found.facts and not batch.known:  # most turns give nothing that rules understand
+        if found.by == "rules" and found.facts:  # most turns give nothing that rules understand
             told = sorted({number for fact in found.facts for number in fact.evidence})
             said = [batch.turns[number - 1] for number in told]
             policy = self._policy.extract
@@ -187,11 +189,11 @@ class ExtractionWorker(PerChatWorker):
         return await self._extract(session, batch)
 
     async def _extract(self, session: str, batch: ExtractionBatch) -> ExtractionResult:
-        """Extract the facts of a batch.
+        """Extract the facts of a batch; by rules while a model rests that gives no lists of facts.
 
         Raises ExtractionFailed, BudgetExhausted, or RemoteError when the model cannot be reached.
         """
-        if self._model is None:
+        if self._model is None or not await self._rest.is_over():
             return await self._extract_by_rules(session, batch)
         model, request = self._model, prompt.build_request(batch, self._p.zone, self._policy.extract)
         if prompt.request_tokens(request) > model.daily_tokens:
@@ -206,6 +208,10 @@ class ExtractionWorker(PerChatWorker):
             raise BudgetExhausted("What may be used today for memory is used up.")
         reply, use = answer
         facts = await self._compute(partial(parse_facts, reply.text))
+        if facts is not None:
+            await self._rest.record_success()
+        elif reply.whole:
+            await self._rest.record_failure()
         if facts is None or (not reply.whole and len(batch.turns) > 1):
             await model.settle(use)
             raise ExtractionFailed("The answer is cut." if facts else "The answer holds no list of facts.")

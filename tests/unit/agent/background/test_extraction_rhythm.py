@@ -159,6 +159,45 @@ async def test_turns_that_no_model_can_read_are_left_to_the_rules(tmp_path: Path
         assert len(provider.asked) <= 12
 
 
+async def test_a_model_that_gives_no_lists_is_left_alone(tmp_path: Path) -> None:
+    """Three answers without a list, whatever the chat, and rules read the next ones, also after a restart."""
+    provider, clock = Minds(lambda _: "I would rather talk about it."), EagerClock()
+    async with Scene(tmp_path, provider=provider, extraction=True, clock=clock) as scene:
+        for town in ("Lyon", "Graz", "Oslo", "Bern", "Riga", "Cork"):
+            await scene.say(f"Vivo en {town}")
+            await tick(scene)
+        assert len(provider.asked) == 3
+        assert [text for _, text, _ in await live(scene)] == ["Vivo en Cork"]
+    provider = Minds(lyon)
+    async with Scene(tmp_path, provider=provider, extraction=True, clock=clock) as scene:
+        await scene.say("Vivo en Turku")
+        await tick(scene)
+        assert provider.asked == []
+        clock.advance(600)
+        await scene.say("Vivo en Lyon")
+        await tick(scene)
+        assert len(provider.asked) == 1
+        await scene.say("Vivo en Lyon, te digo")
+        await tick(scene)
+        assert len(provider.asked) == 2
+
+
+async def test_rules_in_the_place_of_a_model_end_what_they_mean(tmp_path: Path) -> None:
+    """Not the memory that the model was shown under the number that they use for theirs."""
+    provider, clock = Minds(lambda _: "I would rather talk about it."), EagerClock()
+    async with Scene(tmp_path, ["ok"], extraction=True, clock=clock) as scene:
+        for text in ("Tengo una gata que se llama Nube", "Trabajo en Acme", "Vivo en Lyon"):
+            await scene.say(text)
+            await tick(scene)
+    async with Scene(tmp_path, provider=provider, extraction=True, clock=clock) as scene:
+        for _ in range(3):
+            await scene.say("Mi gata Nube ronronea mucho, vivo tranquila en Lyon. Ya no trabajo en Acme.")
+            await tick(scene)
+        kept = [text for _, text, _ in await live(scene)]
+        assert "Trabajo en Acme" not in kept
+        assert {"Tengo una gata que se llama Nube", "Vivo en Lyon"} <= {*kept}
+
+
 async def test_a_batch_that_is_too_long_is_halved(tmp_path: Path) -> None:
     """A model that refuses what is too long for it gets less, and reads it all in the end."""
     clock = EagerClock()

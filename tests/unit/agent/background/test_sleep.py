@@ -19,7 +19,7 @@ from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, SleepPolicy
 from kenobot.cognitive.recall.index.index import Indexer
-from kenobot.cognitive.sleep import run_rows
+from kenobot.cognitive.sleep import night, run_rows
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.core.bus import Bus
@@ -366,3 +366,11 @@ def test_the_next_night_can_be_told() -> None:
         for enabled, hour, last in ((True, -1, now), (True, 3, now.replace(hour=3)), (True, -1, None), (False, -1, now))
     ]
     assert told == [now.replace(day=15, hour=8), now.replace(day=15, hour=3), now, None]
+
+
+async def test_an_expert_of_the_night_is_switched_off_by_its_setting(tmp_path: Path) -> None:
+    """Its passes go by rules; the others keep their model."""
+    async with Scene(tmp_path, ["ok"], environ={"KENOBOT_EXPERTS__ERRORS": "false"}) as scene:
+        passes = {one.name: one for one in scene.app.background.sleep_worker._p.passes}
+    changed = [one.name for one in night.NIGHT if passes[one.name] != one]
+    assert changed == ["errors"]
