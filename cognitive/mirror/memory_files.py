@@ -41,7 +41,7 @@ class MemoryFiles:
         clock: Clock,
         zone: ZoneInfo,
         policy: Policy = DEFAULT,
-        pause: float = 0.2,
+        pause: float = 1.0,
         intake: LargeIntake | None = None,
     ) -> None:
         self._root = root.resolve()
