@@ -175,7 +175,9 @@ class App:
             channels=self.channels,
             redact=self._redact,
             rng=rng,
-            commands=CommandRegistry(CommandContext(zone, home.memory, self._access, index, language)),
+            commands=CommandRegistry(
+                CommandContext(zone, home.memory, self._access, index, language, budgets=self.ledger.limits)
+            ),
             command_listeners=(self.admission.after_command, self.proposal_announcer.after_command),
             identity=identity,
             delivery=self.delivery,

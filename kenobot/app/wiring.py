@@ -1,13 +1,12 @@
 """Build models and policies from the settings, for the app and for commands that need a part of it."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.ledger.ledger import Ledger
-from kenobot.agent.ledger.limits import Limit, Period
-from kenobot.agent.ledger.prices import PICODOLLARS, Price, PriceList
+from kenobot.agent.ledger.limits import budget_limits
+from kenobot.agent.ledger.prices import Price, PriceList
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.agent.turn.state_machine import TurnPolicy
@@ -18,7 +17,7 @@ from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.retry import CircuitBreaker, RetryPolicy
 from kenobot.core.settings.load import Settings
-from kenobot.core.settings.schema import PurposeBudget, SleepSettings
+from kenobot.core.settings.schema import SleepSettings
 from kenobot.ports.clock import Clock
 from kenobot.ports.provider import Provider
 from kenobot.storage.database import Database
@@ -44,25 +43,10 @@ def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> 
 def build_ledger(settings: Settings, database: Database, clock: Clock, bus: Bus | None = None) -> Ledger:
     """Build the ledger with the owner's budgets and prices."""
     budget = settings.budget
-    limits = [*_limits(budget)]
-    for purpose, part in budget.purposes.items():
-        limits += _limits(part, purpose)
     own = {
         name.lower(): Price.of_dollars(**price.model_dump(exclude_none=True)) for name, price in budget.prices.items()
     }
-    return Ledger(database, clock, ZoneInfo(settings.bot.timezone), PriceList(own), limits, bus)
-
-
-def _limits(budget: PurposeBudget, purpose: str = "") -> Iterator[Limit]:
-    periods: tuple[tuple[Period, float, int], ...] = (
-        ("day", budget.daily_usd, budget.daily_tokens),
-        ("month", budget.monthly_usd, budget.monthly_tokens),
-    )
-    for period, dollars, tokens in periods:
-        if dollars:
-            yield Limit(period, "usd", round(dollars * PICODOLLARS), purpose, announced=True)
-        if tokens:
-            yield Limit(period, "tokens", tokens, purpose, announced=True)
+    return Ledger(database, clock, ZoneInfo(settings.bot.timezone), PriceList(own), budget_limits(budget), bus)
 
 
 def sleep_policy(settings: SleepSettings) -> Policy:

@@ -21,6 +21,7 @@ from kenobot.ports.messages import Outbound
 from kenobot.ports.names import sanitize_name
 from kenobot.ports.signals import (
     APPROVAL_PROPOSED,
+    BUDGET_NEAR,
     HEALTH_DEGRADED,
     MEMORY_FILES_MISSING,
     MEMORY_INTAKE_FINISHED,
@@ -52,6 +53,7 @@ _TOLD, _HOMES = "notices:told", "notices:homes"  # keys of the table `state`
 _FIELDS = ("chat", "user", "language", "at")
 _ALERTS: Mapping[Signal, tuple[str, Text]] = {
     APPROVAL_PROPOSED: ("proposals:{newest}", texts.NOTICE_PROPOSALS),
+    BUDGET_NEAR: ("budget:{when}{purpose}:{budget}:{percent}", texts.NOTICE_BUDGET_NEAR),
     HEALTH_DEGRADED: ("health:{problem}", texts.NOTICE_HEALTH),
     MEMORY_FILES_MISSING: ("lost:{at}", texts.NOTICE_MISSING_FILES),
     MEMORY_INTAKE_STARTED: ("intake:{path}", texts.NOTICE_INTAKE_STARTED),
@@ -239,6 +241,8 @@ def _notice(signal: Signal, payload: Mapping[str, str]) -> _Notice | None:
         values["problem"] = " ".join(payload.get("reason", "").split())[:300].rstrip(".")
     elif signal is PAIRING_REQUESTED:
         values["name"] = sanitize_name(payload.get("name", "")) or sanitize_name(values["user"]) or "?"
+    elif signal is BUDGET_NEAR and payload["percent"] == "100":
+        sentence = texts.NOTICE_BUDGET_USED
     elif signal is SLEEP_FINISHED and not payload.get("large"):
         return None
     elif signal is MEMORY_FILES_MISSING and payload["event"] != "0":

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+from kenobot.agent.ledger.limits import Limit
 from kenobot.cognitive.control.find import index_search
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -61,6 +62,7 @@ class CommandContext:
     """Dependencies of the commands.
 
     folder: the Markdown files. language: of the answers; None follows what the person writes. commands: all there are.
+    budgets: the limits of what models may use.
     """
 
     zone: ZoneInfo
@@ -69,6 +71,7 @@ class CommandContext:
     index: SideIndex | None = None
     language: Language | None = None
     commands: "tuple[Command, ...]" = ()
+    budgets: tuple[Limit, ...] = ()
 
     @property
     def memory_search(self) -> NearSearch | None:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.ledger.limits import Limit
+from kenobot.agent.ledger.limits import Limit, amount_text
 from kenobot.agent.ledger.prices import PriceList
 from kenobot.cognitive.remember.extract.prompt import request_tokens
 from kenobot.cognitive.text.calendar import local_day
@@ -26,7 +26,7 @@ from kenobot.ports.signals import BUDGET_NEAR
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.model_calls import CallRow, Spending
+from kenobot.storage.model_calls import CallRow
 from kenobot.storage.state import read_json, write_json
 
 _log = logging.getLogger(__name__)
@@ -111,7 +111,7 @@ class Ledger:
         self._clock = clock
         self._zone = zone
         self._prices = prices or PriceList()
-        self._limits = tuple(limits)
+        self.limits = tuple(limits)
         self._bus = bus
         # bounded: the calls of the turns under way; test_a_turn_leaves_nothing_held
         self._held: dict[int, ModelCall] = {}
@@ -158,12 +158,12 @@ class Ledger:
 
         own: limits of the job beside those of the settings.
         """
-        limits = [limit for limit in (*self._limits, *own) if limit.concerns(call.origin.purpose)]
+        limits = [limit for limit in (*self.limits, *own) if limit.concerns(call.origin.purpose)]
         held = {limit: self._measure(limit, call.day, list(self._held.values())) for limit in limits}
 
         def write(connection: Connection) -> int:
             for limit in limits:
-                used = limit.measure(_spent(connection, limit, call.day)) + held[limit]
+                used = limit.spent(connection, call.day) + held[limit]
                 if used + _part(limit, call) > limit.amount:
                     return 0
             return model_calls.add_call(connection, call.row)
@@ -184,7 +184,7 @@ class Ledger:
         Only the reply that uses a budget up may go beyond it: while calls under way may do so, others wait for them.
         After that a free provider goes on, and a cheaper one for as much again. Raises OverBudget.
         """
-        limits = [limit for limit in self._limits if limit.concerns(call.origin.purpose)]
+        limits = [limit for limit in self.limits if limit.concerns(call.origin.purpose)]
         while limits:
             self._news.clear()
             spent = await self.database.read(partial(self._all_spent, limits=limits, day=call.day))
@@ -217,7 +217,7 @@ class Ledger:
 
     async def announce(self) -> None:
         """Tell the owner, once a period, of each limit that is nearly and then wholly used up. Never raises."""
-        limits = [limit for limit in self._limits if limit.announced]
+        limits = [limit for limit in self.limits if limit.announced]
         if not limits or self._bus is None:
             return
         day = local_day(self._clock.now(), self._zone)
@@ -246,22 +246,19 @@ class Ledger:
 
     async def _tell(self, limit: Limit, share: int, spent: int, day: str) -> None:
         assert self._bus is not None
-        told = {"period": limit.period, "purpose": limit.purpose, "unit": limit.unit, "day": day}
-        await self._bus.emit(BUDGET_NEAR, "ledger", "", **told, percent=share, spent=spent, budget=limit.amount)
+        amounts = {"spent": amount_text(limit.unit, spent), "budget": amount_text(limit.unit, limit.amount)}
+        when, purpose = limit.name(day), f" ({limit.purpose})" if limit.purpose else ""
+        await self._bus.emit(BUDGET_NEAR, "ledger", "", when=when, purpose=purpose, percent=share, **amounts)
 
     # ── sums ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _all_spent(self, connection: Connection, limits: Sequence[Limit], day: str) -> dict[Limit, int]:
-        return {limit: limit.measure(_spent(connection, limit, day)) for limit in limits}
+        return {limit: limit.spent(connection, day) for limit in limits}
 
     def _measure(self, limit: Limit, day: str, calls: Sequence[ModelCall]) -> int:
         """Sum what these calls, of which no row tells yet, use of a limit."""
         first, last = limit.days(day)
         return sum(_part(limit, each) for each in calls if first <= each.day <= last)
-
-
-def _spent(connection: Connection, limit: Limit, day: str) -> Spending:
-    return model_calls.spent_between(connection, *limit.days(day), limit.purpose)
 
 
 def _part(limit: Limit, call: ModelCall) -> int:
@@ -283,5 +280,4 @@ def _may_go_on(limit: Limit, used: int, call: ModelCall, preferred: ModelCall) -
 
 def _subject(limit: Limit, day: str) -> str:
     """Name a limit and its period."""
-    period = day if limit.period == "day" else day[:7]
-    return f"{period} {limit.unit} {limit.purpose}".rstrip()
+    return f"{limit.name(day)} {limit.unit} {limit.purpose}".rstrip()

@@ -311,7 +311,7 @@ async def test_the_owner_is_told_once_a_period_of_each_step(database: Database, 
     clock.advance(24 * 3600)
     await again.turn(again.model(named("dear", REPLY)))
     await again.turn(again.model(named("dear", REPLY)))
-    assert [(each.payload["percent"], each.payload["day"]) for each in again.told] == [(100, "2026-02-15")]
+    assert [(each.payload["percent"], each.payload["when"]) for each in again.told] == [(100, "2026-02-15")]
 
 
 def test_a_call_that_never_was_writes_nothing() -> None:
