@@ -42,6 +42,7 @@ _CLAUSE = lazy.regex(r"[,;]\s+|\b(?:sino|but|pero)\b")
 NUMBERS = word_set("statement_numbers") - {"one", "un", "una", "uno"}
 _VAGUE = frozenset(PHRASES["vague"].split("|"))
 EMPTY = STOPWORDS | NEGATIONS | NUMBERS | _VAGUE | frozenset(WEEKDAYS)
+_FOR_SPEAKER = (" me", " nos")  # what the subject does is done to the speaker, whose affair it is
 FEW = 2
 """Content words up to which a correction stands for nothing by itself."""
 
@@ -85,7 +86,7 @@ def read_sentence(sentence: str, said: date, *, corrects: bool) -> ChangeSentenc
     plain = fold(sentence)
     telling = sentence if len(content_words(sentence)) <= FEW else _telling_part(sentence)
     subject = SUBJECT.match(plain)
-    about = subject["subject"] if subject else ""
+    about = subject["subject"] if subject and not subject[0].endswith(_FOR_SPEAKER) else ""
     ended = _NO_LONGER.search(plain)
     denied = _denied(plain)
     named = days_named(plain, said)

@@ -10,9 +10,10 @@ from datetime import date
 from typing import Literal
 
 from kenobot.cognitive.remember.attribute_statements import attribute_name
+from kenobot.cognitive.remember.classify import kind_of
 from kenobot.cognitive.remember.extract.change_sentence import TABLES
 from kenobot.cognitive.remember.extract.changes import KnownStatement, find_change, may_change, takes_back
-from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
+from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact, FactKind
 from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.confidences import CONFIDES, is_confided
@@ -29,6 +30,7 @@ _LONGEST_SENTENCE = 300
 _FAR, _FAR_OF_YEAR = 330, 20_000  # days: a day that is further off, without a year, is rather over
 _LEAST_WORDS = 4  # of a statement of a day ahead
 _LEAST_CONFIDED = 3  # of one told in confidence
+_OVER = KnownStatement("")  # in the place of one that an earlier message has ended
 _END = lazy.regex(  # not after an abbreviation or an initial
     r"(?<=[.!?…])(?<!\b[A-Z]\.)(?<!\b(?:St|Dr|Mr|Ms|Sr|vs)\.)(?<!\b(?:Mrs|Dra|Sra|Avd)\.)\s+|\n+|;\s+"
 )
@@ -192,7 +194,9 @@ def _with_fact(
     corrects = fact.category == "correction"
     change = None
     if corrects or may_change(fact.text):
-        pool = [*known, *(KnownStatement(each.text, dict(each.attributes).get("due", "")) for each in facts)]
+        over = {number for each in facts for number, _ in each.verdicts}
+        left = (_OVER if number in over else each for number, each in enumerate(known, 1))
+        pool = [*left, *(KnownStatement(each.text, dict(each.attributes).get("due", "")) for each in facts)]
         change = find_change(fact.text, said, pool, corrects=corrects)
     if change is None:
         if fact.confidence < TIERS["implied"] or any(fold(fact.text) == fold(each.text) for each in facts):
@@ -203,11 +207,13 @@ def _with_fact(
     fact = replace(fact, text=change.text, category="correction" if not fact.attributes else fact.category)
     fact = replace(fact, confidence=TIERS["explicit"])
     if change.place < len(known):
-        return [*facts, replace(fact, verdicts=((change.place + 1, "contradiction"),))]
+        ended = fold(known[change.place].text)
+        longer = (n for n, each in enumerate(known, 1) if fold(each.text).startswith(f"{ended}. "))
+        return [*facts, replace(fact, verdicts=_against([change.place + 1, *longer]))]
     gone = change.place - len(known)
     # What it ends may go on about a statement that memory has.
     begun = (number for number, each in enumerate(known, 1) if fold(facts[gone].text).startswith(fold(each.text)))
-    fact = replace(fact, verdicts=_against(begun))
+    fact = replace(fact, verdicts=_against(dict.fromkeys([*begun, *(number for number, _ in facts[gone].verdicts)])))
     fact = replace(fact, tags=tuple(dict.fromkeys((*fact.tags, *facts[gone].tags))))
     return [*facts[:gone], *facts[gone + 1 :], fact]
 
@@ -289,7 +295,10 @@ def _in_sentence(sentence: str, core: _Core, said: date, *, confided: bool) -> I
         due = _due(_folded(told), said, first=1)
         read = [ExtractedFact(told, attributes=due, confidence=confidence)]
     for fact in read:
-        yield replace(fact, category="correction") if core.corrects else fact
+        # What nothing tells the day or the doing of is how things are: it can be put right, and end.
+        holds = kind_of(fact.text, fact.category, default="note") == "note"
+        kind: FactKind = "note" if holds else fact.kind
+        yield replace(fact, kind=kind, category="correction" if core.corrects else fact.category)
 
 
 def _read_clauses(told: str, said: date) -> tuple[list[ExtractedFact], bool]:

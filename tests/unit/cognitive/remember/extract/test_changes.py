@@ -57,6 +57,28 @@ def test_what_follows_a_change_tells_more_of_it() -> None:
     assert "sábados" in fact.text
 
 
+def test_a_change_of_a_change_ends_the_new_and_the_old() -> None:
+    """What is moved and then called off within one batch ends what memory holds of it, and nothing of it is kept."""
+    known = [KnownStatement("dentist on Monday 16th at 9:15, Dr Malik", "2026-03-16")]
+    moved = Message("the dentist rang, I've got the 23rd instead", SAID, 1)
+    [fact] = read_messages([moved, Message("I've cancelled the dentist altogether", SAID, 2)], known)
+    assert (fact.text, fact.verdicts) == ("I've cancelled the dentist altogether", ((1, "contradiction"),))
+
+
+def test_what_goes_on_about_an_ended_statement_ends_with_it() -> None:
+    """A memory that says the same and more of it is not left behind."""
+    known = [KnownStatement("I drive a Fiesta"), KnownStatement("I drive a Fiesta. it's blue, from 2014")]
+    [fact] = read_messages([Message("sold the Fiesta", SAID)], known)
+    assert fact.verdicts == ((1, "contradiction"), (2, "contradiction"))
+
+
+@pytest.mark.parametrize("says", ["Gano 1.800 euros al mes", "I'm learning Portuguese with a tutor called Rui"])
+def test_how_things_are_can_end(says: str) -> None:
+    """What is told of no day and of nothing done is a note, which a correction can end."""
+    [fact] = read_messages([Message(says, SAID)], ())
+    assert fact.kind == "note"
+
+
 @pytest.mark.parametrize(
     ("known", "due", "says", "text", "day"),
     [
