@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test check crash soak bench bench-against years month cost docs lock lowest fmt clean
+.PHONY: help chat test check crash soak bench bench-against years month cost docs stand-ins lock lowest fmt clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 28
@@ -66,6 +66,9 @@ cost: $(VENV)/.ready ## what a prompt costs with ten, a thousand and a hundred t
 
 docs: $(VENV)/.ready ## check that what the documents show still runs
 	@$(BIN)/pytest tests/docs
+
+stand-ins: ## fetch a model's server in Node that some tests talk to, and skip without; needs npm
+	@npm install --no-save --no-audit --no-fund --prefix .stand-ins @copilotkit/aimock@1.43.0
 
 lock: $(VENV)/.ready ## write requirements.lock anew: what Docker and a release install, with hashes; needs a package index
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[lock]'

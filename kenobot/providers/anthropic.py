@@ -26,7 +26,7 @@ from kenobot.providers.service import (
     retry_after,
     well_formed,
 )
-from kenobot.providers.tool_calls import CallCollector, call_numbers
+from kenobot.providers.tool_calls import CallCollector, call_numbers, results_first
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError, AsyncAnthropic, AsyncStream
@@ -212,9 +212,8 @@ def request_payload(
 
 
 def _contents(message: Message) -> list[Content]:
-    """Return what a message holds but for blank text, the results of calls first, as the API demands."""
-    solid = [each for each in message.blocks if not isinstance(each, Block) or each.text.strip()]
-    return sorted(solid, key=lambda each: not isinstance(each, ToolResult))
+    """Return what a message holds but for blank text."""
+    return [each for each in results_first(message.blocks) if not isinstance(each, Block) or each.text.strip()]
 
 
 def _param(content: Content, ids: Mapping[str, str], pictures: Mapping[str, str]) -> dict[str, Any]:

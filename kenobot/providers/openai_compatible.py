@@ -31,7 +31,7 @@ from kenobot.providers.service import (
     well_formed,
 )
 from kenobot.providers.thinking import ThinkingFilter
-from kenobot.providers.tool_calls import CallCollector, call_numbers
+from kenobot.providers.tool_calls import CallCollector, call_numbers, results_first
 
 if TYPE_CHECKING:
     import httpx2
@@ -249,12 +249,14 @@ def chat_messages(
     request = without_pictures(request, shown)
     ids = call_numbers(request)
     written: list[tuple[Role | Literal["system"], Content]] = [("system", block) for block in request.system]
-    written += [(message.role, content) for message in request.messages for content in message.blocks]
+    written += [(message.role, content) for message in request.messages for content in results_first(message.blocks)]
     solid = [(role, each) for role, each in written if not isinstance(each, Block) or each.text.strip()]
     messages: list[dict[str, Any]] = []
-    for role, run in groupby(solid, lambda it: it[0]):
+    for (role, of_results), run in groupby(solid, lambda it: (it[0], isinstance(it[1], ToolResult))):
         contents = [content for _, content in run]
-        messages += [_result(each, ids) for each in contents if isinstance(each, ToolResult)]
+        if of_results:
+            messages += [_result(each, ids) for each in contents if isinstance(each, ToolResult)]
+            continue
         message: dict[str, Any] = {"role": role}
         if text := _content(contents, shown):
             message["content"] = text

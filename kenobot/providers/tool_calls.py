@@ -1,12 +1,12 @@
 """Collect the tool calls of a stream, and number those of a request."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, cast
 
 from kenobot.ports.errors import Unavailable
-from kenobot.ports.provider import Json, Request, ToolCall, ToolResult
+from kenobot.ports.provider import Content, Json, Request, ToolCall, ToolResult
 from kenobot.providers.service import well_formed
 
 MOST_CALLS: Final = 128
@@ -97,6 +97,11 @@ def call_numbers(request: Request) -> dict[str, str]:
     contents = [content for message in request.messages for content in message.blocks]
     ids = dict.fromkeys(content.id for content in contents if isinstance(content, ToolCall | ToolResult))
     return {id: f"call{number:05}" for number, id in enumerate(ids, 1)}
+
+
+def results_first(contents: Iterable[Content]) -> list[Content]:
+    """Order what a message holds: the results of calls come right after the calls, say the services."""
+    return sorted(contents, key=lambda each: not isinstance(each, ToolResult))
 
 
 def _parsed(text: str) -> Mapping[str, Json] | None:

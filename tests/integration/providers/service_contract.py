@@ -27,6 +27,7 @@ from kenobot.providers.bounded import MOST_EVENT_BYTES
 from kenobot.providers.pictures import picture_file
 from kenobot.providers.tool_calls import MOST_ARGUMENT_CHARS, MOST_CALLS
 from kenobot.testing.provider import collect_deltas, make_request
+from tests.integration.providers.aimock import AiMock
 from tests.integration.providers.answer_contract import AnswerContract, Maker, Server, failure_of, text_of
 from tests.integration.providers.anthropic_standin import Entry, StandIn
 
@@ -58,11 +59,13 @@ def picture_request(home: Path) -> Request:
 class ServiceContract(AnswerContract):
     """Subclass it and override `dialect`, `whole`, `build` and `standin`.
 
-    dialect: llmock's name of the wire format. whole: the stop reason of a whole reply.
+    dialect: llmock's name of the wire format. whole: the stop reason of a whole reply. prefix: what comes after the
+    server's name in its address.
     """
 
     dialect: str
     whole: str
+    prefix: str = ""
     standin: type[StandIn]
 
     def serve(self, script: list[Entry]) -> AbstractAsyncContextManager[Server]:
@@ -254,6 +257,54 @@ class ServiceContract(AnswerContract):
         moved: Entry = {"times": 1, "status": 307, "headers": {"location": f"{self.standin.path}?moved"}}
         async with self.standin([moved, {"reply": "here"}]) as server:
             assert text_of(await collect_deltas(make(server.url), make_request("hello"))) == "here"
+
+    @pytest.mark.parametrize(("status", "kind"), [(429, RateLimited), (529, Unavailable), (503, Unavailable)])
+    @pytest.mark.parametrize(("asked", "pause"), [(None, None), ("soon", None), ("0", 0), ("86400", 86400)])
+    async def test_the_pause_is_what_the_service_asks_for(
+        self, make: Maker, status: int, kind: type[RemoteError], asked: str | None, pause: float | None
+    ) -> None:
+        """None when it asks for none, or for nothing that can be read."""
+        headers = {"retry-after": asked} if asked else {}
+        async with self.standin([{"status": status, "headers": headers}]) as server:
+            error = await failure_of(make(server.url))
+        assert (type(error), error.retry_after) == (kind, pause)
+
+    async def test_aimock_understands_us(self, aimock: AiMock, make: Maker) -> None:
+        """Another independent server: text, calls at once, their results, and a picture."""
+        provider = make(f"{aimock.url}{self.prefix}")
+        first, calls, after, seen = [
+            await collect_deltas(provider, request)
+            for request in (
+                make_request("hello"),
+                TOOLED,
+                after_call(ToolCall("1", "look", {"at": 1}), ToolCall("2", "look", {"at": 2})),
+                picture_request(self.home),
+            )
+        ]
+        assert [*map(text_of, (first, calls, after, seen))] == [
+            "All is well.",
+            "I look.",
+            "I have seen it.",
+            "A picture.",
+        ]
+        assert [delta.call.arguments for delta in calls if delta.call] == [{"at": 1}, {"at": 2}]
+        assert Reply("", calls[-1].stop_reason or "").end == "calls"
+        assert first[-1].stop_reason == self.whole
+
+    @pytest.mark.parametrize(
+        ("fault", "kind"),
+        [("rateLimit", RateLimited), ("drop", Unavailable), ("malformed", Unavailable), ("disconnect", Unavailable)],
+    )
+    async def test_its_faults_become_typed_errors_too(
+        self, aimock: AiMock, make: Maker, fault: str, kind: type[RemoteError]
+    ) -> None:
+        """And it answers again afterwards."""
+        provider = make(f"{aimock.url}{self.prefix}")
+        aimock.break_down(**{fault: 1})
+        error = await failure_of(provider)
+        assert type(error) is kind
+        aimock.mend()
+        assert text_of(await collect_deltas(provider, make_request("hello"))) == "All is well."
 
     async def test_llmock_understands_us(self, llmock: LLMock, make: Maker) -> None:
         """An independent server takes the request and its stream is read to the end."""

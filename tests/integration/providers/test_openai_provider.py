@@ -27,6 +27,7 @@ class TestOpenAI(ServiceContract):
 
     dialect = "openai"
     whole = "stop"
+    prefix = "/v1"
     standin = OpenAIStandIn
 
     def build(self, url: str, service: str = "openai", key: str = CANARY, **settings: Any) -> OpenAIProvider:
