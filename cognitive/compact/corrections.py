@@ -12,7 +12,7 @@ from kenobot.cognitive.remember.extract.changes import KnownStatement
 from kenobot.cognitive.remember.extract.heuristic import Message
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.provenance import without_quotes
-from kenobot.core import lazy
+from kenobot.core import lazy, pacing
 
 _DAY = lazy.regex(r"\A\d{4}-\d\d-\d\d ", re.ASCII)
 
@@ -29,6 +29,7 @@ def outdated_keys(lines: Iterable[SummaryLine], turns: Sequence[ConversationTurn
             continue
         mark = f"{turn.label}: " if turn.label else ""
         for sentence in said.sentences(without_quotes(turn.text)):
+            pacing.step()
             own = [(text.removeprefix(mark), whole) for text, whole in told if text.startswith(mark)]
             if own and heuristic.may_end_something(sentence):
                 message = Message(sentence, turn.at.astimezone(zone).date())

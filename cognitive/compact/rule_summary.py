@@ -6,6 +6,7 @@ never grows. What was put right since, and what an answer only repeats, is left 
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact import sentences as said
@@ -29,6 +30,7 @@ _NAMES = 3  # of a sentence that count
 _LINE = 3  # tokens that a line takes beside its text
 _ECHO = 0.6  # share of the words of an answer's sentence above which it is an echo of the person's
 _PUT_RIGHT = 3.0  # what a correction adds to a sentence of a person
+_VALUED = 2048  # texts whose value is kept: a summary's lines are valued anew in each round
 _BLOT = Redactor()
 
 
@@ -45,13 +47,18 @@ def summarize(
     old: Digest, turns: Sequence[ConversationTurn], room: int, zone: ZoneInfo, policy: Policy = DEFAULT
 ) -> list[SummaryLine]:
     """Summarize `old` and `turns` within `room` tokens, in the order of the conversation."""
-    found = [_Candidate(line, _line_value(line, policy), at) for at, line in enumerate(old.lines)]
     outdated = outdated_keys(old.lines, turns, zone)
-    found = [each for each in found if key_of(each.line.text) not in outdated]
-    seen = {key_of(line.text) for line in old.lines}
+    found: list[_Candidate] = []
+    seen: set[str] = set()
+    for at, old_line in enumerate(old.lines):
+        pacing.step()
+        seen.add(key := key_of(old_line.text))
+        if key not in outdated:
+            found.append(_Candidate(old_line, _line_value(old_line, policy), at))
     for turn in turns:
         pacing.step()
         for sentence, line, value in _lines(turn, zone, policy):
+            pacing.step()
             key = key_of(line.text)
             if key not in seen and key_of(sentence) not in outdated:
                 seen.add(key)
@@ -68,15 +75,22 @@ def summarize(
 
 def sentence_value(sentence: str, policy: Policy = DEFAULT) -> float:
     """Return how much would be lost with a sentence."""
-    value = _LEVELS[signal_level(sentence, policy.extract)]
-    value += 2.0 * said.is_decision(sentence) + 1.5 * said.is_open(sentence)
+    return _LEVELS[signal_level(sentence, policy.extract)] + _content_value(sentence)
+
+
+@lru_cache(maxsize=_VALUED)
+def _content_value(sentence: str) -> float:
+    value = 2.0 * said.is_decision(sentence) + 1.5 * said.is_open(sentence)
     value += bool(said.numbers(sentence) or said.dates(sentence))
     return value + 0.5 * min(_NAMES, len(said.names(sentence)))
 
 
+_may_end = lru_cache(maxsize=_VALUED)(may_end_something)
+
+
 def _line_value(line: SummaryLine, policy: Policy) -> float:
     """Return how much would be lost with a line of the summary so far."""
-    right = line.trust in ("owner", "guest") and may_end_something(line.text.partition(" ")[2])
+    right = line.trust in ("owner", "guest") and _may_end(line.text.partition(" ")[2])
     return sentence_value(line.text, policy) + _PUT_RIGHT * right
 
 
@@ -87,7 +101,7 @@ def _lines(turn: ConversationTurn, zone: ZoneInfo, policy: Policy) -> Iterator[t
     for text, trust in split_by_trust(turn):
         for sentence in said.sentences(text):
             value = sentence_value(sentence, policy) + 1.5 * (left_open and said.is_question(sentence))
-            value += _PUT_RIGHT * (trust == turn.trust and may_end_something(sentence))
+            value += _PUT_RIGHT * (trust == turn.trust and _may_end(sentence))
             who = f"{turn.label}: " if turn.label else ""
             yield sentence, _line(f"{day} {who}{sentence}", trust, turn, policy), value
     trust = min(turn.trust, "model", key=trust_rank)

@@ -16,6 +16,7 @@ from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.core import pacing
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust, chat_scope
@@ -61,6 +62,7 @@ def find_gaps(
         summed = TextCoverage(lines, day, policy.covered_from)
         for text, trust in rule_summary.split_by_trust(turn):
             for sentence in said.sentences(text):
+                pacing.step()
                 lost = [item for item in _items(sentence, turn, trust, zone) if item not in summed]
                 if not lost or key_of(sentence) in outdated:
                     continue

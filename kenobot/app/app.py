@@ -73,6 +73,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the work behind them
+_QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and would hold up each turn beside it
 _LOAD_AGAIN_SECONDS = 5.0
 _GRACE_SECONDS = 5.0
 _CLOSE_SECONDS = 1.0
@@ -245,7 +246,7 @@ class App:
         await self.background.start(self.scheduler)
 
     async def run_background(self) -> None:
-        """Begin the work behind the turns once nobody waits for an answer, then follow the schedule.
+        """Begin the work behind the turns once nobody has talked for a moment, then follow the schedule.
 
         The first messages after the start come before it: they would share the processor with its imports.
         """
@@ -253,6 +254,7 @@ class App:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LONGEST_HEAD_START):
                 await self.loop.wait_idle()
+                await self.database.pacer.quiet(_QUIET_SECONDS)
         await self._load_background()
         await self.start_background()
         await self.scheduler.start()

@@ -10,6 +10,7 @@ the same code serves a turn and the work behind it.
 import asyncio
 import contextlib
 import gc
+import math
 import sys
 import threading
 import time
@@ -102,7 +103,7 @@ class Pacer:
         self._gap = asyncio.Event()  # the same, for tasks
         self._gap.set()
         self._timer: asyncio.TimerHandle | None = None
-        self._quiet_at = 0.0  # when nobody has talked for long enough; of the event loop's clock
+        self._quiet_at = -math.inf  # when nobody has talked for long enough; of the event loop's clock
         self._turn, self._away = _Counted(self._count_turn), _Counted(lambda change: self._count_turn(-change))
         self._waited_for = _Counted(self._count_waiting)
 
@@ -124,6 +125,16 @@ class Pacer:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_REST_SECONDS):
                     await self._gap.wait()
+
+    async def quiet(self, seconds: float) -> None:
+        """Return once no turn has computed for `seconds`."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._gap.wait()
+            left = self._quiet_at + seconds - loop.time()
+            if left <= 0 and not self._turns:
+                return
+            await asyncio.sleep(max(left, _LINGER_SECONDS))
 
     def rest_here(self) -> None:
         """Have the calling thread rest in its steps from now on; the one method for other threads."""

@@ -119,6 +119,21 @@ async def test_a_gap_comes_also_while_turns_never_end() -> None:
             await pacer.gap()
 
 
+async def test_it_is_quiet_once_no_turn_has_computed_for_a_while() -> None:
+    """A pause between two messages is not it; before the first message it is quiet at once."""
+    pacer, loop = Pacer(), asyncio.get_running_loop()
+    async with asyncio.timeout(_LONG):
+        await pacer.quiet(60)
+        with pacer.turn():
+            waiting = asyncio.create_task(pacer.quiet(0.03))
+            await asyncio.sleep(0)
+        ended = loop.time()
+        with pacer.turn(), pacer.waited_for():
+            assert not waiting.done()
+        await waiting
+    assert loop.time() >= ended + 0.03
+
+
 async def test_a_rank_is_that_of_the_task_and_of_what_it_begins() -> None:
     """A task begun by background work is background work."""
     seen = []
