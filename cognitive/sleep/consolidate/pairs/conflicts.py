@@ -4,6 +4,7 @@ The later one stands, if its source may take something from the earlier one: by 
 the owner confirmed, unless with the owner's own hand. Else both stay, and an open question tells the owner.
 """
 
+import json
 from collections.abc import Iterator
 
 from kenobot.cognitive.beliefs import lifecycle
@@ -23,7 +24,7 @@ from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store.change import ColumnValue
-from kenobot.cognitive.store.records import Record, stamp
+from kenobot.cognitive.store.records import CONFIDED, Record, stamp
 from kenobot.cognitive.text.fingerprint import normalize_name
 
 QUESTION = "question"
@@ -65,24 +66,33 @@ def _resolved(view: NightView, conflict: Conflict, newer: Record) -> Change:
     older, now = conflict.record, stamp(view.now)
     contradicts = AddLink(newer.id, older.id, "contradicts", "it says otherwise")
     expects = unchanged(older, "text", "verification")
+    marks = _confided_marks(older, newer)
     if conflict.ends_record:
         superseded = conflict.resolution == "supersede"
         status = "superseded" if superseded else "invalidated"
         ended = UpdateRecord(older.id, {"status": status, "valid_to": now, "updated": now}, expects)
         takes = AddLink(newer.id, older.id, "supersedes", "it says otherwise")
         parts: tuple[ChangePart, ...] = (ended, takes) if superseded else (ended, takes, contradicts)
-        return Change(status, f"#{newer.id}, which was said later, says otherwise", parts, older.id)
+        return Change(status, f"#{newer.id}, which was said later, says otherwise", (*parts, *marks), older.id)
     if conflict.resolution == "amend":
         outdated = {normalize_name(name) for name in conflict.outdated_attributes}
         kept = {name: value for name, value in older.attribute_map.items() if normalize_name(name) not in outdated}
         amended = UpdateRecord(older.id, {"attributes": attributes_json(kept, older.by)}, expects, shown=False)
-        return Change("amended", f"#{newer.id} tells what is so now", (amended, contradicts), older.id)
+        return Change("amended", f"#{newer.id} tells what is so now", (amended, contradicts, *marks), older.id)
     weaker = [UpdateRecord(older.id, _weaker(older, view.policy), expects, shown=False)]
     confidence = contested_confidence(newer.confidence, (conflict,), view.policy.admit)
     if confidence < newer.confidence:  # it cannot take that from the older one
         weaker.append(UpdateRecord(newer.id, {"confidence": confidence}, shown=False))
     reason = f"#{newer.id} says otherwise, and {len(older.source_message_ids)} turns support it"
-    return Change("weakened", reason, (*weaker, contradicts), older.id)
+    return Change("weakened", reason, (*weaker, contradicts, *marks), older.id)
+
+
+def _confided_marks(older: Record, newer: Record) -> list[UpdateRecord]:
+    """What is said against a confidence tells of it, and is one, as in admission."""
+    if newer.is_confided or not older.is_confided:
+        return []
+    tags = json.dumps([CONFIDED, *json.loads(newer.tags)], ensure_ascii=False)
+    return [UpdateRecord(newer.id, {"tags": tags}, unchanged(newer, "tags"), shown=False)]
 
 
 def _weaker(record: Record, policy: Policy) -> dict[str, ColumnValue]:

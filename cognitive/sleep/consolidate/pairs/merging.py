@@ -15,7 +15,7 @@ from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import AddLink, Change, ChangePart, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.store.change import ColumnValue
-from kenobot.cognitive.store.records import Record, stamp
+from kenobot.cognitive.store.records import CONFIDED, Record, stamp
 from kenobot.cognitive.text.similarity import topic_words
 
 _MOST_EVIDENCE = 200
@@ -96,7 +96,7 @@ def _best_values(winner: Record, losers: Sequence[Record], view: NightView) -> d
         "lifecycle": min((record.lifecycle for record in peers), key=_place_in(_BEST_STAGE)),
         "verification": min((record.verification for record in peers), key=_place_in(_BEST_VERIFICATION)),
         "policy_class": min((record.policy_class for record in peers), key=_place_in(_BEST_CLASS)),
-        "tags": json.dumps(_tags(peers), ensure_ascii=False),
+        "tags": json.dumps(_tags(members, peers), ensure_ascii=False),
         "attributes": _attributes(winner, peers),
         "source_messages": json.dumps(sorted(turns)[-_MOST_EVIDENCE:]),
     }
@@ -133,9 +133,11 @@ def _category(winner: Record, peers: Sequence[Record]) -> str:
     return min((record.category for record in peers if record.category != "fact"), default="fact")
 
 
-def _tags(peers: Sequence[Record]) -> list[str]:
+def _tags(members: Sequence[Record], peers: Sequence[Record]) -> list[str]:
+    """The tags of the peers; what any member was told in confidence stays a confidence."""
+    told = [CONFIDED] if any(record.is_confided for record in members) else []
     tags = [json.loads(record.tags) for record in peers]
-    return list(dict.fromkeys([*tags[0], *sorted(tag for each in tags for tag in each)]))[:_MOST_TAGS]
+    return list(dict.fromkeys([*told, *tags[0], *sorted(tag for each in tags for tag in each)]))[:_MOST_TAGS]
 
 
 def _attributes(winner: Record, peers: Sequence[Record]) -> str:
