@@ -25,7 +25,7 @@ from kenobot.core import plugins
 from kenobot.core.retry import Backoff, CircuitBreaker
 from kenobot.core.worker import BackgroundTask
 from kenobot.ports.clock import Clock
-from kenobot.ports.embedder import Embedder, EmbedKind
+from kenobot.ports.embedder import Embedder, EmbeddingMeter, EmbedKind, Metered
 from kenobot.ports.errors import RemoteError, StoreError
 from kenobot.storage.connection import Connection
 
@@ -55,6 +55,7 @@ class EmbeddingWorker(BackgroundTask):
     """`begin` it once the rest is up; `wake` and `embed_query` begin it too. embedder: None leaves it idle.
 
     formers: finds embedders of models in use before; their vectors serve until everything is embedded anew.
+    meter: counts what servers are asked.
     """
 
     def __init__(
@@ -65,12 +66,14 @@ class EmbeddingWorker(BackgroundTask):
         embedder: Embedder | None,
         formers: PreviousEmbedders | None = None,
         policy: Policy = DEFAULT,
+        meter: EmbeddingMeter | None = None,
     ) -> None:
         super().__init__("embedding")
+        self._meter = meter
         self._database = database
         self._index = index
         self._clock = clock
-        self._embedders = {} if embedder is None else {embedder.model_id: embedder}
+        self._embedders = {} if embedder is None else {embedder.model_id: self._metered(embedder)}
         self._embedder = embedder
         self._formers = formers
         self._whole, self._policy = policy, policy.meaning
@@ -90,6 +93,12 @@ class EmbeddingWorker(BackgroundTask):
         self._not_before = 0.0
         self._sync: VectorSync
         self._seen: SyncPosition
+
+    def _metered(self, embedder: Embedder) -> Embedder:
+        """Have the requests of an embedder counted that asks a server."""
+        if isinstance(embedder, Metered):
+            embedder.meter = self._meter
+        return embedder
 
     @property
     def model(self) -> str:
@@ -247,7 +256,7 @@ class EmbeddingWorker(BackgroundTask):
         others = set(await self._database.read(self._models)) - self._embedders.keys()
         if others and self._formers is not None:
             found = await asyncio.to_thread(self._formers, sorted(others))
-            self._embedders |= {each.model_id: each for each in found}
+            self._embedders |= {each.model_id: self._metered(each) for each in found}
         meaning, self._sync = await asyncio.to_thread(
             _load_vectors, self._index, tuple(self._embedders), self._whole, self._index.vectors
         )

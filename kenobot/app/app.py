@@ -14,6 +14,7 @@ from kenobot.agent.commands.command import CommandContext
 from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.experts.build import build_query_expander, build_reranker
+from kenobot.agent.ledger.embedding import LedgerMeter
 from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.agent.prompt.context_builder import ContextBuilder
@@ -124,12 +125,13 @@ class App:
         )
         index = self.index = SideIndex(home.index)
         self.indexer = Indexer(database, index)
-        self.embedding = EmbeddingWorker(database, index, clock, plugins.embedder, plugins.previous_embedders)
+        self.ledger = build_ledger(settings, database, clock, bus)
+        embedders, meter = (plugins.embedder, plugins.previous_embedders), LedgerMeter(self.ledger)
+        self.embedding = EmbeddingWorker(database, index, clock, *embedders, meter=meter)
 
         self._stop_began: float | None = None
         self.home, self._settings = home, settings
         router, self._background_model = build_models(settings, plugins, clock)
-        self.ledger = build_ledger(settings, database, clock, bus)
         self._model = ReplyModel(router, self.ledger)
         self._background: Background | None = None
         self._responsive = contextlib.ExitStack()

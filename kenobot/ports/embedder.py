@@ -1,7 +1,7 @@
 """The seams to models that help recall: embedders, query expanders and rerankers."""
 
-from collections.abc import Sequence
-from typing import Literal, Protocol
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol, runtime_checkable
 
 EmbedKind = Literal["passage", "query"]
 
@@ -27,6 +27,25 @@ class Embedder(Protocol):
         Raises RemoteError when the model is out of reach; the caller goes on without.
         """
         ...
+
+
+class EmbeddingMeter(Protocol):
+    """Counts what a server is asked to embed."""
+
+    async def reserve(self, model_id: str, texts: Sequence[str]) -> Callable[[int | None], None]:
+        """Reserve a request. Raises OverBudget where the owner's budget leaves no room for it.
+
+        Returns what settles it with the tokens that the server counted: None where it did not say, 0 where it took
+        none.
+        """
+        ...
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """An embedder whose requests are counted once it is given a meter."""
+
+    meter: EmbeddingMeter | None
 
 
 class Reranker(Protocol):

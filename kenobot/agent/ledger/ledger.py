@@ -151,6 +151,16 @@ class Ledger:
         cost = None if price is None else price.cost(usage)
         return replace(call, usage=usage, model=model or call.model, cost=cost, settled=True)
 
+    async def require_room(self, call: ModelCall) -> None:
+        """Raises OverBudget where a limit leaves no room for a call."""
+        limits = [limit for limit in self.limits if limit.concerns(call.origin.purpose)]
+        if not limits or call.is_free:
+            return
+        spent = await self.database.read(partial(self._all_spent, limits=limits, day=call.day))
+        held = list(self._held.values())
+        if any(spent[each] + self._measure(each, call.day, held) + _part(each, call) > each.amount for each in limits):
+            raise OverBudget("The budget for models is used up.")
+
     # ── background work ──────────────────────────────────────────────────────────────────────────────────────────
 
     async def reserve(self, call: ModelCall, own: Sequence[Limit] = ()) -> ModelCall | None:

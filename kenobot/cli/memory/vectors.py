@@ -4,12 +4,14 @@ import asyncio
 import contextlib
 import sqlite3
 from array import array
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any, TypeVar
 
 from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.agent.ledger.embedding import LedgerMeter
 from kenobot.app import embedder_choice
+from kenobot.app.wiring import build_ledger
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cognitive.policy import DEFAULT
@@ -18,7 +20,7 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.vectors.texts import EmbeddedText, passage_text, text_hash
 from kenobot.cognitive.store import records as store
 from kenobot.core import plugins
-from kenobot.ports.embedder import Embedder
+from kenobot.ports.embedder import Embedder, EmbeddingMeter, Metered
 from kenobot.ports.errors import ConfigError, RemoteError
 from kenobot.storage.database import Database
 
@@ -56,25 +58,41 @@ def enable_vector_search(context: CommandContext, connection: sqlite3.Connection
     embedder = embedder_choice.choose_embedder(loaded, plugin).embedder
     if embedder is None:
         return
-    worker = EmbeddingWorker(
-        SnapshotReader(connection),
-        index,
-        context.clock,
-        embedder,
-        lambda models: embedder_choice.previous_embedders(loaded, plugin, models),
-    )
 
     async def embed() -> None:
-        await worker.load()
-        try:
-            async with asyncio.timeout(_EMBEDDING_TIMEOUT):
-                await worker.wait_idle()
-        except TimeoutError:
-            options.print_failure(_NOT_EMBEDDED)
-        await worker.embed_query(text, patience=_QUERY_TIMEOUT)
-        await worker.stop()
+        async with _meter(context, embedder) as meter:
+            worker = EmbeddingWorker(
+                SnapshotReader(connection),
+                index,
+                context.clock,
+                embedder,
+                lambda models: embedder_choice.previous_embedders(loaded, plugin, models),
+                meter=meter,
+            )
+            await worker.load()
+            try:
+                async with asyncio.timeout(_EMBEDDING_TIMEOUT):
+                    await worker.wait_idle()
+            except TimeoutError:
+                options.print_failure(_NOT_EMBEDDED)
+            await worker.embed_query(text, patience=_QUERY_TIMEOUT)
+            await worker.stop()
 
     asyncio.run(embed())
+
+
+@contextlib.asynccontextmanager
+async def _meter(context: CommandContext, embedder: Embedder) -> AsyncIterator[EmbeddingMeter | None]:
+    """Open the ledger of the home for an embedder that asks a server; the others count nothing."""
+    if not isinstance(embedder, Metered):
+        yield None
+        return
+    context.require_current_schema()
+    database = Database.open(context.home.database, context.home.backups)
+    try:
+        yield LedgerMeter(build_ledger(context.loaded.settings, database, context.clock))
+    finally:
+        await database.close()
 
 
 async def embed_new_records(context: CommandContext, database: Database) -> None:
@@ -86,6 +104,8 @@ async def embed_new_records(context: CommandContext, database: Database) -> None
         return
     if embedder is None:
         return
+    if isinstance(embedder, Metered):
+        embedder.meter = LedgerMeter(build_ledger(context.loaded.settings, database, context.clock))
     try:
         async with asyncio.timeout(_PLACING_TIMEOUT):
             await _embed_newest(database, embedder)

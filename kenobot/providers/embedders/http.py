@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field, field_validator
 
 from kenobot.core.network import HttpAddress
-from kenobot.ports.embedder import EmbedKind
+from kenobot.ports.embedder import EmbeddingMeter, EmbedKind
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.providers.embedders.threaded import clip_text
 
@@ -56,6 +56,7 @@ class HttpEmbedder:
     body: Callable[[Sequence[str]], Mapping[str, object]]
     rows: Callable[[Mapping[str, Any]], object]
     dimensions: int = 0
+    meter: EmbeddingMeter | None = None
     _client: "httpx.AsyncClient | None" = None
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
@@ -74,6 +75,20 @@ class HttpEmbedder:
             await client.aclose()
 
     async def _embed(self, texts: Sequence[str]) -> "list[Vector]":
+        if self.meter is None:
+            return (await self._ask(texts))[0]
+        settle, tokens = await self.meter.reserve(self.model_id, texts), None
+        try:
+            rows, tokens = await self._ask(texts)
+        except RemoteError:
+            tokens = 0
+            raise
+        finally:
+            settle(tokens)
+        return rows
+
+    async def _ask(self, texts: Sequence[str]) -> "tuple[list[Vector], int | None]":
+        """Return the rows of texts, and the tokens that the server counted, if it says how many."""
         try:
             async with asyncio.timeout(self.settings.seconds):
                 status, headers, body = await self._post(self.body(texts))
@@ -86,7 +101,8 @@ class HttpEmbedder:
         if status != 200:
             raise self._refused(status, headers)
         try:
-            items = self.rows(json.loads(body))
+            answer = json.loads(body)
+            items = self.rows(answer)
             if not isinstance(items, list):
                 raise TypeError("no list")
             rows = [_unit(row) for row in items]
@@ -95,7 +111,7 @@ class HttpEmbedder:
         if len(rows) != len(texts) or len({len(row) for row in rows}) > 1:
             raise Unavailable(f"{self.server} answered with another number of embeddings than were asked for.")
         self.dimensions = len(rows[0]) if rows else self.dimensions
-        return rows
+        return rows, _tokens(answer)
 
     async def _post(self, content: Mapping[str, object]) -> tuple[int, Mapping[str, str], bytes]:
         if self._client is None:
@@ -121,6 +137,13 @@ class HttpEmbedder:
         if status == 404:
             return Rejected(f"{self.server} does not know the model {self.settings.model} or this address.{mark}")
         return Rejected(f"{self.server} refused the request, and asking again will not help.{mark}")
+
+
+def _tokens(answer: Mapping[str, Any]) -> int | None:
+    """Return the tokens that a server counted, as OpenAI's API or Ollama's spells it."""
+    usage = answer.get("usage")
+    told = usage.get("prompt_tokens") if isinstance(usage, dict) else answer.get("prompt_eval_count")
+    return told if isinstance(told, int) and told > 0 else None
 
 
 def _unit(row: object) -> "Vector":

@@ -16,6 +16,7 @@ class EmbeddingStandIn:
     def __init__(self) -> None:
         self.requests: list[tuple[str, dict[str, str], dict[str, Any]]] = []
         self.script: list[int | tuple[int, dict[str, str]] | dict[str, Any] | str] = []
+        self.usage: dict[str, Any] = {}  # as the server reports it
         self._model = WordEmbedder()
         self._runner: web.AppRunner | None = None
         self.url = ""
@@ -57,7 +58,7 @@ class EmbeddingStandIn:
             return other
         rows = [[3 * number for number in row] for row in await self._model.embed(texts)]  # not of length 1
         items = [{"object": "embedding", "index": at, "embedding": row} for at, row in enumerate(rows)]
-        return web.json_response({"object": "list", "data": items[::-1], "model": "m"})  # in no order
+        return web.json_response({"object": "list", "data": items[::-1], "model": "m", **self.usage})  # in no order
 
     async def _ollama(self, request: web.Request) -> web.Response:
         texts, other = await self._asked(request)

@@ -48,3 +48,13 @@ def test_one_module_asks_a_router() -> None:
     assert asking == ASKS
     holding = {name for name, text in modules() if "ModelRouter(" in text}
     assert holding == {"app/wiring.py", "cli/models.py"}
+
+
+def test_whatever_embeds_by_a_server_has_a_meter() -> None:
+    """Who builds or holds an embedder hands it the ledger's meter; a bench measures in a home of its own."""
+    embedding = {name for name, text in modules() if attributes(text, "embed")}
+    benches = {name for name in embedding if name.startswith("evals/")}
+    counted = {name for name, text in modules() if ".meter = " in text}
+    assert embedding - benches == counted == {"agent/embedding_worker.py", "cli/memory/vectors.py"}
+    making = {name for name, text in modules() if "= EmbeddingWorker(" in text and "meter=" not in text}
+    assert not making
