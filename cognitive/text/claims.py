@@ -45,10 +45,11 @@ _SUBJECT = lazy.regex(
     r"(?:'s [\w-]+(?= is\b)| )"
 )
 _OF_MINE = lazy.regex(
-    r"(?P<subject>(?:my|mi)(?: (?!(?:who|that|which|que|and|or|y|o|e)\b)[\w-]+){1,4}?)"
+    r"(?P<subject>(?:my|mi)(?: (?!(?:who|that|which|que|and|or|y|o|e|no|not|never|nunca)\b)[\w-]+){1,4}?)"
     rf"(?:'s [\w-]+(?= is\b))?(?= {_THIRD})"
 )
 _BARE_SUBJECT = lazy.regex(rf"(?:my|our|mis?|nuestr[oa]s?)(?: (?!{_THIRD})[\w-]+){{1,3}}")  # of the verb behind "and"
+_TO_WHOM = lazy.regex(r"(?:no )?les? ")  # "le gusta": the subject of the verb is what pleases
 _BACK = frozenset("it that this there them alli ahi alla eso esto ello".split())
 """Words that point to the claim before."""
 
@@ -150,7 +151,7 @@ def _in_sentence(sentence: str, number: int, lead: str) -> list[Claim]:
 def _claim(said: str, lead: str, number: int, before: Sequence[Claim], subject: str) -> Claim:
     plain = _plain(said) or said
     begins = _begins(said, plain, subject) if before else ""
-    alone = f"{begins} {said}" if begins else said
+    alone = f"{'A ' if _TO_WHOM.match(plain) else ''}{begins} {said}" if begins else said
     meant = [word for word in words(said) if word not in STOPWORDS]
     leans = bool(before) and (
         len(meant) < _LEAST or not _BACK.isdisjoint(words(said)) or _POINTING.match(plain) is not None

@@ -18,6 +18,7 @@ LEFT = [
     ("El usuario vive en Lyon y trabaja para Acme", "Acme", "El usuario vive en Lyon"),
     ("Mi hermana se llama Eva y vive en Roma", "Roma", "Mi hermana se llama Eva"),
     ("Mi hermana Eva vive en Roma y trabaja de enfermera", "Roma", "Mi hermana Eva trabaja de enfermera"),
+    ("Lucía odia las matemáticas pero le encanta dibujar", "matemáticas", "A Lucía le encanta dibujar"),
     ("My little brother Tom is 34 and lives in Leeds", "Leeds", "My little brother Tom is 34"),
     ("My wife's name is Eva and lives in Rome", "Eva", "My wife lives in Rome"),
     ("My name is Ana and I live in Lyon", "Lyon", "My name is Ana"),
