@@ -22,6 +22,7 @@ from kenobot.providers.service import (
     StrangeAnswer,
     check_key,
     check_stream,
+    last_moment,
     only_to,
     retry_after,
     well_formed,
@@ -80,19 +81,24 @@ class AnthropicProvider:
                 events = await self._open(request)
         except Exception as error:
             raise self._translated(error) from None
-        end = _End(CallCollector(request))
+        end, until = _End(CallCollector(request)), limit.when()
         try:
             while True:
                 try:
                     # Not around the `yield`, where the limit would cancel the reader.
-                    async with asyncio.timeout_at(limit.when()):
+                    async with asyncio.timeout_at(until):
                         event = await anext(events, None)
                 except Exception as error:
+                    if end.stop_reason is not None:  # the answer is whole, though the server does not hang up
+                        break
                     raise self._translated(error) from None
                 if event is None:
                     break
+                ended = end.stop_reason is not None
                 if delta := end.take(event):
                     yield delta
+                if end.stop_reason is not None and not ended:
+                    until = last_moment(until)
         finally:
             await events.close()
         if end.stop_reason is None:

@@ -1,6 +1,6 @@
 """Bound what one event of a service's answer may hold, by a hook of its HTTP client."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Final, cast
 
 import httpx2
@@ -28,14 +28,19 @@ class _Bounded(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         since, tail = 0, b""
-        async for chunk in self._chunks:
-            joined = tail + chunk  # a blank line may be cut in two
-            at = max(map(joined.rfind, _BLANK_LINES))
-            since = len(joined) - at if at >= 0 else since + len(chunk)
-            if since > MOST_EVENT_BYTES:
-                raise EndlessAnswer
-            tail = joined[-3:]
-            yield chunk
+        chunks = self._chunks.__aiter__()
+        try:
+            async for chunk in chunks:
+                joined = tail + chunk  # a blank line may be cut in two
+                at = max(map(joined.rfind, _BLANK_LINES))
+                since = len(joined) - at if at >= 0 else since + len(chunk)
+                if since > MOST_EVENT_BYTES:
+                    raise EndlessAnswer
+                tail = joined[-3:]
+                yield chunk
+        finally:
+            if isinstance(chunks, AsyncGenerator):
+                await chunks.aclose()
 
     async def aclose(self) -> None:
         await self._chunks.aclose()

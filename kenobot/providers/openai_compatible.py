@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import resources
 from itertools import groupby
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -26,6 +25,7 @@ from kenobot.providers.service import (
     StrangeAnswer,
     check_key,
     check_stream,
+    last_moment,
     only_to,
     retry_after,
     well_formed,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall
 
 _UNPAID = "insufficient_quota"
-_LAST_SECONDS = 5.0  # for what comes after the stop reason: the figures, and the end of the stream
 _WHOLE = ("stop", "function_call", "tool_calls")
 
 
@@ -126,7 +125,7 @@ class OpenAIProvider:
                 if text := end.take(chunk):
                     yield Delta(text=text)
                 if end.stop_reason is not None and not ended:
-                    until = min(until or inf, asyncio.get_running_loop().time() + _LAST_SECONDS)
+                    until = last_moment(until)
         finally:
             await chunks.close()
         if end.stop_reason is None:

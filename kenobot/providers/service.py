@@ -1,10 +1,11 @@
 """Name the failures of a model's service, and bind its client to its own address."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 from kenobot.core import lazy
@@ -68,6 +69,9 @@ _STRANGE = (
     "and what stands between here and there."
 )
 _FLOOD = "{service} sent more without a break than any answer has: check `base_url` of this provider."
+
+
+LAST_SECONDS = 5.0
 
 
 class RedirectedAway(Exception):
@@ -176,6 +180,14 @@ def check_stream(headers: Mapping[str, str]) -> None:
         raise StrangeAnswer("a web page")
     if kind.startswith(("image/", "audio/", "video/")) or kind.endswith(("json", "xml", "octet-stream")):
         raise StrangeAnswer("something else")
+
+
+def last_moment(limit: float | None) -> float:
+    """Return until when a stream is read on after its stop reason, for its figures and its end. limit: of all of it.
+
+    Its end is read, and not cut off, because the next request can then have the same connection.
+    """
+    return min(limit or inf, asyncio.get_running_loop().time() + LAST_SECONDS)
 
 
 def only_to(home: "httpx2.URL") -> "Callable[[httpx2.Request], Awaitable[None]]":

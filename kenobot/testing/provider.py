@@ -1,11 +1,12 @@
 """The tests that every provider must pass."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from kenobot.ports.errors import RemoteError
-from kenobot.ports.provider import Block, Delta, Message, Provider, Request
+from kenobot.ports.provider import Block, Delta, Image, Message, Provider, Request, ToolSpec
 from kenobot.testing.scripted import ScriptedProvider, ScriptedReply
 
 __all__ = ["ProviderContract", "ScriptedProvider", "ScriptedReply", "collect_deltas", "make_request"]
@@ -98,6 +99,20 @@ class ProviderContract:
     async def test_a_blank_system_prompt_is_allowed(self, provider: Provider, system: str) -> None:
         """A blank block is not worth a failed turn."""
         assert (await collect_deltas(provider, make_request("Hello!", system=system)))[-1].stop_reason
+
+    async def test_tools_may_be_offered(self, provider: Provider) -> None:
+        """A provider that calls none answers all the same; a call is whole, and can be run unless it says why not."""
+        tool = ToolSpec("look", "Look at a place.", {"type": "object", "properties": {"at": {"type": "string"}}})
+        deltas = await collect_deltas(provider, replace(make_request("Look around!"), tools=(tool,)))
+        calls = [delta.call for delta in deltas if delta.call]
+        assert deltas[-1].stop_reason
+        assert all(call.id and (call.name == tool.name or call.problem) for call in calls)
+
+    async def test_pictures_may_stand_in_a_request(self, provider: Provider) -> None:
+        """Also one that is not there any more, alone or beside words: a model that is not shown it can be told."""
+        picture = Image("0" * 64, "image/png")
+        messages = (Message("user", (picture,)), Message("user", (Block("What was that?"), picture)))
+        assert (await collect_deltas(provider, Request((), messages)))[-1].stop_reason
 
     @pytest.mark.parametrize(
         "text", ["¿Qué tal? ñandú", "你好，世界", "مرحبا", "👩‍👩‍👧 \u202e\u0000", "half a pair: \ud83d"]

@@ -61,10 +61,12 @@ class Run:
 @asynccontextmanager
 async def empty_folder(files: Mapping[str, str]) -> AsyncIterator[Path]:
     """Make a folder of its own, nobody else's to read, with these files in it; remove it afterwards."""
-    folder = await asyncio.to_thread(_make, files)
+    made = asyncio.ensure_future(asyncio.to_thread(_make, files))
     try:
-        yield folder
+        yield await asyncio.shield(made)
     finally:
+        # Also when cancelled before it was made: the thread goes on.
+        folder = await made
         await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
 
 

@@ -7,8 +7,9 @@ match (part of what the person wrote; left out: anything), times (how often the 
 (seconds before it), stop_reason (null: the stream ends without one), usage, thinking, status + error + headers (an HTTP
 error or a redirect), stream_error (an error event in the middle), ping (seconds between pings after the first piece,
 for ever), hang (silence after it, for ever), calls (tool calls after the text: id, name, arguments as text), drip
-(seconds between the bytes), flood (megabytes without a break, then the end), body + content_type +
-headers + answer_status (an answer of another kind). Without a match the reply is `ok: ` and what the person wrote.
+(seconds between the bytes), linger (the connection stays open after the end), flood (megabytes without a break, then
+the end), body + content_type + headers + answer_status (an answer of another kind). Without a match the reply is `ok: `
+and what the person wrote.
 """
 
 import argparse
@@ -39,7 +40,8 @@ def last_words(body: Entry) -> str:
 class StandIn:
     """The server. `requests` holds the bodies it got, `hangups` counts the clients that left before the end.
 
-    seen: requests of any method and path. key: the only one that is accepted when models are listed.
+    seen: requests of any method and path. connections: those that they came by.
+    key: the only one that is accepted when models are listed.
     """
 
     path = "/v1/messages"
@@ -53,6 +55,7 @@ class StandIn:
         self.headers: list[dict[str, str]] = []
         self.hangups = 0
         self.seen = 0
+        self._peers = set[object]()
         self.left = asyncio.Event()
         self._journal = journal
         self._wanted_port = port
@@ -71,6 +74,10 @@ class StandIn:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._runner.cleanup()
+
+    @property
+    def connections(self) -> int:
+        return len(self._peers)
 
     @property
     def port(self) -> int:
@@ -94,6 +101,7 @@ class StandIn:
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
         self.seen += 1
+        self._peers.add(request.transport.get_extra_info("peername") if request.transport else None)
         return await handler(request)
 
     async def _models(self, request: web.Request) -> web.Response:
@@ -164,6 +172,8 @@ async def _streamed(request: web.Request, entry: Entry, body: Entry) -> web.Stre
     await response.prepare(request)
     async for event in _events(entry, body):
         await drip(response, entry, f"event: {event['type']}\ndata: {json.dumps(event)}\n\n")
+    if entry.get("linger"):
+        await asyncio.Event().wait()
     await response.write_eof()
     return response
 

@@ -1,6 +1,6 @@
 """A small server that speaks OpenAI's chat API, for tests, with the script of its Anthropic sibling.
 
-Further entries: refusal (a refusal in place of a reply), linger (the connection stays open after the end), deltas
+Further entries: refusal (a refusal in place of a reply), deltas
 (pieces of tool calls, as they are). `usage` replaces the token figures; null leaves them out. The payloads are made by
 hand from the services' documentation.
 """

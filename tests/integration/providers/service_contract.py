@@ -22,6 +22,7 @@ from kenobot.ports.provider import (
     ToolCall,
     ToolResult,
     ToolSpec,
+    Usage,
 )
 from kenobot.providers.bounded import MOST_EVENT_BYTES
 from kenobot.providers.pictures import picture_file
@@ -155,6 +156,23 @@ class ServiceContract(AnswerContract):
             error = await failure_of(make(server.url))
             assert server.headers[0]["accept-encoding"] == "identity"
         assert "something compressed" in str(error)
+
+    async def test_a_server_that_does_not_hang_up_has_answered(
+        self, make: Maker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The answer is whole with its stop reason; what might still come is waited for a moment only."""
+        monkeypatch.setattr("kenobot.providers.service.LAST_SECONDS", 0.3)
+        async with self.standin([{"reply": "hello", "linger": True}]) as server:
+            deltas = await collect_deltas(make(server.url), make_request("hello"))
+        assert (text_of(deltas), deltas[-1].stop_reason, deltas[-1].usage) == ("hello", self.whole, Usage(1, 1))
+
+    async def test_the_next_request_has_the_same_connection(self, make: Maker) -> None:
+        """A stream is read to its end: no answer costs a further greeting of the server's."""
+        async with self.standin() as server:
+            provider = make(server.url)
+            for _ in range(3):
+                await collect_deltas(provider, make_request("hello"))
+            assert server.connections == 1
 
     async def test_calls_of_tools_are_yielded_whole(self, make: Maker) -> None:
         """Several at once, each with its arguments and after the text; the reply ends as one that waits."""

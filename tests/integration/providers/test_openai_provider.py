@@ -136,15 +136,6 @@ class TestOpenAI(ServiceContract):
         assert type(error) is Rejected
         assert "add credit" in str(error)
 
-    async def test_a_server_that_does_not_hang_up_has_answered(
-        self, make: Maker, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """The answer is whole with its stop reason; what might still come is waited for a moment only."""
-        monkeypatch.setattr("kenobot.providers.openai_compatible._LAST_SECONDS", 0.05)
-        async with OpenAIStandIn([{"reply": "hello", "linger": True}]) as server:
-            deltas = await collect_deltas(make(server.url), make_request("hello"))
-        assert (text_of(deltas), deltas[-1].stop_reason, deltas[-1].usage) == ("hello", "stop", Usage(1, 1))
-
     @pytest.mark.parametrize(
         "pieces",
         [
