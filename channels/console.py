@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import os
+import shutil
 import sys
 import threading
 import uuid
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from pydantic import BaseModel, Field
 
+from kenobot.channels.console_draft import erasure, last_rows
 from kenobot.core.redaction import escape_controls
 from kenobot.core.worker import run_until_first
 from kenobot.ports.channel import Capabilities, Sink
@@ -23,6 +25,7 @@ from kenobot.ports.plugin import Plugin, PluginContext
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 T = TypeVar("T")
 
@@ -31,6 +34,8 @@ EXIT_COMMANDS = frozenset({"/exit", "/quit"})
 EXIT_WAIT_SECONDS = 30  # for the last answer, after a goodbye
 STORE_RETRY_SECONDS = 5  # between tries of a disk that fails
 _LONGEST_HISTORY = 1_000_000  # bytes
+DRAFT_SECONDS = 0.05  # between two looks of a reply that is being written
+_ROOM = 6  # rows of a screen that such a reply leaves to the line that is typed
 _BOLD, _DIM, _PLAIN = "\x1b[1;36m", "\x1b[2m", "\x1b[0m"
 
 
@@ -65,7 +70,6 @@ class Console:
     """A channel on a terminal, with line editing, or on a pipe, one message a line."""
 
     name = "console"
-    capabilities = Capabilities(longest=sys.maxsize)
 
     def __init__(self, settings: ConsoleSettings, surroundings: PluginContext, stdin: int = 0) -> None:
         self.options = ConsoleOptions()
@@ -78,6 +82,17 @@ class Console:
         self._failure: StreamFailed | None = None
         self._failed = asyncio.Event()
         self._unprinted: tuple[int, asyncio.Future[None]] | None = None
+        self._writing = asyncio.Lock()
+        self._draft = self._drawn = ""
+        self._above: StyleAndTextTuples = []  # bounded: the rows of a screen; test_a_reply_is_drawn_above_the_prompt
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(longest=sys.maxsize, drafts=shows_drafts(), draft_seconds=DRAFT_SECONDS)
+
+    @property
+    def shows_drafts(self) -> bool:
+        return shows_drafts()
 
     async def run(self, sink: Sink) -> None:
         """Take messages until the person leaves or the input ends, then wait for the answers still on their way.
@@ -115,10 +130,10 @@ class Console:
         """
         self._show_typing(False)
         if self._unprinted is None or self._unprinted[0] != outbound.id:
-            text = escape_controls(outbound.part.text)
-            if _prints_to_terminal():
-                text = f"{self._coloured(_BOLD, escape_controls(self._surroundings.bot_name) + ':')} {text}\n"
-            self._unprinted = outbound.id, asyncio.ensure_future(self._print(text))
+            text = outbound.part.text
+            text = f"{self._spoken(text)}\n" if _prints_to_terminal() else escape_controls(text)
+            replaces = bool(outbound.draft) and outbound.draft == self._draft
+            self._unprinted = outbound.id, asyncio.ensure_future(self._print(text, replaces=replaces))
         try:
             await asyncio.shield(self._unprinted[1])
         except StreamFailed as error:
@@ -128,6 +143,18 @@ class Console:
 
     async def typing(self, chat: str) -> None:
         self._show_typing(True)
+
+    async def draft(self, chat: str, draft: str, text: str) -> None:
+        """Draw what there is of a reply: above the prompt, or, without one, where the answer will stand."""
+        drawn = self._spoken(text) if text else ""
+        async with self._writing:
+            if self._prompt is not None:
+                self._draft, self._above = draft, self._rows_above(text)
+                self._prompt.app.invalidate()
+            elif self._failure is None:
+                written = self._redrawn(drawn)
+                self._draft, self._drawn = draft, drawn
+                await self._write(written)
 
     async def print_notice(self, text: str) -> None:
         """Print a line beside the conversation, such as what was remembered."""
@@ -143,7 +170,7 @@ class Console:
         with patch_stdout(raw=True):
             while True:
                 try:
-                    line = await self._prompt.prompt_async("> ")
+                    line = await self._prompt.prompt_async(self._message)
                 except KeyboardInterrupt:  # as in a shell: drop the line, stay
                     if self.options.leaving:
                         await self.print_notice(self.options.leaving)
@@ -156,6 +183,11 @@ class Console:
             with suppress(TimeoutError):
                 async with asyncio.timeout(EXIT_WAIT_SECONDS):
                     await self._drained()
+
+    def _message(self) -> "StyleAndTextTuples":
+        """Return what stands before the line that is typed: of one that was entered no reply stays there."""
+        done = self._prompt is None or self._prompt.app.is_done
+        return [*([] if done else self._above), ("", "> ")]
 
     async def _take(self, line: str, sink: Sink) -> None:
         """Hand a line in; keep it until it is stored."""
@@ -185,11 +217,27 @@ class Console:
             self._prompt.bottom_toolbar = " … " if on else None
             self._prompt.app.invalidate()
 
-    async def _print(self, text: str) -> None:
-        """Print a line, outside the event loop: a pipe whose reader is slow takes its time. Raises StreamFailed."""
+    async def _print(self, text: str, *, replaces: bool = False) -> None:
+        """Print a line, above what is drawn of a reply or in its place. Raises StreamFailed."""
+        async with self._writing:
+            if replaces or (self._drawn and text.startswith(self._drawn)):
+                written, self._draft, self._drawn, self._above = f"{self._redrawn(text)}\n", "", "", []
+            else:
+                written = f"{self._redrawn('')}{text}\n{self._drawn}"
+            await self._write(written)
+
+    def _redrawn(self, text: str) -> str:
+        """Return what puts `text` in the place of what is drawn of a reply: its rest, where that is how it goes on."""
+        if text.startswith(self._drawn):
+            return text[len(self._drawn) :]
+        size = shutil.get_terminal_size()
+        return erasure(self._drawn, size.columns, size.lines) + text
+
+    async def _write(self, text: str) -> None:
+        """Write outside the event loop: a pipe whose reader is slow takes its time. Raises StreamFailed."""
 
         def write(stream: TextIO) -> None:
-            stream.write(f"{text}\n")
+            stream.write(text)
             stream.flush()
 
         # Looked up anew each time: while a prompt is open, it is the one that prints above it, and never waits.
@@ -209,9 +257,33 @@ class Console:
             self._failed.set()
             raise self._failure from error
 
+    def _spoken(self, text: str) -> str:
+        """Return what the bot says as a terminal shows it."""
+        return f"{self._coloured(_BOLD, self._speaker)} {escape_controls(text)}"
+
+    @property
+    def _speaker(self) -> str:
+        return f"{escape_controls(self._surroundings.bot_name)}:"
+
+    def _rows_above(self, text: str) -> "StyleAndTextTuples":
+        """Return the rows of a reply that have room above the prompt."""
+        if not text:
+            return []
+        size, name = shutil.get_terminal_size(), self._speaker
+        rows = last_rows(f"{name} {escape_controls(text)}", size.columns, max(1, size.lines - _ROOM))
+        shown = "\n".join(rows)
+        said = shown.removeprefix(name)
+        style = "bold ansicyan" if self._coloured(_BOLD, "") else ""
+        return [*([(style, name)] if said != shown else []), ("", f"{said}\n")]
+
     def _coloured(self, colour: str, text: str) -> str:
         wanted = self._settings.colour and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         return f"{colour}{text}{_PLAIN}" if wanted and _prints_to_terminal() else text
+
+
+def shows_drafts() -> bool:
+    """Return whether the output is a terminal, from which a reply can be taken away again."""
+    return _prints_to_terminal() and os.environ.get("TERM") != "dumb"
 
 
 def _prints_to_terminal() -> bool:

@@ -5,19 +5,25 @@ import sys
 from collections.abc import Sequence
 from typing import Protocol
 
+from kenobot.channels.console import DRAFT_SECONDS
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.messages import MessagePart, Outbound
 
 
 class Screen(Protocol):
-    """Shows the conversation to a person."""
+    """Shows the conversation to a person. shows_drafts: also a reply that is still being written."""
+
+    @property
+    def shows_drafts(self) -> bool: ...
 
     async def send(self, outbound: Outbound) -> str:
         """Return once the part was shown. Raises Unavailable."""
         ...
 
     async def typing(self, chat: str) -> None: ...
+
+    async def draft(self, chat: str, draft: str, text: str) -> None: ...
 
     async def print_notice(self, text: str) -> None: ...
 
@@ -32,13 +38,17 @@ class SharedConsole:
     """The channel "console". A part counts as sent once one screen has shown it; the others show it too."""
 
     name = "console"
-    capabilities = Capabilities(longest=sys.maxsize)
 
     def __init__(self, local: LocalScreen | None = None) -> None:
         self.local = local
         self._screens: list[Screen] = [] if local is None else [local]  # bounded: 16 connections; turn
         # bounded: 32 parts a connection; test_a_screen_that_shows_nothing_is_cut_off
         self._late: set[asyncio.Task[str]] = set()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        drafts = any(screen.shows_drafts for screen in self._screens)
+        return Capabilities(longest=sys.maxsize, drafts=drafts, draft_seconds=DRAFT_SECONDS)
 
     @property
     def is_seen(self) -> bool:
@@ -88,6 +98,9 @@ class SharedConsole:
 
     async def typing(self, chat: str) -> None:
         await asyncio.gather(*(screen.typing(chat) for screen in self._screens))
+
+    async def draft(self, chat: str, draft: str, text: str) -> None:
+        await asyncio.gather(*(screen.draft(chat, draft, text) for screen in self._screens if screen.shows_drafts))
 
     async def print_notice(self, text: str, but: Screen | None = None) -> None:
         """Print a line on every screen `but` one."""

@@ -5,6 +5,7 @@ import errno
 import hashlib
 import json
 import logging
+import zlib
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Final, TypeVar
@@ -26,7 +27,7 @@ from kenobot.channels.telegram.updates import (
 from kenobot.core.retry import Backoff
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import RateLimited, RemoteError, StoreError, Unavailable
+from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import MessagePart, Outbound
 
 logger = logging.getLogger(__name__)
@@ -37,6 +38,10 @@ _NOTHING_TO_SEE: Final = MessagePart("…")
 _MARGIN: Final = 10.0  # seconds that the client's own deadline gets before the channel counts as stalled
 _MOST_NEW_FIELDS: Final = 50
 _REPORT_EVERY: Final = 3600.0  # seconds
+_DRAFT_SPACING: Final = 0.1  # seconds, over all chats: what is sent has the rest of what Telegram lets a bot do
+_REFUSED_SECONDS: Final = 3600.0  # without drafts, after a refusal, such as of a server that is older than these
+_FAILED_SECONDS: Final = 60.0  # after any other failure
+_DRAFT_WAIT: Final = 1.0  # seconds: one that came in behind its answer would stand there for half a minute
 _SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ENOSPC, errno.EIO)
 T = TypeVar("T")
 
@@ -49,7 +54,6 @@ class TelegramChannel:
     """
 
     name = CHANNEL
-    capabilities = Capabilities(longest=MAX_UNITS, sends=frozenset({"document"}))
 
     def __init__(self, settings: TelegramSettings, clock: Clock) -> None:
         self._client = TelegramClient(settings)
@@ -65,6 +69,14 @@ class TelegramChannel:
         self._unnumbered: set[str] = set()
         # bounded: 50 names; test_every_new_field_is_warned_of_once_and_a_flood_of_them_is_not
         self._new_fields: set[str] = set()
+        # bounded: chats that are answered at the same time; turn
+        self._drafting: dict[str, asyncio.Task[None]] = {}
+        self._next_draft = float("-inf")
+
+    @property
+    def capabilities(self) -> Capabilities:
+        has_drafts = self._next_draft - self._clock.monotonic() <= _DRAFT_SPACING
+        return Capabilities(longest=MAX_UNITS, sends=frozenset({"document"}), drafts=has_drafts)
 
     @property
     def last_answer_at(self) -> float | None:
@@ -78,7 +90,33 @@ class TelegramChannel:
 
     async def send(self, outbound: Outbound) -> str:
         """Send one part without link preview. Raises RateLimited, Unavailable (it may have arrived) or Rejected."""
+        if (drafting := self._drafting.get(outbound.chat)) is not None:
+            await asyncio.wait({drafting}, timeout=_DRAFT_WAIT)
         return await self._client.send(outbound.chat, outbound.part)
+
+    async def draft(self, chat: str, draft: str, text: str) -> None:
+        """Show the last message of what there is of a reply; leave it out where too many are on their way.
+
+        Telegram takes it away by itself: when a message comes, or after half a minute. Raises RemoteError.
+        """
+        now = self._clock.monotonic()
+        if not text or chat in self._drafting or now < self._next_draft:
+            return
+        self._next_draft = now + _DRAFT_SPACING
+        number = zlib.crc32(draft.encode()) % 0x7FFFFFFF + 1
+        # Its request runs to its end, also when nobody waits for it any more.
+        task = asyncio.create_task(self._client.draft(chat, number, self.render(text)[-1]), name="draft")
+        self._drafting[chat] = task
+        task.add_done_callback(lambda ended: self._drafted(chat, ended))
+        await asyncio.shield(task)
+
+    def _drafted(self, chat: str, ended: asyncio.Task[None]) -> None:
+        self._drafting.pop(chat, None)
+        error = None if ended.cancelled() else ended.exception()
+        if isinstance(error, RemoteError):
+            pause = error.retry_after or (_REFUSED_SECONDS if isinstance(error, Rejected) else _FAILED_SECONDS)
+            self._next_draft = self._clock.monotonic() + pause
+            logger.info("no replies are shown while they are written for now: %s", error)
 
     async def typing(self, chat: str) -> None:
         """Show that an answer is on its way. Never raises."""

@@ -162,6 +162,12 @@ class TelegramClient:
                 else:
                     raise
 
+    async def draft(self, chat: str, number: int, part: MessagePart) -> None:
+        """Show `part` in a private chat as what there is of a message. number: the same for all of it, not 0."""
+        entities = [_entity(span) for span in part.entities[:_MOST_ENTITIES]]
+        async with self._call():
+            await self._bot.send_message_draft(int(chat), number, part.text, entities=entities or None)
+
     async def typing(self, chat: str) -> None:
         async with self._call():
             await self._bot.send_chat_action(chat, ChatAction.TYPING)

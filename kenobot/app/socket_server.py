@@ -17,6 +17,7 @@ from kenobot.core.frames import (
     LONGEST_FRAME,
     PROTOCOL,
     REQUESTS,
+    Draft,
     Drain,
     Drained,
     Event,
@@ -131,6 +132,8 @@ class _Connection:
         # bounded: 32 parts; test_a_screen_that_shows_nothing_is_cut_off
         self._unshown: dict[int, asyncio.Future[str]] = {}
         self._is_busy = False
+        self._draft = self._drafted = ""
+        self.shows_drafts = False
         self.ended = asyncio.Event()
 
     # ── its life ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -191,6 +194,7 @@ class _Connection:
     async def _chat(self, hello: Hello) -> None:
         console, services = self._services.console, self._services
         unsubscribe = services.signals.subscribe(MEMORY_WRITTEN, self._trace) if hello.trace else None
+        self.shows_drafts = hello.drafts
         console.add(self)
         try:
             await services.attach()
@@ -260,7 +264,7 @@ class _Connection:
                 self.cut()
                 raise Unavailable("A chat shows nothing any more; its connection was closed")
             waiting = self._unshown[outbound.id] = asyncio.get_running_loop().create_future()
-            self._writer.write(encode(Show(id=outbound.id, text=outbound.part.text)))
+            self._writer.write(encode(Show(id=outbound.id, text=outbound.part.text, draft=outbound.draft)))
         done, _ = await asyncio.wait({waiting}, timeout=_SHOW_SECONDS)
         if not done:  # its process may be suspended; it gets the part when it comes back
             self.cut()
@@ -271,13 +275,22 @@ class _Connection:
     async def typing(self, chat: str) -> None:
         self._mention(Typing())
 
+    async def draft(self, chat: str, draft: str, text: str) -> None:
+        """Show what there is of a reply, unless the chat reads nothing for now: then with the next of it."""
+        goes_on = draft == self._draft and text.startswith(self._drafted)
+        keep = len(self._drafted) if goes_on and text else 0
+        if self._mention(Draft(draft=draft, keep=keep, text=text[keep:])):
+            self._draft, self._drafted = draft, text
+
     async def print_notice(self, text: str) -> None:
         """Print a line beside the conversation, unless the chat reads nothing for now."""
         self._mention(Notice(text=text))
 
-    def _mention(self, frame: Event) -> None:
-        if self._writer.transport.get_write_buffer_size() < _NOTICE_ROOM:
+    def _mention(self, frame: Event) -> bool:
+        has_room = self._writer.transport.get_write_buffer_size() < _NOTICE_ROOM
+        if has_room:
             self._writer.write(encode(frame))
+        return has_room
 
     # ── a command ────────────────────────────────────────────────────────────────────────────────────────────────
 

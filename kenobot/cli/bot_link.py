@@ -13,6 +13,7 @@ from kenobot.core.frames import (
     EVENTS,
     LONGEST_FRAME,
     LONGEST_MESSAGE,
+    Draft,
     Drain,
     Drained,
     Event,
@@ -64,10 +65,10 @@ class LinkTexts:
     too_long: str
 
 
-def greet(link: socket.socket, *, chat: bool = False, trace: bool = False) -> Welcome | None:
+def greet(link: socket.socket, *, chat: bool = False, trace: bool = False, drafts: bool = False) -> Welcome | None:
     """Begin a connection; None, and it is closed, when the other end is ending. Raises ConfigError when it refuses."""
     try:
-        link.sendall(encode(Hello(chat=chat, trace=trace)))
+        link.sendall(encode(Hello(chat=chat, trace=trace, drafts=drafts)))
         answer = decode(_line(link), EVENTS)
     except (OSError, FrameError):
         link.close()
@@ -126,7 +127,7 @@ class BotLink:
         self._writer: asyncio.StreamWriter | None = None
         self._connected = asyncio.Event()
         self._asking: asyncio.Future[Event] | None = None
-        self._unstored = ""
+        self._unstored = self._drafted = ""
         self._one = asyncio.Lock()
         # bounded: 64 numbers; test_a_part_that_was_printed_is_not_printed_again
         self._printed: deque[int] = deque(maxlen=_PRINTED)
@@ -213,6 +214,9 @@ class BotLink:
         finally:
             self._connected.clear()
             self._cut()
+            if self._drafted:
+                self._drafted = ""
+                await self._console.draft(CHAT, "", "")
             printing.cancel()
             await asyncio.gather(printing, return_exceptions=True)
             if self._asking is not None and not self._asking.done():
@@ -221,6 +225,9 @@ class BotLink:
     async def _hear(self, event: Event) -> None:
         if isinstance(event, Notice):
             await self._console.print_notice(event.text)
+        elif isinstance(event, Draft):
+            self._drafted = self._drafted[: event.keep] + event.text
+            await self._console.draft(CHAT, event.draft, self._drafted)
         elif isinstance(event, Typing):
             await self._console.typing(CHAT)
         elif isinstance(event, Stored | Refused | Drained) and self._asking is not None and not self._asking.done():
@@ -232,7 +239,8 @@ class BotLink:
             show = await shows.get()
             if show.id not in self._printed:
                 try:
-                    await self._console.send(Outbound(show.id, self._console.name, CHAT, MessagePart(show.text), ""))
+                    part = MessagePart(show.text)
+                    await self._console.send(Outbound(show.id, self._console.name, CHAT, part, "", draft=show.draft))
                 except Unavailable:
                     return
                 self._printed.append(show.id)

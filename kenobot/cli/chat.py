@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from kenobot.agent.commands.registry import COMMAND_NAMES
-from kenobot.channels.console import Console, ConsoleOptions, ConsoleSettings
+from kenobot.channels.console import Console, ConsoleOptions, ConsoleSettings, shows_drafts
 from kenobot.cli.context import CommandContext
 from kenobot.cli.start import serve_channels
 from kenobot.core import local_socket, log, texts
@@ -46,7 +46,7 @@ def _connect(context: CommandContext) -> "tuple[socket.socket, Welcome] | None":
         return None
     from kenobot.cli import bot_link  # costs a chat without such a bot more than all its other imports
 
-    welcome = bot_link.greet(link, chat=True, trace=context.args.trace)
+    welcome = bot_link.greet(link, chat=True, trace=context.args.trace, drafts=shows_drafts())
     return None if welcome is None else (link, welcome)
 
 

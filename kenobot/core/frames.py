@@ -32,12 +32,13 @@ class _Frame(BaseModel):
 
 
 class Hello(_Frame):
-    """Begins a connection. trace: show each memory that is written."""
+    """Begins a connection. trace: show each memory that is written. drafts: show replies while they are written."""
 
     kind: Literal["hello"] = "hello"
     protocol: int = PROTOCOL
     chat: bool = False
     trace: bool = False
+    drafts: bool = False
 
 
 class Say(_Frame):
@@ -98,10 +99,23 @@ class Stored(_Frame):
 
 
 class Show(_Frame):
-    """A part to print. id: its row in the outbox."""
+    """A part to print. id: its row in the outbox. draft: the draft whose place it takes."""
 
     kind: Literal["show"] = "show"
     id: int
+    text: WholeText
+    draft: str = ""
+
+
+class Draft(_Frame):
+    """A reply that is still being written, to a chat that asked for such: the first `keep` characters of it, and on.
+
+    draft: the same for all of one reply. Nothing kept and no text: there is no such reply any more.
+    """
+
+    kind: Literal["draft"] = "draft"
+    draft: str
+    keep: int = Field(ge=0)
     text: WholeText
 
 
@@ -138,7 +152,7 @@ class Stopping(_Frame):
 
 
 Request = Hello | Say | Shown | Drain | Sync | Stop
-Event = Welcome | Refused | Stored | Show | Typing | Notice | Drained | Synced | Stopping
+Event = Welcome | Refused | Stored | Show | Draft | Typing | Notice | Drained | Synced | Stopping
 
 REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 EVENTS: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])

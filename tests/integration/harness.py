@@ -30,7 +30,8 @@ class Sent:
 
 
 class Telegram:
-    """The emulator on a loopback port of its own. `sent` is what the bot sent, in order.
+    """The emulator on a loopback port of its own. `sent` is what the bot sent, in order, and `drafts` what it showed of
+    that before: the emulator knows none.
 
     acknowledged: the highest update id that the bot has confirmed by asking for later ones, 0 before the first.
     send_seconds: how long it takes to accept a message.
@@ -40,6 +41,7 @@ class Telegram:
     def __init__(self) -> None:
         self.emulator = LoBotApiEmulator(enable_control=True, max_updates=10_000, max_history=100)
         self.sent: list[Sent] = []
+        self.drafts: list[Sent] = []
         self.acknowledged = 0
         self.send_seconds = 0.0
         self.next_update = 0
@@ -92,6 +94,11 @@ class Telegram:
             await self._changed.wait_for(lambda: happy(self.sent))
         return self.sent
 
+    async def shows(self, text: str, seconds: float = 60) -> None:
+        """Wait until the last draft is `text`."""
+        async with asyncio.timeout(seconds), self._changed:
+            await self._changed.wait_for(lambda: bool(self.drafts) and self.drafts[-1].text == text)
+
     async def replies(self, count: int, seconds: float = 60) -> list[str]:
         """Wait for `count` messages and return their texts."""
         return [item.text for item in await self.until(lambda sent: len(sent) >= count, seconds)]
@@ -110,6 +117,12 @@ class Telegram:
             return web.Response(status=400)
         if self.send_seconds and request.path.endswith("/sendMessage"):
             await asyncio.sleep(self.send_seconds)
+        if request.path.endswith("/sendMessageDraft"):
+            fields = await _fields(request, body)
+            async with self._changed:
+                self.drafts.append(Sent(str(fields["chat_id"]), str(fields["text"]), fields.get("entities")))
+                self._changed.notify_all()
+            return web.json_response({"ok": True, "result": True})
         response = await handler(request)
         if "getupdates" in request.path.lower() and response.status == 200:
             self.acknowledged = max(self.acknowledged, int((await _fields(request, body)).get("offset") or 0) - 1)

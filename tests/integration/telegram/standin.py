@@ -78,7 +78,7 @@ class Box:
 
 @dataclass
 class Answer:
-    """One HTTP answer; `cut` drops the connection instead, `hang` never answers."""
+    """One HTTP answer; `cut` drops the connection instead, `hang` never answers, and `until` answers once it is set."""
 
     result: object = None
     status: int = 200
@@ -87,6 +87,7 @@ class Answer:
     parameters: dict[str, int] = field(default_factory=dict)
     cut: bool = False
     hang: bool = False
+    until: asyncio.Event | None = None
 
     def response(self) -> web.Response:
         content: dict[str, object] = {"ok": self.status == 200, "result": self.result}
@@ -125,6 +126,8 @@ class FakeTelegram:
         self.calls.append((method, {key: _posted(value) for key, value in posted.items()}))
         if self.script[method]:
             answer = self.script[method].popleft()
+            if answer.until is not None:
+                await answer.until.wait()
             if answer.hang:
                 await asyncio.Event().wait()
             if answer.cut:

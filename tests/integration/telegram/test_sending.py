@@ -10,6 +10,7 @@ from kenobot.ports.channel import capabilities_of
 from kenobot.ports.errors import KenobotError, Rejected, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound, TextEntity
 from kenobot.testing.clock import EagerClock
+from tests import waiting
 from tests.integration.telegram.standin import (
     CHAT,
     REFUSALS,
@@ -153,3 +154,48 @@ async def test_sending_works_while_polling_and_after_it(channel: TelegramChannel
         await telegram.idle.wait()
         assert await asyncio.gather(*[channel.send(outbound()) for _ in range(20)]) == ["77"] * 20
     assert await channel.send(outbound()) == "77"
+
+
+async def test_a_reply_is_shown_while_it_is_written(
+    channel: TelegramChannel, telegram: FakeTelegram, clock: EagerClock
+) -> None:
+    """As a draft of one number, formatted, and of a long one its last message; nothing to show asks for nothing."""
+    for text in ("**Hel", "**Hello**", "x " * 3000, ""):
+        await channel.draft(CHAT, "17", text)
+        clock.advance(1)
+    drafts = [fields for method, fields in telegram.calls if method == "sendMessageDraft"]
+    assert [fields["text"] for fields in drafts] == ["**Hel", "Hello", "x " * 951 + "x "]
+    assert len({fields["draft_id"] for fields in drafts}) == 1
+    assert int(drafts[0]["draft_id"]) > 0
+    assert json.loads(drafts[1]["entities"]) == [{"type": "bold", "offset": 0, "length": 5}]
+
+
+async def test_an_answer_waits_for_its_draft(channel: TelegramChannel, telegram: FakeTelegram) -> None:
+    """A draft that came in behind the message would stand there for half a minute."""
+    arrives = asyncio.Event()
+    telegram.answers("sendMessageDraft", Answer(result=True, until=arrives))
+    drafting = asyncio.create_task(channel.draft(CHAT, "17", "Hel"))
+    await waiting.until(lambda: len(telegram.calls) == 1)
+    drafting.cancel()  # the turn is over
+    sending = asyncio.create_task(channel.send(outbound("Hello")))
+    await asyncio.wait({sending}, timeout=0.05)
+    assert [method for method, _ in telegram.calls] == ["sendMessageDraft"]
+    arrives.set()
+    assert await sending == "77"
+
+
+@pytest.mark.parametrize("status", [400, 404])
+async def test_a_server_that_knows_no_drafts_is_left_alone(
+    channel: TelegramChannel, telegram: FakeTelegram, clock: EagerClock, status: int
+) -> None:
+    """It is asked again after an hour; answers go out all the same."""
+    telegram.answers("sendMessageDraft", Answer(status=status, error="Not Found"))
+    with pytest.raises(Rejected):
+        await channel.draft(CHAT, "17", "Hel")
+    assert not capabilities_of(channel).drafts
+    await channel.draft(CHAT, "18", "Hel")
+    await channel.send(outbound("Hello"))
+    assert [method for method, _ in telegram.calls] == ["sendMessageDraft", "sendMessage"]
+    clock.advance(3601)
+    assert capabilities_of(channel).drafts
+    await channel.draft(CHAT, "19", "Hel")

@@ -3,10 +3,13 @@
 import asyncio
 import io
 import os
+import shutil
 import stat
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,11 +22,13 @@ from prompt_toolkit.output import DummyOutput
 
 from kenobot.channels import console as module
 from kenobot.channels.console import Console, ConsoleOptions, ConsoleSettings, plugin, prompt_session, read_lines
+from kenobot.channels.console_draft import last_rows
 from kenobot.core.redaction import escape_controls, one_line
 from kenobot.ports.errors import StoreError, StreamFailed, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.plugin import PluginContext
 from kenobot.testing.clock import START, EagerClock, ManualClock
+from tests.tour.screen import Screen
 
 
 class Letterbox:
@@ -83,6 +88,11 @@ def reply(text: str) -> Outbound:
     return Outbound(1, "console", "local", MessagePart(text), "trace")
 
 
+def answer(text: str) -> Outbound:
+    """The answer that takes the place of the draft called 7."""
+    return replace(reply(text), draft="7")
+
+
 @pytest.fixture
 def pipe() -> Iterator[tuple[int, int]]:
     read, write = os.pipe()
@@ -99,7 +109,9 @@ def pipe() -> Iterator[tuple[int, int]]:
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """A person sits at a terminal that understands colours."""
     stdout = Terminal()
-    monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout))  # pytest itself swaps sys.stdout all the time
+    monkeypatch.setattr(
+        module, "sys", SimpleNamespace(stdout=stdout, maxsize=sys.maxsize)
+    )  # pytest itself swaps sys.stdout all the time
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     return stdout
@@ -263,7 +275,7 @@ async def test_a_reply_that_no_reader_takes_is_printed_once(tmp_path: Path, monk
     """A send that was broken off while the pipe is full goes on where it was; it neither blocks nor starts anew."""
     read, write = os.pipe()
     with os.fdopen(write, "w") as stdout, os.fdopen(read, "rb") as reader:
-        monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout))
+        monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout, maxsize=sys.maxsize))
         channel, long = make(tmp_path), reply("x" * 200_000)
         for _ in range(2):
             with pytest.raises(TimeoutError):
@@ -282,7 +294,7 @@ async def test_an_output_that_fails_ends_the_conversation(tmp_path: Path, monkey
     read, write = os.pipe()
     stdout = io.StringIO()
     stdout.close()
-    monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout))
+    monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout, maxsize=sys.maxsize))
     channel = make(tmp_path, read)
     running = asyncio.create_task(channel.run(Letterbox()))
     with pytest.raises(Unavailable):
@@ -299,7 +311,7 @@ async def test_a_message_of_the_command_line_is_kept_though_the_output_fails_bef
     """As when an answer from an earlier chat cannot be printed either."""
     stdout = io.StringIO()
     stdout.close()
-    monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout))
+    monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout, maxsize=sys.maxsize))
     channel, box = make(tmp_path), Letterbox()
     channel.options = ConsoleOptions(message="hello")
     with pytest.raises(Unavailable):
@@ -321,7 +333,7 @@ async def test_a_terminal_that_is_gone(tmp_path: Path, monkeypatch: pytest.Monke
     """A reply that nobody can read is a failed delivery, not a crash."""
     stdout = io.StringIO()
     stdout.close()
-    monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout))
+    monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=stdout, maxsize=sys.maxsize))
     with pytest.raises(Unavailable):
         await make(tmp_path).send(reply("hi"))
 
@@ -409,6 +421,93 @@ async def test_typing_shows_until_the_answer_comes(tmp_path: Path, keyboard: Pip
         channel = make(tmp_path, descriptor)
         await channel.run(Busy())
     assert shown == [" … ", None]
+
+
+# ── a reply that is still being written ──────────────────────────────────────────────────────────────────────────
+
+
+def on_screen(terminal: Terminal) -> list[str]:
+    """What stands on the terminal in the end."""
+    screen = Screen()
+    screen.feed(terminal.getvalue().replace("\n", "\r\n"))
+    return [line for line in screen.lines if line]
+
+
+async def test_a_reply_is_printed_as_it_comes(tmp_path: Path, terminal: Terminal) -> None:
+    """Each piece once; the answer adds its rest, and stands there once."""
+    channel = make(tmp_path, colour=False)
+    assert channel.capabilities.drafts
+    for text in ("Hel", "Hello\nthe", "Hello\nthere"):
+        await channel.draft("local", "7", text)
+    assert terminal.getvalue() == "Keno: Hello\nthere"
+    await channel.send(answer("Hello\nthere, you"))
+    assert terminal.getvalue() == "Keno: Hello\nthere, you\n\n"
+
+
+async def test_a_reply_that_begins_anew_takes_the_place_of_what_was_printed(tmp_path: Path, terminal: Terminal) -> None:
+    """A notice and another part come above what there is of it; what no answer follows is taken away."""
+    channel = make(tmp_path)
+    await channel.draft("local", "7", "First\ntry")
+    await channel.print_notice("a note")
+    await channel.draft("local", "7", "Second")
+    await channel.send(reply("patience"))
+    await channel.draft("local", "7", "Second try")
+    assert on_screen(terminal) == ["a note", "Keno: patience", "Keno: Second try"]
+    await channel.send(answer("Third"))
+    await channel.draft("local", "8", "Never mind")
+    await channel.draft("local", "8", "")
+    assert on_screen(terminal) == ["a note", "Keno: patience", "Keno: Third"]
+
+
+async def test_a_reply_is_drawn_above_the_prompt(tmp_path: Path, keyboard: PipeInput) -> None:
+    """The last rows of it that have room, until the answer is printed above them."""
+    shown: list[str] = []
+
+    class Busy(Letterbox):
+        async def __call__(self, inbound: Inbound) -> bool:
+            for text in ("Hello", "Hello\n" + "\n".join(map(str, range(200)))):
+                await channel.draft("local", "7", text)
+                shown.append("".join(each[1] for each in channel._above))
+            await channel.send(answer("Hello"))
+            shown.append("".join(each[1] for each in channel._above))
+            return True
+
+    keyboard.send_text("hello\r\x04")
+    with seat() as descriptor:
+        channel = make(tmp_path, descriptor)
+        await channel.run(Busy())
+    assert shown[0] == "Keno: Hello\n"
+    assert shown[1].endswith("198\n199\n")
+    assert len(shown[1].splitlines()) == shutil.get_terminal_size().lines - 6
+    assert shown[2] == ""
+
+
+async def test_nothing_is_printed_early_where_it_cannot_be_taken_away(
+    tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Into a pipe or a file, and on a terminal that knows no orders."""
+    monkeypatch.setenv("TERM", "dumb")
+    assert not make(tmp_path).capabilities.drafts
+    monkeypatch.setattr(module, "sys", SimpleNamespace(stdout=io.StringIO(), maxsize=1))
+    monkeypatch.setenv("TERM", "xterm")
+    assert not make(tmp_path).capabilities.drafts
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("", [""]),
+        ("abcde", ["abcde"]),
+        ("abcdefg\n\nhi", ["abcde", "fg", "", "hi"]),
+        ("日本語e\u0301", ["日本", "語e\u0301"]),
+        ("a\tb", ["a       ", "b"]),
+        ("x" * 10_003, ["xxxxx"] * 3 + ["xxx"]),
+    ],
+)
+def test_text_is_broken_as_a_terminal_breaks_it(text: str, rows: list[str]) -> None:
+    """By the cells that its characters take; of a long text the last rows."""
+    columns = 5 if "\t" not in text else 8
+    assert last_rows(text, columns, 4) == rows
 
 
 # ── the rest ─────────────────────────────────────────────────────────────────────────────────────────────────────

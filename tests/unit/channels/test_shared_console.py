@@ -14,8 +14,9 @@ PART = Outbound(1, "console", "local", MessagePart("hi"), "")
 class Screen:
     """shows: set once it shows what it is given. broken: it never will."""
 
-    def __init__(self, *, broken: bool = False) -> None:
+    def __init__(self, *, broken: bool = False, shows_drafts: bool = False) -> None:
         self.shows = asyncio.Event()
+        self.shows_drafts = shows_drafts
         self.broken = broken
         self.shown: list[int] = []
         self.notices: list[str] = []
@@ -29,6 +30,9 @@ class Screen:
 
     async def typing(self, chat: str) -> None:
         self.notices.append("…")
+
+    async def draft(self, chat: str, draft: str, text: str) -> None:
+        self.notices.append(f"{draft}: {text}")
 
     async def print_notice(self, text: str) -> None:
         self.notices.append(text)
@@ -85,3 +89,14 @@ async def test_notices_and_typing_are_on_every_screen() -> None:
     console.remove(one)
     console.remove(other)
     assert not console.is_seen
+
+
+async def test_a_reply_is_drawn_where_it_can_be_taken_away_again() -> None:
+    """On terminals; where there is none, none is asked for."""
+    terminal, pipe = Screen(shows_drafts=True), Screen()
+    console = shared(terminal, pipe)
+    assert console.capabilities.drafts
+    await console.draft("local", "7", "Hel")
+    assert (terminal.notices, pipe.notices) == (["7: Hel"], [])
+    console.remove(terminal)
+    assert not console.capabilities.drafts

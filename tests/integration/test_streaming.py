@@ -1,0 +1,60 @@
+"""A reply is seen while it is written, on a terminal and on Telegram, and in the end the stored answer, once."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from tests.integration.harness import OWNER, Bot, Telegram
+from tests.integration.providers.anthropic_standin import StandIn
+from tests.tour.screen import Screen
+from tests.tour.terminal import Terminal
+
+# A first try hangs behind its first third; the second one says something else.
+_BEGUN = "It was said <memory>Ana likes tea</memory>in so many words."
+_SCRIPT = [
+    *({"match": place, "times": 1, "hang": True, "reply": _BEGUN} for place in ("terminal", "telegram")),
+    {"reply": "Now <memory>Ana likes tea</memory>it is said."},
+]
+
+
+def stands(screen: Screen, text: str) -> bool:
+    return any(text in line for line in screen.lines)
+
+
+async def converse(bot: Bot) -> None:
+    """Chat beside the bot: the reply grows above the prompt; a second try takes the place of the first."""
+    environ = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+    command = [sys.executable, "-m", "kenobot", "chat", "--home", str(bot.home)]
+    terminal = await Terminal.start(command, environ, str(Path(__file__).resolve().parents[2]))
+    await terminal.sees(lambda screen: screen.current.endswith("> "))
+    terminal.type("from a terminal")
+    await terminal.sees(lambda screen: stands(screen, "KenoBot: It was said"))
+    await terminal.sees(lambda screen: stands(screen, "KenoBot: Now it is said."))
+    terminal.type("/exit")
+    assert terminal.process is not None
+    assert await asyncio.wait_for(terminal.process.wait(), 60) == 0
+    text = "\n".join(terminal.screen.lines)
+    assert text.count("KenoBot: Now it is said.") == 1
+    assert "It was said" not in text
+    assert "tea" not in text
+
+
+async def write(telegram: Telegram) -> None:
+    """Write on Telegram in private: a draft is shown, and then the message comes."""
+    await telegram.say("from telegram", OWNER, OWNER)
+    await telegram.shows("It was said")
+    assert await telegram.replies(1) == ["Now it is said."]
+    shown = [draft.text for draft in telegram.drafts]
+    assert all("It was said".startswith(text) or "Now it is said.".startswith(text) for text in shown)
+
+
+async def test_a_reply_is_seen_while_it_is_written(tmp_path: Path) -> None:
+    """Without its tags, and in the end the answer stands there alone."""
+    async with StandIn(_SCRIPT) as model, Telegram() as telegram:
+        bot = Bot(tmp_path / "home", telegram, model.url, extra="\n[extraction]\nenabled = false\n")
+        bot.environ = {"KENOBOT_PROVIDERS__ANTHROPIC__IDLE_SECONDS": "1"}
+        bot.configure()
+        await bot.start()
+        await asyncio.gather(converse(bot), write(telegram))
+        assert await bot.terminate() == 0
