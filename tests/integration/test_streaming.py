@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 
 from tests.integration.harness import OWNER, Bot, Telegram
-from tests.integration.providers.anthropic_standin import StandIn
+from tests.integration.providers.anthropic_standin import Entry, StandIn
 from tests.tour.screen import Screen
 from tests.tour.terminal import Terminal
 
 # A first try hangs behind its first third; the second one says something else.
 _BEGUN = "It was said <memory>Ana likes tea</memory>in so many words."
-_SCRIPT = [
+_SCRIPT: list[Entry] = [
     *({"match": place, "times": 1, "hang": True, "reply": _BEGUN} for place in ("terminal", "telegram")),
     {"reply": "Now <memory>Ana likes tea</memory>it is said."},
 ]
