@@ -32,7 +32,7 @@ _NOT_EMBEDDED = (
     "`kenobot run`."
 )
 _QUERY_TIMEOUT = 10.0  # seconds, with loading the model
-_PLACING_TIMEOUT = 1.0  # seconds for what a command has brought, with loading the model
+_PLACING_TIMEOUT = 2.0  # seconds for what a command has brought, with loading the model: one on a calm machine
 _FLOAT_BYTES = 4
 
 
@@ -96,7 +96,7 @@ async def _meter(context: CommandContext, embedder: Embedder) -> AsyncIterator[E
 
 
 async def embed_new_records(context: CommandContext, database: Database) -> None:
-    """Embed the newest records within a second, or say that they wait for the bot."""
+    """Embed the newest records within two seconds, or say that they wait for the bot."""
     try:
         embedder = embedder_choice.choose_embedder(context.loaded, context.plugin_context).embedder
     except ConfigError as error:
