@@ -28,7 +28,6 @@ _TOPICS: Mapping[str, str] = {
     "batcher.": "debounce of fragments",
     "cli.": "status and statistics commands",
     "consolidation.": "sleep: consolidation",
-    "cost.": "cost tracking and budgets",
     "dedupe.": "sleep: pruning and merging",
     "facts.": "sleep: consolidation",
     "gateway.": "cheap-model experts",

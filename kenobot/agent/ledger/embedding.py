@@ -24,7 +24,7 @@ class LedgerMeter:
         for mark in _MARKS:
             model = model.partition(mark)[0]
         usage = Usage(sum(map(estimate_tokens, texts)))
-        call = self._ledger.open_for(CallOrigin("embedding"), provider, model, usage)
+        call = await self._ledger.open_for(CallOrigin("embedding"), provider, model, usage)
         await self._ledger.require_room(call)
         write, numbers = self._ledger.database.write_nowait, list[int]()
         write(lambda connection: numbers.append(model_calls.add_call(connection, call.row)))

@@ -122,15 +122,17 @@ class Ledger:
 
     # ── one call ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def open(self, origin: CallOrigin, provider: Provider, request: Request, day: str = "") -> ModelCall:
+    async def open(self, origin: CallOrigin, provider: Provider, request: Request, day: str = "") -> ModelCall:
         """Return a call as it is to be reserved: its prompt, and its longest answer. day: on which it counts."""
-        asked = request_tokens(request) - request.max_tokens
-        return self.open_for(
-            origin, provider.name, getattr(provider, "model", ""), Usage(asked, request.max_tokens), day
-        )
+        usage = Usage(request_tokens(request) - request.max_tokens, request.max_tokens)
+        if getattr(provider, "rule_based", False):
+            at = self._clock.now()
+            return ModelCall(origin, at, day or local_day(at, self._zone), provider.name, usage=usage)
+        return await self.open_for(origin, provider.name, getattr(provider, "model", ""), usage, day)
 
-    def open_for(self, origin: CallOrigin, provider: str, model: str, usage: Usage, day: str = "") -> ModelCall:
+    async def open_for(self, origin: CallOrigin, provider: str, model: str, usage: Usage, day: str = "") -> ModelCall:
         """Return a call that may use so much."""
+        await self._prices.load()
         at, price = self._clock.now(), self._prices.find(provider, model)
         cost = None if price is None else price.cost(usage)
         return ModelCall(origin, at, day or local_day(at, self._zone), provider, model, usage, cost)
@@ -138,10 +140,12 @@ class Ledger:
     def settled(self, call: ModelCall, provider: Provider, request: Request, reply: Reply) -> ModelCall:
         """Return a call with what its provider says that it used, or about as much where it does not say.
 
-        Rules that say nothing used nothing.
+        Rules cost nothing, and used nothing where they do not say so.
         """
         counted = reply.usage
-        if not replace(call, usage=counted).tokens and not getattr(provider, "rule_based", False):
+        if getattr(provider, "rule_based", False):
+            return replace(call, usage=counted, model=reply.model, settled=True)
+        if not replace(call, usage=counted).tokens:
             counted = Usage(request_tokens(request) - request.max_tokens, estimate_tokens(reply.text))
         return self.settled_for(call, counted, reply.model)
 

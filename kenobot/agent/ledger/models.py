@@ -108,8 +108,8 @@ class ReplyModel:
         Raises OverBudget, and as `ModelRouter.ask`.
         """
         origin, provider = CallOrigin(purpose, calls.session, calls.message), self._router.provider(level)
-        call = self.ledger.open(origin, provider, request)
-        preferred = call if level == 0 else self.ledger.open(origin, self._router.provider(0), request)
+        call = await self.ledger.open(origin, provider, request)
+        preferred = call if level == 0 else await self.ledger.open(origin, self._router.provider(0), request)
         ticket = await self.ledger.admit(call, preferred)
         heard = _Heard(on_text)
         try:
@@ -133,7 +133,7 @@ class ReplyModel:
     async def count_lost(self, request: Request, calls: TurnCalls) -> None:
         """Count as used what a turn that was cut short by a crash had reserved for this message."""
         origin = CallOrigin("reply", calls.session, calls.message)
-        lost = self.ledger.open(origin, self._router.provider(0), request)
+        lost = await self.ledger.open(origin, self._router.provider(0), request)
         if not getattr(self._router.provider(0), "rule_based", False):
             await self.ledger.database.write(lost.settle)
 
@@ -168,7 +168,8 @@ class BudgetedModel:
         """
         provider = self.router.provider(level)
         origin = CallOrigin(purpose or self.purpose, session)
-        call = await self.ledger.reserve(self.ledger.open(origin, provider, request, day), self.limits)
+        opened = await self.ledger.open(origin, provider, request, day)
+        call = await self.ledger.reserve(opened, self.limits)
         if call is None:
             return None
         heard = _Heard(on_text)

@@ -3,6 +3,7 @@
 Costs are integers: a price of a dollar a million tokens is a million picodollars a token.
 """
 
+import asyncio
 import re
 import tomllib
 from collections.abc import Mapping
@@ -50,6 +51,11 @@ class PriceList:
     """The prices of models. own: the owner's, by PROVIDER:MODEL, or by PROVIDER for all of its models."""
 
     own: Mapping[str, Price] = field(default_factory=dict)  # bounded: the settings; start
+
+    async def load(self) -> None:
+        """Read the published prices, once, and not in the thread of the event loop."""
+        if not _published.cache_info().currsize:
+            await asyncio.to_thread(_published)
 
     def find(self, provider: str, model: str) -> Price | None:
         """Return the price of a model, also under a dated name of it; None when it is not known."""

@@ -4,6 +4,7 @@ from tests.conformance.adapters import extraction, improve, night
 from tests.conformance.adapters.conversation import (
     configuration,
     context,
+    cost,
     identity,
     metacognition,
     provider,
@@ -35,6 +36,7 @@ ADAPTERS: dict[str, Adapter] = {
     **beliefs.ADAPTERS,
     **consolidation.ADAPTERS,
     **control.ADAPTERS,
+    **cost.ADAPTERS,
     **procedural.ADAPTERS,
     **pruning.ADAPTERS,
     **upgrades.ADAPTERS,
