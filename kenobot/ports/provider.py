@@ -183,6 +183,14 @@ class ListsModels(Protocol):
         ...
 
 
+@runtime_checkable
+class NamesModel(Protocol):
+    """A provider that says before it is asked which model will answer, so that the call has a price."""
+
+    @property
+    def model(self) -> str: ...
+
+
 class RuleBased(Protocol):
     """A provider that follows rules or a script: it cannot be asked to read a text and say what is in it."""
 

@@ -70,6 +70,11 @@ class AnthropicProvider:
         self._home = home
         self._errors = ServiceErrors("Anthropic", settings.model)
 
+    @property
+    def model(self) -> str:
+        """The model that is asked."""
+        return self._settings.model
+
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Yield text and tool calls as they arrive, then one delta with the stop reason, the usage and the model.
 

@@ -95,6 +95,11 @@ class OpenAIProvider:
         self._clock = clock
         self._errors = ServiceErrors(preset.title, settings.model)
 
+    @property
+    def model(self) -> str:
+        """The model that is asked."""
+        return self._settings.model
+
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Yield text as it arrives, then tool calls, then one delta with the stop reason, the usage and the model.
 

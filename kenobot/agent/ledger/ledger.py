@@ -21,7 +21,7 @@ from kenobot.core.bus import Bus
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import OverBudget, StoreError
-from kenobot.ports.provider import Provider, Reply, Request, Usage
+from kenobot.ports.provider import NamesModel, Provider, Reply, Request, Usage
 from kenobot.ports.signals import BUDGET_NEAR
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
@@ -128,7 +128,8 @@ class Ledger:
         if getattr(provider, "rule_based", False):
             at = self._clock.now()
             return ModelCall(origin, at, day or local_day(at, self._zone), provider.name, usage=usage)
-        return await self.open_for(origin, provider.name, getattr(provider, "model", ""), usage, day)
+        model = provider.model if isinstance(provider, NamesModel) else ""
+        return await self.open_for(origin, provider.name, model, usage, day)
 
     async def open_for(self, origin: CallOrigin, provider: str, model: str, usage: Usage, day: str = "") -> ModelCall:
         """Return a call that may use so much."""

@@ -73,6 +73,11 @@ class CommandLineProvider:
         self._errors = ServiceErrors(dialect.title, settings.model or "that is its default")
         self._free = asyncio.Semaphore(settings.at_once)
 
+    @property
+    def model(self) -> str:
+        """The model that is asked."""
+        return self._settings.model
+
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Yield text as it arrives, then one delta with the stop reason, the usage and the model.
 
