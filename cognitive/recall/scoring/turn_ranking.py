@@ -252,13 +252,7 @@ def _valued(
     weights = {kind: tuple(turn_weights(kind, by_meaning=bool(near)).values()) for kind in TALK_KINDS}
     kinds = _talk_kinds(talk)
     beside = _surroundings(talk, lex, close)
-    by_words = {value: _relevance(value / full, None, whole) for value in {*raw.values()}}
-    own = {message: by_words[value] for message, value in raw.items()}
-    own |= {
-        message: _relevance(raw.get(message, 0.0) / full, share, whole)
-        for message, share in near.items()
-        if message in talk.turns
-    }
+    own = _relevances(talk, raw, near, full, whole)
     best = dict.fromkeys(talk.segments, 0.0)
     for message, relevance in own.items():
         segment = talk.turns[message].segment
@@ -323,10 +317,16 @@ def _surroundings(
     return found
 
 
-def _relevance(share: float, near: float | None, policy: Policy) -> float:
-    """Compute the relevance of a turn. share: of the weight of the words. near: similarity."""
-    meant = relevance_from_similarity(near, policy.meaning) if near is not None else None
-    return fuse_relevance(math.tanh(policy.recall.steepness * min(1.0, share)), meant)
+def _relevances(
+    talk: _Talk, raw: Mapping[int, float], near: Mapping[int, float], full: float, policy: Policy
+) -> dict[int, float]:
+    """Compute the relevance of each turn that has any. raw: its words' weight, of `full`. near: its similarity."""
+    by_words = {value: math.tanh(policy.recall.steepness * min(1.0, value / full)) for value in {*raw.values()}}
+    found = {message: by_words[value] for message, value in raw.items()}
+    for message, share in near.items():
+        if message in talk.turns and (meant := relevance_from_similarity(share, policy.meaning)):
+            found[message] = fuse_relevance(found.get(message, 0.0), meant)
+    return found
 
 
 def _own(talk: _Talk) -> dict[int, float]:

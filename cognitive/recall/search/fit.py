@@ -7,9 +7,10 @@ A logistic regression over the features of a question and of one memory; its wei
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib import resources
+from operator import attrgetter
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.results.memory import RecalledMemory
@@ -32,6 +33,7 @@ class FitFeatures:
 
 
 FEATURE_NAMES = tuple(each.name for each in fields(FitFeatures))
+_values = attrgetter(*FEATURE_NAMES)  # as `astuple`, which copies each: a question fits dozens of memories
 
 
 def fit_features(question: QuestionKind, parts: Mapping[str, float]) -> FitFeatures:
@@ -49,7 +51,7 @@ def fit_features(question: QuestionKind, parts: Mapping[str, float]) -> FitFeatu
 def fit_probability(features: FitFeatures, model: str) -> float:
     """Estimate the probability that a memory is about the question."""
     by = learned_weights().get(model) or learned_weights()[OTHER_MODELS]
-    odds = by["always"] + sum(by[name] * value for name, value in zip(FEATURE_NAMES, astuple(features), strict=True))
+    odds = by["always"] + sum(by[name] * value for name, value in zip(FEATURE_NAMES, _values(features), strict=True))
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
 
 

@@ -9,7 +9,7 @@ import base64
 import binascii
 import json
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -47,7 +47,12 @@ class SimilarityCalibration:
 
     def query_similarity(self, cosine: float) -> float:
         """Scale the cosine of a passage and a query: 0 unrelated, 1 its usual answer, and beyond."""
-        return (cosine - self.unrelated) / max(1e-6, self.answer - self.unrelated)
+        return self.query_similarities({0: cosine})[0]
+
+    def query_similarities(self, cosines: Mapping[int, float]) -> dict[int, float]:
+        """Scale the cosines of passages and a query, by id; see `query_similarity`."""
+        unrelated, span = self.unrelated, max(1e-6, self.answer - self.unrelated)
+        return {number: (cosine - unrelated) / span for number, cosine in cosines.items()}
 
     def statement_similarity(self, cosine: float, policy: AdmitPolicy) -> float:
         """Scale the cosine of two statements to the bands of admission: look-alikes stay below `repeat_above`."""

@@ -144,9 +144,10 @@ class VectorMatrix:
     def cosines(self, vector: Floats, numbers: Sequence[int]) -> dict[int, float]:
         """Compute the cosine of each of these ids; those without a vector are left out."""
         with self._lock:
-            known = [(number, row) for number in numbers if (row := self._row(number)) >= 0]
-            rows = np.fromiter((row for _, row in known), np.int64, len(known))
-            return dict(zip((number for number, _ in known), self._cosines(rows, vector).tolist(), strict=True))
+            known = np.fromiter((number for number in numbers if 0 <= number < len(self._rows)), np.int64)
+            rows = self._rows[known].astype(np.int64)
+            known, rows = known[rows >= 0], rows[rows >= 0]
+            return dict(zip(known.tolist(), self._cosines(rows, vector).tolist(), strict=True))
 
     def _held(self, scopes: Sequence[int] | None, topic: int | None) -> NDArray[np.bool_] | None:
         """Select the rows within scopes and topic, as a mask; None for all."""

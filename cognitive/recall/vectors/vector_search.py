@@ -154,7 +154,7 @@ class VectorIndex:
         found: dict[int, float] = {}
         for _, row, matrix, scale in self._comparable("query", query, shelf):
             cosines = matrix.cosines(row, wanted) | dict(matrix.nearest(row, limit, partitions) if limit else ())
-            found |= {number: scale.query_similarity(cosine) for number, cosine in cosines.items()}
+            found |= scale.query_similarities(cosines)
         return found
 
     def similarity_without_names(self, text: str, names: str, number: int) -> float | None:
