@@ -16,7 +16,7 @@ from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Sink
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
-from kenobot.ports.provider import Delta, Request, Usage
+from kenobot.ports.provider import Delta, Provider, Request, Usage
 
 CHANNEL = "bench"
 OWNERS = [str(number) for number in range(50)]
@@ -58,9 +58,10 @@ class InstantChannel:
 class BenchApp:
     """A whole KenoBot in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, provider: Provider | None = None, channel: InstantChannel | None = None) -> None:
         self.home = Home(folder / "home")
-        self.channel = InstantChannel()
+        self.channel = channel or InstantChannel()
+        self._provider = provider or InstantProvider()
         self.app: App
         self._number = 0
 
@@ -71,9 +72,7 @@ class BenchApp:
         loaded = load_settings(self.home, {})
         clock = SystemClock()
         parts = load_plugins(self.home, loaded, clock, ["console"])
-        given = PluginInstances(
-            InstantProvider(), {CHANNEL: self.channel}, {CHANNEL: Roster.of(OWNERS)}, parts.processors
-        )
+        given = PluginInstances(self._provider, {CHANNEL: self.channel}, {CHANNEL: Roster.of(OWNERS)}, parts.processors)
         self.app = App(self.home, loaded, clock, given, Random(1))
         await self.app.start()
         return self
@@ -81,11 +80,12 @@ class BenchApp:
     async def __aexit__(self, *_: object) -> None:
         await self.app.stop()
 
-    async def say(self, chat: str, text: str) -> float:
+    async def say(self, chat: str, text: str, *, forwarded: bool = False) -> float:
         """One turn; returns its seconds."""
         self._number += 1
         answered = self.channel.answered[chat] = asyncio.get_running_loop().create_future()
         began = time.perf_counter()
-        await self.app.loop(Inbound(CHANNEL, str(self._number), chat, chat, text, datetime.now(UTC)))
+        number, now = str(self._number), datetime.now(UTC)
+        await self.app.loop(Inbound(CHANNEL, number, chat, chat, text, now, forwarded=forwarded))
         done: float = await answered
         return done - began

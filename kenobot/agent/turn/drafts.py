@@ -19,7 +19,8 @@ from kenobot.storage.inbox import PendingMessage
 _log = logging.getLogger(__name__)
 
 _SECONDS = 5.0  # for a channel to show one
-_PAUSES = 10  # as long as it took to find out what may be shown: at most a tenth of a core for a long reply
+_PAUSES = 10  # times what it took to find out what may be shown: at most a tenth of a core for a long reply
+_FIRST_SECONDS = 0.02  # between two looks as long as nothing is shown
 _WORK = 4  # times the work of one look at a text of that length
 
 
@@ -105,7 +106,7 @@ class ReplyDraft:
                 if not await self._show(text):
                     return  # the task stays, so that no other begins
                 pause = max(pause, self._limits.draft_seconds)
-            await clock.sleep(pause)
+            await clock.sleep(pause if self.is_shown else min(pause, _FIRST_SECONDS))
         self._task = None
 
     async def _settle(self, text: str) -> str:

@@ -30,7 +30,7 @@ from kenobot.providers.tool_calls import MOST_ARGUMENT_CHARS, MOST_CALLS
 from kenobot.testing.provider import collect_deltas, make_request
 from tests.integration.providers.aimock import AiMock
 from tests.integration.providers.answer_contract import AnswerContract, Maker, Server, failure_of, text_of
-from tests.integration.providers.anthropic_standin import Entry, StandIn
+from tests.integration.providers.anthropic_standin import Entry, StandIn, in_pieces
 
 LOOK = ToolSpec("look", "Look at a place.", {"type": "object", "properties": {"at": {"type": "integer"}}})
 TOOLED = Request((Block("be kind"),), (Message("user", (Block("look around"),)),), tools=(LOOK,))
@@ -165,6 +165,13 @@ class ServiceContract(AnswerContract):
         async with self.standin([{"reply": "hello", "linger": True}]) as server:
             deltas = await collect_deltas(make(server.url), make_request("hello"))
         assert (text_of(deltas), deltas[-1].stop_reason, deltas[-1].usage) == ("hello", self.whole, Usage(1, 1))
+
+    async def test_texts_come_as_they_were_sent(self, make: Maker) -> None:
+        """Piece by piece, in order, none kept for later; then the end."""
+        async with self.standin([{"reply": "one, two and three"}]) as server:
+            deltas = await collect_deltas(make(server.url), make_request("count"))
+        assert [delta.text for delta in deltas] == [*in_pieces("one, two and three"), ""]
+        assert [delta.stop_reason for delta in deltas[:-1]] == [None] * (len(deltas) - 1)
 
     async def test_the_next_request_has_the_same_connection(self, make: Maker) -> None:
         """A stream is read to its end: no answer costs a further greeting of the server's."""
