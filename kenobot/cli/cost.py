@@ -28,18 +28,23 @@ def cost(context: CommandContext) -> int:
     first = local_day(since, context.zone) if since else f"{today[:7]}-01"
     with context.read() as connection:
         rows = model_calls.spending_by(connection, args.by, first, today)
+        under_way = model_calls.count_under_way(connection)
         budgets = [] if args.json else _budgets(context, connection, today)
-    if not rows:
+    if not rows and not under_way:
         return options.print_failure(f"No model was asked since {first}.")
     if args.json:
         for name, spent in rows:
             print(json.dumps({args.by: name, **_figures(spent)}))
         return 0
-    if args.plot:
+    if not rows:
+        print(say("No model was asked since {day}.", day=first))
+    elif args.plot:
         _print_bars(rows)
     else:
         _print_sums(args.by, rows)
     print("\n" + say("from {first} to {last}, in your time zone", first=first, last=today))
+    if under_way:
+        print(say("messages that are being answered, whose calls are not counted yet: {count}", count=under_way))
     for line in budgets:
         print(line)
     return 0
@@ -58,7 +63,7 @@ def _print_sums(by: str, rows: Rows) -> None:
     if total.unpriced_tokens:
         print(say("* {tokens} have no known price: set it in budget.prices", tokens=_tokens(total.unpriced_tokens)))
     if total.unsettled:
-        print(say("{count} calls were cut off and count as they were reserved", count=total.unsettled))
+        print(say("calls that were cut off, and count as they were reserved: {count}", count=total.unsettled))
 
 
 def _cells(name: str, spent: Spending) -> tuple[object, ...]:

@@ -145,7 +145,7 @@ async def ask(model: BudgetedModel, trial: Trial, seconds: float) -> TrialResult
     except KenobotError as error:
         return result(str(error))
     if answer is None:
-        return result("the budget for models is used up")
+        return result("the budget for models has no room for it")
     reply, call = answer
     await model.settle(call)
     first, usage = first or time.monotonic() - began, reply.usage

@@ -116,6 +116,11 @@ def spending_by(connection: Connection, group: Grouping, first: str, last: str) 
     return [(name, Spending(*figures)) for name, *figures in connection.execute(sql, (first, last))]
 
 
+def count_under_way(connection: Connection) -> int:
+    """Count the messages that are being answered, or were when a crash came: their calls have no row yet."""
+    return int(connection.execute("SELECT count(*) FROM inbox WHERE state = 'claimed'").fetchone()[0])
+
+
 async def prune(database: Database, now: datetime) -> None:
     """Drop the calls of a month ago; the sums of their days stay."""
     await database.prune("model_call", "at < ?", (now - timedelta(days=_KEEP_DAYS)).isoformat())

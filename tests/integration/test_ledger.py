@@ -11,6 +11,7 @@ import pytest
 from kenobot.cli import main
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Delta, Request, Usage
+from kenobot.storage import model_calls
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
 
@@ -166,6 +167,7 @@ async def test_a_crash_leaves_the_call_counted_as_used(tmp_path: Path) -> None:
         await scene.say("hello")
         left = replace(scene.inbounds[0], external_id="100")
         await scene.app.inbox.store(left, "trace", claimed=True)
+        assert await scene.app.database.read(model_calls.count_under_way) == 1
     async with Scene(tmp_path, provider=service) as scene:
         await scene.app.wait_drained()
         calls = await scene.rows("SELECT settled, purpose FROM model_call ORDER BY id")
