@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from operator import itemgetter
@@ -22,8 +23,8 @@ from kenobot.providers.service import (
     StrangeAnswer,
     check_key,
     check_stream,
-    last_moment,
     only_to,
+    read_stream,
     retry_after,
     well_formed,
 )
@@ -86,24 +87,11 @@ class AnthropicProvider:
                 events = await self._open(request)
         except Exception as error:
             raise self._translated(error) from None
-        end, until = _End(CallCollector(request)), limit.when()
+        end = _End(CallCollector(request))
         try:
-            while True:
-                try:
-                    # Not around the `yield`, where the limit would cancel the reader.
-                    async with asyncio.timeout_at(until):
-                        event = await anext(events, None)
-                except Exception as error:
-                    if end.stop_reason is not None:  # the answer is whole, though the server does not hang up
-                        break
-                    raise self._translated(error) from None
-                if event is None:
-                    break
-                ended = end.stop_reason is not None
-                if delta := end.take(event):
+            async with aclosing(read_stream(events, end, limit.when(), self._translated)) as deltas:
+                async for delta in deltas:
                     yield delta
-                if end.stop_reason is not None and not ended:
-                    until = last_moment(until)
         finally:
             await events.close()
         if end.stop_reason is None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import tomllib
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import resources
@@ -25,8 +26,8 @@ from kenobot.providers.service import (
     StrangeAnswer,
     check_key,
     check_stream,
-    last_moment,
     only_to,
+    read_stream,
     retry_after,
     well_formed,
 )
@@ -113,29 +114,15 @@ class OpenAIProvider:
                 chunks = await self._open(request)
         except Exception as error:
             raise self._translated(error) from None
-        until = limit.when()
         try:
-            while True:
-                try:
-                    # Not around the `yield`, where the limit would cancel the reader.
-                    async with asyncio.timeout_at(until):
-                        chunk = await anext(chunks, None)
-                except Exception as error:
-                    if end.stop_reason is not None:  # the answer is whole, though the server does not hang up
-                        break
-                    raise self._translated(error) from None
-                if chunk is None:
-                    break
-                ended = end.stop_reason is not None
-                if text := end.take(chunk):
-                    yield Delta(text=text)
-                if end.stop_reason is not None and not ended:
-                    until = last_moment(until)
+            async with aclosing(read_stream(chunks, end, limit.when(), self._translated)) as deltas:
+                async for delta in deltas:
+                    yield delta
         finally:
             await chunks.close()
         if end.stop_reason is None:
             raise TruncatedReply(f"The answer from {self._preset.title} broke off before its end.")
-        for delta in end.deltas():
+        for delta in end.rest():
             yield delta
 
     async def models(self) -> tuple[str, ...]:
@@ -200,22 +187,22 @@ class _End:
     _refused: bool = False
     _latest: int = 0
 
-    def take(self, chunk: "ChatCompletionChunk") -> str:
-        """Add the figures and calls of `chunk` and return its text, if it has any."""
-        self.model = chunk.model or self.model
-        if chunk.usage:
-            self._count(chunk.usage)
+    def take(self, event: "ChatCompletionChunk") -> Delta | None:
+        """Add the figures and calls of a chunk and return its text, if it has any."""
+        self.model = event.model or self.model
+        if event.usage:
+            self._count(event.usage)
         text = ""
-        for choice in (chunk.choices or [])[:1]:
+        for choice in (event.choices or [])[:1]:
             if choice.delta:  # a server may leave it out of the last chunk
                 self._refused |= bool(choice.delta.refusal)
                 text = self._thinking.take(choice.delta.content or "")
                 for piece in choice.delta.tool_calls or ():
                     self._call(piece)
             self.stop_reason = choice.finish_reason or self.stop_reason
-        return text
+        return Delta(text=text) if text else None
 
-    def deltas(self) -> Iterator[Delta]:
+    def rest(self) -> Iterator[Delta]:
         """Yield the calls, then the last delta with the text that was still held back."""
         calls = self.calls.finish_all()
         for call in calls:

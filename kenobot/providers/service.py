@@ -1,19 +1,23 @@
 """Name the failures of a model's service, and bind its client to its own address."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from math import inf, isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kenobot.core import lazy
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
+from kenobot.ports.provider import Delta
 
 if TYPE_CHECKING:
     import httpx2
+
+EventT = TypeVar("EventT")
+_EventT_contra = TypeVar("_EventT_contra", contravariant=True)
 
 _KEY_REFUSED = "{service} refused the API key: check it with `kenobot setup`."
 _MALFORMED = (
@@ -182,12 +186,43 @@ def check_stream(headers: Mapping[str, str]) -> None:
         raise StrangeAnswer("something else")
 
 
-def last_moment(limit: float | None) -> float:
-    """Return until when a stream is read on after its stop reason, for its figures and its end. limit: of all of it.
+class StreamEnd(Protocol[_EventT_contra]):
+    """What the events of a stream have told so far."""
 
-    Its end is read, and not cut off, because the next request can then have the same connection.
+    stop_reason: str | None
+
+    def take(self, event: _EventT_contra) -> Delta | None:
+        """Add the figures of an event and return its text or its call, if it has any."""
+        ...
+
+
+async def read_stream(
+    events: AsyncIterator[EventT],
+    end: StreamEnd[EventT],
+    until: float | None,
+    translated: Callable[[Exception], RemoteError],
+) -> AsyncGenerator[Delta, None]:
+    """Yield what the events of a stream hold. until: the moment by which it has to end. translated: names its failures.
+
+    After the stop reason it is read on for a moment, for its figures and its end: the next request can then have the
+    same connection. Whatever goes wrong there, the answer is whole.
     """
-    return min(limit or inf, asyncio.get_running_loop().time() + LAST_SECONDS)
+    while True:
+        ended = end.stop_reason is not None
+        try:
+            # Not around the `yield`, where the limit would cancel the reader.
+            async with asyncio.timeout_at(until):
+                event = await anext(events, None)
+        except Exception as error:
+            if ended:
+                return
+            raise translated(error) from None
+        if event is None:
+            return
+        if delta := end.take(event):
+            yield delta
+        if end.stop_reason is not None and not ended:
+            until = min(until or inf, asyncio.get_running_loop().time() + LAST_SECONDS)
 
 
 def only_to(home: "httpx2.URL") -> "Callable[[httpx2.Request], Awaitable[None]]":

@@ -49,14 +49,14 @@ _LIMITED: Final = ("usage limit", "rate limit", "quota", "too many requests")
 class CommandLineSettings(BaseModel, extra="forbid", frozen=True):
     """program: its name or path. api_key: "" uses the login that the program has made itself.
 
-    environment: further variables for it. at_once: processes that may run side by side.
+    environment: further variables for it, which may be secrets. at_once: processes that may run side by side.
     idle_seconds: longest silence within a reply. total_seconds: longest whole reply.
     """
 
     program: str = Field("", min_length=1)
     api_key: SecretStr = SecretStr("")
     model: str = Field("", pattern=r"^([^\s-]\S*)?$")
-    environment: dict[str, str] = Field(default_factory=dict)  # bounded: the settings; start
+    environment: dict[str, SecretStr] = Field(default_factory=dict)  # bounded: the settings; start
     at_once: int = Field(2, ge=1, le=16)
     idle_seconds: float = Field(180, gt=0)
     total_seconds: float = Field(300, gt=0)
@@ -130,7 +130,8 @@ class CommandLineProvider:
             home = str(folder / "home")
             passed |= {self._dialect.key: key, "HOME": home, **dict.fromkeys(self._dialect.homes, home)}
         fixed = {"TERM": "dumb", "NO_COLOR": "1", "TMPDIR": str(folder / "work")}
-        return {**passed, **fixed, **self._dialect.environment(folder), **self._settings.environment}
+        wanted = {name: value.get_secret_value() for name, value in self._settings.environment.items()}
+        return {**passed, **fixed, **self._dialect.environment(folder), **wanted}
 
     async def _steps(self, run: Run, until: float) -> AsyncGenerator[Step, None]:
         loop, lines, piece = asyncio.get_running_loop(), Lines(), b"-"

@@ -72,7 +72,7 @@ class CommandLineContract(AnswerContract):
         monkeypatch.setenv("HOME", "/home/of/the/person")
         monkeypatch.setenv("HTTPS_PROXY", "http://proxy:1")
         async with self._program([{"reply": "ok"}]) as program:
-            await collect_deltas(make(program.url, environment={"OWN": "yes"}), make_request("hello"))
+            await collect_deltas(make(program.url, environment={"OWN": SecretStr("yes")}), make_request("hello"))
             await collect_deltas(make(program.url, key=""), make_request("hello"))
             (keyed, own), folders = program.recorded("environment"), program.recorded("folder")
         assert CANARY in keyed
