@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.recall.index import posting_rows
+from kenobot.cognitive.recall.index import backlog_rows, posting_rows
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex, unindexed_count
 from kenobot.cognitive.store import events
 from tests.unit.cognitive.recall.house import Memory
@@ -92,6 +92,24 @@ async def test_a_changed_text_is_found_by_its_new_words_only(memory: Memory) -> 
     await memory.change(record, "replaced", text="The meeting is on Friday")
     assert await memory.texts("Friday") == ["The meeting is on Friday"]
     assert await memory.texts("Tuesday") == []
+
+
+async def test_a_record_that_use_lifted_is_not_read_again_and_one_that_faded_is(memory: Memory) -> None:
+    """Nearly each turn uses a record; only what may change its words, or that they stand there, is worth a look."""
+    record = await memory.learn("The ladder stands in the garage")
+
+    async def touched_since(event: int) -> list[int]:
+        records, _ = await memory.database.read(
+            lambda connection: backlog_rows.touched(connection, event, events.last_event(connection))
+        )
+        return records
+
+    lifted = await memory.change(record, "lifecycle", lifecycle="validated")
+    assert await touched_since(lifted - 1) == []
+    faded = await memory.change(record, "lifecycle", lifecycle="archived", status="archived")
+    assert await touched_since(faded - 1) == [record]
+    await memory.database.write(lambda connection: connection.execute("UPDATE event SET data = '{\"erased\": true}'"))
+    assert await touched_since(lifted - 1) == [record]  # nobody knows any more what it changed
 
 
 async def test_a_long_turn_takes_less_room_in_the_index_than_in_the_conversation(memory: Memory) -> None:
