@@ -27,6 +27,7 @@ _EMPTY = "deque dict list set Counter OrderedDict defaultdict Queue SimpleQueue 
 _CACHES = ("cache", "lru_cache")
 _MARK = re.compile(r"# bounded: (.+); (\w+)$")
 _TABLE = re.compile(r"CREATE TABLE (\w+)")
+_DROP = re.compile(r"^DROP TABLE (?:IF EXISTS )?(\w+);", re.MULTILINE)
 _RENAME = re.compile(r"ALTER TABLE (\w+) RENAME TO (\w+)")
 
 
@@ -130,6 +131,7 @@ def tables() -> set[str]:
     names: set[str] = set()
     for _, script in migrations():
         names.update(_TABLE.findall(script))
+        names.difference_update(_DROP.findall(script))
         for old, new in _RENAME.findall(script):
             names = (names - {old}) | {new}
     return names

@@ -118,7 +118,7 @@ class Ledger:
         self._under_way: set[int] = set()  # bounded: those of them that are being made; turn
         self._tickets = 0
         self._news = asyncio.Event()
-        self._announced: Mapping[str, int] = {}
+        self._announced: Mapping[str, int] = {}  # bounded: the limits of a month; turn
 
     # ── one call ─────────────────────────────────────────────────────────────────────────────────────────────────
 
