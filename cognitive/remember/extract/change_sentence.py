@@ -17,7 +17,9 @@ TABLES = load_tables("kenobot.cognitive.remember.extract", "rules.toml")
 
 PHRASES = join_phrases(TABLES)
 _ENDS = lazy.regex(rf"(?<!\w)(?:{PHRASES['changes']})(?!\w)")
-_NO_LONGER = lazy.regex(rf"(?<!\w)(?:{PHRASES['no_longer']})(?!\w)\s*(?P<scope>[^,;:.!]*)")
+_NO_LONGER = lazy.regex(
+    rf"(?<!\w)(?:{PHRASES['no_longer']})(?!\w)(?P<scope>.*?)(?= (?:por|porque|because)\b|[,;:.!]|$)"
+)
 _REVALUES = lazy.regex(rf"(?<!\w)(?:{PHRASES['revalues']})(?!\w)")
 _CUES = (_ENDS, lazy.regex(rf"(?<!\w)(?:{PHRASES['no_longer']})(?!\w)"), _REVALUES)
 UNDECIDED = lazy.regex(rf"(?<!\w)(?:{PHRASES['undecided']})(?!\w)")
@@ -27,11 +29,18 @@ SUBJECT = lazy.regex(
     rf"(?:(?:{PHRASES['determiners']}) )?(?P<subject>[^\W\d_][\w-]*'s [\w-]+|[^\W\d_][\w-]*(?: [\w-]+){{0,2}}?)"
     rf"(?:'s| (?:{PHRASES['subject_ends']}))(?!\w)"
 )
+_REPORTED = lazy.regex(
+    r"(?:segun|according to) (?P<by>\w+(?: \w+){0,2}?),? (?:el|ella|ellos|ellas|he|she|they)\b"
+    r"|(?:dice|dicen|dijo|cuenta) (?P<told>\w+(?: \w+){0,2}?) que\b(?= (?:el|ella|ya|se|le|ha|no)\b)"
+    r"|(?P<says>\w+(?: \w+){0,2}?) (?:says|said|tells me|told me)(?: that)? (?=(?:he|she|they)\b|'|\W*\Z)"
+)
+_QUOTED = lazy.regex(r"[\"“«][^\"”»]*\s[^\"”»]*[\"”»]")  # more than a name
+_CONTINUES = lazy.regex(r"(?:(?:y|and|pero|but|al final|ya|so) )*(?:ha|han|he|she|they|le|les|se|lo|la)\b")
 _OWN = lazy.regex(
     r"(?i:\b(?:i|we|yo|nosotr[oa]s|hemos)\b|\bi'|\b(?:me|nos) (?:he|han|ha)\b)"
     r"|\b[Hh]e (?:l[oae]s? )?\w+(?:[ai]d|[ei]ch|[eru]t|st)o\b|\b\w{2,}[éí]\b|\b\w+[aei]mos\b"
 )
-OF_PERSON = lazy.regex(rf"(?:my|our|mis?|nuestr[oa]s?|el|la|los|las|the) (?:{PHRASES['people']})(?![\w'’])(?: \w+)?")
+OF_PERSON = lazy.regex(rf"(?:my|our|mis?|nuestr[oa]s?|el|la|los|las|the) (?:{PHRASES['people']})(?![\w'’])")
 NAMED_FIRST = lazy.regex(r"(?![A-ZÁÉÍÓÚ]\w*[’'])[A-ZÁÉÍÓÚ][\w-]+ ")
 NAME = lazy.regex(r"(?<=\w )[A-ZÁÉÍÓÚÑ][\w-]+")
 _OF = lazy.regex(r"([^\W\d_]{2,}) del? (?:la |los |las )?([^\W\d_]{2,})")
@@ -57,8 +66,8 @@ class ChangeSentence:
     content: the words that name something. subject: those it begins with, where they are what it is about. scope: the
     words of what is so no longer, where it says that. modified: words with those that tell more closely which is meant.
     names: those written like one. denied: values that it says are wrong, and the days (ISO dates) among them. days: the
-    other days. ends: it ends something; revalues: it has another value for something. is_own: it tells what its speaker
-    does; of_person: what another person does.
+    other days. ends: it ends something; revalues: it has another value for something. is_own: it tells of its speaker,
+    as far as it says; of_person: what another person does.
     """
 
     plain: str
@@ -84,9 +93,12 @@ class ChangeSentence:
 def read_sentence(sentence: str, said: date, *, corrects: bool) -> ChangeSentence:
     """Read a sentence that changes something. corrects: it was introduced as putting something right."""
     plain = fold(sentence)
+    reported = _REPORTED.search(plain)
     telling = sentence if len(content_words(sentence)) <= FEW else _telling_part(sentence)
     subject = SUBJECT.match(plain)
     about = subject["subject"] if subject and not subject[0].endswith(_FOR_SPEAKER) else ""
+    if reported:
+        about = next(filter(None, reported.groups()))
     ended = _NO_LONGER.search(plain)
     denied = _denied(plain)
     named = days_named(plain, said)
@@ -103,9 +115,14 @@ def read_sentence(sentence: str, said: date, *, corrects: bool) -> ChangeSentenc
         days=frozenset(each.day.isoformat() for each in named if each not in off),
         ends=bool(_ENDS.search(plain) or ended),
         revalues=corrects or _REVALUES.search(plain) is not None,
-        is_own=_OWN.search(telling) is not None,
-        of_person=bool(about) and (OF_PERSON.match(plain) or NAMED_FIRST.match(sentence)) is not None,
+        is_own=not about and not reported and bool(_OWN.search(telling) or not _CONTINUES.match(plain)),
+        of_person=bool(reported or (about and (OF_PERSON.match(plain) or NAMED_FIRST.match(sentence)))),
     )
+
+
+def without_quotations(text: str) -> str:
+    """Return a text without what it quotes: others' words change nothing of their hearer's."""
+    return _QUOTED.sub(" ", text)
 
 
 def tells_change(plain: str) -> bool:

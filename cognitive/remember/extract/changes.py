@@ -28,6 +28,7 @@ from kenobot.cognitive.remember.extract.change_sentence import (
     read_sentence,
     stems_of,
     tells_change,
+    without_quotations,
     word_of,
 )
 from kenobot.cognitive.text.completions import completed_commitment, completes, is_open_task
@@ -91,7 +92,8 @@ class Change:
 
 def may_change(text: str) -> bool:
     """Return whether a text may end something that was said before it."""
-    return tells_change(fold(text)) or completes(text)
+    own = without_quotations(text)
+    return tells_change(fold(own)) or completes(own)
 
 
 def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, corrects: bool = False) -> Change | None:
@@ -99,6 +101,7 @@ def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, c
 
     corrects: it was introduced as putting something right.
     """
+    sentence = without_quotations(sentence)
     plain = fold(sentence)
     if not known or UNDECIDED.search(plain):
         return None
@@ -217,8 +220,13 @@ def _is_of_another_person(told: ChangeSentence, text: str) -> bool:
 
     One that only tells a person's name, such as "our designer is Tomasz", is of what that person is.
     """
-    other = OF_PERSON.match(fold(text)) or (NAMED_FIRST.match(text) and SUBJECT.match(fold(text)))
-    if not other or not stems_of(other[0]).isdisjoint(stem for word in told.content for stem in word):
+    if other := OF_PERSON.match(fold(text)):
+        name = NAMED_FIRST.match(text[other.end() :].lstrip())
+        who = f"{other[0]} {name[0]}" if name else other[0]
+    else:
+        named = SUBJECT.match(fold(text)) if NAMED_FIRST.match(text) else None
+        who = named[0] if named else ""
+    if not who or not stems_of(who).isdisjoint(stem for word in told.content for stem in word):
         return False
     return _IS_NAMED.search(text) is None
 
