@@ -22,7 +22,7 @@ from kenobot.evals.recall.metrics import DEPTHS, MeanScores
 from kenobot.evals.recall.run import QuestionResult, RecallReport
 
 _BAR = 24  # characters
-_FURTHER = {"recall": "with further queries", recall.ONE_QUERY: "the same questions, one query"}
+_FURTHER = {"recall": "with further queries", recall.ONE_QUERY: "one query"}
 _NAMES = {"recall": "recall", "bm25": "BM25 alone", "dense": "vectors alone"}
 T = TypeVar("T")
 
@@ -62,7 +62,8 @@ def table(report: RecallReport) -> str:
             if not figures.questions or (method != "recall" and kind != "all"):
                 continue
             lines.append(_cells(f"{name}{'' if kind == 'all' else f': {kind}'}", figures))
-    lines += [_cells(_FURTHER[name], figures) for name, figures in report.further_scores().items()]
+    for kind, scores in report.further_scores().items():
+        lines += [_cells(f"{kind}, {_FURTHER[name]}", figures) for name, figures in scores.items()]
     costs = report.costs
     lines += [
         "",

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.search.confidence import CONFIDENCE_LEVELS
 from kenobot.cognitive.recall.search.lacking import lack_answer
 from kenobot.cognitive.recall.search.mixing import Item
 from kenobot.cognitive.recall.search.recall import recall
@@ -23,13 +24,13 @@ def recall_with_queries(connection: Connection, index: SideIndex, query: MemoryQ
     others = [recall(connection, index, replace(alone, text=each)) for each in query.also]
     shown = _fused([first, *others], query)
     candidates = {each.record.id: each for report in (first, *others) for each in report.candidates}
-    level, likely = first.level, first.answer_probability
-    if level == "none" and not lack_answer(query.text, shown) and any(each.level != "none" for each in others):
-        level, likely = "low", None
+    level = first.level
+    found = any(each.level != "none" for each in others) and not lack_answer(query.text, shown)
+    if found and not first.answer_probability:  # words alone, or the type of what one query finds, spoke against it
+        level = max("low", level, key=CONFIDENCE_LEVELS.index)
     return replace(
         first,
         level=level,
-        answer_probability=likely,
         score=max(report.score for report in (first, *others)),
         shown=tuple(shown),
         candidates=tuple(_fused_candidates(shown, candidates))[: 2 * query.most_memories],

@@ -7,6 +7,8 @@ from kenobot.agent.ledger.ledger import Ledger
 from kenobot.agent.ledger.limits import Limit
 from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.model_router import ModelRouter
+from kenobot.cognitive.recall.question.several_turns import needs_several_turns
+from kenobot.cognitive.text.recall_need import is_question
 from kenobot.core.settings.load import Settings
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import QueryExpander, Reranker
@@ -25,9 +27,11 @@ def build_query_expander(
     settings: Settings, model: ModelRouter | None, ledger: Ledger, clock: Clock
 ) -> QueryExpander | None:
     """Build the query expander of the settings; by default none."""
-    if not settings.experts.queries or model is None:
+    asked = settings.experts.queries
+    if asked == "none" or model is None:
         return None
-    return ModelQueryExpander(_expert("queries", settings.experts.queries_daily_tokens, model, ledger, clock))
+    expert = _expert("queries", settings.experts.queries_daily_tokens, model, ledger, clock)
+    return ModelQueryExpander(expert, is_question if asked == "all" else needs_several_turns)
 
 
 def _expert(purpose: str, daily_tokens: int, model: ModelRouter, ledger: Ledger, clock: Clock) -> Expert:

@@ -1,28 +1,28 @@
 """Help recall by a model: further queries of a question, and marks of what was found. A reply waits for both."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from kenobot.agent.experts.expert import Expert
 from kenobot.cognitive.experts import further_queries
-from kenobot.cognitive.recall.question.several_turns import needs_several_turns
 from kenobot.cognitive.recall.scoring import reranking
 
 _KEPT = 64
 
 
 class ModelQueryExpander:
-    """A `kenobot.ports.embedder.QueryExpander` that asks a model about questions that several turns answer."""
+    """A `kenobot.ports.embedder.QueryExpander` that asks a model. concerns: which messages it is asked about."""
 
-    def __init__(self, expert: Expert) -> None:
+    def __init__(self, expert: Expert, concerns: Callable[[str], bool]) -> None:
         self._expert = expert
+        self._concerns = concerns
         # bounded: the last 64 questions; test_queries_are_kept_within_a_number
         self._kept: OrderedDict[str, Sequence[str]] = OrderedDict()
 
     async def expand(self, question: str) -> Sequence[str]:
         """See `kenobot.ports.embedder.QueryExpander`."""
-        if not needs_several_turns(question):
+        if not self._concerns(question):
             return ()
         if (kept := self._kept.get(question)) is not None:
             return kept

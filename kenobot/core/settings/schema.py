@@ -142,7 +142,7 @@ class ModelsSettings(SettingsModel):
 
 
 class ExpertsSettings(SettingsModel):
-    queries: bool = False
+    queries: Annotated[Literal["none", "several", "all"], BeforeValidator(_lower)] = "none"
     queries_daily_tokens: int = Field(50_000, ge=0, le=1_000_000_000)
     duplicates: bool = True
     errors: bool = True

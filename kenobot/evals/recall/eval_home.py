@@ -13,7 +13,6 @@ from kenobot.agent.prompt.prompt_service import rerank
 from kenobot.app.embedder_choice import choose_embedder
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question.several_turns import needs_several_turns
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, SearchReport
 from kenobot.cognitive.recall.results.trace import RecallTrace, TracedItem
 from kenobot.cognitive.recall.search.fusion import recall_with_queries
@@ -51,7 +50,7 @@ _PATIENT = replace(DEFAULT, meaning=replace(DEFAULT.meaning, prepare_seconds=_PA
 class EvalOptions:
     """Options of a run. embedder: as memory.embedder. vectors: a file that keeps them between runs, None for none.
 
-    queries: further queries by question, for those that several turns answer.
+    queries: further queries by question.
     """
 
     embedder: str = "auto"
@@ -60,8 +59,8 @@ class EvalOptions:
     queries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # bounded: a file of a run; turn
 
     def queries_for(self, question: Question) -> tuple[str, ...]:
-        """Return the further queries that a chat would ask for a question."""
-        return self.queries.get(question.id, ()) if needs_several_turns(question.text) else ()
+        """Return the further queries of a question."""
+        return self.queries.get(question.id, ())
 
 
 @dataclass(frozen=True, slots=True)

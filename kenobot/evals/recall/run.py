@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
 
+from kenobot.cognitive.recall.question.several_turns import needs_several_turns
 from kenobot.evals.recall.baselines import BM25
 from kenobot.evals.recall.counting_reranker import CountingReranker
 from kenobot.evals.recall.datasets import Conversation, Question
@@ -51,10 +52,17 @@ class RecallReport:
     judge: CountingReranker | None = None
     rows: list[QuestionResult] = field(default_factory=list)  # bounded: the data of one run; turn
 
-    def further_scores(self) -> dict[str, MeanScores]:
-        """Of recall and of ONE_QUERY, of the questions with further queries and an answer."""
-        asked = [row for row in self.rows if ONE_QUERY in row.scored]
-        return {name: mean_scores([row.scored[name] for row in asked]) for name in ("recall", ONE_QUERY) if asked}
+    def further_scores(self) -> dict[str, dict[str, MeanScores]]:
+        """Of recall and of ONE_QUERY, of the questions with further queries and an answer, by how many turns answer."""
+        kinds: dict[str, list[QuestionResult]] = {"several turns": [], "one turn": []}
+        for row in self.rows:
+            if ONE_QUERY in row.scored:
+                kinds["several turns" if needs_several_turns(row.question.text) else "one turn"].append(row)
+        return {
+            kind: {name: mean_scores([row.scored[name] for row in rows]) for name in (ONE_QUERY, "recall")}
+            for kind, rows in kinds.items()
+            if rows
+        }
 
     def scores(self, method: str) -> dict[str, MeanScores]:
         """Of one of METHODS, by category; without questions that have no answer."""
@@ -81,7 +89,10 @@ class RecallReport:
             "questions": len(self.rows),
             "figures": {name: {of: asdict(f) for of, f in self.scores(name).items()} for name in METHODS},
             "costs": self.costs,
-            "further queries": {name: asdict(figures) for name, figures in self.further_scores().items()},
+            "further queries": {
+                kind: {name: asdict(figures) for name, figures in scores.items()}
+                for kind, scores in self.further_scores().items()
+            },
             "lost": self.misses_by_stage,
             **({"reranker": self.judge.figures} if self.judge is not None else {}),
         }

@@ -14,7 +14,7 @@ from tests.unit.cognitive.recall.house import insert
 FACTS = ("Lena plays tennis on Mondays", "Lena goes swimming with Ana", "Lena joined a rowing team")
 NOISE = tuple(f"Lena does sports of kind {number} at school" for number in range(40))
 ON = {
-    "KENOBOT_EXPERTS__QUERIES": "true",
+    "KENOBOT_EXPERTS__QUERIES": "several",
     "KENOBOT_MEMORY__RECALL": "selective",
     "KENOBOT_MEMORY__DAYS": "1",
     "KENOBOT_CONTEXT__RECENT_TOKENS": "0",
@@ -71,7 +71,7 @@ async def test_what_several_turns_answer_is_found(tmp_path: Path) -> None:
     assert await _shown(tmp_path / "on", searcher, ON) == [*FACTS]
     assert len(searcher.asked) == 1
     off = Searcher()
-    assert await _shown(tmp_path / "off", off, {**ON, "KENOBOT_EXPERTS__QUERIES": "false"}) != [*FACTS]
+    assert await _shown(tmp_path / "off", off, {**ON, "KENOBOT_EXPERTS__QUERIES": "none"}) != [*FACTS]
     assert off.asked == []
 
 
@@ -86,7 +86,7 @@ async def test_other_messages_are_not_asked_about(tmp_path: Path, said: str) -> 
 @pytest.mark.parametrize("answer", ["I would rather not", '{"queries": []}', '{"queries": "tennis"}'])
 async def test_without_queries_recall_stands_as_it_was(tmp_path: Path, answer: str) -> None:
     """An answer that names none, or cannot be read, costs nothing but the try."""
-    without = await _shown(tmp_path / "off", Searcher(), {**ON, "KENOBOT_EXPERTS__QUERIES": "false"})
+    without = await _shown(tmp_path / "off", Searcher(), {**ON, "KENOBOT_EXPERTS__QUERIES": "none"})
     searcher = Searcher(answer)
     assert await _shown(tmp_path / "on", searcher, ON) == without
     assert len(searcher.asked) == 1
@@ -108,6 +108,15 @@ async def test_a_failing_expert_is_left_alone(tmp_path: Path) -> None:
         again.clock.advance(301)  # type: ignore[attr-defined]
         await again.say(ASKED)
         assert len(searcher.asked) == 4
+
+
+async def test_all_questions_are_asked_about_where_that_is_wanted(tmp_path: Path) -> None:
+    """Also those that one turn answers, told in other words; no other message."""
+    searcher, every = Searcher('{"queries": ["Lena plays tennis"]}'), {**ON, "KENOBOT_EXPERTS__QUERIES": "all"}
+    assert FACTS[0] in await _shown(tmp_path / "asked", searcher, every, "Which court is booked by her?")
+    assert len(searcher.asked) == 1
+    await _shown(tmp_path / "told", searcher, every, "Lena plays tennis")
+    assert len(searcher.asked) == 1
 
 
 async def test_no_tokens_no_queries(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
-"""A question is asked about once, and only one that several turns answer."""
+"""A question is asked about once."""
 
 from collections.abc import Callable, Sequence
 
 from kenobot.agent.experts.recall import ModelQueryExpander
+from kenobot.cognitive.text.recall_need import is_question
 from kenobot.ports.provider import Request
 
 
@@ -21,7 +22,7 @@ class CountingExpert:
 async def test_queries_are_kept_within_a_number() -> None:
     """The same question is asked about once; the oldest of more than 64 is forgotten."""
     expert = CountingExpert()
-    expander = ModelQueryExpander(expert)  # type: ignore[arg-type]
+    expander = ModelQueryExpander(expert, is_question)  # type: ignore[arg-type]
     for number in range(65):
         assert await expander.expand(f"Which sports did I do on day {number}?") == ("I row",)
     assert await expander.expand("Which sports did I do on day 64?") == ("I row",)
@@ -34,7 +35,7 @@ async def test_queries_are_kept_within_a_number() -> None:
 async def test_a_failure_is_not_kept() -> None:
     """The next message may have better luck."""
     expert = CountingExpert()
-    expander = ModelQueryExpander(expert)  # type: ignore[arg-type]
+    expander = ModelQueryExpander(expert, is_question)  # type: ignore[arg-type]
     expert.fails = True
     assert await expander.expand("Which sports did I do?") == ()
     expert.fails = False

@@ -173,22 +173,24 @@ def test_an_unknown_question_is_refused(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_further_queries_are_compared_with_one_query(tmp_path: Path) -> None:
-    """Only for questions that several turns answer; what they add is told beside the same questions without."""
+    """By how many turns answer; what they add is told beside the same questions without."""
     at = datetime(2025, 3, 1, 9, tzinfo=UTC)
     said = ["I joined the rowing club", "Volleyball practice was hard", *(f"Sports day {n}" for n in range(25))]
     units = tuple(Passage(f"u{n}", text, at + timedelta(minutes=n)) for n, text in enumerate(said))
     asked = (
         Question("both", "Which sports have I done?", "multi", ("u0", "u1"), at + timedelta(days=1), "en"),
-        Question("one", "Where is the rowing club?", "single", ("u0",), at + timedelta(days=1), "en"),
+        Question("one", "Where do I keep fit?", "single", ("u0",), at + timedelta(days=1), "en"),
+        Question("none", "Where is the rowing club?", "single", ("u0",), at + timedelta(days=1), "en"),
     )
     queries = tmp_path / "queries.jsonl"
-    rows = [{"id": each.id, "queries": ["rowing club", "volleyball practice"]} for each in asked]
+    rows = [{"id": each.id, "queries": ["rowing club", "volleyball practice"]} for each in asked[:2]]
     queries.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     options = EvalOptions("none", queries=load_queries(str(queries)))
     report = asyncio.run(run([Conversation("talk", units, asked)], options, SystemClock(), _silent))
-    compared = report.further_scores()
-    assert {name: figures.questions for name, figures in compared.items()} == {"recall": 1, "one query": 1}
-    assert (compared["recall"].recall[5], compared["one query"].recall[5]) == (1.0, 0.0)
+    for scores in report.further_scores().values():
+        assert {name: figures.questions for name, figures in scores.items()} == {"one query": 1, "recall": 1}
+        assert (scores["one query"].recall[5], scores["recall"].recall[5]) == (0.0, 1.0)
+    assert [*report.further_scores()] == ["several turns", "one turn"]
 
 
 def test_shipped_queries_are_of_questions_that_are_asked() -> None:
