@@ -63,9 +63,11 @@ class ReplyDraft:
         self._task: asyncio.Task[None] | None = None
 
     def listen(self, context: PromptContext, said: str) -> Callable[[str], None]:
-        """Begin to listen to the reply, or to the rest of one of which `said` is there. What was shown is replaced."""
-        if self._open is None:
-            self._open = OpenReply(self._drafts.pipeline, self._drafts.redact, context.exposure, context.shown)
+        """Begin to listen to the reply, or to the rest of one of which `said` is there. What was shown is replaced.
+
+        context: of this very request: another provider may be shown more of memory.
+        """
+        self._open = OpenReply(self._drafts.pipeline, self._drafts.redact, context.exposure, context.shown)
         self._text = said
         self._heard.clear()
         return self._hear

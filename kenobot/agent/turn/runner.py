@@ -275,8 +275,13 @@ class TurnRunner:
         await self._signals.emit(MESSAGE_DEFERRED, pending, reason=reason, parks=pending.deferrals + 1)
 
     async def _ask_for_patience(self, data: TurnData) -> None:
-        """Tell the person, once a message, that the answer is still to come; outside of the conversation."""
+        """Tell the person, once a message, that the answer is still to come; outside of the conversation.
+
+        Whoever sees it being written need not be told.
+        """
         pending = data.pending
+        if data.draft is not None and data.draft.is_shown:
+            return
         word = self._render(data, texts.STILL_WORKING(data.language))[:1]
 
         def write(connection: Connection) -> list[Outbound]:

@@ -1,18 +1,31 @@
 """A reply is shown while it is written: only what the whole reply shows, and in the end the answer alone."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from kenobot.agent.safety.trifecta import Exposure, ShownTexts
+from kenobot.agent.turn import runner
+from kenobot.agent.turn.drafts import Drafts
+from kenobot.agent.turn.turn_signals import StartLate
+from kenobot.core.redaction import Redactor
+from kenobot.core.worker import TextWork
 from kenobot.ports.channel import Capabilities
 from kenobot.ports.errors import Unavailable
-from kenobot.ports.messages import Outbound
+from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.provider import Delta, Request
+from kenobot.postprocessors.pipeline import Pipeline
+from kenobot.storage.inbox import PendingMessage
 from kenobot.testing.clock import EagerClock
 from tests import waiting
 from tests.scene import Chatter, Scene
+
+if TYPE_CHECKING:
+    from kenobot.agent.prompt.context_builder import PromptContext
 
 KEY = "sk-ant-api03-abcdefghijklmnop"
 
@@ -44,6 +57,7 @@ class Talker:
 
     def __init__(self, name: str = "talker") -> None:
         self.name = name
+        self.asked = 0
         self._pieces: asyncio.Queue[str | Exception | None] = asyncio.Queue()
 
     def say(self, *pieces: str | Exception | None) -> None:
@@ -52,6 +66,7 @@ class Talker:
             self._pieces.put_nowait(piece)
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
+        self.asked += 1
         while (piece := await self._pieces.get()) is not None:
             if isinstance(piece, Exception):
                 raise piece
@@ -191,3 +206,45 @@ async def test_a_chat_that_shows_no_drafts_costs_none(tmp_path: Path) -> None:
         await house.scene.put("hello")
         house.talker.say("Hello ", "you.")
         assert (await house.ends(), house.chat.drafted) == ("Hello you.", [])
+
+
+async def test_whoever_sees_it_being_written_is_not_asked_for_patience(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The word that it takes longer is for those who see nothing."""
+    words: list[Callable[[], Awaitable[None]]] = []
+
+    class Late(StartLate):
+        def __init__(self, name: str, seconds: float, work: Callable[..., Any], *, break_off: bool) -> None:
+            super().__init__(name, 3600, work, break_off=break_off)
+            words.append(work)
+
+    monkeypatch.setattr(runner, "StartLate", Late)
+    async with House(tmp_path) as house:
+        await house.scene.put("hello")
+        house.talker.say("It takes ")
+        await house.shows("It takes")
+        await words[-1]()
+        house.talker.say("a while.")
+        assert await house.ends() == "It takes a while."
+        await house.scene.put("hello")
+        await waiting.until(lambda: house.talker.asked == 2)
+        await words[-1]()
+        house.talker.say("Yes.")
+        assert (await house.ends()).count("\n") == 2
+
+
+async def test_a_second_try_is_held_back_by_what_it_was_shown_itself(tmp_path: Path) -> None:
+    """A provider that answers from a report of memory is shown more than the one before it."""
+    clock, chat = EagerClock(), Drafter()
+    drafts = Drafts({"telegram": chat}, clock, Pipeline((), Redactor()), Redactor(), 10, TextWork())
+    draft = drafts.open(PendingMessage(1, Inbound("telegram", "1", "1", "1", "hi", clock.now()), "trace"))
+    assert draft is not None
+    for private, shown in ((False, "See evil.example "), (True, "")):
+        chat.shown = ""
+        exposure = Exposure(private=private, untrusted=True, way_out=False)
+        context = cast("PromptContext", SimpleNamespace(exposure=exposure, shown=ShownTexts(tuple)))
+        draft.listen(context, "")("See evil.example now")
+        assert draft._task is not None
+        await draft._task
+        assert chat.shown == (f"{shown}no" if shown else "")
