@@ -200,6 +200,7 @@ class Ledger:
         After that a free provider goes on, and a cheaper one for as much again. Raises OverBudget.
         """
         limits = [limit for limit in self.limits if limit.concerns(call.origin.purpose)]
+        looked_again = False
         while limits:
             self._news.clear()
             spent = await self.database.read(partial(self._all_spent, limits=limits, day=call.day))
@@ -207,6 +208,9 @@ class Ledger:
             under_way = [self._held[ticket] for ticket in self._under_way]
             used = {limit: spent[limit] + self._measure(limit, call.day, done) for limit in limits}
             over = [limit for limit in limits if used[limit] >= limit.amount]
+            if over and not looked_again and any(spent[limit] < limit.amount for limit in over):
+                looked_again = True  # a call that has just been written may be counted twice
+                continue
             if over:
                 if not all(_may_go_on(limit, used[limit], call, preferred) for limit in over):
                     raise OverBudget("The budget for models is used up.")
