@@ -13,6 +13,7 @@ from kenobot.core import lazy
 
 _LONGEST = 4000  # characters of a text that are read
 _LONGEST_SENTENCE = 300
+_ALIKE = 0.1  # share of what a sentence names that a task has, times the share of the task, at least
 _END = lazy.regex(r"(?<=[.!?…])\s+|\n+|;\s+|,\s+(?=(?:pero|but|y|and)\s)")
 _QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
 _YES = lazy.regex(r"\s*(?:s[ií]|yes|yep|yeah|ok|okay|vale|bueno|hola|hey)\s*[,.!]\s*", re.IGNORECASE)
@@ -65,7 +66,8 @@ def completed_commitment(sentence: str, commitments: Sequence[str]) -> int | Non
         shared = sum(any(not one.isdisjoint(other) for other in wanted) for one in stated)
         enough = 1 if is_strong or len(wanted) == 1 else 2
         least = len(stated) if is_strong or len(stated) < 4 else len(stated) + 1
-        if shared >= enough and 2 * shared >= least and not _names_another(sentence, commitment):
+        alike = shared * shared >= _ALIKE * len(stated) * len(wanted)
+        if shared >= enough and alike and 2 * shared >= least and not _names_another(sentence, commitment):
             scores.append((shared, place))
     scores.sort(reverse=True)
     if not scores or (len(scores) > 1 and scores[0][0] == scores[1][0]):
