@@ -33,6 +33,7 @@ DATA = (
     "agent/safety/*.txt",
     "channels/telegram/*.toml",
     "cognitive/compact/*.txt",
+    "cognitive/experts/*.txt",
     "cognitive/control/*.toml",
     "cognitive/identity/*.toml",
     "cognitive/procedural/*.toml",
