@@ -3,10 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC
-from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 
 from kenobot.agent.ledger.ledger import CallOrigin, Ledger, ModelCall
 from kenobot.agent.ledger.limits import Limit, Period, Unit
@@ -16,11 +14,11 @@ from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.core.bus import Bus
 from kenobot.core.retry import CircuitBreaker
 from kenobot.ports.errors import OverBudget, RateLimited, RemoteError, TruncatedReply, Unavailable
-from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Delta, Message, Provider, Reply, Request, Usage
 from kenobot.ports.signals import BUDGET_NEAR, Envelope
-from kenobot.providers import anthropic
-from kenobot.providers.anthropic import AnthropicSettings
+from kenobot.providers.anthropic import AnthropicProvider
+from kenobot.providers.command_line import CommandLineProvider
+from kenobot.providers.openai_compatible import OpenAIProvider
 from kenobot.storage import model_calls
 from kenobot.storage.database import Database
 from kenobot.storage.model_calls import Spending
@@ -326,11 +324,12 @@ def test_a_call_that_never_was_writes_nothing() -> None:
 
 
 async def test_a_call_has_its_price_before_it_is_made(house: House) -> None:
-    """The provider names its model, so that what is reserved is money, too."""
-    clock = house.clock
-    context = PluginContext(Path("unused"), clock, "Kenobot")
-    settings = AnthropicSettings(api_key=SecretStr("sk-ant-1"), model="claude-haiku-4-5")
-    provider = anthropic.plugin.build(settings, context)
-    call = await house.ledger.open(CallOrigin("reply"), provider, REQUEST)
+    """The provider names its model, as those that are shipped do, so that what is reserved is money, too."""
+
+    class Haiku(ScriptedProvider):
+        model = "claude-haiku-4-5"
+
+    call = await house.ledger.open(CallOrigin("reply"), Haiku(rule_based=False, name="anthropic"), REQUEST)
     assert (call.model, call.cost) == ("claude-haiku-4-5", call.usage.input_tokens * 10**6 + 100 * 5 * 10**6)
-    await provider.aclose()
+    for shipped in (AnthropicProvider, OpenAIProvider, CommandLineProvider):
+        assert isinstance(shipped.model, property)
