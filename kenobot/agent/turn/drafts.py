@@ -20,6 +20,7 @@ _log = logging.getLogger(__name__)
 
 _SECONDS = 5.0  # for a channel to show one
 _PAUSES = 10  # times what it took to find out what may be shown: at most a tenth of a core for a long reply
+_START_SECONDS = 0.005  # a reply that is all there by then needs no draft, and waits for none
 _FIRST_SECONDS = 0.02  # between two looks as long as nothing is shown
 _WORK = 4  # times the work of one look at a text of that length
 
@@ -45,7 +46,7 @@ class Drafts:
 
 
 class ReplyDraft:
-    """A reply as its chat sees it while it is written: begun at once, then followed at the channel's pace.
+    """A reply as its chat sees it while it is written: soon begun, then followed at the channel's pace.
 
     A channel that fails is given nothing more of this reply. name: the same for all that is shown of it.
     """
@@ -97,6 +98,8 @@ class ReplyDraft:
 
     async def _follow(self) -> None:
         clock = self._drafts.clock
+        if not self.is_shown:
+            await clock.sleep(_START_SECONDS)
         while self._heard:
             began = clock.monotonic()
             self._text = "".join((self._text, *self._heard))
