@@ -10,6 +10,7 @@ weights learned on others: turns without the conversation asked about, records i
 import argparse
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -54,19 +55,22 @@ class Example:
 def fit(examples: Sequence[Example], prior: Floats, kept: Sequence[int] = (), pull: float = _PULL) -> Floats:
     """The weights under which the answers are likeliest, by Adam; of several answers each counts the same.
 
-    kept: which weights stay as they are. pull: how strongly they are held to `prior`.
+    What is asked counts the same for each source, however many questions are asked of it: a few long conversations
+    would drown the others. kept: which weights stay as they are. pull: how strongly they are held to `prior`.
     """
+    asked = Counter(each.source for each in examples)
+    share = np.array([1 / (len(asked) * asked[each.source]) for each in examples])
     rows = np.concatenate([each.features for each in examples])
     sizes = [len(each.features) for each in examples]
     starts, of = np.cumsum([0, *sizes[:-1]]), np.repeat(np.arange(len(examples)), sizes)
-    answered = sum(each.features[each.answers].mean(0) for each in examples)
+    answered = sum(part * each.features[each.answers].mean(0) for part, each in zip(share, examples, strict=True))
     centre = prior * _SHARP
     found, speed, spread = centre.copy(), np.zeros_like(centre), np.zeros_like(centre)
     for step in range(1, _STEPS + 1):
         scores = rows @ found
         odds = np.exp(scores - np.maximum.reduceat(scores, starts)[of])
-        odds /= np.add.reduceat(odds, starts)[of]
-        slope = pull * (found - centre) + (odds @ rows - answered) / len(examples)
+        odds *= (share / np.add.reduceat(odds, starts))[of]
+        slope = pull * (found - centre) + odds @ rows - answered
         slope[list(kept)] = 0
         speed = 0.9 * speed + 0.1 * slope
         spread = 0.99 * spread + 0.01 * slope * slope

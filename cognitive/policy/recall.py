@@ -52,6 +52,7 @@ class RecallPolicy:
     max_turns_read: int = 250  # for their words
     max_ranked_turns: int = 120  # of a search
     max_near_turns: int = 100  # for their vectors
+    turns_weighed: int = 24  # best turns whose rare words are counted
     turns_with_neighbours: int = 30  # best turns read with their neighbours
     stretches: int = 4  # best stretches of talk read whole
     long_stretches: int = 50  # stretches of talk weighed
@@ -92,6 +93,7 @@ class RecallPolicy:
     none_below: float = 0.43  # likelihood of an answer
     low_below: float = 0.47  # the same
     medium_below: float = 0.6  # the same; from it on confidence is high
+    of_others_below: float = 0.2  # likelihood that talk tells it of the speaker asked about; below, confidence is none
 
     stability_per_use: float = 0.1  # gained by being shown
     again_minutes: float = 60.0  # until a use of the same memory counts again

@@ -89,8 +89,12 @@ def with_names(query: ParsedQuery, names: Sequence[str]) -> ParsedQuery:
 
 
 def _ends(said: Sequence[str]) -> list[str]:
-    """Select the distinct content words; of very many the first and the last."""
-    meant = list(dict.fromkeys(word for word in said if word not in STOPWORDS))
+    """Select the distinct content words; of very many the first and the last.
+
+    What is left of a genitive is none: the "s" of "my brother's name" would match that of every other.
+    """
+    genitives = {"s"} if any(word.endswith("'s") for word in said) else set[str]()
+    meant = list(dict.fromkeys(word for word in said if word not in STOPWORDS and word not in genitives))
     return meant if len(meant) <= _FIRST + _LAST else meant[:_FIRST] + meant[-_LAST:]
 
 

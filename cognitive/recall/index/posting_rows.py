@@ -109,6 +109,20 @@ def document_terms(connection: Connection, documents: Sequence[int]) -> list[tup
     return [(row[0], row[1], _unpacked(row[2])) for row in rows]
 
 
+def rare_term_counts(connection: Connection, messages: Sequence[int], up_to: int) -> dict[int, int]:
+    """Count the terms of each of these turns that no more than `up_to` turns of its scope have."""
+    found = {
+        document // IDS_PER_SOURCE: {f"{partition}·{term}" for term in terms}
+        for document, partition, terms in _turn_terms(connection, messages)
+    }
+    docs = document_counts(connection, list(set[str]().union(*found.values())))
+    return {message: sum(docs[token] <= up_to for token in tokens) for message, tokens in found.items()}
+
+
+def _turn_terms(connection: Connection, messages: Iterable[int]) -> list[tuple[int, int, list[str]]]:
+    return document_terms(connection, [message * IDS_PER_SOURCE + TURN_OFFSET for message in messages])
+
+
 def record_terms(connection: Connection, records: Sequence[int]) -> dict[int, frozenset[str]]:
     """Read the terms of each of these live records."""
     rows = document_terms(connection, [record * IDS_PER_SOURCE for record in records])
@@ -188,7 +202,7 @@ def _stored(
         (json.dumps([record * IDS_PER_SOURCE for record in records]), TURN_OFFSET),
     )
     found = {row[0]: (row[1], _unpacked(row[2])) for row in rows}
-    turns = document_terms(connection, [message * IDS_PER_SOURCE + TURN_OFFSET for message in messages])
+    turns = _turn_terms(connection, messages)
     return found | {document: (partition, terms) for document, partition, terms in turns}
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Literal, get_args
 
-from kenobot.cognitive.recall.question.relations import names_other_relationship
+from kenobot.cognitive.recall.question.relations import names_other_relationship, names_relationship
 from kenobot.cognitive.text.dates import asks_time_first, calendar_names, names_time
 from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
@@ -35,6 +35,7 @@ _NAME = lazy.regex(
     r"|^[^\W\d_a-zà-ÿ]\w+(?='s |’s | (?:is|has|wants|likes|does|es|tiene|quiere|bebe|no)\b)"  # or at its beginning
 )
 _CAPITAL = lazy.regex(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’-]*")
+_PLACE_FOLLOWS = lazy.regex(r"\b(?:in|en)\s+$")
 _FESTIVE = lazy.regex(r"\b(?:birthday|anniversary|cumple\w*|aniversario|santo)\b")
 _BORN = lazy.regex(r"\b(?:born|nacio|nacid[oa])\b|\d[./-]\d|\d(?:st|nd|rd|th)\b")
 _FULL_NAME = lazy.regex(r"[^\W\d_a-zà-ÿ][\w'’-]+ [^\W\d_a-zà-ÿ][\w'’-]+")
@@ -142,7 +143,8 @@ def lacks_answer(asked: AnswerType | None, question: str, text: str) -> bool:
         return not held and not _FULL_NAME.search(text)
     if asked not in ("name", "person"):
         return not held
-    if not held and not _MARKED.search(text) and not _has_new_name(question, text):
+    person = asked == "person" or names_relationship(question)
+    if not held and not _MARKED.search(text) and not _has_new_name(question, text, person=person):
         return True
     return asked == "name" and names_other_relationship(question, text)
 
@@ -153,11 +155,13 @@ def is_latin(text: str) -> bool:
     return sum(ord(char) < 0x250 for char in letters) >= _LATIN * len(letters)
 
 
-def _has_new_name(question: str, text: str) -> bool:
-    """Return whether a text has a name with a capital that the question has not."""
+def _has_new_name(question: str, text: str, *, person: bool) -> bool:
+    """Return whether a text has a name with a capital that the question has not. person: no name of a place."""
     known = set(words(question))
     for name in _CAPITAL.finditer(text):
         before = text[: name.start()]
+        if person and _PLACE_FOLLOWS.search(before):
+            continue
         first = not before.rstrip(" ¿¡\"'(").strip() or before.rstrip()[-1] in ".:;!?"
         for word in words(name[0]):
             if len(word) < 2 or word in _SELF or word in known or calendar_names(word):

@@ -80,6 +80,11 @@ def asked_relationships(text: str) -> list[Relationship]:
     ][:_ASKED]
 
 
+def names_relationship(question: str) -> bool:
+    """Return whether a question names a relationship, of whomever."""
+    return bool(_relationships_in(fold(question[:_LONGEST])))
+
+
 def names_other_relationship(question: str, text: str) -> bool:
     """Return whether a question names a relationship, of whomever, and a text only other ones."""
     meant = _relationships_in(fold(question[:_LONGEST]))

@@ -2,13 +2,14 @@
 
 BM25 of the turn, of the turn with its neighbours and of its segment, each as x / (x of the best + 4), so that a weak
 best stays weak. Candidates are bounded: the newest turns of the rarest words, the most similar turns, the neighbours of
-the best, and the best segments whole. Talk of people and talk with the assistant have weights of their own: the replies
-of the one are the answers, those of the other are long and hold every word.
+the best, and the best segments whole; of the very best the rare words are counted as well. Talk of people and talk
+with the assistant have weights of their own: the replies of the one are the answers, those of the other are long and
+hold every word.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from heapq import nlargest
@@ -35,6 +36,8 @@ _DAMP = 4.0
 _EITHER = 0.5
 _BEST_OF_STRETCH = 3
 _WINDOW = 3
+_RARE_UP_TO = 2  # turns that have a rare word
+_NOT_COUNTED = 0.5  # for the rare words of a turn that is not among the best
 
 
 class RankedTurn(NamedTuple):
@@ -116,9 +119,9 @@ def rank_turns(
         return []
     if vectors is not None and near:
         near = vectors.similarities("turn", text, scopes, 0, also=talk.turns.keys() - near.keys()) | near
-    if whole:
-        policy = replace(policy, recall=replace(policy.recall, max_ranked_turns=len(talk.turns)))
-    return _valued(talk, near, query, text, today, policy)
+    first = policy.recall.max_ranked_turns
+    ranked = _valued(talk, near, query, text, today, policy, most=len(talk.turns) if whole else first)
+    return _by_rare_words(index, talk, ranked[:first], policy.recall, by_meaning=bool(near)) + ranked[first:]
 
 
 # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -237,13 +240,12 @@ def _best_of(talk: _Talk, near: Mapping[int, float]) -> dict[int, float]:
 
 
 def _valued(
-    talk: _Talk, near: Mapping[int, float], query: ParsedQuery, text: str, today: date, whole: Policy
+    talk: _Talk, near: Mapping[int, float], query: ParsedQuery, text: str, today: date, policy: Policy, *, most: int
 ) -> list[RankedTurn]:
-    policy = whole.recall
     plain = fold(text)
     asked, days = asks_time(plain), parse_date_range(plain, today)
     said_by = _named(talk, query)
-    full = sum(sorted(talk.gains, reverse=True)[: policy.words_of_full_match]) or 1.0
+    full = sum(sorted(talk.gains, reverse=True)[: policy.recall.words_of_full_match]) or 1.0
     raw = _own(talk)
     lex = _damped(raw)
     win = _damped(_with_neighbours(talk))
@@ -252,7 +254,7 @@ def _valued(
     weights = {kind: tuple(turn_weights(kind, by_meaning=bool(near)).values()) for kind in TALK_KINDS}
     kinds = _talk_kinds(talk)
     beside = _surroundings(talk, lex, close)
-    own = _relevances(talk, raw, near, full, whole)
+    own = _relevances(talk, raw, near, full, policy)
     best = dict.fromkeys(talk.segments, 0.0)
     for message, relevance in own.items():
         segment = talk.turns[message].segment
@@ -260,7 +262,7 @@ def _valued(
     lengths = {count: math.log1p(count) / _DAMP for count in {turn.word_count for turn in talk.turns.values()}}
     found = []
     for message, turn in talk.turns.items():
-        _, segment, _, _, _, by_bot, word_count, is_question, has_time, is_wish = turn
+        _, segment, position, _, _, by_bot, word_count, is_question, has_time, is_wish = turn
         values = (
             lex.get(message, 0.0),
             win[message],
@@ -275,6 +277,8 @@ def _valued(
             *beside[message],
             0.0 if by_bot else 1.0,
             1.0 if is_wish else 0.0,
+            1.0 if position == 0 and kinds[segment] == "assistant" else 0.0,
+            _NOT_COUNTED,
         )
         found.append((sum(map(mul, weights[kinds[segment]], values)), message, turn, values))
     return [
@@ -287,8 +291,24 @@ def _valued(
             values,
             near.get(message),
         )
-        for score, message, turn, values in nlargest(policy.max_ranked_turns, found)
+        for score, message, turn, values in nlargest(most, found)
     ]
+
+
+def _by_rare_words(
+    index: SideIndex, talk: _Talk, ranked: list[RankedTurn], policy: RecallPolicy, *, by_meaning: bool
+) -> list[RankedTurn]:
+    """Order the best of some turns anew, with how many rare words each has: to count them for all is slow."""
+    best = ranked[: policy.turns_weighed]
+    count = partial(posting_rows.rare_term_counts, messages=[each.turn.message for each in best], up_to=_RARE_UP_TO)
+    counts: dict[int, int] = index.read(count, {})
+    kinds = _talk_kinds(talk)
+    for at, each in enumerate(best):
+        rare = math.log1p(counts.get(each.turn.message, 0)) / 2
+        weight = turn_weights(kinds[each.turn.segment], by_meaning=by_meaning)["rare"]
+        score = each.score + weight * (rare - _NOT_COUNTED)
+        best[at] = each._replace(score=score, values=(*each.values[:-1], rare))
+    return sorted([*best, *ranked[len(best) :]], key=lambda each: -each.score)
 
 
 def _talk_kinds(talk: _Talk) -> dict[int, TalkKind]:

@@ -19,7 +19,8 @@ def lack_answer(question: str, shown: Sequence[RecalledMemory | Excerpt]) -> boo
     """Return whether none of what is shown may hold the answer; False where no type of answer is asked for.
 
     Where some of it bears a name of the question, only what bears one counts: a name that none of it has may be written
-    in other words there, as "Germany" is in "Berlin". A question that was asked before is no answer.
+    in other words there, as "Germany" is in "Berlin". A question is no answer, whether it was asked before or memory
+    has it open.
     """
     asked = answers.asked_type(question)
     if asked is None:
@@ -28,11 +29,16 @@ def lack_answer(question: str, shown: Sequence[RecalledMemory | Excerpt]) -> boo
     told = [(_text(item), _bears(item, named)) for item in shown]
     anywhere = any(bears for _, bears in told)
     for item, (text, bears) in zip(shown, told, strict=True):
-        if isinstance(item, Excerpt) and _ONLY_ASKS.fullmatch(text):
+        if _asks(item, text):
             continue
         if (bears or not anywhere or not answers.is_latin(text)) and not answers.lacks_answer(asked, question, text):
             return False
     return True
+
+
+def _asks(item: RecalledMemory | Excerpt, text: str) -> bool:
+    """Return whether an item is a question, and no more."""
+    return _ONLY_ASKS.fullmatch(text) is not None if isinstance(item, Excerpt) else item.record.form == "question"
 
 
 def _text(item: RecalledMemory | Excerpt) -> str:

@@ -32,6 +32,7 @@ from kenobot.cognitive.recall.results.trace import QuestionKind
 from kenobot.cognitive.recall.scoring.score import Score, choose_most_valuable, diversify
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn, rank_turns
 from kenobot.cognitive.recall.search import mixing, ranking
+from kenobot.cognitive.recall.search.attribution import is_of_others
 from kenobot.cognitive.recall.search.confidence import (
     CONFIDENCE_LEVELS,
     answer_level,
@@ -100,7 +101,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     if likely is not None:
         level = answer_level(likely if memories else 0.0, policy)
     level = max(level, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
-    if shown and not query.marks and is_question(query.text) and lack_answer(query.text, shown):
+    if shown and not query.marks and is_question(query.text) and _hold_no_answer(query, parsed, memories, excerpts):
         level, likely = "none", 0.0
     best = max(best if memories else 0.0, best_excerpt)
     return replace(
@@ -114,6 +115,15 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         dropped=sieve.drop_counts(),
         candidates=tuple(fresh[: 2 * query.most_memories]),
     )
+
+
+def _hold_no_answer(
+    query: MemoryQuery, parsed: ParsedQuery, memories: Sequence[RecalledMemory], excerpts: Sequence[Excerpt]
+) -> bool:
+    """Return whether nothing shown may hold the answer: not of its type, or told of others by talk alone."""
+    if lack_answer(query.text, [*memories, *excerpts]):
+        return True
+    return not memories and is_of_others(parsed, excerpts, query.policy.recall.of_others_below)
 
 
 def _question_kind(index: SideIndex, query: MemoryQuery, hits: SearchHits) -> QuestionKind | None:

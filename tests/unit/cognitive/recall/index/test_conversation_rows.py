@@ -16,7 +16,7 @@ from tests.unit.cognitive.recall.house import Memory
 PAUSE = timedelta(hours=3)
 
 
-async def _talk(memory: Memory, *stretches: list[str], apart: timedelta = PAUSE) -> None:
+async def talk_of(memory: Memory, *stretches: list[str], apart: timedelta = PAUSE) -> None:
     """Stretches of talk in a group, each line "Name: words"."""
     began = memory.now - len(stretches) * apart
     said = [
@@ -44,7 +44,7 @@ def _known(memory: Memory, messages: Iterable[int]) -> list[IndexedTurn]:
 
 async def test_what_stands_beside_the_words_is_found(memory: Memory) -> None:
     """The answer to a question shares no word with it; it follows."""
-    await _talk(memory, ["Ann: Which colour shall the veranda get?", "Bob: Turquoise, I think"], ["Ann: Buy bread"])
+    await talk_of(memory, ["Ann: Which colour shall the veranda get?", "Bob: Turquoise, I think"], ["Ann: Buy bread"])
     found = await _found(memory, "what colour does the veranda get?")
     assert "Bob: Turquoise, I think" in found
     assert "Ann: Buy bread" not in found
@@ -52,28 +52,41 @@ async def test_what_stands_beside_the_words_is_found(memory: Memory) -> None:
 
 async def test_the_one_who_is_named_speaks_first(memory: Memory) -> None:
     """Of two who say the same, the one the question is about."""
-    await _talk(memory, ["Ann: I adopted a parrot"], ["Bob: I adopted a parrot"])
+    await talk_of(memory, ["Ann: I adopted a parrot"], ["Bob: I adopted a parrot"])
     assert (await _found(memory, "What did Bob adopt, a parrot?"))[0] == "Bob: I adopted a parrot"
     assert (await _found(memory, "What did Ann adopt, a parrot?"))[0] == "Ann: I adopted a parrot"
 
 
+async def test_of_turns_about_the_same_the_one_that_says_what_no_other_says_comes_first(memory: Memory) -> None:
+    """Words that most turns have tell little."""
+    plain, rare = "Ann: The parrot likes the garden today", "Ann: The parrot likes Barcelona, mangoes, gospel"
+    hello = [f"Bob: The garden today, friend {number}" for number in range(4)]
+    await talk_of(memory, ["Bob: Hello", plain, *hello], ["Bob: Hello", rare, *hello])
+    trace = RecallTrace()
+    assert (await _found(memory, "what does the parrot like?", trace=trace))[0] == rare
+    counts = {number: trace.ranked["turn", number].features["rare"] for number in (2, 8)}
+    assert counts[2] < counts[8]
+
+
 async def test_a_question_is_worth_less_than_a_statement(memory: Memory) -> None:
     """It asks for what is asked."""
-    await _talk(memory, ["Ann: Has the boiler a new valve?"], ["Ann: The boiler has a new valve"])
+    await talk_of(memory, ["Ann: Has the boiler a new valve?"], ["Ann: The boiler has a new valve"])
     assert (await _found(memory, "the boiler valve"))[0] == "Ann: The boiler has a new valve"
 
 
 @pytest.mark.parametrize("text", ["What did Ann cook last month?", "¿Qué cocinó Ann el mes pasado? cook"])
 async def test_the_days_that_a_question_means_come_first(memory: Memory, text: str) -> None:
     """In both languages, counted from the day it is asked."""
-    await _talk(memory, ["Ann: I cook lentils"], ["Ann: I cook rice"], ["Ann: I cook beans"], apart=timedelta(days=40))
+    await talk_of(
+        memory, ["Ann: I cook lentils"], ["Ann: I cook rice"], ["Ann: I cook beans"], apart=timedelta(days=40)
+    )
     memory.now += timedelta(days=5)
     assert (await _found(memory, text))[0] == "Ann: I cook beans"
 
 
 async def test_talk_is_cut_where_it_rests(memory: Memory) -> None:
     """Half an hour makes another stretch, also where the index is made from behind."""
-    await _talk(memory, ["Ann: Hello dear neighbour", "Bob: Hello dear friend"], ["Ann: The tram is late"])
+    await talk_of(memory, ["Ann: Hello dear neighbour", "Bob: Hello dear friend"], ["Ann: The tram is late"])
     await memory.recall("tram?")
     turns = _known(memory, range(1, 4))
     assert [(turn.segment, turn.position, turn.speaker) for turn in turns] == [
@@ -85,7 +98,7 @@ async def test_talk_is_cut_where_it_rests(memory: Memory) -> None:
 
 async def test_an_index_filled_from_behind_knows_the_same_stretches(memory: Memory) -> None:
     """The newest are indexed first; where a stretch began is told from the messages."""
-    await _talk(memory, [f"Ann: word number {at} of a long talk" for at in range(349)], ["Bob: The end is near"])
+    await talk_of(memory, [f"Ann: word number {at} of a long talk" for at in range(349)], ["Bob: The end is near"])
     await memory.database.read(memory.index.catch_up)
     while await memory.database.read(lambda connection: memory.index.index_backlog(connection, 7)):
         pass
@@ -98,7 +111,7 @@ async def test_an_index_filled_from_behind_knows_the_same_stretches(memory: Memo
 
 async def test_what_is_gone_leaves_the_talk(memory: Memory) -> None:
     """An erased message is not known by whom and when it was said either."""
-    await _talk(memory, ["Ann: My secret garden"])
+    await talk_of(memory, ["Ann: My secret garden"])
     await memory.recall("garden?")
 
     def erase(connection: Connection) -> None:
@@ -117,7 +130,7 @@ async def test_what_is_gone_leaves_the_talk(memory: Memory) -> None:
 
 async def test_a_trace_tells_what_became_of_everything(memory: Memory) -> None:
     """Places, scores and their parts, and why what is not shown is not."""
-    await _talk(memory, ["Ann: The veranda is turquoise", "Bob: The veranda is lovely"])
+    await talk_of(memory, ["Ann: The veranda is turquoise", "Bob: The veranda is lovely"])
     trace = RecallTrace()
     here = {"session": "telegram-1", "from_message": 2}
     pack = await memory.recall("is the veranda turquoise?", trace=trace, excerpt_limit=1, **here)
@@ -165,7 +178,7 @@ async def test_what_is_always_to_be_comes_first_when_help_is_asked_for(memory: M
 
 async def test_a_segment_in_which_speakers_are_named_is_ranked_as_talk_of_people(memory: Memory) -> None:
     """Though the assistant takes part in it; a private one is not."""
-    await _talk(memory, ["Ann: The veranda is turquoise", "Bob: Lovely"])
+    await talk_of(memory, ["Ann: The veranda is turquoise", "Bob: Lovely"])
     await memory.say("the veranda of my aunt is green", 9, "telegram-1", answer="A green veranda!")
     trace = RecallTrace()
     await memory.recall("which colour has the veranda?", trace=trace)

@@ -13,6 +13,10 @@ from tests.unit.cognitive.recall.house import Memory
         (("Nora vive en Vigo",), "¿Qué edad tiene Nora?"),
         (("Our Otto is 11", "Otto plays rugby"), "When is Otto's birthday?"),
         (("Iván juega al pádel",), "¿Cómo se apellida Iván?"),
+        (("jugamos cuatro: Emilio, Paco, Santos y yo", "Emilio está sordo"), "¿Qué edad tiene Emilio?"),
+        (("Javier vive en Alemania, en Stuttgart",), "¿Cómo se llama la mujer de Javier?"),
+        (("Belén vive en Zaragoza desde hace 46 años",), "¿En qué calle vive Belén?"),
+        (("Belén moved on 2026-03-08, 30 years old",), "What street does Belén live on?"),
     ],
 )
 async def test_what_only_comes_near_is_shown_and_told_as_unknown(
@@ -35,6 +39,10 @@ async def test_what_only_comes_near_is_shown_and_told_as_unknown(
         ("Otto's birthday is on 3 May", "When is Otto's birthday?"),
         ("Iván Robles juega al pádel", "¿Cómo se apellida Iván?"),
         ("Amparo es mi supervisora", "¿Quién es Amparo?"),
+        ("Emilio cumple siete en mayo", "¿Qué edad tiene Emilio?"),
+        ("Emilio is our seven-year-old", "How old is Emilio?"),
+        ("Javier y Anke se casaron en Stuttgart", "¿Cómo se llama la mujer de Javier?"),
+        ("Belén vive en Mayor 46", "¿En qué calle vive Belén?"),
     ],
 )
 async def test_what_may_hold_the_answer_is_not_told_as_unknown(memory: Memory, told: str, question: str) -> None:
@@ -46,3 +54,9 @@ async def test_a_question_asked_before_is_no_answer(memory: Memory) -> None:
     await memory.learn("Sam sells our software")
     await memory.say("How much did Sam earn, 4000 euros?", inbox=7)
     assert (await memory.recall("How much does Sam earn?")).level == "none"
+
+
+async def test_what_is_left_of_a_genitive_finds_nothing(memory: Memory) -> None:
+    """The brother's name is not told by what belongs to others."""
+    await memory.learn("the interview's been moved to the 30th")
+    assert not (await memory.recall("What is my brother's name?")).memories
