@@ -24,7 +24,7 @@ from pathlib import Path
 from random import Random
 from zoneinfo import ZoneInfo
 
-from bench.vectors import SyntheticEmbedder, insert_vectors
+from bench.vectors import DIMENSIONS, SyntheticEmbedder, insert_vectors
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, PromptRequest
 from kenobot.cognitive.identity.identity_files import Identity
@@ -53,7 +53,7 @@ _VOCABULARY = 20_000
 _WORDS = 24  # of a record
 _ROUND = 200  # queries of a kind
 _NEVER = 2.0  # no relevance is that high
-_SCALE = SimilarityCalibration(unrelated=0.0, answer=0.1, apart=0.0, alike=0.9)
+_SCALE = SimilarityCalibration(unrelated=0.0, answer=0.1, apart=0.0, alike=0.9, general=bytes(2 * DIMENSIONS))
 """Of made-up vectors, by which no question is nearer to its answer than to others: what is nearest answers, and nothing
 is near enough to be a repeat. The one that they would be given by asking them takes each neighbour for a repeat."""
 

@@ -77,8 +77,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     if question is not None and index.vectors is not None:
         if similarities:
             likely = answer_probability(index.vectors, query.text, ranked, query.trace)
-        beside = [each.record.id for each in ranked if told_together(each)]
-        if beside:
+        if beside := [each.record.id for each in ranked if told_together(each)]:
             similarities |= index.vectors.similarities("record", query.text, None, 0, also=beside)
         ranked = keep_fitting(question, ranked, similarities, sieve)
     fresh = _not_in_prompt(ranked, sieve)

@@ -46,7 +46,7 @@ async def test_what_an_error_quotes_is_blotted_out(database: Database) -> None:
     audit.append(_envelope(CHANNEL_DOWN, channel="irc", error="irc://keno:s3cret@host refused canary-of-mine"))
     await audit.flush()
     told = json.loads(str(await scalar(database, "SELECT payload FROM signal")))
-    assert told == {"channel": "irc", "error": "[secret]@host refused [secret]"}
+    assert told == {"channel": "irc", "error": "irc://[secret]@host refused [secret]"}
 
 
 async def test_every_signal_that_carries_words_says_so() -> None:
