@@ -13,6 +13,8 @@ from kenobot.ports.errors import CircuitOpen, RateLimited, Rejected, RemoteError
 from kenobot.ports.provider import OVERLONG, Block, Message, Provider, Reply, Request, ToolCall, Usage
 from kenobot.storage.connection import replace_surrogates
 
+_NAME_CHARS = 200  # of the model's name that a server may give
+
 PROBE = Request((), (Message("user", (Block("Say: ok"),)),), max_tokens=16)
 
 
@@ -133,4 +135,5 @@ class ModelRouter:
                     await close()
         if stop_reason is None:
             raise TruncatedReply("The model's answer broke off before its end.")
-        return Reply(replace_surrogates("".join(texts)), stop_reason, model, usage, tuple(calls))
+        named = replace_surrogates(model[:_NAME_CHARS])
+        return Reply(replace_surrogates("".join(texts)), stop_reason, named, usage.within_reason(), tuple(calls))

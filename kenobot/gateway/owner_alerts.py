@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text, guess_language, translate_problem
+from kenobot.core.model_purposes import purpose_words
 from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TaskSet
 from kenobot.gateway.access import Access
@@ -53,7 +54,7 @@ _TOLD, _HOMES = "notices:told", "notices:homes"  # keys of the table `state`
 _FIELDS = ("chat", "user", "language", "at")
 _ALERTS: Mapping[Signal, tuple[str, Text]] = {
     APPROVAL_PROPOSED: ("proposals:{newest}", texts.NOTICE_PROPOSALS),
-    BUDGET_NEAR: ("budget:{when}{purpose}:{budget}:{percent}", texts.NOTICE_BUDGET_NEAR),
+    BUDGET_NEAR: ("budget:{when}:{purpose}:{budget}:{percent}", texts.NOTICE_BUDGET_NEAR),
     HEALTH_DEGRADED: ("health:{problem}", texts.NOTICE_HEALTH),
     MEMORY_FILES_MISSING: ("lost:{at}", texts.NOTICE_MISSING_FILES),
     MEMORY_INTAKE_STARTED: ("intake:{path}", texts.NOTICE_INTAKE_STARTED),
@@ -157,10 +158,12 @@ class OwnerAlerts:
         return self._messenger.enqueue(connection, to, self._words(notice, home.language))
 
     def _words(self, notice: _Notice, language: Language) -> str:
-        values = dict(notice.values)
+        values, language = dict(notice.values), self._language or language
         if "problem" in values:
             values["problem"] = translate_problem(values["problem"], language)
-        return self._redact(notice.sentence(self._language or language, **values))
+        if values.get("purpose"):
+            values["purpose"] = f" ({purpose_words(values['purpose'], language)})"
+        return self._redact(notice.sentence(language, **values))
 
     async def _tell_chat(self, channel: str, chat: str, session: str) -> None:
         """Tell a chat that its message could not be stored."""

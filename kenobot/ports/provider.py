@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 Role = Literal["user", "assistant"]
+_MOST_TOKENS = 10_000_000  # that one request is believed to have used, of each kind
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 
@@ -95,6 +96,11 @@ class Usage:
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+
+    def within_reason(self) -> "Usage":
+        """Keep each figure from 0 to ten million: a server may say anything."""
+        figures = (self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens)
+        return Usage(*(min(max(0, figure), _MOST_TOKENS) for figure in figures))
 
 
 @dataclass(frozen=True, slots=True)

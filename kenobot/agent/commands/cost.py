@@ -1,27 +1,14 @@
 """`/cost`: tell the owner what models have cost today and this month, and how much of the budget is used."""
 
-from collections.abc import Mapping
-
 from kenobot.agent.commands.command import CommandCall, CommandContext
 from kenobot.agent.ledger.limits import amount_text
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core import texts
-from kenobot.core.i18n import Language, Text
+from kenobot.core.i18n import Language
+from kenobot.core.model_purposes import purpose_words
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 from kenobot.storage.model_calls import Spending
-
-_PURPOSES: Mapping[str, Text] = {
-    "reply": Text("replies", "respuestas"),
-    "extraction": Text("finding memories", "buscar recuerdos"),
-    "compaction": Text("summaries", "resúmenes"),
-    "sleep": Text("sleep", "el sueño"),
-    "rerank": Text("judging what was recalled", "juzgar lo recordado"),
-    "embedding": Text("vectors", "vectores"),
-    "probe": Text("asking whether the model is there", "preguntar si el modelo responde"),
-    "test": Text("`kenobot models test`", "`kenobot models test`"),
-    "bench": Text("`kenobot bench`", "`kenobot bench`"),
-}
 
 
 def show_cost(connection: Connection, call: CommandCall, context: CommandContext) -> str:
@@ -36,18 +23,14 @@ def show_cost(connection: Connection, call: CommandCall, context: CommandContext
     lines = [
         texts.COST_TODAY(language, spent=_spent(today, language)),
         texts.COST_MONTH(language, spent=_spent(month, language)),
-        *(f"- {_purpose(name, language)}: {_spent(spent, language)}" for name, spent in purposes),
+        *(f"- {purpose_words(name, language)}: {_spent(spent, language)}" for name, spent in purposes),
     ]
     for limit in context.budgets:
         used = limit.spent(connection, day)
         amounts = {"spent": amount_text(limit.unit, used), "budget": amount_text(limit.unit, limit.amount)}
-        of = f" ({_purpose(limit.purpose, language)})" if limit.purpose else ""
+        of = f" ({purpose_words(limit.purpose, language)})" if limit.purpose else ""
         lines.append(texts.COST_BUDGET(language, when=limit.name(day), purpose=of, **amounts))
     return "\n".join(lines)
-
-
-def _purpose(name: str, language: Language) -> str:
-    return _PURPOSES[name](language) if name in _PURPOSES else name
 
 
 def _spent(spending: Spending, language: Language) -> str:

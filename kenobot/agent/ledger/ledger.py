@@ -266,8 +266,8 @@ class Ledger:
     async def _tell(self, limit: Limit, share: int, spent: int, day: str) -> None:
         assert self._bus is not None
         amounts = {"spent": amount_text(limit.unit, spent), "budget": amount_text(limit.unit, limit.amount)}
-        when, purpose = limit.name(day), f" ({limit.purpose})" if limit.purpose else ""
-        await self._bus.emit(BUDGET_NEAR, "ledger", "", when=when, purpose=purpose, percent=share, **amounts)
+        of = {"when": limit.name(day), "purpose": limit.purpose}
+        await self._bus.emit(BUDGET_NEAR, "ledger", "", **of, percent=share, **amounts)
 
     # ── sums ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -298,5 +298,5 @@ def _may_go_on(limit: Limit, used: int, call: ModelCall, preferred: ModelCall) -
 
 
 def _subject(limit: Limit, day: str) -> str:
-    """Name a limit and its period."""
-    return f"{limit.name(day)} {limit.unit} {limit.purpose}".rstrip()
+    """Name a limit and its period. One that is raised is another limit: the owner is told of it anew."""
+    return f"{limit.name(day)} {limit.amount} {limit.unit} {limit.purpose}".rstrip()

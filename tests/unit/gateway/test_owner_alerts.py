@@ -20,6 +20,7 @@ from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.errors import Rejected, StoreError
 from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import (
+    BUDGET_NEAR,
     HEALTH_DEGRADED,
     MESSAGE_DEAD_LETTERED,
     MESSAGE_FAILED,
@@ -95,6 +96,18 @@ async def house(database: Database) -> AsyncIterator[House]:
     await made.hear("hello, what is the time?")
     yield made
     await made.close()
+
+
+async def test_a_budget_names_its_purpose_in_the_owners_language(database: Database) -> None:
+    """In words, as `/cost` does."""
+    of: dict[str, PayloadValue] = {"when": "2026-02-14", "spent": "$0.80", "budget": "$1.00", "percent": 80}
+    house = House(database, "es")
+    await house.hear("hello")
+    (told,) = await house.tell(BUDGET_NEAR, **of, purpose="queries")
+    assert "presupuesto para modelos de 2026-02-14 (más consultas a la memoria)" in told
+    (told,) = await house.tell(BUDGET_NEAR, **of, purpose="")
+    assert "2026-02-14:" in told
+    await house.close()
 
 
 def fill(connection: Connection) -> None:

@@ -59,6 +59,16 @@ async def test_a_request_costs_what_the_server_counted(
     await model.aclose()
 
 
+async def test_a_server_may_count_as_it_likes(server: EmbeddingStandIn, database: Database, clock: ManualClock) -> None:
+    """More tokens than a database holds are taken for ten million."""
+    server.usage = {"usage": {"prompt_tokens": 10**30}}
+    model = embedder(server, database, clock)
+    await model.embed(TEXTS)
+    ((_, told),) = await spent(database)
+    assert (told.input_tokens, told.unsettled) == (10**7, 0)
+    await model.aclose()
+
+
 async def test_a_request_that_was_refused_costs_nothing(
     server: EmbeddingStandIn, database: Database, clock: ManualClock
 ) -> None:

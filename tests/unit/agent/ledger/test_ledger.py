@@ -317,6 +317,31 @@ async def test_the_owner_is_told_once_a_period_of_each_step(database: Database, 
     assert [(each.payload["percent"], each.payload["when"]) for each in again.told] == [(100, "2026-02-15")]
 
 
+async def test_the_owner_is_told_again_of_a_budget_that_was_raised(database: Database, clock: ManualClock) -> None:
+    """The new one comes to an end of its own on the same day."""
+    for dollars in (0.005, 0.01):
+        house = House(database, clock, [limited(dollars)])
+        await house.turn(house.model(named("dear")))
+        assert [each.payload["percent"] for each in house.told] == [100]
+
+
+@pytest.mark.parametrize(
+    ("reply", "tokens"),
+    [
+        (Reply("hi", "end_turn", "claude-1", Usage(10**30, 5)), 10_000_005),
+        (Reply("hi", "end_turn", "claude-1", Usage(5, -(10**6))), 5),
+        (Reply("hi", "end_turn", "claude\ud800", Usage(5, 5)), 10),
+        (Reply("hi", "end_turn", "claude" * 10**4, Usage(5, 5)), 10),
+    ],
+)
+async def test_a_server_may_say_anything_of_what_it_used(house: House, reply: Reply, tokens: int) -> None:
+    """Figures that no database holds, that give money back, or names that are none: the turn ends all the same."""
+    await house.turn(house.model(named("dear", reply)))
+    assert (await house.spent()).tokens == tokens
+    ((name,),) = await rows(house.database, "SELECT model FROM model_call")
+    assert len(str(name)) <= 200
+
+
 def test_a_call_that_never_was_writes_nothing() -> None:
     """A result without a call settles nothing."""
     assert ModelCall().tokens == 0
