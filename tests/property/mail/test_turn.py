@@ -284,4 +284,5 @@ def test_only_a_whole_answer_passes_for_one(trouble: dict[str, list[object]], po
         return
     cut = world.answer[-1]
     assert cut.text.strip()
-    assert cut.end in ("unknown", "overlong", "crowded") or len(world.answer) > policy.continuations
+    # A turn offers no tools: of a reply that ends with a call of one, the words are the answer.
+    assert cut.end in ("unknown", "overlong", "crowded", "calls") or len(world.answer) > policy.continuations
