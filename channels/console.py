@@ -145,7 +145,13 @@ class Console:
         self._show_typing(True)
 
     async def draft(self, chat: str, draft: str, text: str) -> None:
-        """Draw what there is of a reply: above the prompt, or, without one, where the answer will stand."""
+        """Draw what there is of a reply: above the prompt, or, without one, where the answer will stand.
+
+        One that is begun is drawn to its end: what the answer goes on from has to stand there.
+        """
+        await asyncio.shield(asyncio.ensure_future(self._draw(draft, text)))
+
+    async def _draw(self, draft: str, text: str) -> None:
         drawn = self._spoken(text) if text else ""
         async with self._writing:
             if self._prompt is not None:

@@ -25,6 +25,7 @@ from kenobot.channels.telegram.updates import (
     update_id,
 )
 from kenobot.core.retry import Backoff
+from kenobot.core.worker import TextWork
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, Unavailable
@@ -72,6 +73,7 @@ class TelegramChannel:
         # bounded: chats that are answered at the same time; turn
         self._drafting: dict[str, asyncio.Task[None]] = {}
         self._next_draft = float("-inf")
+        self._text_work = TextWork()
 
     @property
     def capabilities(self) -> Capabilities:
@@ -97,18 +99,27 @@ class TelegramChannel:
     async def draft(self, chat: str, draft: str, text: str) -> None:
         """Show the last message of what there is of a reply; leave it out where too many are on their way.
 
-        Telegram takes it away by itself: when a message comes, or after half a minute. Raises RemoteError.
+        Telegram takes it away by itself: when a message comes, or after half a minute. Raises RemoteError, also where
+        it lately refused one.
         """
+        if not text:
+            return
+        if not self.capabilities.drafts:
+            raise Unavailable("Telegram shows no drafts for now")
         now = self._clock.monotonic()
-        if not text or chat in self._drafting or now < self._next_draft:
+        if chat in self._drafting or now < self._next_draft:
             return
         self._next_draft = now + _DRAFT_SPACING
         number = zlib.crc32(draft.encode()) % 0x7FFFFFFF + 1
         # Its request runs to its end, also when nobody waits for it any more.
-        task = asyncio.create_task(self._client.draft(chat, number, self.render(text)[-1]), name="draft")
+        task = asyncio.create_task(self._show(chat, number, text), name="draft")
         self._drafting[chat] = task
         task.add_done_callback(lambda ended: self._drafted(chat, ended))
         await asyncio.shield(task)
+
+    async def _show(self, chat: str, number: int, text: str) -> None:
+        parts = await self._text_work.run(len(text), lambda: self.render(text))
+        await self._client.draft(chat, number, parts[-1])
 
     def _drafted(self, chat: str, ended: asyncio.Task[None]) -> None:
         self._drafting.pop(chat, None)

@@ -48,12 +48,14 @@ class Drafts:
 class ReplyDraft:
     """A reply as its chat sees it while it is written: soon begun, then followed at the channel's pace.
 
-    A channel that fails is given nothing more of this reply. name: the same for all that is shown of it.
+    A channel that fails is given nothing more of this reply. name: the same for all that is shown of it. is_shown: its
+    channel shows it.
     """
 
     def __init__(self, drafts: Drafts, channel: Channel, chat: str, name: str) -> None:
         self.name = name
         self.is_shown = False
+        self._is_begun = self._has_failed = False
         self._drafts = drafts
         self._channel = channel
         self._chat = chat
@@ -82,18 +84,18 @@ class ReplyDraft:
 
     def replaced_by(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
         """Have the parts of the answer take the place of what is shown."""
-        return [replace(answer[0], draft=self.name), *answer[1:]] if self.is_shown else answer
+        return [replace(answer[0], draft=self.name), *answer[1:]] if self._is_begun else answer
 
     async def withdraw(self) -> None:
         """Take away what is shown: no answer will replace it."""
         self.stop()
-        if self.is_shown:
-            self.is_shown = False
+        if self._is_begun:
+            self._is_begun = self.is_shown = False
             await self._show("")
 
     def _hear(self, text: str) -> None:
         self._heard.append(text)
-        if self._task is None:
+        if self._task is None and not self._has_failed:
             self._task = asyncio.create_task(self._follow(), name="draft")
 
     async def _follow(self) -> None:
@@ -107,9 +109,11 @@ class ReplyDraft:
             text = await self._settle(self._text)
             pause = _PAUSES * (clock.monotonic() - began)
             if text and text != self._shown:
-                self._shown, self.is_shown = text, True
-                if not await self._show(text):
-                    return  # the task stays, so that no other begins
+                self._shown, self._is_begun = text, True  # one that is broken off may be shown
+                self.is_shown = await self._show(text)
+                if not self.is_shown:
+                    self._has_failed = True
+                    return
                 pause = max(pause, self._limits.draft_seconds)
             await clock.sleep(pause if self.is_shown else min(pause, _FIRST_SECONDS))
         self._task = None

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 
 import pytest
 
@@ -184,6 +185,22 @@ async def test_an_answer_waits_for_its_draft(channel: TelegramChannel, telegram:
     assert await sending == "77"
 
 
+async def test_a_long_draft_is_formatted_beside_the_event_loop(
+    channel: TelegramChannel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Meanwhile no other chat stands still."""
+    threads: list[threading.Thread] = []
+
+    def render(text: str) -> list[MessagePart]:
+        threads.append(threading.current_thread())
+        return [MessagePart(text[-10:])]
+
+    monkeypatch.setattr(channel, "render", render)
+    await channel.draft(CHAT, "17", "**word** " * 1000)
+    assert threads
+    assert threading.main_thread() not in threads
+
+
 @pytest.mark.parametrize("status", [400, 404])
 async def test_a_server_that_knows_no_drafts_is_left_alone(
     channel: TelegramChannel, telegram: FakeTelegram, clock: EagerClock, status: int
@@ -193,7 +210,8 @@ async def test_a_server_that_knows_no_drafts_is_left_alone(
     with pytest.raises(Rejected):
         await channel.draft(CHAT, "17", "Hel")
     assert not capabilities_of(channel).drafts
-    await channel.draft(CHAT, "18", "Hel")
+    with pytest.raises(Unavailable):
+        await channel.draft(CHAT, "18", "Hel")
     await channel.send(outbound("Hello"))
     assert [method for method, _ in telegram.calls] == ["sendMessageDraft", "sendMessage"]
     clock.advance(3601)

@@ -7,7 +7,7 @@ import shutil
 import stat
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -442,6 +442,29 @@ async def test_a_reply_is_printed_as_it_comes(tmp_path: Path, terminal: Terminal
     assert terminal.getvalue() == "Keno: Hello\nthere"
     await channel.send(answer("Hello\nthere, you"))
     assert terminal.getvalue() == "Keno: Hello\nthere, you\n\n"
+
+
+async def test_a_draft_that_is_broken_off_is_printed_to_its_end(
+    tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer goes on from it, so that no letter may be missing there."""
+    in_thread, may_write = module._in_thread, asyncio.Event()
+
+    async def late(work: Callable[[], None]) -> None:
+        await may_write.wait()
+        await in_thread(work)
+
+    monkeypatch.setattr(module, "_in_thread", late)
+    channel = make(tmp_path, colour=False)
+    drafting = asyncio.create_task(channel.draft("local", "7", "Hel"))
+    for _ in range(3):
+        await asyncio.sleep(0)
+    drafting.cancel()
+    sending = asyncio.create_task(channel.send(answer("Hello")))
+    await asyncio.sleep(0)
+    may_write.set()
+    await sending
+    assert terminal.getvalue() == "Keno: Hello\n\n"
 
 
 async def test_a_reply_that_begins_anew_takes_the_place_of_what_was_printed(tmp_path: Path, terminal: Terminal) -> None:

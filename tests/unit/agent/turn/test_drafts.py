@@ -38,10 +38,11 @@ class Drafter(Chatter):
         self.capabilities = Capabilities(longest=longest, drafts=True, draft_seconds=0)
         self.shown = ""
         self.drafted: list[str] = []
-        self.fails = False
+        self.fails, self.tries = False, 0
 
     async def draft(self, chat: str, draft: str, text: str) -> None:
         if self.fails:
+            self.tries += bool(text)
             raise Unavailable("no drafts today")
         self.shown = text
         self.drafted.append(text)
@@ -204,8 +205,15 @@ async def test_a_chat_that_shows_no_drafts_costs_none(tmp_path: Path) -> None:
     async with House(tmp_path / "c") as house:
         house.chat.fails = True
         await house.scene.put("hello")
-        house.talker.say("Hello ", "you.")
-        assert (await house.ends(), house.chat.drafted) == ("Hello you.", [])
+        house.talker.say("Hello ")
+        await waiting.until(lambda: house.chat.tries == 1)
+        house.talker.say(Unavailable("gone"), "Good day ")
+        await waiting.until(lambda: house.talker.asked == 2)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        house.talker.say("to you.")
+        assert (await house.ends(), house.chat.drafted) == ("Good day to you.", [])
+        assert house.chat.tries == 1
 
 
 async def test_whoever_sees_it_being_written_is_not_asked_for_patience(
@@ -232,6 +240,13 @@ async def test_whoever_sees_it_being_written_is_not_asked_for_patience(
         await words[-1]()
         house.talker.say("Yes.")
         assert (await house.ends()).count("\n") == 2
+        house.chat.fails = True  # then nothing of it is seen
+        await house.scene.put("hello")
+        house.talker.say("It takes ")
+        await waiting.until(lambda: house.chat.tries == 1)
+        await words[-1]()
+        house.talker.say("long.")
+        assert (await house.ends()).count("\n") == 4
 
 
 async def test_a_second_try_is_held_back_by_what_it_was_shown_itself(tmp_path: Path) -> None:
