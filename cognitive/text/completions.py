@@ -6,6 +6,7 @@ What is not understood leaves a task open.
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, alternatives, word_rows, word_set
 from kenobot.cognitive.text.words import fold, stems, words
@@ -32,6 +33,7 @@ _PRETERITE = lazy.regex(rf"\b(?:{alternatives('done_preterite')})\b")
 _OPEN = lazy.regex(rf"\b(?:{alternatives('task_open')})\b")
 _FORMULA = lazy.regex(r"\A(?:cancel|anul)|'s\Z|\As\Z")
 _EMPTY = STOPWORDS | NEGATIONS | word_set("done_formula")
+_JOINT = lazy.regex(r",?\s(?:and|y|e|&)\s(?!(?:i|yo)\b)", re.IGNORECASE)
 _NAME = lazy.regex(r"(?<=[\w,] )[A-ZÁÉÍÓÚÑÜ][\w'’-]+")
 _SAME_DOING = {word: f"={row.split()[0]}" for row in word_rows("same_doing") for word in row.split()}
 
@@ -55,7 +57,7 @@ def completion_sentences(text: str) -> list[str]:
 
 
 def completed_commitment(sentence: str, commitments: Sequence[str]) -> int | None:
-    """Return the place of the commitment that a completion sentence is surely about."""
+    """Return the place of the commitment that a completion sentence is surely about, or about a part of it."""
     telling = ", ".join(part for part in sentence.split(", ") if _is_done(part)) or sentence
     stated, is_strong = _content(telling), _says_finished(fold(telling))
     if not stated:
@@ -73,6 +75,15 @@ def completed_commitment(sentence: str, commitments: Sequence[str]) -> int | Non
     if not scores or (len(scores) > 1 and scores[0][0] == scores[1][0]):
         return None
     return scores[0][1]
+
+
+def names_part(sentence: str, statement: str) -> bool:
+    """Return whether a sentence names only one of two things that a statement joins: of milk and bread, the bread."""
+    named = frozenset(stem for word in _content(sentence) for stem in word)
+    told = [_content(part) for part in _JOINT.split(statement)]
+    return any(
+        one and other and named.isdisjoint(one[-1]) != named.isdisjoint(other[0]) for one, other in pairwise(told)
+    )
 
 
 def completes(sentence: str) -> bool:

@@ -1,6 +1,6 @@
 """Read which relation of the speaker's a text calls a named person: “my sister Ana lives here”, “Ana es mi hermana”."""
 
-from kenobot.cognitive.text.lexicon import word_rows
+from kenobot.cognitive.text.lexicon import STOPWORDS, word_rows
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
@@ -9,12 +9,13 @@ RELATIVES = {word: row.split()[0] for row in word_rows("relatives") for word in 
 
 _KIN = rf"(?i:(?P<kin>{'|'.join(sorted(RELATIVES, key=len, reverse=True))}))"
 _MINE = r"\b(?i:my|our|mi|nuestr[oa])\s(?:[^\W\d_A-ZÁÉÍÓÚÑ]\w*\s)?"
-_NAME = r"(?P<name>[^\W\d_a-zß-öø-ÿ][\w'’-]*)"
+_NAME = r"(?P<name>[^\W\d_a-zß-öø-ÿ][\w-]+)"
 _TOLD = (
     lazy.regex(
         rf"{_MINE}{_KIN}(?:\s(?i:mayor|menor|pequeñ[oa]|gemel[oa]))?,?\s(?:(?i:is|is called|es|se llama)\s)?{_NAME}"
     ),
-    lazy.regex(rf"\b{_NAME},?\s(?:(?i:is|es)(?:\s(?i:now|ahora))?\s)?{_MINE}{_KIN}\b"),
+    lazy.regex(rf"\b{_NAME}\s(?i:is|es)(?:\s(?i:now|ahora))?\s{_MINE}{_KIN}(?![\w'’-])"),
+    lazy.regex(rf"\b{_NAME},\s{_MINE}{_KIN}(?=[,.;:!)]|\Z)"),  # "Today my sister …" and "yes, my sister …" name nobody
 )
 _LONGEST = 400
 
@@ -23,4 +24,5 @@ def told_relatives(text: str) -> set[tuple[str, str]]:
     """Return the relations that a text names people by, each with the first name, folded: ("sister", "ana")."""
     text = text[:_LONGEST]
     found = (match for pattern in _TOLD for match in pattern.finditer(text))
-    return {(RELATIVES[fold(match["kin"])], fold(match["name"])) for match in found}
+    told = {(RELATIVES[fold(match["kin"])], fold(match["name"])) for match in found}
+    return {(kin, name) for kin, name in told if name not in STOPWORDS}

@@ -34,7 +34,7 @@ _REPORTED = lazy.regex(
     r"|(?:dice|dicen|dijo|cuenta) (?P<told>\w+(?: \w+){0,2}?) que\b(?= (?:el|ella|ya|se|le|ha|no)\b)"
     r"|(?P<says>\w+(?: \w+){0,2}?) (?:says|said|tells me|told me)(?: that)? (?=(?:he|she|they)\b|'|\W*\Z)"
 )
-_QUOTED = lazy.regex(r"[\"“«][^\"”»]*\s[^\"”»]*[\"”»]")  # more than a name
+_QUOTED = lazy.regex(r"[\"“«][^\"“”«»\s]*\s[^\"“”«»]*[\"”»]")  # more than a name; no part can be read in two ways
 _CONTINUES = lazy.regex(r"(?:(?:y|and|pero|but|al final|ya|so) )*(?:ha|han|he|she|they|le|les|se|lo|la)\b")
 _OWN = lazy.regex(
     r"(?i:\b(?:i|we|yo|nosotr[oa]s|hemos)\b|\bi'|\b(?:me|nos) (?:he|han|ha)\b)"

@@ -31,7 +31,7 @@ from kenobot.cognitive.remember.extract.change_sentence import (
     without_quotations,
     word_of,
 )
-from kenobot.cognitive.text.completions import completed_commitment, completes, is_open_task
+from kenobot.cognitive.text.completions import completed_commitment, completes, is_open_task, names_part
 from kenobot.cognitive.text.dates import WEEKDAYS
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.named_days import days_named, time_named
@@ -82,12 +82,14 @@ class KnownStatement:
 class Change:
     """The statement that words end, by its place, and what they say instead, as a text that stands alone.
 
-    due: the day (ISO date) that it has instead, where it has one of the month of what ends; "" for none.
+    due: the day (ISO date) that it has instead, where it has one of the month of what ends; "" for none. is_part: it
+    is one of several things that the statement tells, which stands for the sake of the others.
     """
 
     place: int
     text: str
     due: str = ""
+    is_part: bool = False
 
 
 def may_change(text: str) -> bool:
@@ -113,7 +115,9 @@ def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, c
     if completes(sentence):
         open_tasks = [at for at, statement in enumerate(known) if statement.is_open_task]
         done = completed_commitment(sentence, [known[at].text for at in open_tasks])
-        return Change(open_tasks[done], sentence) if done is not None else None
+        if done is not None:
+            place = open_tasks[done]
+            return Change(place, sentence, is_part=names_part(sentence, known[place].text))
     return None
 
 
@@ -125,12 +129,12 @@ def takes_back(text: str) -> bool:
 def _change(place: int, sentence: str, told: ChangeSentence, said: date, old: KnownStatement) -> Change:
     """The change of a statement that is meant, in the statement's own words where the sentence has fewer."""
     named = [word for word in content_words(sentence) if not any(stem.startswith("=") for stem in word)]
-    less = bool(named) and {*named} < {*content_words(old.text)}
+    less = bool(named) and {*named} <= {*content_words(old.text)} and len(words(sentence)) < len(words(old.text))
     due = _in_month_of(told, sentence, old.due, said)
     if less and told.days and not told.denied and (moved := _moved(sentence, old.text, told, said)):
         return Change(place, moved, due)
     text = _instead(sentence, old.text, told, said) if told.is_bare else sentence
-    return Change(place, text, due)
+    return Change(place, text, due, is_part=text == sentence and names_part(sentence, old.text))
 
 
 def _in_month_of(told: ChangeSentence, sentence: str, due: str, said: date) -> str:

@@ -18,7 +18,7 @@ from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.completions import completed_commitment, completion_sentences
+from kenobot.cognitive.text.completions import completed_commitment, completion_sentences, names_part
 
 OVERDUE = "overdue"
 _FIRST_NIGHT = timedelta(days=30)  # how far back to look without an earlier night
@@ -55,7 +55,9 @@ def _newly_resolved(view: NightView, records: Sequence[Record]) -> Iterator[Chan
         concerned = [record for record in left if _may_end(utterance, record)]
         for sentence in completion_sentences(utterance.text) if concerned else ():
             place = completed_commitment(sentence, [record.text for record in concerned])
-            if place is None or pass_rows.was_ever_undone(view.connection, concerned[place].id, utterance.at):
+            if place is None or names_part(sentence, concerned[place].text):
+                continue
+            if pass_rows.was_ever_undone(view.connection, concerned[place].id, utterance.at):
                 continue
             record = concerned.pop(place)
             left.remove(record)

@@ -41,6 +41,41 @@ def test_nothing_else_ends(case: dict[str, list[str]]) -> None:
     assert {number for fact in facts for number, _ in fact.verdicts} <= {case["ends"]}
 
 
+@pytest.mark.parametrize(
+    ("known", "says"),
+    [
+        ("I pay 42 euros a month for Netflix and Spotify", "I cancelled Netflix"),
+        ("I need to buy milk and call the bank on Friday", "I called the bank"),
+        ("Tengo que comprar leche y llamar al banco", "ya he llamado al banco"),
+        ("Voy a yoga y a natación por las tardes", "he dejado la natación"),
+    ],
+)
+def test_a_statement_of_two_things_outlives_the_end_of_one(known: str, says: str) -> None:
+    """What ended is remembered beside it: what it says of the other still holds."""
+    [fact] = read_messages([Message(says, SAID)], [KnownStatement(known)])
+    assert (fact.text, fact.verdicts) == (says, ())
+
+
+def test_a_new_day_leaves_the_hour_and_the_month() -> None:
+    """What a correction does not speak of is told on in the memory's words."""
+    known = [KnownStatement("Tengo dentista el 12 de abril a las 10", "2026-04-12")]
+    [fact] = read_messages([Message("me he equivocado, el dentista es el 14", SAID)], known)
+    assert (fact.text, fact.verdicts) == ("Tengo dentista el 14 de abril a las 10", ((1, "contradiction"),))
+
+
+def test_a_statement_of_two_things_ends_when_both_do() -> None:
+    """A task of two parts is done by a sentence that names both."""
+    known = [KnownStatement("Tengo que comprar leche y llamar al banco")]
+    [fact] = read_messages([Message("ya he comprado la leche y he llamado al banco", SAID)], known)
+    assert fact.verdicts == ((1, "contradiction"),)
+
+
+@pytest.mark.parametrize("mark", ["« ", "“ ", '"a ', "»« "])
+def test_marks_of_quotation_that_never_close_are_read_in_one_pass(mark: str) -> None:
+    """A message of nothing but quotation marks is read to its end, in time that grows with its length alone."""
+    assert not may_change(mark * 20_000)
+
+
 def test_a_pronoun_takes_the_new_day_into_the_old_words() -> None:
     """What stands for nothing by itself is told in the words of what it changes."""
     known = [KnownStatement("The staircase has to be done by Friday the 13th", "2026-03-13", task=True)]

@@ -115,6 +115,14 @@ def test_what_does_not_surely_say_so_leaves_it_open(said: str) -> None:
         assert get(connection, record.id) == record
 
 
+def test_one_of_two_things_is_not_both() -> None:
+    """A commitment of two tasks stays open when one of them is done."""
+    with open_memory() as connection:
+        put_record(connection, columns=_promise("I have to buy milk and call the bank"))
+        _say(connection, "I called the bank", START + _DAY)
+        assert carry_out(connection, commitments.PASS, START + 2 * _DAY, since=START) == []
+
+
 def test_nobody_else_ends_the_owners_commitment_and_words_of_before_end_nothing() -> None:
     """A guest's words, words in another scope, hidden words, and words that are older than the promise."""
     with open_memory() as connection:
