@@ -4,9 +4,9 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
@@ -112,8 +112,11 @@ def _values(loaded: ResolvedSettings) -> Iterator[tuple[str, Any]]:
                 if name in loaded.settings.enabled_plugins(group):
                     values = dict(loaded.plugin_settings(group, name, model))
             except PluginError:
-                values = tables.get(name, {})
-            yield from ((f"{section}.{name}.{key}", _plain(key, value)) for key, value in values.items())
+                model, values = BaseModel, tables.get(name, {})
+            for key, value in values.items():
+                field = model.model_fields.get(key)
+                secret = is_secret(key) or (field is not None and _holds_secrets(field.annotation))
+                yield f"{section}.{name}.{key}", _plain(value, secret=secret)
 
 
 def _flat(at: str, table: Mapping[str, Any], *, tables: bool) -> Iterator[tuple[str, Any]]:
@@ -125,9 +128,17 @@ def _flat(at: str, table: Mapping[str, Any], *, tables: bool) -> Iterator[tuple[
             yield from _flat(f"{at}.{key}", value, tables=True)
 
 
-def _plain(name: str, value: object) -> object:
+def _holds_secrets(annotation: object) -> bool:
+    """Return whether values of a type are secrets, also where they are still plain text."""
+    return annotation is SecretStr or any(map(_holds_secrets, get_args(annotation)))
+
+
+def _plain(value: object, *, secret: bool) -> object:
+    """Return a value as JSON has it; of a secret, and of each in a table of them, whether it is set."""
+    if isinstance(value, dict):
+        return {name: _plain(inner, secret=secret) for name, inner in value.items()}
     if isinstance(value, SecretStr):
-        return "(set)" if value.get_secret_value() else "(not set)"
-    if is_secret(name):
+        return _plain(value.get_secret_value(), secret=True)
+    if secret:
         return "(set)" if value else "(not set)"
     return json.loads(json.dumps(value, default=str))

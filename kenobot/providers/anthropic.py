@@ -105,9 +105,9 @@ class AnthropicProvider:
         try:
             async with asyncio.timeout(self._settings.total_seconds):
                 page = await self._client.models.list(limit=100)
+            return tuple(model.id for model in page.data)
         except Exception as error:
             raise self._translated(error) from None
-        return tuple(model.id for model in page.data)
 
     async def aclose(self) -> None:
         """Close the connections. The provider cannot be used after this."""
@@ -164,7 +164,8 @@ class _End:
         """Add the figures of `event` and return its text or the call that it completes, if it has any."""
         if event.type == "content_block_delta":
             if event.delta.type == "text_delta":
-                return Delta(text=event.delta.text) if event.delta.text else None
+                text: object = event.delta.text
+                return Delta(text=text) if isinstance(text, str) and text else None
             if event.delta.type == "input_json_delta":
                 self.calls.add(event.index, event.delta.partial_json)
         elif event.type == "content_block_start":

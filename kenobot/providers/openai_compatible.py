@@ -130,9 +130,9 @@ class OpenAIProvider:
         try:
             async with asyncio.timeout(self._settings.connect_seconds + self._settings.idle_seconds):
                 page = await self._client.models.list()
+            return tuple(model.id for model in page.data or [])
         except Exception as error:
             raise self._translated(error) from None
-        return tuple(model.id for model in page.data or [])
 
     async def aclose(self) -> None:
         """Close the connections. The provider cannot be used after this."""
@@ -161,6 +161,8 @@ class OpenAIProvider:
     def _translated(self, error: Exception) -> RemoteError:
         from openai import APIError, APIStatusError
 
+        if isinstance(error, RemoteError):
+            return error
         if isinstance(error, APIStatusError):
             return self._of_status(error, error.status_code, retry_after(error.response.headers, self._clock))
         if isinstance(error, APIError) and isinstance(error.body, dict):  # within a stream, under status 200
@@ -196,7 +198,7 @@ class _End:
         for choice in (event.choices or [])[:1]:
             if choice.delta:  # a server may leave it out of the last chunk
                 self._refused |= bool(choice.delta.refusal)
-                text = self._thinking.take(choice.delta.content or "")
+                text = self._thinking.take(_text(choice.delta.content))
                 for piece in choice.delta.tool_calls or ():
                     self._call(piece)
             self.stop_reason = choice.finish_reason or self.stop_reason
@@ -227,6 +229,14 @@ class _End:
         read = cached if isinstance(cached, int) else 0
         kept = written if isinstance(written, int) else 0
         self.usage = Usage(max(0, (usage.prompt_tokens or 0) - read), usage.completion_tokens or 0, read, kept)
+
+
+def _text(content: object) -> str:
+    """Return the text of a piece, of which some services make a list that has their thinking apart."""
+    if isinstance(content, list):
+        parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(_text(part.get("text")) for part in parts)
+    return content if isinstance(content, str) else ""
 
 
 def chat_messages(

@@ -124,6 +124,8 @@ class ServiceErrors:
                 return Unavailable(_STRANGE.format(service=self.service, kind=each.kind))
             if isinstance(each, EndlessAnswer):
                 return Unavailable(self._worded(_FLOOD))
+        if isinstance(error, TypeError | AttributeError):  # an event without the form of one
+            return Unavailable(_STRANGE.format(service=self.service, kind="something else"))
         if isinstance(error, TimeoutError):
             return Unavailable(f"{self.service} took longer than {seconds:g} seconds to answer.")
         # Connection errors, the HTTP library's errors and JSON errors within a stream have no base class in common.
@@ -213,13 +215,14 @@ async def read_stream(
             # Not around the `yield`, where the limit would cancel the reader.
             async with asyncio.timeout_at(until):
                 event = await anext(events, None)
+            if event is None:
+                return
+            delta = end.take(event)  # the SDKs do not look whether an event has the form that it should
         except Exception as error:
             if ended:
                 return
             raise translated(error) from None
-        if event is None:
-            return
-        if delta := end.take(event):
+        if delta:
             yield delta
         if end.stop_reason is not None and not ended:
             until = min(until or inf, asyncio.get_running_loop().time() + LAST_SECONDS)

@@ -149,6 +149,22 @@ class ServiceContract(AnswerContract):
         assert said in str(error)
         assert "base_url" in str(error)
 
+    @pytest.mark.parametrize(
+        "event",
+        [
+            {"type": "message_start", "message": "x", "choices": "abc"},
+            {"type": "content_block_start", "index": [0], "content_block": {"type": "tool_use"}, "choices": ["x"]},
+            {"type": "content_block_delta", "index": 0, "usage": "x"},
+        ],
+    )
+    async def test_an_event_of_another_form_is_no_answer(self, make: Maker, event: Entry) -> None:
+        """The SDKs do not look at the form: what is not as the API says is an error of the service."""
+        body = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+        async with self.standin([{"body": body, "content_type": "text/event-stream"}]) as server:
+            error = await failure_of(make(server.url))
+        assert type(error) is Unavailable
+        assert "base_url" in str(error)
+
     async def test_a_compressed_answer_is_refused(self, make: Maker) -> None:
         """A few bytes of it can be gigabytes: none is asked for, and none taken."""
         headers = {"content-encoding": "gzip"}

@@ -1,5 +1,6 @@
 """The provider of OpenAI's chat API against real servers on loopback: those that speak it, and those that break it."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -157,6 +158,15 @@ class TestOpenAI(ServiceContract):
         ]
         assert len({call.id for call in calls}) == 2
         assert deltas[-1].stop_reason == "tool_calls"
+
+    async def test_a_text_in_parts_is_read_without_its_thinking(self, make: Maker) -> None:
+        """As models of Mistral that think send it."""
+        thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+        delta = {"content": [thought, {"type": "text", "text": "Good "}, {"type": "text", "text": "morning."}]}
+        chunk = {"choices": [{"index": 0, "delta": delta, "finish_reason": "stop"}]}
+        body = f"data: {json.dumps(chunk)}\n\n".encode()
+        async with OpenAIStandIn([{"body": body, "content_type": "text/event-stream"}]) as server:
+            assert text_of(await collect_deltas(make(server.url), make_request("hello"))) == "Good morning."
 
     async def test_the_mark_of_a_call_goes_back_with_it(self, make: Maker) -> None:
         """Gemini refuses a call of its own without one, and takes a fixed one for the calls of others."""

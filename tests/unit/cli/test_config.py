@@ -40,6 +40,15 @@ def test_secrets_are_only_said_to_be_set(cli: Cli, monkeypatch: pytest.MonkeyPat
         assert out.count("(set)") == 2
 
 
+def test_secrets_in_a_table_are_only_said_to_be_set(cli: Cli, home: Home) -> None:
+    """Whatever they are called, and whether or not their plugin is switched on."""
+    home.prepare()
+    home.config_file.write_text(f'[providers.claude-cli]\nenvironment = {{ SIGNED_IN = "{KEY}" }}\n')
+    code, out, _ = cli("config")
+    assert (code, KEY in out) == (0, False)
+    assert json.loads(cli("config", "get", "providers.claude-cli.environment")[1]) == {"SIGNED_IN": "(set)"}
+
+
 def test_the_plugins_own_settings_are_shown(cli: Cli, home: Home) -> None:
     """A table of a plugin, switched on or not, stands there with its defaults."""
     home.prepare()
