@@ -34,6 +34,9 @@ _NAME = lazy.regex(
     r"(?<![.!?:] )(?<!^)\b[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ]\w*"  # a capital within a sentence
     r"|^[^\W\d_a-zà-ÿ]\w+(?='s |’s | (?:is|has|wants|likes|does|es|tiene|quiere|bebe|no)\b)"  # or at its beginning
 )
+_OWN_NAME = lazy.regex(
+    r"(?:my (?:full )?name is|i(?:'m| am)(?: called)?|(?:yo )?(?:me llamo|soy)|mi nombre es)(?: [\w'-]+){1,3}\W*"
+)
 _CAPITAL = lazy.regex(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’-]*")
 _PLACE_FOLLOWS = lazy.regex(r"\b(?:in|en)\s+$")
 _FESTIVE = lazy.regex(r"\b(?:birthday|anniversary|cumple\w*|aniversario|santo)\b")
@@ -143,7 +146,10 @@ def lacks_answer(asked: AnswerType | None, question: str, text: str) -> bool:
         return not held and not _FULL_NAME.search(text)
     if asked not in ("name", "person"):
         return not held
-    person = asked == "person" or names_relationship(question)
+    of_relative = names_relationship(question)
+    if of_relative and _OWN_NAME.fullmatch(plain):
+        return True
+    person = asked == "person" or of_relative
     if not held and not _MARKED.search(text) and not _has_new_name(question, text, person=person):
         return True
     return asked == "name" and names_other_relationship(question, text)

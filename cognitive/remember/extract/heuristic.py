@@ -58,6 +58,7 @@ _IN_THIS_CHAT = lazy.regex(
     r"[\s,:]*(?:que |that )?"
 )
 _ASKS_WHETHER = lazy.regex(r"\W*(?:remember|recuerda)\b.*[?？]\W*$")
+_QUOTED_FIRST = lazy.regex(r"[ \t,.;:…-]*(?P<mark>[\"“«])[^\W_][^\"“”«»]*[\"”»][^\w\"“”«»]*\w")
 _POLITE_END = lazy.regex(rf"[,.;]\s*(?:{_PHRASES['polite']})[\s.!]*$")
 _TO_DO = lazy.regex(rf"(?:{_PHRASES['to_do']})(?!\w)")
 _GOES_ON = lazy.regex(rf"(?:{_PHRASES['goes_on']})")
@@ -306,7 +307,7 @@ def _in_sentence(sentence: str, core: _Core, said: date, *, confided: bool) -> I
 def _read_clauses(told: str, said: date) -> tuple[list[ExtractedFact], bool]:
     """The facts of a sentence's clauses, and whether any clause says nothing alone."""
     parts = [claim.standalone_text for part in _CLAUSES.split(told) for claim in claims(part)]
-    clauses = [clause.strip(_MARKS) for clause in parts if clause.strip(_MARKS)]
+    clauses = [bare for clause in parts if (bare := _without_marks(clause))]
     facts = [_in_clause(clause, said) for clause in clauses]
     read = [fact for fact in facts if fact is not None]
     left = len(read) < len(facts)
@@ -320,7 +321,7 @@ def _core(sentence: str) -> _Core:
     """Take the openings and wishes from a sentence."""
     corrects = asked = reminds = quiet = False
     for _ in range(6):
-        sentence = sentence.strip(_MARKS)
+        sentence = _without_marks(sentence)
         plain = _folded(sentence)
         if (opening := _CORRECTS.match(plain)) is not None:
             corrects = True
@@ -348,9 +349,16 @@ def _core(sentence: str) -> _Core:
     if (behind := _CORRECTS_BEHIND.search(_folded(sentence))) is not None:
         corrects = True
         sentence = sentence[: behind.start()]
-    told = sentence.strip(_MARKS + "?" if asked else _MARKS)
+    told = _without_marks(sentence, "?" if asked else "")
     empty = not told or _POLITE.fullmatch(_folded(told)) is not None
     return _Core("" if empty else told, corrects, asked, reminds, points_back=empty and (asked or quiet))
+
+
+def _without_marks(text: str, also: str = "") -> str:
+    """The text without the marks around it, but for those of a quotation that it begins with and goes on after."""
+    bare = text.strip(_MARKS + also)
+    quoted = _QUOTED_FIRST.match(text)
+    return f"{quoted['mark']}{bare}" if quoted else bare
 
 
 def _ahead(told: str, said: date) -> ExtractedFact | None:

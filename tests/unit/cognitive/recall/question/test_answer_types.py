@@ -106,3 +106,18 @@ def test_a_long_text_is_read_through_once(piece: str) -> None:
     ):
         answers.lacks_answer(answers.asked_type(question), question, text)
     assert time.thread_time() - began < 0.5
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("What is my sister's name?", "My name is Marta", True),
+        ("¿Cómo se llama mi hermana?", "Me llamo Marta", True),
+        ("What's my boss called?", "I'm Marta", True),
+        ("What is my name?", "My name is Marta", False),
+        ("What is my sister's name?", "My sister's name is Ana", False),
+    ],
+)
+def test_ones_own_name_is_not_that_of_ones_people(question: str, text: str, lacks: bool) -> None:
+    """A memory that tells its speaker's name alone answers no question for the name of somebody of theirs."""
+    assert answers.lacks_answer(answers.asked_type(question), question, text) == lacks

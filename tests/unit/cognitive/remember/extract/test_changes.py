@@ -161,3 +161,14 @@ def test_any_text_is_read(sentence: str, texts: list[str]) -> None:
     """Whatever is said, a change is of one of the known statements, and is found only where words may change one."""
     change = find_change(sentence, SAID, [KnownStatement(text) for text in texts])
     assert change is None or (0 <= change.place < len(texts) and may_change(sentence))
+
+
+@pytest.mark.parametrize(
+    "says",
+    ['"I no longer live in Leeds" is what the song says.', "«Ya no vivo en Leeds», me dijo mi jefa ayer"],
+)
+def test_a_quotation_that_opens_a_sentence_stays_one(says: str) -> None:
+    """It neither ends anything nor is kept as what its hearer says."""
+    assert (
+        read_messages([Message(says, SAID)], [KnownStatement("I live in Leeds"), KnownStatement("vivo en Leeds")]) == []
+    )
