@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Self
 from urllib.parse import quote
@@ -38,9 +39,7 @@ def settled_length(text: str, start: int = 0) -> int:
 
     start: how much of it was settled before.
     """
-    if not _OPEN_ENDED:
-        _OPEN_ENDED.extend(_OpenEnded.of(pattern) for _, pattern in _KINDS)
-    end = min(kind.begins_at(text, start) for kind in _OPEN_ENDED)
+    end = min(kind.begins_at(text, start) for kind in _open_ended())
     before = -1
     while end != before:  # a match may go across the end, or look beyond it
         before = end
@@ -85,7 +84,9 @@ class _OpenEnded:
         return end
 
 
-_OPEN_ENDED: list[_OpenEnded] = []  # bounded: the kinds of secrets; start
+@cache
+def _open_ended() -> tuple[_OpenEnded, ...]:
+    return tuple(_OpenEnded.of(pattern) for _, pattern in _KINDS)
 
 
 class Redactor:

@@ -102,6 +102,7 @@ def ink(text: str) -> str:
 @example(Case(("Use copper-lantern. ", "It is old. ", "Paste it. ", "Then ask again, will you?"), guarded=True))
 @example(Case(("la clave", ": ", "perro99", ")", " x"), guarded=False))
 @example(Case(("hunter22", "33-ñandú", " ."), guarded=False))
+@example(Case(("`", "<memory>", "x", "</memory>", " `", " y ", "<user>"), guarded=False))
 def test_what_is_shown_early_begins_what_is_shown_in_the_end(case: Case) -> None:
     """Whatever the reply: with tags, secrets, addresses and letters that come in halves."""
     text, exposure = "".join(case.pieces), Exposure(case.guarded, case.guarded, way_out=False)
@@ -109,4 +110,4 @@ def test_what_is_shown_early_begins_what_is_shown_in_the_end(case: Case) -> None
     reply = OpenReply(PIPELINE, REDACT, exposure, PROMPT)
     for length in range(len(text) + 1):
         shown = ink(reply.shown(text[:length]))
-        assert end.startswith(shown) or "`" in text, (text[:length], shown, end)
+        assert end.startswith(shown), (text[:length], shown, end)

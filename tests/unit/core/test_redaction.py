@@ -1,7 +1,11 @@
 """Things that must never be written down."""
 
+import importlib.util
+import re
+
 import pytest
 
+from kenobot.core import redaction
 from kenobot.core.redaction import REDACTED, Redactor, find_secret
 from tests.cost import assert_linear
 
@@ -150,3 +154,24 @@ def test_blotting_twice_is_blotting_once() -> None:
 def test_a_hostile_text_costs_linear_time(text: str) -> None:
     """Text that is made to confuse the patterns does not hold up the event loop."""
     assert_linear(find_secret, text[: len(text) // 5])
+
+
+def test_no_kind_is_missing_while_another_thread_looks_for_the_first_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reply that is measured meanwhile is held back by every kind."""
+    spec = importlib.util.find_spec(redaction.__name__)
+    assert spec is not None and spec.loader is not None
+    fresh = importlib.util.module_from_spec(spec)  # as at the start of a process
+    spec.loader.exec_module(fresh)
+    of, lengths = fresh._OpenEnded.of, list[int]()
+
+    def meanwhile(pattern: re.Pattern[str]) -> object:
+        made = of(pattern)
+        monkeypatch.setattr(fresh._OpenEnded, "of", of)
+        lengths.append(fresh.settled_length("The key: Bearer abcdefgh1") if len(lengths) else 0)
+        if len(lengths) == 1:
+            monkeypatch.setattr(fresh._OpenEnded, "of", meanwhile)
+        return made
+
+    monkeypatch.setattr(fresh._OpenEnded, "of", meanwhile)
+    fresh.settled_length("Hello")
+    assert lengths == [0, len("The key: ")]
