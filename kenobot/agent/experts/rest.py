@@ -15,6 +15,7 @@ _log = logging.getLogger(__name__)
 
 _TRIP_AFTER = 3  # failures in a row
 _BACKOFF = Backoff(first=300.0, longest=86_400.0)  # seconds
+_LONGEST = timedelta(seconds=_BACKOFF.longest)
 
 
 class ExpertRest:
@@ -34,7 +35,7 @@ class ExpertRest:
         if self._until is None:
             return True
         now = self._clock.now()
-        if now < self._until:
+        if now < self._until <= now + _LONGEST:  # further off than any rest: the clock was set back
             return False
         self._until = now + timedelta(seconds=_BACKOFF.first)  # of those who ask meanwhile none is the probe
         return True

@@ -57,6 +57,14 @@ async def test_each_rest_is_twice_as_long_up_to_a_day(database: Database) -> Non
     assert await rest.is_over()
 
 
+async def test_a_clock_that_is_set_back_makes_no_rest_longer_than_a_day(database: Database) -> None:
+    """What a wrong clock wrote does not silence an expert for years."""
+    wrong = ManualClock()
+    wrong.advance(400 * 86_400)
+    await fail(ExpertRest(database, wrong, "queries"), 3)
+    assert await ExpertRest(database, ManualClock(), "queries").is_over()
+
+
 async def test_a_restart_forgets_nothing(database: Database) -> None:
     """The failures of each expert are kept under its name."""
     clock = ManualClock()
