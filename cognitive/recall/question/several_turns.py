@@ -1,10 +1,10 @@
 """Tell questions that several turns answer from those that one does, by their wording in English and Spanish."""
 
-from kenobot.cognitive.text.words import fold
+from kenobot.cognitive.text.words import fold, head_and_tail
 from kenobot.core import lazy
 
 _AUXILIARY = r"(?:did|do|does|has|have|had|is|are|was|were|can|could|will|would|should|might)"
-_QUE = r"(?:\A|[¿.!?,;:])\W*(?:(?:a|de|en|con|por|para|desde|sobre) )?que"  # not the "que" of a clause
+_QUE = r"(?:\A|[¿.!?,;:])[^\w¿.!?,;:]*(?:(?:a|de|en|con|por|para|desde|sobre) )?que"  # not the "que" of a clause
 _SIGNS = (
     lazy.regex(  # counts, lists, and what several have in common
         r"\b(?:how (?:many|often)|both|list|all (?:the|of|my|that)|every\w*|in common|so far"
@@ -29,5 +29,5 @@ _SIGNS = (
 
 def needs_several_turns(text: str) -> bool:
     """Return whether a question asks for a list or a count, for what several share, or for what went on over time."""
-    said = fold(text)
+    said = fold(head_and_tail(text))
     return any(sign.search(said) for sign in _SIGNS)

@@ -50,3 +50,9 @@ def test_lists_counts_and_what_went_on_over_time_need_several(text: str) -> None
 def test_one_turn_answers_the_others(text: str) -> None:
     """For them nothing more is asked."""
     assert not needs_several_turns(text)
+
+
+@pytest.mark.parametrize("piece", ["!", "，", "what do ", "que "])
+def test_a_message_without_end_is_read_once(piece: str) -> None:
+    """No text makes the search begin anew at each of its characters; a question behind much else is read."""
+    assert needs_several_turns(f"{piece * 50_000} ¿Qué libros he leído?")
