@@ -10,9 +10,11 @@ from typing import Final
 from kenobot.core import lazy
 from kenobot.ports.provider import Block, Content, Image, Request
 
-MOST_BYTES: Final = 5 * 1024 * 1024
-"""Size of the largest picture that is sent: the smallest limit of the services."""
+MOST_BYTES: Final = 3 * 1024 * 1024
+"""Size of the largest picture that is sent: the smallest limit of the services, 4 MB, is for its base64."""
 MOST_PICTURES: Final = 20
+MOST_TOTAL_BYTES: Final = 15 * 1024 * 1024
+"""Size of the pictures of one request: with less than 20 MB of base64 none of the services finds it too large."""
 KINDS: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 _DIGEST: Final = lazy.regex(r"[0-9a-f]{64}")
@@ -33,14 +35,15 @@ async def load_pictures(home: Path, request: Request) -> Mapping[str, str]:
 
 
 def _read(home: Path, digests: list[str]) -> dict[str, str]:
-    found = dict[str, str]()
+    found, total = dict[str, str](), 0
     for digest in digests:
         try:
             with picture_file(home, digest).open("rb") as file:
                 content = file.read(MOST_BYTES + 1)
         except OSError:
             continue
-        if 0 < len(content) <= MOST_BYTES:
+        if 0 < len(content) <= MOST_BYTES and total + len(content) <= MOST_TOTAL_BYTES:
+            total += len(content)
             found[digest] = base64.b64encode(content).decode("ascii")
     return found
 

@@ -42,8 +42,12 @@ _PASSED: Final = (
 
 _SPEAKERS: Final = {"user": "Human", "assistant": "Assistant"}
 _SPEAKER: Final = lazy.regex(r"(?m)^(?=(?:Human|Assistant):)")
-_SIGNED_OUT: Final = ("log in", "login", "sign in", "auth", "api key", "credential")
-_LIMITED: Final = ("usage limit", "rate limit", "quota", "too many requests")
+_SIGNED_OUT: Final = (
+    *("log in", "login", "logged in", "sign in", "signed in", "authenticat", "auth method", "unauthorized", "api key"),
+    *("no credentials", "could not load credentials", "invalid credentials"),
+)
+"""Words of a program that wants a login; "credential" alone is in what Gemini CLI says at each run."""
+_LIMITED: Final = ("usage limit", "rate limit", "hit your limit", "limit reached", "quota", "too many requests")
 
 
 class CommandLineSettings(BaseModel, extra="forbid", frozen=True):
@@ -141,7 +145,7 @@ class CommandLineProvider:
             try:
                 async with asyncio.timeout_at(min(until, silent)):
                     piece = await run.read()
-                whole = lines.feed(piece)
+                whole = lines.feed(piece or b"\n")  # the last line need not have an end
             except Exception as error:
                 raise self._errors.of_connection(error, seconds) from None
             for line in whole:
@@ -160,10 +164,10 @@ class CommandLineProvider:
         words = f"{step.said}\n{run.complaints.decode('utf-8', 'replace')}".lower()
         status = step.status or (401 if code and code == self._dialect.signed_out else 0)
         own = not self._settings.api_key.get_secret_value()
-        if own and (status in (401, 403) or (not status and any(word in words for word in _SIGNED_OUT))):
-            return Rejected(f"{title} is not signed in: run `{program}` once in a terminal and sign in.")
         if not status and any(word in words for word in _LIMITED):
             return RateLimited(f"{title} has reached its limit of use for now: try again later.")
+        if own and (status in (401, 403) or (not status and any(word in words for word in _SIGNED_OUT))):
+            return Rejected(f"{title} is not signed in: run `{program}` once in a terminal and sign in.")
         refused = self._errors.of_status(status or 400, said=words)
         if status or isinstance(refused, PromptTooLong):
             return refused
@@ -205,13 +209,18 @@ def prompt_of(request: Request) -> tuple[str, str]:
 def _build(name: str, dialect: Dialect, settings: CommandLineSettings, context: PluginContext) -> CommandLineProvider:
     """Build a provider. Raises ConfigError when the program is not there, or the key cannot be one."""
     check_key(settings.api_key.get_secret_value(), dialect.title)
-    path = shutil.which(settings.program)
+    program = settings.program
+    if program.startswith("~"):
+        with suppress(RuntimeError):  # ~name, of a person whom the machine does not know
+            program = str(Path(program).expanduser())
+    path = shutil.which(program)
     if path is None:
         raise ConfigError(
             f"There is no program `{settings.program}` here: install {dialect.title}, "
             f"or set `program` of providers.{name} to its path."
         )
-    return CommandLineProvider(name, dialect, path, settings)
+    # It runs in a folder of its own, where a relative path leads nowhere.
+    return CommandLineProvider(name, dialect, str(Path(path).absolute()), settings)
 
 
 def _plugin(name: str, dialect: Dialect) -> Plugin[CommandLineSettings, CommandLineProvider]:

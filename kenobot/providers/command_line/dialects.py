@@ -83,8 +83,10 @@ def _claude(event: Event) -> Step:
 
 
 def _gemini_arguments(model: str, folder: Path) -> list[str]:
-    # The folder that is trusted is empty and was made for this request.
-    closed = ["--approval-mode", "default", "--extensions", "none", "--policy", str(folder / "policy.toml")]
+    # The folder that is trusted is empty and was made for this request. Servers of tools in the settings of the person
+    # would be started for nothing: none of them has the name that is allowed.
+    closed = ["--approval-mode", "default", "--extensions", "none", "--allowed-mcp-server-names", "kenobot-none"]
+    closed += ["--policy", str(folder / "policy.toml")]
     named = ["--model", model] if model else []
     return ["--output-format", "stream-json", "--skip-trust", *closed, *named]
 

@@ -3,7 +3,8 @@
 Their lines of output were written down from the real programs (Claude Code 2.1.197, Gemini CLI 0.61.0, Codex 0.169.0)
 before a server on loopback, and shortened by hand. Only the first entry of a script is played, at every request:
 reply, thinking, stop_reason (null: the program ends without saying that it is through), usage, status (its service
-refuses), ping, hang, delay, drip, flood, says (on its standard error), code (its exit code), text (in place of lines).
+refuses), ping, hang, delay, drip, flood, says (on its standard error), code (its exit code), text (in place of lines),
+unended (the last line has no end).
 """
 
 import asyncio
@@ -81,7 +82,8 @@ def _played(name: str, entry: Entry) -> str:
     lines = [entry["text"]] if "text" in entry else [json.dumps(line) for line in _lines(name, entry)]
     for number, line in enumerate(lines):
         pause = entry.get("drip")
-        pieces = list(line + "\n") if pause else [line + "\n"]
+        printed = line + ("" if entry.get("unended") and number == len(lines) - 1 else "\n")
+        pieces = list(printed) if pause else [printed]
         steps += [f"printf %s {shlex.quote(piece)}" + (f"; sleep {pause}" if pause else "") for piece in pieces]
         if number == _FIRST_TEXT[name] + bool(entry.get("thinking")):
             if ping := entry.get("ping"):

@@ -111,6 +111,9 @@ class CommandLineContract(AnswerContract):
         [
             ("Please log in first: the stand-in was told to fail", Rejected, "not signed in"),
             ("You have hit your usage limit. the stand-in was told to fail", RateLimited, "limit of use"),
+            ("Loaded cached credentials.\nYour quota will reset after 5h", RateLimited, "limit of use"),
+            ("You've hit your limit, it resets at 5pm", RateLimited, "limit of use"),
+            ("Loaded cached credentials.\nTypeError: x, the author knows why", Unavailable, "exit code 9"),
             ("Prompt is too long", PromptTooLong, "too long"),
             ("Segmentation fault, the stand-in was told to fail", Unavailable, "exit code 9"),
             ("x" * 100_000, Unavailable, "exit code 9"),
@@ -143,6 +146,19 @@ class CommandLineContract(AnswerContract):
             await first.aclose()  # type: ignore[attr-defined]
         assert "longer than 0.3 seconds" in str(error)
 
+    async def test_the_last_line_needs_no_end(self, make: Maker) -> None:
+        """What was printed before the output closed is a line."""
+        async with self._program([{"reply": "ok", "unended": True}]) as program:
+            assert text_of(await collect_deltas(make(program.url), make_request("hello"))) == "ok"
+
+    async def test_a_program_is_found_by_a_path_of_any_form(self, make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It is started in a folder of its own, where a relative path leads nowhere."""
+        monkeypatch.setenv("HOME", str(self.home))
+        monkeypatch.chdir(self.home)
+        async with self._program([{"reply": "ok"}]):
+            for path in (f"~/{self.name}", f"./{self.name}"):
+                assert text_of(await collect_deltas(make(path), make_request("hello"))) == "ok"
+
     async def test_a_program_that_is_gone_is_said(self, make: Maker) -> None:
         """Such as after an update of the machine."""
         async with self.serve([{"reply": "x"}]) as program:
@@ -157,6 +173,13 @@ class TestClaude(CommandLineContract):
 
 class TestGemini(CommandLineContract):
     name = "gemini"
+
+    async def test_no_server_of_tools_is_started(self, make: Maker) -> None:
+        """The settings of the person may name some, which the policy does not keep from starting."""
+        async with self._program([{"reply": "ok"}]) as program:
+            await collect_deltas(make(program.url), make_request("hello"))
+            [arguments] = program.recorded("arguments")
+        assert "--allowed-mcp-server-names\nkenobot-none\n" in arguments
 
 
 class TestCodex(CommandLineContract):
@@ -195,5 +218,7 @@ def test_what_is_missing_is_said_at_the_start(tmp_path: Path) -> None:
     """A program that is not there, a model that would be read as an option."""
     with pytest.raises(ConfigError, match="There is no program"):
         _build(str(tmp_path / "claude"))
+    with pytest.raises(ConfigError, match="There is no program"):
+        _build("~nobody-of-this-name/claude")
     with pytest.raises(ValidationError):
         command_line.codex.settings(model="--dangerous")
