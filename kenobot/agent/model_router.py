@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 from kenobot.core.retry import CircuitBreaker
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import CircuitOpen, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
+from kenobot.ports.errors import (
+    AnswerLost,
+    CircuitOpen,
+    RateLimited,
+    Rejected,
+    RemoteError,
+    TruncatedReply,
+)
 from kenobot.ports.provider import OVERLONG, Block, Message, Provider, Reply, Request, ToolCall, Usage
 from kenobot.storage.connection import replace_surrogates
 
@@ -88,7 +95,7 @@ class ModelRouter:
             route.breaker.record_failure(error.retry_after if isinstance(error, RemoteError) else None)
             settled = True
             if isinstance(error, TimeoutError):
-                raise Unavailable(f"The model took longer than {self._seconds:.0f} seconds.") from error
+                raise AnswerLost(f"The model took longer than {self._seconds:.0f} seconds.") from error
             raise
         finally:
             if not settled:

@@ -6,6 +6,7 @@ KenobotError
 ├── RemoteError          a server failed
 │   ├── RateLimited      …and said when to try again (retry_after, seconds)
 │   ├── Unavailable      …for now: network, 5xx, overload, timeout
+│   │   ├── AnswerLost   …once it had taken the request, which it may charge for
 │   │   └── CircuitOpen  …so often that it is left alone for a while
 │   ├── Rejected         …for good: bad key, bad request, blocked by the user
 │   │   ├── PromptTooLong   …because the prompt is longer than it can read
@@ -49,6 +50,10 @@ class RateLimited(RemoteError):
 
 class Unavailable(RemoteError):
     """A failure that may pass: network, timeout, 5xx, overload."""
+
+
+class AnswerLost(Unavailable):
+    """The server took the request, and its answer broke off or took too long: it may charge for it."""
 
 
 class CircuitOpen(Unavailable):

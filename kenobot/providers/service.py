@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kenobot.core import lazy
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import ConfigError, PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
+from kenobot.ports.errors import AnswerLost, ConfigError, PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.ports.provider import Delta
 
 if TYPE_CHECKING:
@@ -127,10 +127,11 @@ class ServiceErrors:
         if isinstance(error, TypeError | AttributeError):  # an event without the form of one
             return Unavailable(_STRANGE.format(service=self.service, kind="something else"))
         if isinstance(error, TimeoutError):
-            return Unavailable(f"{self.service} took longer than {seconds:g} seconds to answer.")
+            return AnswerLost(f"{self.service} took longer than {seconds:g} seconds to answer.")
         # Connection errors, the HTTP library's errors and JSON errors within a stream have no base class in common.
         kind = type(error.__cause__ or error).__name__
-        return Unavailable(f"The connection to {self.service} failed ({kind}): check the network, then try again.")
+        lost = AnswerLost if kind == "ReadTimeout" else Unavailable
+        return lost(f"The connection to {self.service} failed ({kind}): check the network, then try again.")
 
     def _worded(self, text: str) -> str:
         return text.format(service=self.service, model=self.model)

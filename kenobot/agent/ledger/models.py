@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from kenobot.agent.ledger.ledger import CallOrigin, Ledger, ModelCall
 from kenobot.agent.ledger.limits import Limit
 from kenobot.agent.model_router import PROBE, ModelRouter
-from kenobot.ports.errors import RemoteError, TruncatedReply
+from kenobot.ports.errors import AnswerLost, RemoteError, TruncatedReply
 from kenobot.ports.provider import Reply, Request
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
@@ -210,9 +210,7 @@ class _Heard:
 
     def may_have_cost(self, error: BaseException) -> bool:
         """Return whether a call that failed may be billed: it had begun to answer, ran out of time or was cut short."""
-        if not isinstance(error, RemoteError):
-            return True
-        return self._begun or isinstance(error, TruncatedReply) or isinstance(error.__cause__, TimeoutError)
+        return self._begun or not isinstance(error, RemoteError) or isinstance(error, TruncatedReply | AnswerLost)
 
 
 async def _probe(providers: int, ask: Callable[[int], Awaitable[object]]) -> bool:

@@ -94,7 +94,8 @@ class CommandLineProvider:
             async with asyncio.timeout_at(until):
                 await self._free.acquire()
         except TimeoutError as error:
-            raise self._errors.of_connection(error, self._settings.total_seconds) from None
+            # the program was never started
+            raise Unavailable(str(self._errors.of_connection(error, self._settings.total_seconds))) from None
         try:
             async with (
                 empty_folder({SYSTEM_FILE: system, **self._dialect.files}) as folder,

@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 from llmock.pytest_plugin import LLMock
 
-from kenobot.ports.errors import PromptTooLong, RateLimited, Rejected, RemoteError, TruncatedReply, Unavailable
+from kenobot.ports.errors import (
+    AnswerLost,
+    PromptTooLong,
+    RateLimited,
+    Rejected,
+    RemoteError,
+    TruncatedReply,
+    Unavailable,
+)
 from kenobot.ports.provider import (
     Block,
     Content,
@@ -364,8 +372,8 @@ class ServiceContract(AnswerContract):
             (lambda server: server.disconnect(after_chunks=3), Unavailable),
             (lambda server: server.corrupt(after_chunks=3), Unavailable),
             (lambda server: server.truncate(after_chunks=3), TruncatedReply),
-            (lambda server: server.stall(after_chunks=3, seconds=30), Unavailable),
-            (lambda server: server.slow_first_token(30), Unavailable),
+            (lambda server: server.stall(after_chunks=3, seconds=30), AnswerLost),
+            (lambda server: server.slow_first_token(30), AnswerLost),
         ],
         ids=["rate", "529", "outage", "overflow", "disconnect", "corrupt", "truncate", "stall", "slow"],
     )

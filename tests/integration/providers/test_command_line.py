@@ -145,6 +145,7 @@ class CommandLineContract(AnswerContract):
             error = await failure_of(provider)
             await first.aclose()  # type: ignore[attr-defined]
         assert "longer than 0.3 seconds" in str(error)
+        assert type(error) is Unavailable  # nothing was started that may be charged for
 
     async def test_the_last_line_needs_no_end(self, make: Maker) -> None:
         """What was printed before the output closed is a line."""

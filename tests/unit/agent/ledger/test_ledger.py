@@ -13,7 +13,7 @@ from kenobot.agent.ledger.prices import PICODOLLARS, Price, PriceList
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.core.bus import Bus
 from kenobot.core.retry import CircuitBreaker
-from kenobot.ports.errors import OverBudget, RateLimited, RemoteError, TruncatedReply, Unavailable
+from kenobot.ports.errors import AnswerLost, OverBudget, RateLimited, RemoteError, TruncatedReply, Unavailable
 from kenobot.ports.provider import Block, Delta, Message, Provider, Reply, Request, Usage
 from kenobot.ports.signals import BUDGET_NEAR, Envelope
 from kenobot.providers.anthropic import AnthropicProvider
@@ -121,7 +121,13 @@ async def test_a_job_is_a_row_before_it_is_asked(house: House) -> None:
 
 @pytest.mark.parametrize(
     ("error", "used"),
-    [(Unavailable("down"), 0), (RateLimited("slow"), 0), (TruncatedReply("cut"), 1), (ValueError("odd"), 1)],
+    [
+        (Unavailable("down"), 0),
+        (RateLimited("slow"), 0),
+        (AnswerLost("slow"), 1),
+        (TruncatedReply("cut"), 1),
+        (ValueError("odd"), 1),
+    ],
 )
 async def test_a_call_that_failed_counts_if_it_may_be_billed(house: House, error: Exception, used: int) -> None:
     """One that no server took costs nothing; one that was cut off counts as it was reserved."""
