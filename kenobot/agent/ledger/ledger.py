@@ -116,6 +116,8 @@ class Ledger:
         # bounded: the calls of the turns under way; test_a_turn_leaves_nothing_held
         self._held: dict[int, ModelCall] = {}
         self._under_way: set[int] = set()  # bounded: those of them that are being made; turn
+        # bounded: the jobs that ask a model now; test_the_owner_is_not_told_of_what_is_only_reserved
+        self._asked: dict[int, ModelCall] = {}  # calls of jobs without an answer yet, by number
         self._tickets = 0
         self._news = asyncio.Event()
         self._announced: Mapping[str, int] = {}  # bounded: the limits of a month; turn
@@ -183,9 +185,16 @@ class Ledger:
                     return 0
             return model_calls.add_call(connection, call.row)
 
-        number = await self.database.write(write)
         await self.announce()
-        return replace(call, number=number) if number else None
+        number = await self.database.write(write)
+        if not number:
+            return None
+        self._asked[number] = call
+        return replace(call, number=number)
+
+    def end_asking(self, call: ModelCall) -> None:
+        """Take a reserved call for used from now on, when the owner is told: it is answered, or may have been."""
+        self._asked.pop(call.number, None)
 
     async def release(self, call: ModelCall) -> None:
         """Take back the reservation of a call that used nothing."""
@@ -243,6 +252,7 @@ class Ledger:
         try:
             spent = await self.database.read(partial(self._all_spent, limits=limits, day=day))
             for limit in limits:
+                spent[limit] -= self._measure(limit, day, list(self._asked.values()))  # most answers are far shorter
                 share = next((each for each in _SHARES if 100 * spent[limit] >= each * limit.amount), 0)
                 subject = _subject(limit, day)
                 if share <= self._announced.get(subject, 0):

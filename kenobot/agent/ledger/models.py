@@ -179,6 +179,8 @@ class BudgetedModel:
             if not heard.may_have_cost(error):
                 await self.ledger.release(call)
             raise
+        finally:
+            self.ledger.end_asking(call)
         return reply, self.ledger.settled(call, provider, request, reply)
 
     async def settle(self, call: ModelCall) -> None:

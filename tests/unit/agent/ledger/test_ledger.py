@@ -323,6 +323,29 @@ async def test_the_owner_is_told_once_a_period_of_each_step(database: Database, 
     assert [(each.payload["percent"], each.payload["when"]) for each in again.told] == [(100, "2026-02-15")]
 
 
+async def test_the_owner_is_not_told_of_what_is_only_reserved(database: Database, clock: ManualClock) -> None:
+    """The longest answer would nearly use the budget up; the one that comes does not."""
+    house = House(database, clock, [limited(0.0012)])
+
+    class Short:
+        name = "dear"
+
+        async def stream(self, request: Request) -> AsyncIterator[Delta]:
+            await house.ledger.announce()
+            yield Delta("hi", "end_turn", Usage(5, 5))
+
+    answer = await house.job(Short()).ask(REQUEST)
+    assert answer is not None
+    await house.database.write(answer[1].settle)
+    await house.ledger.announce()
+    assert house.told == []
+    with pytest.raises(ValueError, match="odd"):  # what may have been used stays reserved, and is told
+        await house.job(named("dear", ValueError("odd"))).ask(REQUEST)
+    await house.ledger.announce()
+    assert [each.payload["percent"] for each in house.told] == [80]
+    assert not house.ledger._asked
+
+
 async def test_the_owner_is_told_again_of_a_budget_that_was_raised(database: Database, clock: ManualClock) -> None:
     """The new one comes to an end of its own on the same day."""
     for dollars in (0.005, 0.01):
