@@ -149,11 +149,13 @@ class Console:
 
         One that is begun is drawn to its end: what the answer goes on from has to stand there.
         """
+        await self._writing.acquire()
         await asyncio.shield(asyncio.ensure_future(self._draw(draft, text)))
 
     async def _draw(self, draft: str, text: str) -> None:
-        drawn = self._spoken(text) if text else ""
-        async with self._writing:
+        """Draw a draft, then let others write."""
+        try:
+            drawn = self._spoken(text) if text else ""
             if self._prompt is not None:
                 self._draft, self._above = draft, self._rows_above(text)
                 self._prompt.app.invalidate()
@@ -161,6 +163,8 @@ class Console:
                 written = self._redrawn(drawn)
                 self._draft, self._drawn = draft, drawn
                 await self._write(written)
+        finally:
+            self._writing.release()
 
     async def print_notice(self, text: str) -> None:
         """Print a line beside the conversation, such as what was remembered."""

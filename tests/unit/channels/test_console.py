@@ -447,7 +447,7 @@ async def test_a_reply_is_printed_as_it_comes(tmp_path: Path, terminal: Terminal
 async def test_a_draft_that_is_broken_off_is_printed_to_its_end(
     tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The answer goes on from it, so that no letter may be missing there."""
+    """The answer goes on from it, so that no letter may be missing there. One that has not begun is left out."""
     in_thread, may_write = module._in_thread, asyncio.Event()
 
     async def late(work: Callable[[], None]) -> None:
@@ -456,10 +456,11 @@ async def test_a_draft_that_is_broken_off_is_printed_to_its_end(
 
     monkeypatch.setattr(module, "_in_thread", late)
     channel = make(tmp_path, colour=False)
-    drafting = asyncio.create_task(channel.draft("local", "7", "Hel"))
-    for _ in range(3):
-        await asyncio.sleep(0)
-    drafting.cancel()
+    for text in ("Hel", "Never mind"):
+        drafting = asyncio.create_task(channel.draft("local", "7", text))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        drafting.cancel()
     sending = asyncio.create_task(channel.send(answer("Hello")))
     await asyncio.sleep(0)
     may_write.set()
