@@ -178,6 +178,12 @@ async def test_only_the_owner_is_told_what_it_costs(tmp_path: Path) -> None:
     """`/cost` of anybody else goes to the model; before anything was spent there is nothing to tell."""
     async with Scene(tmp_path, provider=Service("main")) as scene:
         assert "nothing was spent" in await scene.say("/cost")
+        await scene.app.database.write(
+            lambda connection: connection.execute(
+                "INSERT INTO model_day SELECT '2026-02-14', 'sleep', '', '', '', 0, 0, 12, 0, 0, 0, 0, 12"
+            ).close()
+        )
+        assert "- sleep: $0.00, 0 calls, 12 tokens" in await scene.say("/cost"), "what an older release counted"
         assert await scene.say("/cost", chat="2") == "Fine."
         told = await scene.say("/cost")
         assert "Today: $0" in told

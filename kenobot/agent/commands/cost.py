@@ -16,7 +16,7 @@ def show_cost(connection: Connection, call: CommandCall, context: CommandContext
     day, language = local_day(call.at, context.zone), call.language
     first = f"{day[:7]}-01"
     month = model_calls.spent_between(connection, first, day)
-    if not month.calls:
+    if not month.calls and not month.tokens:  # an older release counted tokens alone
         return texts.COST_NONE(language)
     today = model_calls.spent_between(connection, day, day)
     purposes = model_calls.spending_by(connection, "purpose", first, day)

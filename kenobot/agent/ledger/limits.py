@@ -71,4 +71,6 @@ def amount_text(unit: Unit, amount: int) -> str:
     """Write an amount for people: dollars to the cent, less than one to a hundredth of a cent; or tokens."""
     if unit == "tokens":
         return f"{amount:,} tokens"
+    if 0 < amount < _CENT // 100:
+        return "<$0.0001"
     return f"${amount / PICODOLLARS:,.{2 if not amount or amount >= 100 * _CENT else 4}f}"

@@ -6,6 +6,7 @@ from importlib import resources
 
 import pytest
 
+from kenobot.agent.ledger.limits import amount_text
 from kenobot.agent.ledger.prices import PICODOLLARS, Price, PriceList
 from kenobot.ports.provider import Usage
 
@@ -63,3 +64,9 @@ def test_every_list_names_its_source_and_date() -> None:
             assert "input" in prices and set(prices) <= {"input", "output", "cache_read", "cache_write"}, model
             for dollar in prices.values():
                 assert dollar * 10**6 == round(dollar * 10**6), f"{model}: finer than a picodollar a token"
+
+
+def test_an_amount_that_is_not_nothing_does_not_read_as_nothing() -> None:
+    """An embedded question costs less than a hundredth of a cent."""
+    texts = [amount_text("usd", amount) for amount in (0, 2 * 10**6, 10**8, PICODOLLARS // 4, 12 * PICODOLLARS)]
+    assert texts == ["$0.00", "<$0.0001", "$0.0001", "$0.2500", "$12.00"]
