@@ -13,7 +13,7 @@ Language = Literal["en", "es"]
 _WORD = lazy.regex(r"[^\W\d_]+")
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("i18n.toml").read_text("utf-8"))
 _ENGLISH, _SPANISH = (frozenset(_TABLES["function_words"][language].split()) for language in ("en", "es"))
-_SPANISH_SIGNS = lazy.regex(r"[ñ¿¡]", re.IGNORECASE)
+_SPANISH_SIGNS = lazy.regex(r"[ñ¿¡]|\b(?:he|has|ha|hemos|han) \w+[aií]do\b", re.IGNORECASE)  # "he" is English as well
 
 
 def guess_language(text: str, default: Language = "en") -> Language:

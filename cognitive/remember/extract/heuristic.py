@@ -422,10 +422,11 @@ def _attribute(rule: ExtractionRule, found: Mapping[str, str]) -> str:
 def _dated(rule: ExtractionRule, fact: ExtractedFact, plain: str, said: date) -> ExtractedFact | None:
     """A birthday or a commitment; None when no day is named, or one that makes no sense."""
     if rule.needs == "birthday":
-        born = day_named(plain, said, past=True)
-        if born is None or born > said:
+        has_year = names_year(plain)
+        born = day_named(plain, said, past=has_year)
+        if born is None or (has_year and born > said):
             return fact if " en " in plain or " in " in plain else None
-        return replace(fact, attributes=(("birthday", born.isoformat() if names_year(plain) else f"{born:%m-%d}"),))
+        return replace(fact, attributes=(("birthday", born.isoformat() if has_year else f"{born:%m-%d}"),))
     due = _due(plain, said)
     return replace(fact, attributes=due) if due else None
 

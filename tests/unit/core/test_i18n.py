@@ -23,6 +23,7 @@ from tests.cost import assert_bounded
         "gracias",
         "Prefiero respuestas cortas, por favor",
         "el meeting es a las cinco",
+        "He cancelado Netflix",
     ],
 )
 def test_spanish_is_recognised(text: str) -> None:

@@ -44,6 +44,8 @@ def _read(text: str) -> list[tuple[str, str, dict[str, str]]]:
         ("My favourite language is C++", "preference", {"favourite language": "C++"}),
         ("Mi cumpleaños es el 3 de mayo", "fact", {"birthday": "05-03"}),
         ("I was born on May 3, 1990", "fact", {"birthday": "1990-05-03"}),
+        ("Cumplo 35 el 2 de enero", "fact", {"birthday": "01-02"}),
+        ("I turn 35 on January 2", "fact", {"birthday": "01-02"}),
         ("nací en Sevilla", "fact", {}),
         ("Soy alérgica a los cacahuetes", "fact", {}),
         ("I'm vegan", "fact", {}),
