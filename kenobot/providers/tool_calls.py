@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from kenobot.core import lazy
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Content, Json, Request, ToolCall, ToolResult
 from kenobot.providers.service import well_formed
@@ -12,6 +13,8 @@ from kenobot.providers.service import well_formed
 MOST_CALLS: Final = 128
 MOST_ARGUMENT_CHARS: Final = 200_000
 
+_UNFIT: Final = lazy.regex(r"[^a-zA-Z0-9_-]")
+"""Characters that no service takes in the name of a tool."""
 _UNKNOWN = "There is no tool called {name!r}."
 _MALFORMED = "The arguments are not one JSON object: call the tool again with one."
 _OVERLONG = "The arguments are too long: call the tool again with shorter ones."
@@ -36,6 +39,9 @@ class CallCollector:
 
     def __init__(self, request: Request) -> None:
         self._tools = {tool.name for tool in request.tools}
+        contents = [content for message in request.messages for content in message.blocks]
+        taken = {content.id for content in contents if isinstance(content, ToolCall)}
+        self._ids = taken  # bounded: the request's and 128; test_calls_are_kept_up_to_a_number
         self._begun: dict[int, _Begun] = {}  # bounded: 128; test_calls_are_kept_up_to_a_number
         self._numbers: dict[int, int] = {}  # bounded: 128; test_calls_are_kept_up_to_a_number
         self._latest = 0
@@ -79,14 +85,25 @@ class CallCollector:
         """Close the calls that are still open, in their order."""
         return [call for number in sorted(self._begun) if (call := self.finish(number))]
 
+    def _new_id(self, id: str) -> str:
+        """Return an id, or one made from it where a call has it already: some servers number each reply from 0."""
+        number, new = 1, id
+        while new in self._ids:
+            number += 1
+            new = f"{id}-{number}"
+        self._ids.add(new)
+        return new
+
     def _whole(self, call: _Begun) -> ToolCall:
         problem = _OVERLONG if call.chars > MOST_ARGUMENT_CHARS else ""
         arguments = None if problem else _parsed("".join(call.pieces))
-        if call.name not in self._tools:
-            problem = _UNKNOWN.format(name=call.name[:80])
+        name = call.name
+        if name not in self._tools:
+            problem = _UNKNOWN.format(name=name[:80])
+            name = _UNFIT.sub("_", name)[:64] or "unknown"  # it goes back with the result
         elif arguments is None:
             problem = problem or _MALFORMED
-        return ToolCall(call.id, call.name, arguments or {}, problem, call.signature)
+        return ToolCall(self._new_id(call.id), name, arguments or {}, problem, call.signature)
 
 
 def call_numbers(request: Request) -> dict[str, str]:

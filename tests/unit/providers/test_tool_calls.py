@@ -1,6 +1,7 @@
 """The calls of a stream: the same however their pieces are cut, and no more of them than there may be."""
 
 import json
+import re
 from itertools import pairwise
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.ports.errors import Unavailable
-from kenobot.ports.provider import Request, ToolSpec
+from kenobot.ports.provider import Message, Request, ToolCall, ToolSpec
 from kenobot.providers.tool_calls import MOST_ARGUMENT_CHARS, MOST_CALLS, CallCollector
 
 _REQUEST = Request((), (), tools=(ToolSpec("look", "", {}),))
@@ -44,6 +45,25 @@ def test_whatever_a_model_writes_has_an_end(text: str) -> None:
     assert call is not None
     assert call.id
     assert not (call.problem and call.arguments)
+
+
+def test_ids_are_new_in_the_whole_conversation() -> None:
+    """Some servers number the calls of each reply from 0, or not at all: a result has to name one call."""
+    told = tuple(Message("assistant", (ToolCall(id, "look", {}),)) for id in ("0", "call_1", "0-2"))
+    collector = CallCollector(Request((), told, tools=_REQUEST.tools))
+    for number, id in enumerate(("", "0", "0", "1")):
+        collector.begin(number, id, "look")
+    assert [call.id for call in collector.finish_all()] == ["call_1-2", "0-3", "0-4", "1"]
+
+
+@pytest.mark.parametrize("name", ["", "look at it", "mira_ñ", "x" * 500, "a\n\ud800"])
+def test_an_unknown_name_is_one_that_services_take_back(name: str) -> None:
+    """It goes with the result into the next request, which would be refused as a whole."""
+    collector = CallCollector(_REQUEST)
+    collector.begin(0, "a", name)
+    [call] = collector.finish_all()
+    assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", call.name)
+    assert "no tool called" in call.problem
 
 
 def test_arguments_are_kept_up_to_a_length() -> None:
