@@ -175,7 +175,8 @@ class Provider(Protocol):
     def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Yield the reply as it is written; the last delta has a stop reason, one of those that `ReplyEnd` tells of.
 
-        Raises RateLimited, Unavailable, Rejected. A stream that ends without a stop reason is a failed turn.
+        Raises RateLimited, Unavailable, Rejected; AnswerLost where the request was taken and may be charged for. A
+        stream that ends without a stop reason is a failed turn.
         """
         ...
 
