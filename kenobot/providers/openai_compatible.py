@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import resources
 from itertools import groupby
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -223,12 +224,16 @@ class _End:
         self.calls.take(piece.index, piece.id or "", name or "", arguments or "", _signature(piece))
 
     def _count(self, usage: "CompletionUsage") -> None:
-        details = usage.prompt_tokens_details
-        cached = getattr(usage, self.cached, None) if self.cached else details and details.cached_tokens
-        written = getattr(details, "cache_write_tokens", None)
-        read = cached if isinstance(cached, int) else 0
-        kept = written if isinstance(written, int) else 0
-        self.usage = Usage(max(0, (usage.prompt_tokens or 0) - read), usage.completion_tokens or 0, read, kept)
+        details = getattr(usage, "prompt_tokens_details", None)
+        read = _figure(usage, self.cached) if self.cached else _figure(details, "cached_tokens")
+        whole, written = _figure(usage, "prompt_tokens"), _figure(usage, "completion_tokens")
+        self.usage = Usage(max(0, whole - read), written, read, _figure(details, "cache_write_tokens"))
+
+
+def _figure(told: object, name: str) -> int:
+    """Return a figure that a service told; 0 where it is no number: the SDK does not look."""
+    figure = getattr(told, name, None)
+    return int(figure) if isinstance(figure, int | float) and isfinite(figure) else 0
 
 
 def _text(content: object) -> str:

@@ -50,6 +50,20 @@ class TestOpenAI(ServiceContract):
         assert deltas[-1] == Delta(stop_reason="stop", usage=Usage(11, 7, 100, 20), model="some-model")
 
     @pytest.mark.parametrize(
+        "usage",
+        [
+            "many",
+            {"prompt_tokens": "12", "completion_tokens": 2.0, "prompt_tokens_details": [1]},
+            {"prompt_tokens": None, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": "three"}},
+        ],
+    )
+    async def test_figures_that_are_none_cost_no_answer(self, make: Maker, usage: object) -> None:
+        """Nobody has looked at them before: what is no number counts as nothing."""
+        async with OpenAIStandIn([{"reply": "hello", "usage": usage}]) as server:
+            deltas = await collect_deltas(make(server.url), make_request("hello"))
+        assert deltas[-1].usage == (Usage(0, 2, 0, 0) if isinstance(usage, dict) else Usage())
+
+    @pytest.mark.parametrize(
         "usage", [None, {"prompt_tokens": 5, "completion_tokens": 2, "prompt_cache_hit_tokens": 3}]
     )
     async def test_each_service_counts_in_its_own_way(self, make: Maker, usage: Entry | None) -> None:
