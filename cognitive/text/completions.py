@@ -82,7 +82,8 @@ def names_part(sentence: str, statement: str) -> bool:
     named = frozenset(stem for word in _content(sentence) for stem in word)
     told = [_content(part) for part in _JOINT.split(statement)]
     return any(
-        one and other and named.isdisjoint(one[-1]) != named.isdisjoint(other[0]) for one, other in pairwise(told)
+        one and other and named.isdisjoint(one[-1]) != named.isdisjoint(frozenset().union(*other[:2]))
+        for one, other in pairwise(told)
     )
 
 

@@ -197,6 +197,8 @@ def _fits(told: ChangeSentence, text: str) -> bool:
     if any(told.denied & word for word in shared):
         others = min(others, 1)
     missing = sum(not any(word & each for each in shared) for word in content_words(text))
+    if others and missing and all(any(stem.startswith("=") for stem in word) for word in shared):
+        return False  # doing the same with something else: who takes no coffee still takes a pill
     whole = weight + others
     return weight >= _COVERED * whole and weight * weight >= _ALIKE * whole * (weight + missing)
 

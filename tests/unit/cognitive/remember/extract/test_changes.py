@@ -48,6 +48,7 @@ def test_nothing_else_ends(case: dict[str, list[str]]) -> None:
         ("I need to buy milk and call the bank on Friday", "I called the bank"),
         ("Tengo que comprar leche y llamar al banco", "ya he llamado al banco"),
         ("Voy a yoga y a natación por las tardes", "he dejado la natación"),
+        ("I take 20 mg of omeprazole and 5 mg of ramipril", "I stopped taking ramipril"),
     ],
 )
 def test_a_statement_of_two_things_outlives_the_end_of_one(known: str, says: str) -> None:
@@ -61,6 +62,12 @@ def test_a_new_day_leaves_the_hour_and_the_month() -> None:
     known = [KnownStatement("Tengo dentista el 12 de abril a las 10", "2026-04-12")]
     [fact] = read_messages([Message("me he equivocado, el dentista es el 14", SAID)], known)
     assert (fact.text, fact.verdicts) == ("Tengo dentista el 14 de abril a las 10", ((1, "contradiction"),))
+
+
+def test_doing_the_same_with_something_else_ends_nothing() -> None:
+    """A verb alone does not tell which memory is meant."""
+    facts = read_messages([Message("no tomo café, ya no", SAID)], [KnownStatement("I take ramipril for my heart")])
+    assert not any(fact.verdicts for fact in facts)
 
 
 def test_a_statement_of_two_things_ends_when_both_do() -> None:
