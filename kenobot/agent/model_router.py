@@ -142,5 +142,5 @@ class ModelRouter:
                     await close()
         if stop_reason is None:
             raise TruncatedReply("The model's answer broke off before its end.")
-        named = replace_surrogates(model[:_NAME_CHARS])
+        named = replace_surrogates(str(model)[:_NAME_CHARS])
         return Reply(replace_surrogates("".join(texts)), stop_reason, named, usage.within_reason(), tuple(calls))

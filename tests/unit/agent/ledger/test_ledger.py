@@ -361,6 +361,7 @@ async def test_the_owner_is_told_again_of_a_budget_that_was_raised(database: Dat
         (Reply("hi", "end_turn", "claude-1", Usage(5, -(10**6))), 5),
         (Reply("hi", "end_turn", "claude\ud800", Usage(5, 5)), 10),
         (Reply("hi", "end_turn", "claude" * 10**4, Usage(5, 5)), 10),
+        (Reply("hi", "end_turn", 5, Usage(5, 5)), 10),  # type: ignore[arg-type]
     ],
 )
 async def test_a_server_may_say_anything_of_what_it_used(house: House, reply: Reply, tokens: int) -> None:
