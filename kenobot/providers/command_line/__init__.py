@@ -41,7 +41,7 @@ _PASSED: Final = (
 """Variables of the bot's own environment that a program gets."""
 
 _SPEAKERS: Final = {"user": "Human", "assistant": "Assistant"}
-_SPEAKER: Final = lazy.regex(r"(?m)^(?=(?:Human|Assistant):)")
+_SPEAKER: Final = lazy.regex(r"(?i)(?:^|(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]))(?=(?:human|assistant)\s*[:\uff1a])")
 _SIGNED_OUT: Final = (
     *("log in", "login", "logged in", "sign in", "signed in", "authenticat", "auth method", "unauthorized", "api key"),
     *("no credentials", "could not load credentials", "invalid credentials"),

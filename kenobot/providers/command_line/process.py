@@ -72,11 +72,15 @@ async def empty_folder(files: Mapping[str, str]) -> AsyncIterator[Path]:
 
 def _make(files: Mapping[str, str]) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="kenobot-"))
-    for name in ("work", "home"):
-        (folder / name).mkdir()
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
+    try:
+        for name in ("work", "home"):
+            (folder / name).mkdir()
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, "utf-8")
+    except OSError:  # such as a full disk
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return folder
 
 
