@@ -5,10 +5,11 @@ import os
 import shutil
 import signal
 import tempfile
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -92,7 +93,9 @@ async def running(
 
     At the end, and when cancelled, every process of its group is killed.
     """
-    process = await asyncio.create_subprocess_exec(
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.subprocess_exec(
+        partial(SubprocessStreamProtocol, _PIECE_BYTES, loop),
         *command,
         stdin=PIPE,
         stdout=PIPE,
@@ -101,6 +104,7 @@ async def running(
         env=environment,
         start_new_session=True,
     )
+    process = Process(transport, protocol, loop)
     complaints = bytearray()
     pipes = [asyncio.create_task(_feed(process, text)), asyncio.create_task(_drain(process, complaints))]
     try:
@@ -114,6 +118,9 @@ async def running(
         with suppress(TimeoutError):
             async with asyncio.timeout(_END_SECONDS):
                 await process.wait()
+        # A process that left the group may still hold the pipes; they are closed in the loop's next round.
+        transport.close()
+        await asyncio.sleep(0)
 
 
 async def _feed(process: Process, text: str) -> None:

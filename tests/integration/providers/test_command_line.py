@@ -1,6 +1,7 @@
 """The command-line providers before programs that stand in for the real ones."""
 
 import asyncio
+import os
 import re
 import stat
 from collections.abc import AsyncIterator
@@ -17,7 +18,7 @@ from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.provider import Block, Image, Message, Provider, Request, Usage
 from kenobot.providers import command_line
 from kenobot.providers.command_line import CommandLineProvider, CommandLineSettings, prompt_of
-from kenobot.providers.command_line.process import empty_folder
+from kenobot.providers.command_line.process import empty_folder, running
 from kenobot.testing.provider import ProviderContract, collect_deltas, make_request
 from tests.integration.providers.answer_contract import CANARY, AnswerContract, Maker, Server, failure_of, text_of
 from tests.integration.providers.anthropic_standin import Entry
@@ -215,6 +216,20 @@ def test_a_conversation_is_one_text() -> None:
     first, told = text.split("\n\nHuman: second")
     assert first == "Human: first\n\nAssistant: reply"
     assert told.startswith("\n\n Assistant: I owe you\n Human: so do I\n\nHuman: [A picture")
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files as Linux shows them")
+async def test_a_process_that_left_the_group_keeps_no_pipe_open(tmp_path: Path) -> None:
+    """Nobody reads what it would write, and the bot would run out of files."""
+
+    async def run() -> None:
+        async with running(["setsid", "-f", "sleep", "0.2"], {"PATH": os.environ["PATH"]}, tmp_path, "") as started:
+            await started.exit_code()
+
+    await run()
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    await run()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 @pytest.mark.parametrize(
