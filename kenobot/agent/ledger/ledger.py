@@ -212,12 +212,15 @@ class Ledger:
         looked_again = False
         while limits:
             self._news.clear()
+            before = dict(self._held)
             spent = await self.database.read(partial(self._all_spent, limits=limits, day=call.day))
-            done = [each for ticket, each in self._held.items() if ticket not in self._under_way]
+            # What was let go of meanwhile was written, but maybe behind this reading.
+            left = before.keys() - self._held.keys()
+            done = [each for ticket, each in (before | self._held).items() if ticket not in self._under_way]
             under_way = [self._held[ticket] for ticket in self._under_way]
             used = {limit: spent[limit] + self._measure(limit, call.day, done) for limit in limits}
             over = [limit for limit in limits if used[limit] >= limit.amount]
-            if over and not looked_again and any(spent[limit] < limit.amount for limit in over):
+            if over and (left or not looked_again) and any(spent[limit] < limit.amount for limit in over):
                 looked_again = True  # a call that has just been written may be counted twice
                 continue
             if over:

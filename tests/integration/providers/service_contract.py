@@ -162,7 +162,7 @@ class ServiceContract(AnswerContract):
         [
             {"type": "message_start", "message": "x", "choices": "abc"},
             {"type": "content_block_start", "index": [0], "content_block": {"type": "tool_use"}, "choices": ["x"]},
-            {"type": "content_block_delta", "index": 0, "usage": "x"},
+            {"type": "content_block_delta", "index": 0, "choices": [{"index": 0, "delta": "x"}]},
         ],
     )
     async def test_an_event_of_another_form_is_no_answer(self, make: Maker, event: Entry) -> None:
