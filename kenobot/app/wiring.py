@@ -19,7 +19,7 @@ from kenobot.core.retry import CircuitBreaker, RetryPolicy
 from kenobot.core.settings.load import Settings
 from kenobot.core.settings.schema import SleepSettings
 from kenobot.ports.clock import Clock
-from kenobot.ports.provider import Provider
+from kenobot.ports.provider import Provider, is_rule_based
 from kenobot.storage.database import Database
 
 
@@ -35,7 +35,7 @@ def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> 
         return ModelRouter(routes, settings.loop.turn_seconds, clock, settings.provider.answer_chars)
 
     model, own = route(*plugins.providers), plugins.cheap_provider
-    if getattr(own or plugins.provider, "rule_based", False):
+    if is_rule_based(own or plugins.provider):
         return model, None
     return model, model if own is None else route(own)
 

@@ -133,7 +133,7 @@ async def ask(model: BudgetedModel, trial: Trial, seconds: float) -> TrialResult
         first = first or time.monotonic() - began
 
     def result(problem: str) -> TrialResult:
-        read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+        read = usage.tokens - usage.output_tokens
         took = time.monotonic() - began
         return TrialResult(trial.name, problem, trial.needed, first, took, read, usage.output_tokens)
 

@@ -97,6 +97,11 @@ class Usage:
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
 
+    @property
+    def tokens(self) -> int:
+        """Return the tokens of all kinds."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
     def within_reason(self) -> "Usage":
         """Keep each figure from 0 to ten million: a server may say anything."""
         figures = (self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens)
@@ -203,6 +208,11 @@ class RuleBased(Protocol):
 
     @property
     def rule_based(self) -> bool: ...
+
+
+def is_rule_based(provider: Provider) -> bool:
+    """Return whether a provider says that it is `RuleBased`."""
+    return bool(getattr(provider, "rule_based", False))
 
 
 class ReportsMemory(Protocol):

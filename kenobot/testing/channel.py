@@ -150,10 +150,6 @@ class FakeChannel:
             del self.drafts[chat, draft]
         self._changed.set()
 
-    async def until_drafted(self, text: str) -> None:
-        """Wait until a draft of a reply ends with `text`."""
-        await _until(lambda: any(shown.endswith(text) for shown in self.drafts.values()), self._changed)
-
     async def react(self, chat: str, target: str, emoji: str) -> None:
         """See `kenobot.ports.channel.Reacts`."""
         self.reactions[chat, target] = emoji

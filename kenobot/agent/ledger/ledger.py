@@ -21,7 +21,7 @@ from kenobot.core.bus import Bus
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import OverBudget, StoreError
-from kenobot.ports.provider import NamesModel, Provider, Reply, Request, Usage
+from kenobot.ports.provider import NamesModel, Provider, Reply, Request, Usage, is_rule_based
 from kenobot.ports.signals import BUDGET_NEAR
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
@@ -66,8 +66,7 @@ class ModelCall:
     @property
     def tokens(self) -> int:
         """Return the tokens of all kinds."""
-        usage = self.usage
-        return usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+        return self.usage.tokens
 
     @property
     def is_free(self) -> bool:
@@ -127,7 +126,7 @@ class Ledger:
     async def open(self, origin: CallOrigin, provider: Provider, request: Request, day: str = "") -> ModelCall:
         """Return a call as it is to be reserved: its prompt, and its longest answer. day: on which it counts."""
         usage = Usage(request_tokens(request) - request.max_tokens, request.max_tokens)
-        if getattr(provider, "rule_based", False):
+        if is_rule_based(provider):
             at = self._clock.now()
             return ModelCall(origin, at, day or local_day(at, self._zone), provider.name, usage=usage)
         model = provider.model if isinstance(provider, NamesModel) else ""
@@ -146,9 +145,9 @@ class Ledger:
         Rules cost nothing, and used nothing where they do not say so.
         """
         counted = reply.usage
-        if getattr(provider, "rule_based", False):
+        if is_rule_based(provider):
             return replace(call, usage=counted, model=reply.model, settled=True)
-        if not replace(call, usage=counted).tokens:
+        if not counted.tokens:
             counted = Usage(request_tokens(request) - request.max_tokens, estimate_tokens(reply.text))
         return self.settled_for(call, counted, reply.model)
 

@@ -7,7 +7,7 @@ from kenobot.agent.ledger.ledger import CallOrigin, Ledger, ModelCall
 from kenobot.agent.ledger.limits import Limit
 from kenobot.agent.model_router import PROBE, ModelRouter
 from kenobot.ports.errors import AnswerLost, RemoteError, TruncatedReply
-from kenobot.ports.provider import Reply, Request
+from kenobot.ports.provider import Reply, Request, is_rule_based
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 
@@ -133,8 +133,9 @@ class ReplyModel:
     async def count_lost(self, request: Request, calls: TurnCalls) -> None:
         """Count as used what a turn that was cut short by a crash had reserved for this message."""
         origin = CallOrigin("reply", calls.session, calls.message)
-        lost = await self.ledger.open(origin, self._router.provider(0), request)
-        if not getattr(self._router.provider(0), "rule_based", False):
+        provider = self._router.provider(0)
+        lost = await self.ledger.open(origin, provider, request)
+        if not is_rule_based(provider):
             await self.ledger.database.write(lost.settle)
 
 
