@@ -18,6 +18,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Embedder
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.provider import Provider
+from kenobot.ports.transcriber import Transcriber
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
 
@@ -72,6 +73,7 @@ class Scene:
         extraction: bool = False,
         embedder: Embedder | None = None,
         formers: PreviousEmbedders | None = None,
+        transcriber: Transcriber | None = None,
     ) -> None:
         self.home = Home(folder / "home")
         self.clock = clock or EagerClock()
@@ -81,6 +83,7 @@ class Scene:
         self.app: App
         self._fallbacks = fallbacks
         self._embedder, self._formers = embedder, formers
+        self._transcriber = transcriber
         self._roster = roster or _OpenHouse.of(owners)
         self._files = dict(files or {})
         self._environ = {
@@ -110,6 +113,7 @@ class Scene:
             access_lists={self.channel.name: self._roster},
             embedder=self._embedder or parts.embedder,
             previous_embedders=self._formers,
+            transcriber=self._transcriber,
         )
         assert isinstance(given, PluginInstances)
         self.app = App(self.home, loaded, self.clock, given, Random(7))

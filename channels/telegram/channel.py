@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Final, TypeVar
 
@@ -14,6 +14,7 @@ from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.client import PollingConflict, TelegramClient
 from kenobot.channels.telegram.clock_offset import clock_ahead, clock_problem, correct_sent_at
 from kenobot.channels.telegram.markdown import parse_markdown
+from kenobot.channels.telegram.media import RECEIVED_KINDS
 from kenobot.channels.telegram.split import MAX_UNITS, split_message
 from kenobot.channels.telegram.updates import (
     CHANNEL,
@@ -29,7 +30,7 @@ from kenobot.core.worker import TextWork
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, Unavailable
-from kenobot.ports.messages import MessagePart, Outbound
+from kenobot.ports.messages import Attachment, MessagePart, Outbound
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +79,13 @@ class TelegramChannel:
     @property
     def capabilities(self) -> Capabilities:
         has_drafts = self._next_draft - self._clock.monotonic() <= _DRAFT_SPACING
-        return Capabilities(longest=MAX_UNITS, sends=frozenset({"document"}), drafts=has_drafts)
+        return Capabilities(
+            longest=MAX_UNITS, receives=RECEIVED_KINDS, sends=frozenset({"document"}), drafts=has_drafts
+        )
+
+    def fetch(self, attachment: Attachment) -> AsyncIterator[bytes]:
+        """Yield a file in pieces. Raises RateLimited, Unavailable or Rejected."""
+        return self._client.fetch(attachment.handle)
 
     @property
     def last_answer_at(self) -> float | None:

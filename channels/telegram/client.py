@@ -6,7 +6,7 @@ import logging
 import os
 import ssl
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Self
@@ -59,15 +59,20 @@ class TelegramClient:
             chatty = logging.getLogger(name)
             chatty.setLevel(max(chatty.level, logging.WARNING))
         # Read once: it takes longer than a request, and connections may open and close often.
-        certificates = httpx.create_ssl_context()
+        certificates = self._certificates = httpx.create_ssl_context()
         # A long poll holds its connection, so it has a pool of its own and never keeps a reply waiting.
         self._requests = (
             _Request(1, self._poll_seconds + self._deadline, certificates),
             _Request(16, self._deadline, certificates),
         )
         self._bot = Bot(
-            token, base_url=settings.base_url, get_updates_request=self._requests[0], request=self._requests[1]
+            token,
+            base_url=settings.base_url,
+            base_file_url=f"{settings.base_url.removesuffix('bot')}file/bot",
+            get_updates_request=self._requests[0],
+            request=self._requests[1],
         )
+        self._downloads: httpx.AsyncClient | None = None
         self._preview: LinkPreviewOptions | None = LinkPreviewOptions(is_disabled=True)
         self._users = 0
         self._turning = asyncio.Lock()  # opening and closing take steps, which do not overlap
@@ -89,6 +94,9 @@ class TelegramClient:
             if self._users == 0:
                 for request in self._requests:
                     await request.shutdown()
+                if self._downloads is not None:
+                    await self._downloads.aclose()
+                    self._downloads = None
 
     async def get_me(self) -> BotUser:
         async with self._call():
@@ -167,6 +175,31 @@ class TelegramClient:
         entities = [_entity(span) for span in part.entities[:_MOST_ENTITIES]]
         async with self._call():
             await self._bot.send_message_draft(int(chat), number, part.text, entities=entities or None)
+
+    async def fetch(self, file_id: str) -> AsyncIterator[bytes]:
+        """Yield a file in pieces, each of them within the deadline. Telegram hands over 20 MB at most."""
+        async with self._call():
+            address = (await self._bot.get_file(file_id)).file_path or ""
+        if not address.startswith(("http://", "https://")):
+            raise Rejected("The Bot API server keeps this file on its own disk: run it without --local")
+        async with self:
+            try:
+                response = await self._files.send(self._files.build_request("GET", address), stream=True)
+                async with aclosing(response):
+                    if response.status_code != 200:
+                        kind = Unavailable if response.status_code >= 500 else Rejected
+                        raise kind(f"Telegram did not hand over a file ({response.status_code}): send it again")
+                    async for chunk in response.aiter_bytes():
+                        yield chunk
+            except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
+                raise Unavailable(f"The download of a file broke off ({type(error).__name__})") from None
+
+    @property
+    def _files(self) -> httpx.AsyncClient:
+        """The client of downloads, opened with the first one."""
+        if self._downloads is None:
+            self._downloads = httpx.AsyncClient(timeout=self._deadline, verify=self._certificates)
+        return self._downloads
 
     async def typing(self, chat: str) -> None:
         async with self._call():

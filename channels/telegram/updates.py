@@ -3,14 +3,15 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import resources
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
-from kenobot.ports.messages import Inbound
+from kenobot.channels.telegram.media import ATTACHMENT_FIELDS, read_attachments
+from kenobot.ports.messages import Attachment, Inbound
 
 CHANNEL: Final = "telegram"
 
@@ -82,9 +83,8 @@ def _load(name: str) -> dict[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath(name).read_text("utf-8"))
 
 
-_NOTES: Final[Mapping[str, str]] = _load("attachments.toml")
 _FIELDS: Final[Mapping[str, list[str]]] = _load("message_fields.toml")
-_BY_SENDER: Final = frozenset(_FIELDS["by_sender"]).union(_NOTES)
+_BY_SENDER: Final = ATTACHMENT_FIELDS.union(_FIELDS["by_sender"])
 
 
 def known_fields() -> frozenset[str]:
@@ -129,8 +129,8 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         return IgnoredUpdate("written by a bot")
     if message.chat.type not in ("private", *_GROUPS):
         return IgnoredUpdate("neither a private chat nor a group")
-    text = _text(message, body)
-    if not text:
+    text, attachments = _text(message), tuple(map(_clean_words, read_attachments(body)))
+    if not text and not attachments:
         return IgnoredUpdate("a service message")
     private = message.chat.type == "private"
     if not private:
@@ -149,6 +149,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         private=private,
         forwarded=not body.keys() <= _BY_SENDER,
         platform_id=str(message.message_id or ""),
+        attachments=attachments,
     )
 
 
@@ -162,15 +163,16 @@ def strip_mention(text: str, username: str) -> tuple[bool, str]:
     return bool(commands or mentions), rest.strip() or text
 
 
-def _text(message: _Message, body: Mapping[str, object]) -> str:
-    """The words of a message, else a note of its attachment; "" for a service message."""
+def _text(message: _Message) -> str:
+    """The words of a message, or below its attachment; "" where there are none."""
     words, entities = message.text, message.entities
     if not words:
         words, entities = message.caption, message.caption_entities
-    if words := _clean(_with_quotation_marks(words, entities)):
-        return words
-    note = next((note for kind, note in _NOTES.items() if kind in body), None)
-    return f"[sent {note}]" if note else ""
+    return _clean(_with_quotation_marks(words, entities))
+
+
+def _clean_words(attachment: Attachment) -> Attachment:
+    return replace(attachment, name=_clean(attachment.name), mime=_clean(attachment.mime), text=_clean(attachment.text))
 
 
 def _with_quotation_marks(text: str, entities: Sequence[_Entity]) -> str:

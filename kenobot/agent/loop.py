@@ -52,6 +52,10 @@ _CAUTION = Backoff(0.25, 16.0, factor=4.0)
 class TurnHandler(Protocol):
     """Answers a message."""
 
+    def prepare(self, pending: PendingMessage) -> None:
+        """Begin with what its turn will wait for."""
+        ...
+
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with."""
         ...
@@ -211,6 +215,8 @@ class AgentLoop:
         if pending is None:
             self._count(session, -1)
             return
+        if pending.inbound.attachments:
+            self._turns.prepare(pending)
         if session not in self._parked:
             self._lanes.put(session, pending)
         self._bus.deliver(replace(envelope, payload={**envelope.payload, "session": session, "id": pending.id}))

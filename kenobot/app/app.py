@@ -23,6 +23,7 @@ from kenobot.agent.turn.runner import TurnRunner, TurnServices
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.wiring import (
     build_ledger,
+    build_media,
     build_models,
     prompt_limits,
     reply_language,
@@ -61,7 +62,7 @@ from kenobot.ports.signals import (
     STOPPING,
 )
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.storage import approvals, model_calls, turn_steps
+from kenobot.storage import approvals, attachments, model_calls, turn_steps
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
@@ -134,6 +135,7 @@ class App:
         router, self._background_model = build_models(settings, plugins, clock)
         self._model = ReplyModel(router, self.ledger)
         self._background: Background | None = None
+        self.media = build_media(settings, home, database, clock, plugins, self.ledger)
         self._responsive = contextlib.ExitStack()
         self.proposal_announcer = ProposalAnnouncer(database, bus)
         self.loop = self._build_loop(home, settings, rng)
@@ -189,6 +191,7 @@ class App:
             answer_parts=settings.messages.answer_parts,
             patience_seconds=settings.messages.patience_seconds,
             shows_drafts=settings.messages.drafts,
+            media=self.media,
             policy=turn_policy(settings, self._model.provider_count),
             memory_reporter=self._build_memory_reporter if self._reports_memory else None,
         )
@@ -285,6 +288,8 @@ class App:
         await turn_steps.prune(self.database, self.clock.now())
         await model_calls.prune(self.database, self.clock.now())
         await approvals.prune(self.database, self.clock.now())
+        await attachments.prune(self.database)
+        await self.media.remove_unused()
         rested = ChangeContext(self.clock.now(), "memory", "nothing was added for a while")
         if await self.database.write(lambda connection: boxes.close_idle_boxes(connection, rested)):
             self.memory_files.mark_dirty(())
@@ -382,7 +387,7 @@ class App:
         self.database.hurry()
         if self._background is not None:
             await self._background.stop_extracting()
-        for worker in (self.proposal_announcer, self.indexer, self.embedding):
+        for worker in (self.media, self.proposal_announcer, self.indexer, self.embedding):
             await worker.stop()
         await self._drain()
         await self.owner_alerts.under_way.stop()

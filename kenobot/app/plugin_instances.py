@@ -22,6 +22,7 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.postprocessor import PostProcessor
 from kenobot.ports.provider import Provider
 from kenobot.ports.signals import NoSignals, Signals
+from kenobot.ports.transcriber import Transcriber
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +35,7 @@ class PluginInstances:
     fallbacks: the providers to ask when `provider` does not answer, in this order.
     cheap_provider: the provider of the background work, if another.
     previous_embedders: finds the embedders of vectors made before.
+    transcriber: writes down recordings; None: nothing does.
     bus: the bus that plugins subscribed to; None: none did.
     """
 
@@ -45,6 +47,7 @@ class PluginInstances:
     cheap_provider: Provider | None = None
     embedder: Embedder | None = None
     previous_embedders: PreviousEmbedders | None = None
+    transcriber: Transcriber | None = None
     observers: Sequence[object] = ()
     bus: Bus | None = None
 
@@ -55,7 +58,7 @@ class PluginInstances:
     @property
     def closable(self) -> tuple[object, ...]:
         """The parts to close when the bot stops."""
-        return (*self.providers, self.cheap_provider, *self.observers)
+        return (*self.providers, self.cheap_provider, self.transcriber, *self.observers)
 
 
 def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iterable[str]) -> PluginInstances:
@@ -73,6 +76,7 @@ def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iter
         bus=bus,
         embedder=embedder_choice.choose_embedder(loaded, surroundings).embedder,
         previous_embedders=partial(embedder_choice.previous_embedders, loaded, surroundings),
+        transcriber=_transcriber(loaded, surroundings),
     )
 
 
@@ -117,6 +121,19 @@ def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginC
             built.append(loaded.build_plugin(group, name, surroundings))
         except PluginError as error:
             _log.error("%s %s", error, without)
+    return built
+
+
+def _transcriber(loaded: ResolvedSettings, surroundings: PluginContext) -> Transcriber | None:
+    """Build the transcriber that the settings name. A broken plugin is left out and logged."""
+    name = loaded.settings.transcriber.name
+    if name == "none":
+        return None
+    try:
+        built: Transcriber = loaded.build_plugin("kenobot.transcribers", name, surroundings)
+    except PluginError as error:
+        _log.error("%s Nobody listens to recordings.", error)
+        return None
     return built
 
 

@@ -7,6 +7,8 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.ledger.ledger import Ledger
 from kenobot.agent.ledger.limits import budget_limits
 from kenobot.agent.ledger.prices import Price, PriceList
+from kenobot.agent.ledger.transcription import LedgerTranscriber
+from kenobot.agent.media.intake import MediaIntake, MediaLimits
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.agent.turn.state_machine import TurnPolicy
@@ -16,11 +18,13 @@ from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.retry import CircuitBreaker, RetryPolicy
+from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
 from kenobot.core.settings.schema import SleepSettings
 from kenobot.ports.clock import Clock
 from kenobot.ports.provider import Provider, is_rule_based
 from kenobot.storage.database import Database
+from kenobot.storage.media_files import MediaFolder
 
 
 def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> tuple[ModelRouter, ModelRouter | None]:
@@ -47,6 +51,15 @@ def build_ledger(settings: Settings, database: Database, clock: Clock, bus: Bus 
         name.lower(): Price.of_dollars(**price.model_dump(exclude_none=True)) for name, price in budget.prices.items()
     }
     return Ledger(database, clock, ZoneInfo(settings.bot.timezone), PriceList(own), budget_limits(budget), bus)
+
+
+def build_media(
+    settings: Settings, home: Home, database: Database, clock: Clock, plugins: PluginInstances, ledger: Ledger
+) -> MediaIntake:
+    """Build what reads attachments, the transcriber behind the ledger."""
+    listens = LedgerTranscriber(plugins.transcriber, ledger) if plugins.transcriber is not None else None
+    limits = MediaLimits(**dict(settings.media))
+    return MediaIntake(database, clock, plugins.channels, MediaFolder(home.media), limits, listens)
 
 
 def sleep_policy(settings: SleepSettings) -> Policy:

@@ -96,7 +96,7 @@ def _show(context: CommandContext) -> int:
 
 
 def _values(loaded: ResolvedSettings) -> Iterator[tuple[str, Any]]:
-    core = loaded.settings.model_dump(exclude={"providers", "embedders"}, mode="json")
+    core = loaded.settings.model_dump(exclude={"providers", "embedders", "transcribers"}, mode="json")
     for section, table in core.items():
         yield from _flat(section, table, tables=section not in PLUGIN_SECTIONS)
     for section, group in PLUGIN_SECTIONS.items():

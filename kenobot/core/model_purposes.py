@@ -12,6 +12,7 @@ PURPOSES: Mapping[str, Text] = {
     "rerank": Text("judging what was recalled", "juzgar lo recordado"),
     "queries": Text("further queries of memory", "más consultas a la memoria"),
     "embedding": Text("vectors", "vectores"),
+    "transcription": Text("writing down recordings", "transcribir audios"),
     "probe": Text("asking whether the model is there", "preguntar si el modelo responde"),
     "test": Text("`kenobot models test`", "`kenobot models test`"),
     "bench": Text("`kenobot bench`", "`kenobot bench`"),

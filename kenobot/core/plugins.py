@@ -13,7 +13,12 @@ from kenobot.ports.plugin import Plugin
 _log = logging.getLogger(__name__)
 
 PluginGroup = Literal[
-    "kenobot.channels", "kenobot.providers", "kenobot.postprocessors", "kenobot.embedders", "kenobot.observers"
+    "kenobot.channels",
+    "kenobot.providers",
+    "kenobot.postprocessors",
+    "kenobot.embedders",
+    "kenobot.transcribers",
+    "kenobot.observers",
 ]
 
 _KINDS: dict[PluginGroup, str] = {
@@ -21,6 +26,7 @@ _KINDS: dict[PluginGroup, str] = {
     "kenobot.providers": "provider",
     "kenobot.postprocessors": "post-processor",
     "kenobot.embedders": "embedder",
+    "kenobot.transcribers": "transcriber",
     "kenobot.observers": "observer",
 }
 

@@ -1,6 +1,8 @@
 """Estimate the tokens of a text without a model."""
 
 BYTES_A_TOKEN = 3.5
+PICTURE_TOKENS = 1600
+"""What services count for a picture of the size that chats send, at most."""
 _LONGEST_CHARACTER = 4
 
 

@@ -21,7 +21,8 @@ class Attachment:
     """A file of a message. The platform keeps its bytes until they are fetched.
 
     size: in bytes. handle: the platform's own id, never shown in a prompt. digest: SHA-256 of the stored bytes, ""
-    before. text: transcript, recognised text or description; of a text document on its way out, what stands in it.
+    before. text: transcript, recognised text or description; of a text document on its way out, what stands in it. Of
+    an attachment without bytes, such as a contact, all that it says. seconds: length of a recording; 0 for not known.
     """
 
     kind: MediaKind
@@ -31,6 +32,7 @@ class Attachment:
     handle: str = ""
     digest: str = ""
     text: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,12 @@ MOST_TOTAL_BYTES: Final = 15 * 1024 * 1024
 """Size of the pictures of one request: with less than 20 MB of base64 none of the services finds it too large."""
 KINDS: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
+_BEGINNINGS: Final = (
+    ("image/jpeg", 0, b"\xff\xd8\xff"),
+    ("image/png", 0, b"\x89PNG\r\n\x1a\n"),
+    ("image/gif", 0, b"GIF8"),
+    ("image/webp", 8, b"WEBP"),
+)
 _DIGEST: Final = lazy.regex(r"[0-9a-f]{64}")
 _NOTE: Final = "[A picture stands here that you are not shown. If it matters, say that you cannot see it.]"
 
@@ -24,6 +30,19 @@ _NOTE: Final = "[A picture stands here that you are not shown. If it matters, sa
 def picture_file(home: Path, digest: str) -> Path:
     """Locate a stored picture. digest: SHA-256 of its bytes, in hexadecimal."""
     return home / "media" / digest
+
+
+def picture_kind(beginning: bytes) -> str:
+    """Return which of the KINDS begins with these bytes; "" for none."""
+    for kind, at, mark in _BEGINNINGS:
+        if beginning[at : at + len(mark)] == mark:
+            return kind
+    return ""
+
+
+def shows_pictures(request: Request) -> bool:
+    """Return whether a request holds a picture."""
+    return any(isinstance(content, Image) for message in request.messages for content in message.blocks)
 
 
 async def load_pictures(home: Path, request: Request) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from kenobot.core.token_estimate import estimate_tokens
+from kenobot.core.token_estimate import PICTURE_TOKENS, estimate_tokens
 from kenobot.ports.identity import Trust, chat_scope
 from kenobot.ports.provider import Role
 from kenobot.storage.connection import Connection
@@ -34,7 +34,7 @@ _PREFIX_COLUMNS = (
 class StoredMessage(NamedTuple):
     """One message of a conversation. `context` is what the prompt carried beside a person's words.
 
-    trust: whose words they are.
+    trust: whose words they are. pictures: each as "digest mime", divided by blanks.
     """
 
     id: int
@@ -43,10 +43,11 @@ class StoredMessage(NamedTuple):
     context: str
     at: str
     trust: Trust
+    pictures: str = ""
 
     @property
     def text_tokens(self) -> int:
-        return estimate_tokens(self.text)
+        return estimate_tokens(self.text) + PICTURE_TOKENS * (len(self.pictures.split()) // 2)
 
     @property
     def context_tokens(self) -> int:
@@ -126,7 +127,7 @@ class FinishedTurn:
 
     inbox_id: of the message. trust: of the person. scope: where memory may write what was said. context: what the
     prompt carried beside the person's words. platform_id: see `kenobot.ports.messages.Inbound`. author: account of the
-    person, in a group; "" in private.
+    person, in a group; "" in private. pictures: see `StoredMessage`.
     """
 
     session: str
@@ -139,20 +140,28 @@ class FinishedTurn:
     context: str = ""
     platform_id: str = ""
     author: str = ""
+    pictures: str = ""
 
 
 def append_turn(connection: Connection, turn: FinishedTurn) -> None:
     """Add a turn to its conversation, inside a transaction; either side of the same inbox row only once."""
-    sides: list[tuple[Role, str, str, str, str]] = [("user", turn.text, turn.context, turn.trust, turn.platform_id)]
+    sides: list[tuple[Role, str, str, str, str, str]] = [
+        ("user", turn.text, turn.context, turn.trust, turn.platform_id, turn.pictures)
+    ]
     if turn.reply:
-        sides.append(("assistant", turn.reply, "", "model", ""))
+        sides.append(("assistant", turn.reply, "", "model", "", ""))
     connection.executemany(
-        "INSERT INTO message (session, at, inbox_id, scope, role, text, context, trust, platform_id) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        "INSERT INTO message (session, at, inbox_id, scope, role, text, context, trust, platform_id, pictures) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [(turn.session, turn.at.isoformat(), turn.inbox_id, turn.scope, *side) for side in sides],
     )
     if turn.author:
         note_author(connection, turn.inbox_id, turn.author)
+
+
+def drop_pictures(connection: Connection, session: str) -> None:
+    """Show no picture of a conversation any more, inside a transaction: a model refused one of them."""
+    connection.execute("UPDATE message SET pictures = '' WHERE session = ? AND pictures != ''", (session,))
 
 
 def note_author(connection: Connection, inbox_id: int, account: str) -> None:
@@ -207,7 +216,7 @@ def import_history(
 
 
 def _shown(connection: Connection, where: str, *values: str | int) -> list[StoredMessage]:
-    rows = connection.execute(f"SELECT id, role, text, context, at, trust FROM message WHERE {where}", values)
+    rows = connection.execute(f"SELECT id, role, text, context, at, trust, pictures FROM message WHERE {where}", values)
     return list(map(_stored_message, rows))
 
 

@@ -20,9 +20,11 @@ from kenobot.storage.state import read_state, write_state
 _UNFINISHED = "purge:unfinished"  # a key of `state`: the newest purge whose words may still stand in free space
 _SHORTEST = 4  # characters: what is shorter stands in other texts by chance
 
-_BLANK_MESSAGES = "UPDATE message SET text = '', context = '' WHERE inbox_id = ? RETURNING id"
+_BLANK_MESSAGES = "UPDATE message SET text = '', context = '', pictures = '' WHERE inbox_id = ? RETURNING id"
 _BLANK_LETTERS = (
     "UPDATE inbox SET text = '', attachments = '[]', digest = '' WHERE id = ? AND done_at IS NOT NULL",
+    "DELETE FROM attachment WHERE inbox_id = ? AND NOT EXISTS "
+    "(SELECT 1 FROM inbox WHERE id = attachment.inbox_id AND done_at IS NULL)",
     "UPDATE outbox SET text = '', spans = '[]', payload = '{}' WHERE inbox_id = ? AND done_at IS NOT NULL",
 )
 _DROP_PREFIXES = "DELETE FROM prompt_prefix WHERE instr(' ' || scopes || ' ', ' ' || ? || ' ')"
@@ -35,6 +37,8 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("message", "text", "a message of the conversation (row {})"),
     ("message", "context", "what a prompt carried (row {})"),
     ("inbox", "text", "message in-{}"),
+    ("inbox", "attachments", "the attachments of message in-{}"),
+    ("attachment", "text", "an attachment (row {})"),
     ("outbox", "text", "message out-{}"),
     ("outbox", "payload", "the file of message out-{}"),
     ("turn_step", "payload", "a turn under way (message {})"),
@@ -50,7 +54,7 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("proposal", "payload", "proposal {}"),
     ("proposal", "undo", "what proposal {} overwrote"),
 )
-_SPELLED = ("data", "attributes", "value", "payload", "undo")  # JSON
+_SPELLED = ("data", "attributes", "attachments", "value", "payload", "undo")  # JSON
 _PRIMARY_KEYS = {"key_value": "key", "list_file": "path", "turn_step": "inbox_id"}  # of tables without a rowid
 _MOST = 20
 

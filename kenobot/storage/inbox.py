@@ -18,6 +18,7 @@ from typing import Any, Literal
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Fenced
 from kenobot.ports.messages import Attachment, Inbound
+from kenobot.storage import attachments as attachment_rows
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
@@ -102,6 +103,8 @@ class Inbox:
                 if free == inbound.external_id:
                     return None
                 stored, number = replace(inbound, external_id=free), _insert(connection, row | {"external_id": free})
+            if number is not None and inbound.attachments and not drop_reason:
+                attachment_rows.add_rows(connection, number, len(inbound.attachments))
             return None if number is None else PendingMessage(number, stored, trace, int(claimed), claimed, fresh=True)
 
         storing = self._database.submit(work)

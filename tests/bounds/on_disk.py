@@ -19,6 +19,12 @@ TABLES = (
         "housekeeping, and as they come",
         f"{HERE}/test_tables.py::test_housekeeping_leaves_what_is_meant_to_stay",
     ),
+    Bound(
+        "table:attachment",
+        "those of the messages of the inbox",
+        "housekeeping",
+        f"{HERE}/test_tables.py::test_attachments_go_with_their_messages",
+    ),
     Bound("table:record_file", "a file or two a record, and a person's own", "goes with the file", _GROWS),
     Bound("table:link", "a dozen a record, however often they are repeated", "the primary key", _GROWS),
     Bound("table:author", "a row a message of a group; people keep the conversation", "the primary key", _GROWS),
@@ -136,6 +142,12 @@ FILES = (
         "1 MB",
         "shortened by half when a chat begins",
         f"{HERE}/test_files.py::test_the_history_of_the_console_is_shortened",
+    ),
+    Bound(
+        "file:media/",
+        "media.keep_mb; pictures of the last media.keep_days, and what messages that wait need",
+        "housekeeping",
+        "tests/unit/storage/test_media_files.py::test_what_nothing_refers_to_goes_and_then_the_oldest",
     ),
     Bound(
         "file:memory/",

@@ -1,14 +1,16 @@
 """Tables stay within their limits, whatever comes in, and housekeeping takes only what it should."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Reply
+from kenobot.storage import attachments, turn_steps
 from kenobot.storage import inbox as mail
-from kenobot.storage import turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
@@ -175,3 +177,15 @@ async def test_a_chat_has_one_frame_and_one_state(tmp_path: Path) -> None:
             counts.append((frames, states))
         assert counts[0][0] == 3
         assert set(counts[1:]) == {counts[1]}
+
+
+async def test_attachments_go_with_their_messages(database: Database) -> None:
+    """Those of a message that left the inbox are dropped, those of one that waits are not."""
+    box = Inbox(database, ManualClock())
+    for number in range(30):
+        stored = await box.store(replace(inbound("x", number), attachments=(Attachment("image", handle="p"),) * 2), "")
+        assert stored is not None
+    await database.write(lambda c: c.execute("UPDATE inbox SET done_at = '2020', state = 'answered' WHERE id > 10"))
+    await box.prune()
+    await attachments.prune(database)
+    assert await scalar(database, "SELECT count(*) FROM attachment") == 20

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store.records import Record
-from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
+from kenobot.core.token_estimate import PICTURE_TOKENS, clip_to_tokens, estimate_tokens
 from kenobot.ports.identity import Trust
-from kenobot.ports.provider import Block, Message, Request
+from kenobot.ports.provider import Block, Image, Message, Request
 
 _INSTRUCTIONS = resources.files(__package__).joinpath("instructions.txt").read_text("utf-8").removesuffix("\n")
 
@@ -52,8 +52,10 @@ def build_request(batch: ExtractionBatch, zone: ZoneInfo, policy: ExtractPolicy)
 
 def request_tokens(request: Request) -> int:
     """About how many tokens a request may use in all, its longest answer included."""
-    blocks = [*request.system, *(block for message in request.messages for block in message.text_blocks)]
-    return sum(estimate_tokens(block.text) for block in blocks) + request.max_tokens
+    shown = [content for message in request.messages for content in message.blocks]
+    blocks = [*request.system, *(content for content in shown if isinstance(content, Block))]
+    pictures = sum(isinstance(content, Image) for content in shown)
+    return sum(estimate_tokens(block.text) for block in blocks) + pictures * PICTURE_TOKENS + request.max_tokens
 
 
 def prompt_tokens(turn: ConversationTurn, policy: ExtractPolicy) -> int:

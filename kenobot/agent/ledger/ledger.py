@@ -50,7 +50,8 @@ class CallOrigin:
 class ModelCall:
     """One call of a model. usage: what is reserved, and once `settled`, what was used.
 
-    cost: picodollars; None where the price is not known. number: of its row; 0 as long as there is none.
+    cost: picodollars; None where the price is not known. number: of its row; 0 as long as there is none. seconds: of
+    speech.
     """
 
     origin: CallOrigin = field(default_factory=lambda: CallOrigin(""))
@@ -62,6 +63,7 @@ class ModelCall:
     cost: int | None = 0
     settled: bool = False
     number: int = 0
+    seconds: float = 0.0
 
     @property
     def tokens(self) -> int:
@@ -132,12 +134,15 @@ class Ledger:
         model = provider.model if isinstance(provider, NamesModel) else ""
         return await self.open_for(origin, provider.name, model, usage, day)
 
-    async def open_for(self, origin: CallOrigin, provider: str, model: str, usage: Usage, day: str = "") -> ModelCall:
-        """Return a call that may use so much."""
+    async def open_for(
+        self, origin: CallOrigin, provider: str, model: str, usage: Usage, day: str = "", *, seconds: float = 0.0
+    ) -> ModelCall:
+        """Return a call that may use so much. seconds: of speech."""
         await self._prices.load()
         at, price = self._clock.now(), self._prices.find(provider, model)
-        cost = None if price is None else price.cost(usage)
-        return ModelCall(origin, at, day or local_day(at, self._zone), provider, model, usage, cost)
+        cost = None if price is None else price.cost(usage, seconds)
+        day = day or local_day(at, self._zone)
+        return ModelCall(origin, at, day, provider, model, usage, cost, seconds=seconds)
 
     def settled(self, call: ModelCall, provider: Provider, request: Request, reply: Reply) -> ModelCall:
         """Return a call with what its provider says that it used, or about as much where it does not say.
@@ -151,10 +156,14 @@ class Ledger:
             counted = Usage(request_tokens(request) - request.max_tokens, estimate_tokens(reply.text))
         return self.settled_for(call, counted, reply.model)
 
-    def settled_for(self, call: ModelCall, usage: Usage, model: str = "") -> ModelCall:
-        """Return a call with what it used. model: as the provider calls it; its price goes by either name."""
+    def settled_for(self, call: ModelCall, usage: Usage, model: str = "", *, seconds: float | None = None) -> ModelCall:
+        """Return a call with what it used. model: as the provider calls it; its price goes by either name.
+
+        seconds: of speech; None: as reserved.
+        """
+        call = call if seconds is None else replace(call, seconds=seconds)
         price = self._prices.find(call.provider, model or call.model) or self._prices.find(call.provider, call.model)
-        cost = None if price is None else price.cost(usage)
+        cost = None if price is None else price.cost(usage, call.seconds)
         return replace(call, usage=usage, model=model or call.model, cost=cost, settled=True)
 
     async def require_room(self, call: ModelCall) -> None:

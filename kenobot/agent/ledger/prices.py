@@ -22,27 +22,32 @@ _DATED = lazy.regex(r"[-@](?:latest|\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4})$", re.A
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The price of a model, in picodollars a token of each kind."""
+    """The price of a model, in picodollars a token of each kind. minute: picodollars a minute of speech."""
 
     input: int = 0
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
+    minute: int = 0
 
     @classmethod
-    def of_dollars(cls, **dollars: float) -> "Price":
-        """Convert dollars a million tokens. Without a price of their own, cached tokens cost what read ones do."""
+    def of_dollars(cls, minute: float = 0, **dollars: float) -> "Price":
+        """Convert dollars a million tokens. Without a price of their own, cached tokens cost what read ones do.
+
+        minute: dollars a minute.
+        """
         prices = {kind: round(dollar * PICODOLLARS / 10**6) for kind, dollar in dollars.items()}
         read = prices.get("input", 0)
-        return cls(**{"cache_read": read, "cache_write": read, **prices})
+        return cls(**{"cache_read": read, "cache_write": read, **prices}, minute=round(minute * PICODOLLARS))
 
-    def cost(self, usage: Usage) -> int:
-        """Return what a call costs, in picodollars."""
+    def cost(self, usage: Usage, seconds: float = 0) -> int:
+        """Return what a call costs, in picodollars. seconds: of speech."""
         return (
             usage.input_tokens * self.input
             + usage.output_tokens * self.output
             + usage.cache_read_tokens * self.cache_read
             + usage.cache_write_tokens * self.cache_write
+            + round(seconds * self.minute / 60)
         )
 
 

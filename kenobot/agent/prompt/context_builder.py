@@ -16,6 +16,7 @@ from importlib import resources
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.history import SUMMARY_HEADING, HistoryWindow, load_summary, summary_tokens_in
+from kenobot.agent.media.message_words import message_pictures, shown_pictures
 from kenobot.agent.prompt import speakers
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, ShownMessages, quotations
@@ -42,7 +43,7 @@ from kenobot.cognitive.text.calendar import describe_age
 from kenobot.cognitive.text.provenance import AttributedText, SpeechContext
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
-from kenobot.ports.provider import Block, Message, Request
+from kenobot.ports.provider import Block, Content, Message, Request
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix
@@ -285,8 +286,9 @@ class ContextBuilder:
         clipped = clip_to_tokens(message, plan.limits.message_tokens)
         if clipped != message:
             clipped += f"\n\n[… the message is {len(message)} characters long; the rest is not shown]"
-        blocks = [Block(runtime_block(notes))] if notes else []
-        blocks += [Block(clipped or " ", cache=True), Block(runtime_block(tail))]
+        blocks: list[Content] = [Block(runtime_block(notes))] if notes else []
+        blocks += [Block(clipped or " ", cache=True), *shown_pictures(message_pictures(inbound))]
+        blocks.append(Block(runtime_block(tail)))
         system = (
             Block(self._who(plan, request, state), cache=True),
             Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\n{plan.prefix.text}", cache=True),

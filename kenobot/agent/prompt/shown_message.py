@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from functools import cached_property
 
+from kenobot.agent.media.message_words import shown_pictures
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.cognitive.text.provenance import AttributedText, is_long, split_quotes
 from kenobot.cognitive.text.quoting import find_quotations
 from kenobot.core import lookalikes
 from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens
-from kenobot.ports.provider import Block, Message
+from kenobot.ports.provider import Block, Content, Message
 from kenobot.storage.conversation import StoredMessage
 
 _KEPT = 4096
@@ -54,6 +55,7 @@ class ShownMessage(PersonText):
         self.trust = stored.trust
         self.text_tokens = stored.text_tokens
         self.context_tokens = stored.context_tokens
+        self.pictures = shown_pictures(stored.pictures)
         self._rendered: tuple[int, bool, Message | None] | None = None
 
     @property
@@ -82,7 +84,8 @@ class ShownMessage(PersonText):
             return None
         notes = runtime_block(self.context) if with_context else ""
         text = clip_to_tokens(escape_runtime_block(self.text), tokens)
-        return Message(self.role, tuple(Block(part) for part in (notes, text) if part))
+        blocks: tuple[Content, ...] = tuple(Block(part) for part in (notes, text) if part)
+        return Message(self.role, (*blocks, *self.pictures))
 
 
 class ShownMessages:

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.agent import fact_candidates
-from kenobot.agent.commands.command import CommandCall
+from kenobot.agent.commands.command import Command, CommandCall
 from kenobot.agent.commands.registry import CommandListener, CommandRegistry
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.ledger.models import ReplyModel
+from kenobot.agent.media.intake import MediaIntake
+from kenobot.agent.media.message_words import message_pictures
+from kenobot.agent.media.problems import problem_text
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
@@ -46,11 +49,11 @@ from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import KenobotError, StoreError
+from kenobot.ports.errors import KenobotError, OverBudget, PromptTooLong, Rejected, StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import MessagePart, Outbound
-from kenobot.ports.provider import Reply
+from kenobot.ports.provider import Reply, Request
 from kenobot.ports.signals import (
     MESSAGE_DEAD_LETTERED,
     MESSAGE_DEFERRED,
@@ -62,6 +65,7 @@ from kenobot.ports.signals import (
     Signal,
 )
 from kenobot.postprocessors.pipeline import Pipeline
+from kenobot.providers.pictures import shows_pictures, without_pictures
 from kenobot.storage import conversation, inbox, outbox, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -90,7 +94,7 @@ class TurnServices:
     language: of the bot's own sentences; None goes by the message. answer_parts: how many parts an answer may have.
     patience_seconds: of waiting, after which the person is told that it takes longer. memory_reporter: makes, at the
     first need, what reports memory to a provider that answers from that; None where there is none. shows_drafts: show a
-    reply while it is written, where the channel can.
+    reply while it is written, where the channel can. media: reads attachments; None leaves them unread.
     """
 
     database: Database
@@ -117,6 +121,7 @@ class TurnServices:
     policy: machine.TurnPolicy = field(default_factory=machine.TurnPolicy)
     memory_reporter: Callable[[], "MemoryReporter"] | None = None
     shows_drafts: bool = True
+    media: MediaIntake | None = None
 
 
 class TurnRunner:
@@ -130,6 +135,11 @@ class TurnRunner:
         shown = services.channels, services.clock, services.pipeline, services.redact, services.answer_parts, work
         self._drafts = Drafts(*shown) if services.shows_drafts else None
         self._reporter: MemoryReporter | None = None
+
+    def prepare(self, pending: PendingMessage) -> None:
+        """Begin to read the attachments of a message."""
+        if self._s.media is not None:
+            self._s.media.begin(pending)
 
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with. If not, no model could be reached."""
@@ -231,7 +241,32 @@ class TurnRunner:
             data.cut_short = first and data.attempt > 1
             if not (pending.fresh and first):
                 saved = await self._s.database.read(lambda c: turn_steps.saved_pieces(c, pending.id))
+        if pending.inbound.attachments and self._s.media is not None:
+            await self._read_attachments(data, self._s.media)
         return machine.MessageClaimed(data.attempt, saved, age, data.command is not None)
+
+    async def _read_attachments(self, data: TurnData, media: MediaIntake) -> None:
+        """Put the attachments of the message into its words: what is said in them may be a command.
+
+        A message of which nothing could be read is answered by why, and no model is asked.
+        """
+        pending = data.pending
+        with self._s.database.pacer.away():
+            attached = await media.ready(pending)
+        data.pending = replace(pending, inbound=attached.inbound)
+        text, now = attached.inbound.text, self._s.clock.now()
+        data.language = self._s.language or guess_language(text, self._s.default_language)
+        owner = data.principal.role == "owner" and pending.inbound.private
+        data.unread = "\n\n".join(
+            dict.fromkeys(
+                problem_text(each, problem, media.limits.most_mb, data.language, owner=owner)
+                for each, problem in attached.problems
+            )
+        )
+        if attached.has_content:
+            data.command = await self._s.commands.find(self._s.database, attached.inbound, data.principal, now)
+        else:
+            data.command = Command((), lambda *_: data.unread, changes=frozenset()), ""
 
     async def _run_command(self, data: TurnData) -> None:
         """Carry out a command and answer it, in one transaction."""
@@ -324,7 +359,7 @@ class TurnRunner:
             data.cut_short = False
             await self._s.model.count_lost(request, data.calls)
         try:
-            reply = await self._s.model.ask(request, data.calls, level, said=len(said), on_text=listener)
+            reply = await self._ask_for(data, request, level, len(said), listener)
         finally:
             if data.draft is not None:
                 data.draft.stop()
@@ -334,6 +369,23 @@ class TurnRunner:
         answer = said + reply.text
         kept = await self._text_work.run(len(answer), lambda: self._s.pipeline.drop_cut(answer))
         return replace(reply, text=kept[len(said) :])
+
+    async def _ask_for(
+        self, data: TurnData, request: Request, level: int, said: int, listener: Callable[[str], None] | None
+    ) -> Reply:
+        """Ask a model; without the pictures where it refuses the request with them, and from then on."""
+        if data.pictures_refused:
+            request = without_pictures(request)
+        try:
+            return await self._s.model.ask(request, data.calls, level, said=said, on_text=listener)
+        except (OverBudget, PromptTooLong):
+            raise
+        except Rejected:
+            if data.pictures_refused or not shows_pictures(request):
+                raise
+            reply = await self._s.model.ask(without_pictures(request), data.calls, level, said=said, on_text=listener)
+            data.pictures_refused = True  # one of them may be damaged: shown again, it would cost every further answer
+            return reply
 
     def _listener(self, data: TurnData, said: str) -> Callable[[str], None] | None:
         """Return what shows the reply while it is written; None where nothing does."""
@@ -404,6 +456,8 @@ class TurnRunner:
         """Make what the person gets of a processed reply."""
         assert data.processed is not None and data.effects is not None
         clean = self._s.redact.redact_known(data.processed.clean) or texts.SILENT(data.language)
+        if data.unread:
+            clean = f"{clean}\n\n{data.unread}"
         if any(redaction.find_secret(candidate.text) for candidate in data.effects.candidates):
             clean = f"{clean}\n\n{texts.SECRET_REFUSED(data.language)}"
         return self._render_answer(data, clean)
@@ -427,7 +481,11 @@ class TurnRunner:
             context.plan.notes,
             pending.inbound.platform_id,
             "" if pending.inbound.private else pending.inbound.user,
+            message_pictures(pending.inbound),
         )
+        if data.pictures_refused:
+            conversation.drop_pictures(connection, session)
+            turn = replace(turn, pictures="")
         conversation.append_turn(connection, turn)
         conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
         usage.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)

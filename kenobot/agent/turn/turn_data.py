@@ -44,6 +44,8 @@ class TurnData:
     draft: what the chat sees of the reply while it is written.
     report: what the message changed in memory and what was found for it, for a provider that answers from that.
     violated_rules: patterns that rules.json forbids, in the reply.
+    unread: for the person, which attachments could not be read, and why.
+    pictures_refused: the model took the request without its pictures only.
     """
 
     pending: PendingMessage
@@ -63,4 +65,6 @@ class TurnData:
     draft: ReplyDraft | None = None
     report: "MemoryReport | None" = None
     violated_rules: tuple[str, ...] = ()
+    unread: str = ""
+    pictures_refused: bool = False
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn

@@ -75,6 +75,11 @@ class Home:
         return self.path / "backups"
 
     @property
+    def media(self) -> Path:
+        """Bytes of attachments, each file under the SHA-256 of its content."""
+        return self.path / "media"
+
+    @property
     def memory(self) -> Path:
         return self.path / "memory"
 

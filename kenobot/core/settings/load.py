@@ -26,6 +26,7 @@ from kenobot.core.settings.schema import (
     ExtractionSettings,
     LogSettings,
     LoopSettings,
+    MediaSettings,
     MemorySettings,
     MessagesSettings,
     ModelsSettings,
@@ -34,6 +35,7 @@ from kenobot.core.settings.schema import (
     ProviderSettings,
     SignalsSettings,
     SleepSettings,
+    TranscriberSettings,
     split_lists,
 )
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, KeyPath, SettingsSource
@@ -47,6 +49,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 _NAMED: Mapping[PluginGroup, KeyPath] = {
     "kenobot.providers": ("provider", "name"),
     "kenobot.embedders": ("memory", "embedder"),
+    "kenobot.transcribers": ("transcriber", "name"),
 }
 
 
@@ -59,6 +62,7 @@ class Settings(BaseModel):
     provider: ProviderSettings = ProviderSettings()
     providers: dict[str, dict[str, Any]] = Field(default_factory=dict)  # bounded: the settings; start
     embedders: dict[str, dict[str, Any]] = Field(default_factory=dict)  # bounded: the settings; start
+    transcribers: dict[str, dict[str, Any]] = Field(default_factory=dict)  # bounded: the settings; start
     channels: PluginsSettings = PluginsSettings()
     postprocessors: PostProcessorsSettings = PostProcessorsSettings()
     observers: PluginsSettings = PluginsSettings()
@@ -72,6 +76,8 @@ class Settings(BaseModel):
     budget: BudgetSettings = BudgetSettings()
     access: AccessSettings = AccessSettings()
     messages: MessagesSettings = MessagesSettings()
+    media: MediaSettings = MediaSettings()
+    transcriber: TranscriberSettings = TranscriberSettings()
     loop: LoopSettings = LoopSettings()
     signals: SignalsSettings = SignalsSettings()
     log: LogSettings = LogSettings()
@@ -89,6 +95,8 @@ class Settings(BaseModel):
                 return (self.provider.name, *(model.partition(":")[0] for model in others))
             case "kenobot.embedders":
                 return tuple({self.memory.embedder} - {"auto", "none"})
+            case "kenobot.transcribers":
+                return tuple({self.transcriber.name} - {"none"})
             case _:
                 section: PluginsSettings = getattr(self, group.removeprefix("kenobot."))
                 return section.enabled

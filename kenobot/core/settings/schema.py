@@ -187,16 +187,27 @@ class PurposeBudget(SettingsModel):
 
 
 class OwnPrice(SettingsModel):
-    """Dollars a million tokens."""
+    """Dollars a million tokens. minute: dollars a minute of speech."""
 
     input: float = Field(ge=0, le=100_000, allow_inf_nan=False)
     output: float = Field(0, ge=0, le=100_000, allow_inf_nan=False)
     cache_read: float | None = Field(None, ge=0, le=100_000, allow_inf_nan=False)
     cache_write: float | None = Field(None, ge=0, le=100_000, allow_inf_nan=False)
+    minute: float | None = Field(None, ge=0, le=1000, allow_inf_nan=False)
 
 
 Purpose = Literal[
-    "reply", "extraction", "compaction", "sleep", "rerank", "queries", "embedding", "probe", "test", "bench"
+    "reply",
+    "extraction",
+    "compaction",
+    "sleep",
+    "rerank",
+    "queries",
+    "embedding",
+    "transcription",
+    "probe",
+    "test",
+    "bench",
 ]
 """What a model is asked for."""
 
@@ -216,6 +227,19 @@ class MessagesSettings(SettingsModel):
     patience_seconds: float = Field(25, ge=0.1, le=3600, allow_inf_nan=False)
     stale_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
     expire_hours: float = Field(48, ge=1, le=8760, allow_inf_nan=False)
+
+
+class MediaSettings(SettingsModel):
+    most_mb: float = Field(20, ge=0, le=2000, allow_inf_nan=False)
+    fetch_seconds: float = Field(60, ge=1, le=3600, allow_inf_nan=False)
+    document_chars: int = Field(12_000, ge=0, le=1_000_000)
+    document_seconds: float = Field(20, ge=1, le=300, allow_inf_nan=False)
+    keep_days: int = Field(90, ge=0, le=3650)
+    keep_mb: float = Field(2000, ge=0, le=1_000_000, allow_inf_nan=False)
+
+
+class TranscriberSettings(SettingsModel):
+    name: NonEmptyText = "none"
 
 
 class LoopSettings(SettingsModel):

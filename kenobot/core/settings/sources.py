@@ -21,6 +21,7 @@ PLUGIN_SECTIONS: Mapping[str, plugins.PluginGroup] = {
     "providers": "kenobot.providers",
     "postprocessors": "kenobot.postprocessors",
     "embedders": "kenobot.embedders",
+    "transcribers": "kenobot.transcribers",
     "observers": "kenobot.observers",
 }
 
@@ -33,6 +34,8 @@ ENV_ALIASES: tuple[tuple[str, KeyPath], ...] = (
     ("OPENAI_BASE_URL", ("providers", "openai", "base_url")),
     ("OPENAI_API_KEY", ("embedders", "openai", "api_key")),
     ("OPENAI_BASE_URL", ("embedders", "openai", "base_url")),
+    ("OPENAI_API_KEY", ("transcribers", "openai", "api_key")),
+    ("OPENAI_BASE_URL", ("transcribers", "openai", "base_url")),
 )
 CREDENTIAL_FILES: Mapping[str, KeyPath] = {
     "telegram_token": ("channels", "telegram", "token"),

@@ -12,8 +12,9 @@ from pydantic import BaseModel, Field, field_validator
 
 from kenobot.core.network import HttpAddress
 from kenobot.ports.embedder import EmbeddingMeter, EmbedKind
-from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Unavailable
+from kenobot.ports.errors import AnswerLost, RemoteError
 from kenobot.providers.embedders.threaded import clip_text
+from kenobot.providers.http_errors import broken_connection, refusal
 
 if TYPE_CHECKING:
     import httpx
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _MOST = 32  # texts of one request
 _LARGEST = 32_000_000  # bytes of an answer
-_LONGEST_PAUSE = 3600.0  # seconds
 
 
 class HttpEmbedderSettings(BaseModel, extra="forbid", frozen=True):
@@ -80,8 +80,9 @@ class HttpEmbedder:
         settle, tokens = await self.meter.reserve(self.model_id, texts), None
         try:
             rows, tokens = await self._ask(texts)
-        except RemoteError:
-            tokens = 0
+        except RemoteError as error:
+            # A request that was taken and not answered may be charged for: it counts as what was reserved.
+            tokens = None if isinstance(error, AnswerLost) else 0
             raise
         finally:
             settle(tokens)
@@ -93,13 +94,13 @@ class HttpEmbedder:
             async with asyncio.timeout(self.settings.seconds):
                 status, headers, body = await self._post(self.body(texts))
         except TimeoutError:
-            raise Unavailable(f"{self.server} took longer than {self.settings.seconds:g} seconds to answer.") from None
+            raise AnswerLost(f"{self.server} took longer than {self.settings.seconds:g} seconds to answer.") from None
         except RemoteError:
             raise
-        except Exception as error:  # its HTTP library's errors have no base class in common
-            raise Unavailable(f"The connection to {self.server} failed ({type(error).__name__}).") from None
+        except Exception as error:
+            raise broken_connection(self.server, error) from None
         if status != 200:
-            raise self._refused(status, headers)
+            raise refusal(self.server, self.settings.model, status, headers)
         try:
             answer = json.loads(body)
             items = self.rows(answer)
@@ -107,9 +108,9 @@ class HttpEmbedder:
                 raise TypeError("no list")
             rows = [_unit(row) for row in items]
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise Unavailable(f"{self.server} answered with something that is no embedding.") from None
+            raise AnswerLost(f"{self.server} answered with something that is no embedding.") from None
         if len(rows) != len(texts) or len({len(row) for row in rows}) > 1:
-            raise Unavailable(f"{self.server} answered with another number of embeddings than were asked for.")
+            raise AnswerLost(f"{self.server} answered with another number of embeddings than were asked for.")
         self.dimensions = len(rows[0]) if rows else self.dimensions
         return rows, _tokens(answer)
 
@@ -117,26 +118,17 @@ class HttpEmbedder:
         if self._client is None:
             import httpx
 
-            self._client = httpx.AsyncClient(timeout=self.settings.seconds, headers=dict(self.headers))
+            seconds = self.settings.seconds
+            # A server that is not there has taken nothing: that is to be told from one that does not answer.
+            limits = httpx.Timeout(seconds, connect=seconds / 2)
+            self._client = httpx.AsyncClient(timeout=limits, headers=dict(self.headers))
         body = bytearray()
         async with self._client.stream("POST", f"{self.settings.base_url}{self.path}", json=dict(content)) as response:
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > _LARGEST:
-                    raise Unavailable(f"{self.server} answered with far more than was asked for.")
+                    raise AnswerLost(f"{self.server} answered with far more than was asked for.")
             return response.status_code, response.headers, bytes(body)
-
-    def _refused(self, status: int, headers: Mapping[str, str]) -> RemoteError:
-        mark = f" ({status})"
-        if status == 429:
-            return RateLimited(f"{self.server} asks for a pause: its rate limit is reached.{mark}", _pause(headers))
-        if status >= 500 or status in (408, 409):
-            return Unavailable(f"{self.server} cannot answer right now.{mark}", _pause(headers))
-        if status in (401, 403):
-            return Rejected(f"{self.server} refused the API key.{mark}")
-        if status == 404:
-            return Rejected(f"{self.server} does not know the model {self.settings.model} or this address.{mark}")
-        return Rejected(f"{self.server} refused the request, and asking again will not help.{mark}")
 
 
 def _tokens(answer: Mapping[str, Any]) -> int | None:
@@ -155,12 +147,3 @@ def _unit(row: object) -> "Vector":
     if not isfinite(length) or length == 0:
         raise ValueError("no direction")
     return array("f", (number / length for number in numbers))
-
-
-def _pause(headers: Mapping[str, str]) -> float | None:
-    """Parse the pause that a server asks for, in seconds; None when there is none, or as a date."""
-    try:
-        seconds = float(headers.get("retry-after") or "")
-    except ValueError:
-        return None
-    return min(seconds, _LONGEST_PAUSE) if isfinite(seconds) and seconds >= 0 else None

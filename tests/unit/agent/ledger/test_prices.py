@@ -61,7 +61,8 @@ def test_every_list_names_its_source_and_date() -> None:
         assert table["source"].startswith("https://"), name
         assert isinstance(table["seen"], date), name
         for model, prices in table["models"].items():
-            assert "input" in prices and set(prices) <= {"input", "output", "cache_read", "cache_write"}, model
+            assert "input" in prices or set(prices) == {"minute"}, model
+            assert set(prices) <= {"input", "output", "cache_read", "cache_write", "minute"}, model
             for dollar in prices.values():
                 assert dollar * 10**6 == round(dollar * 10**6), f"{model}: finer than a picodollar a token"
 

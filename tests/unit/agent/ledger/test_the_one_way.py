@@ -50,6 +50,13 @@ def test_one_module_asks_a_router() -> None:
     assert holding == {"app/wiring.py", "cli/models.py"}
 
 
+def test_what_listens_is_behind_the_ledger() -> None:
+    """One module asks a transcriber, and one holds that."""
+    asking = {name for name, text in modules() if attributes(text, "transcribe")}
+    assert asking == {"agent/ledger/transcription.py", "agent/media/intake.py"}
+    assert {name for name, text in modules() if "LedgerTranscriber(" in text} == {"app/wiring.py"}
+
+
 def test_whatever_embeds_by_a_server_has_a_meter() -> None:
     """Who builds or holds an embedder hands it the ledger's meter; a bench measures in a home of its own."""
     embedding = {name for name, text in modules() if attributes(text, "embed")}

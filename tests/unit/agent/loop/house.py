@@ -67,6 +67,9 @@ class House:
             self.inbox, self.bus, self.clock, self, _Model(self), Random(1), policy, parallel=parallel
         )
 
+    def prepare(self, pending: PendingMessage) -> None:
+        pass
+
     async def run(self, pending: PendingMessage) -> bool:
         self.turns.append(pending)
         self.at_work[pending.session] += 1

@@ -1,0 +1,87 @@
+"""Say in words what a message with attachments holds: its sender's own words, and others' as quotations. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from kenobot.agent.media.problems import file_name
+from kenobot.ports.messages import Attachment, Inbound
+from kenobot.ports.provider import Image
+from kenobot.storage.attachments import AttachmentRow
+
+_LONGEST: Final = 100_000  # characters of what a person said
+_SPOKEN: Final = ("voice",)  # kinds that the sender recorded in the chat, as they might have typed
+_LABELS: Final[Mapping[str, str]] = {
+    "audio": "a recording",
+    "video": "a video",
+    "document": "a file",
+    "image": "a picture",
+    "voice": "a voice message",
+    "contact": "a contact",
+    "location": "a location",
+    "sticker": "a sticker",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedMedia:
+    """A message whose attachments have been read.
+
+    inbound: with all of it in words, and the attachments that could be read. problems: what could not be read, and why.
+    has_content: anything of it can be answered.
+    """
+
+    inbound: Inbound
+    problems: tuple[tuple[Attachment, str], ...] = ()
+    has_content: bool = True
+
+
+def message_pictures(inbound: Inbound) -> str:
+    """Return the pictures of a message that was read, as the conversation keeps them."""
+    pictures = (each for each in inbound.attachments if each.kind == "image" and each.digest)
+    return " ".join(f"{each.digest} {each.mime}" for each in pictures)
+
+
+def shown_pictures(stored: str) -> tuple[Image, ...]:
+    """Return the pictures of a message as a prompt shows them. stored: as the conversation keeps them."""
+    words = stored.split()
+    return tuple(Image(digest, mime) for digest, mime in zip(words[::2], words[1::2], strict=False))
+
+
+def describe(inbound: Inbound, rows: Mapping[int, AttachmentRow], document_chars: int) -> AttachedMedia:
+    """Put a message's attachments into words. document_chars: that all of its documents together may take."""
+    read, problems = list[Attachment](), list[tuple[Attachment, str]]()
+    for number, attachment in enumerate(inbound.attachments):
+        row = rows.get(number, AttachmentRow(number))
+        if problem := row.problem or ("" if attachment.handle or attachment.text else "unknown_kind"):
+            problems.append((attachment, problem))
+        else:
+            kind = "image" if row.mime.startswith("image/") else attachment.kind
+            mime, text = row.mime or attachment.mime, row.text or attachment.text
+            read.append(replace(attachment, kind=kind, mime=mime, digest=row.digest, text=text))
+    long = sum(bool(each.handle) and each.kind not in ("image", *_SPOKEN) for each in read)
+    room = document_chars // max(1, long)
+    words = [inbound.text.strip(), *(_words(each, room) for each in read), *(_unread(each) for each, _ in problems)]
+    text = "\n\n".join(part for part in words if part)
+    whole = replace(inbound, text=text, attachments=tuple(read))
+    return AttachedMedia(whole, tuple(problems), bool(inbound.text.strip() or read))
+
+
+def _words(attachment: Attachment, room: int) -> str:
+    text = attachment.text
+    if attachment.kind in _SPOKEN:
+        return text[:_LONGEST]
+    if attachment.kind == "image":
+        return "[sent a picture]"
+    label = _LABELS.get(attachment.kind, "something else")
+    if attachment.kind in ("sticker", "location") and "\n" not in text and len(text) <= 64:
+        return f"[sent {label}: {text}]"
+    quoted = [name] if (name := file_name(attachment)) else []
+    quoted += text[:room].splitlines() if attachment.handle else text.splitlines()
+    if attachment.handle and len(text) > room:
+        quoted.append(f"[… {len(text) - room} characters more, which are not shown]")
+    return "\n".join([f"[sent {label}, whose content is quoted]", *(f"> {line}" for line in quoted)])
+
+
+def _unread(attachment: Attachment) -> str:
+    return f"[sent {_LABELS.get(attachment.kind, 'something')} that could not be read; the person is told so]"

@@ -1,0 +1,46 @@
+"""The seam to models that write down what is said in a recording: group `kenobot.transcribers`."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from kenobot.ports.provider import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Speech to be written down. file: of the bytes, without a suffix. mime: as they say. seconds: 0 for not known."""
+
+    file: Path
+    mime: str
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What is said in a recording; "" when nothing is.
+
+    seconds: length of the recording as the model counts it, 0 where it does not say. usage: tokens, where it counts
+    these.
+    """
+
+    text: str
+    seconds: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+
+
+class Transcriber(Protocol):
+    """A model that writes down speech. Without one, people are told that the bot cannot listen."""
+
+    @property
+    def model_id(self) -> str:
+        """Names the service and its model, as "openai:whisper-1": the ledger finds its price by this."""
+        ...
+
+    async def transcribe(self, recording: Recording) -> Transcript:
+        """Write down what is said, in its own language.
+
+        Raises RateLimited, Unavailable (AnswerLost once the recording may be charged for) or Rejected, whose texts hold
+        no secret.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""The transcribers that ship: servers that speak OpenAI's API."""

@@ -1,0 +1,71 @@
+"""Store what became of the attachments of messages: one row an attachment, from the arrival of its message on.
+
+waiting → stored (its bytes lie in the media folder) → done | failed. A row lives as long as its message in the inbox.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
+
+AttachmentState = Literal["waiting", "stored", "done", "failed"]
+
+_COLUMNS = "number, state, mime, digest, text, problem"
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentRow:
+    """What became of an attachment.
+
+    number: its place in the message. mime: as its bytes say. problem: why it failed.
+    """
+
+    number: int
+    state: AttachmentState = "waiting"
+    mime: str = ""
+    digest: str = ""
+    text: str = ""
+    problem: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether nothing more is to be done about it."""
+        return self.state in ("done", "failed")
+
+
+def add_rows(connection: Connection, message: int, count: int) -> None:
+    """Add the rows of a message that comes in, in the transaction that stores it."""
+    connection.executemany(
+        "INSERT INTO attachment (inbox_id, number) VALUES (?, ?)", [(message, number) for number in range(count)]
+    )
+
+
+def load_rows(connection: Connection, message: int) -> dict[int, AttachmentRow]:
+    """Load the attachments of a message by their number."""
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM attachment WHERE inbox_id = ? ORDER BY number", (message,))
+    return {row[0]: AttachmentRow(*row) for row in rows}
+
+
+def save_row(connection: Connection, message: int, row: AttachmentRow) -> None:
+    """Save what became of an attachment; nothing once its message was erased."""
+    connection.execute(
+        "UPDATE attachment SET state = ?, mime = ?, digest = ?, text = ?, problem = ? "
+        "WHERE inbox_id = ? AND number = ?",
+        (row.state, row.mime, row.digest, row.text, row.problem, message, row.number),
+    )
+
+
+def digests_in_use(connection: Connection, since: str) -> set[str]:
+    """Query what still refers to bytes: open messages, and pictures of the conversation from `since` on."""
+    waiting = connection.execute(
+        "SELECT digest FROM attachment WHERE digest != '' AND inbox_id IN "
+        "(SELECT id FROM inbox WHERE state IN ('pending', 'claimed'))"
+    )
+    shown = connection.execute("SELECT pictures FROM message WHERE pictures != '' AND at >= ?", (since,))
+    return {row[0] for row in waiting} | {word for (pictures,) in shown for word in str(pictures).split()[::2]}
+
+
+async def prune(database: Database) -> None:
+    """Drop the attachments of messages that have left the inbox."""
+    await database.prune("attachment", "NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.id = attachment.inbox_id)")

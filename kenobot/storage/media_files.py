@@ -1,0 +1,129 @@
+"""Keep the bytes of attachments in the media folder, each file under the SHA-256 of its content."""
+
+import asyncio
+import hashlib
+import os
+import secrets
+import time
+from collections.abc import AsyncIterator, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from kenobot.core import lazy
+from kenobot.ports.errors import StoreError
+from kenobot.storage.disk import entries, fsync_folder
+
+_DIGEST = lazy.regex(r"[0-9a-f]{64}")
+_PART = ".part-"
+_IN_FLIGHT = 3600.0  # seconds for which a file may lie here before anything refers to it
+_BUFFER = 256 * 1024  # bytes that are written at once
+
+
+class TooLarge(ValueError):
+    """The file has more bytes than are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class MediaFolder:
+    """The media folder of a home, made at the first file."""
+
+    path: Path
+
+    def file(self, digest: str) -> Path:
+        """Locate stored bytes."""
+        return self.path / digest
+
+    async def save(self, chunks: AsyncIterator[bytes], most: int) -> str:
+        """Store a file, durably; returns its digest. most: its bytes.
+
+        Raises TooLarge, StoreError, and what `chunks` raises.
+        """
+        try:
+            part = await asyncio.to_thread(self._begin)
+        except OSError as error:
+            raise _store_error(error) from error
+        try:
+            with part:
+                return await self._receive(part, chunks, most)
+        finally:
+            Path(part.name).unlink(missing_ok=True)  # noqa: ASYNC240 - of a name in a folder of our own
+
+    async def _receive(self, part: BinaryIO, chunks: AsyncIterator[bytes], most: int) -> str:
+        digest, size, waiting = hashlib.sha256(), 0, bytearray()
+
+        def write() -> None:
+            part.write(waiting)
+            digest.update(waiting)
+            waiting.clear()
+
+        try:
+            async for chunk in chunks:
+                size += len(chunk)
+                if size > most:
+                    raise TooLarge
+                waiting += chunk
+                if len(waiting) >= _BUFFER:
+                    await asyncio.to_thread(write)
+            await asyncio.to_thread(write)
+            await asyncio.to_thread(self._finish, part, digest.hexdigest())
+        except OSError as error:
+            raise _store_error(error) from error
+        return digest.hexdigest()
+
+    def _begin(self) -> BinaryIO:
+        self.path.mkdir(mode=0o700, exist_ok=True)
+        path = self.path / f"{_PART}{secrets.token_hex(8)}"
+        return open(path, "xb", opener=_private)
+
+    def _finish(self, part: BinaryIO, digest: str) -> None:
+        part.flush()
+        os.fsync(part.fileno())
+        target = self.file(digest)
+        Path(part.name).replace(target)
+        os.utime(target)
+        fsync_folder(self.path)
+
+    def remove_unused(self, used: Collection[str], most: int, *, at_once: bool = False) -> int:
+        """Remove what nothing refers to, and the oldest files beyond `most` bytes in all; returns how many. Blocks.
+
+        A file that is new may only be about to be referred to, and stays an hour. at_once: it does not, because what it
+        holds was erased; what is being received stays all the same.
+        """
+        removed, kept = 0, list[tuple[float, int, str]]()
+        for entry in entries(self.path):
+            try:
+                found = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            is_part = entry.name.startswith(_PART)
+            if not is_part and not _DIGEST.fullmatch(entry.name):
+                continue  # not from here
+            is_young = time.time() - found.st_mtime < _IN_FLIGHT
+            if entry.name in used or (is_young and (is_part or not at_once)):
+                kept.append((found.st_mtime, found.st_size, entry.path))
+                continue
+            removed += _remove(entry.path)
+        total = sum(size for _, size, _ in kept)
+        for _, size, path in sorted(kept):
+            if total <= most:
+                break
+            total -= size
+            removed += _remove(path)
+        return removed
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
+def _remove(path: str) -> bool:
+    try:
+        Path(path).unlink()
+    except OSError:
+        return False
+    return True
+
+
+def _store_error(error: OSError) -> StoreError:
+    return StoreError(f"The media folder cannot be written: {(error.strerror or str(error)).lower()}.")
