@@ -15,14 +15,15 @@ OGG = b"OggS" + b"sound" * 100
 
 
 class MediaChatter(Chatter):
-    """A channel with files. files: by handle. failures: raised by the next fetches, before any byte."""
+    """A channel with files. files: by handle. failures: raised by the next fetches, before any byte.
+    gates: by handle; a file comes once its gate is open."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         super().__init__("telegram")
         self.files = dict(files)
         self.failures: list[Exception] = []
         self.fetched: list[str] = []
-        self.gate: asyncio.Event | None = None
+        self.gates: dict[str, asyncio.Event] = {}
 
     async def fetch(self, attachment: Attachment) -> AsyncIterator[bytes]:
         self.fetched.append(attachment.handle)
@@ -32,8 +33,8 @@ class MediaChatter(Chatter):
             raise Rejected("there is no such file")
         content = self.files[attachment.handle]
         for at in range(0, len(content), 64):
-            if self.gate is not None:
-                await self.gate.wait()
+            if (gate := self.gates.get(attachment.handle)) is not None:
+                await gate.wait()
             yield content[at : at + 64]
 
 

@@ -209,17 +209,3 @@ async def test_something_else_under_the_name_of_a_picture_is_not_shown_to_a_mode
     scene, _ = media_scene(tmp_path, {"p": b"<svg>not a photo</svg>"})
     async with scene:
         assert "could not read the picture" in await scene.say("", attachments=(photo(),))
-
-
-async def test_what_was_read_before_a_restart_is_not_read_again(tmp_path: Path) -> None:
-    """The transcript is on disk, so that it is paid for once, however often the turn begins."""
-    listener = Listener("Hola")
-    scene, channel = media_scene(tmp_path, {"v": OGG, "p": JPEG}, transcriber=listener)
-    async with scene:
-        await scene.say("", attachments=(voice(), photo()))
-        again = "UPDATE inbox SET state = 'pending', done_at = NULL, attempts = 0"
-        await scene.app.database.write(lambda c: (c.execute(again), c.execute("DELETE FROM message")))
-        await scene.app.loop.sweep()
-        await scene.app.wait_drained()
-        assert channel.fetched == ["v", "p"] and len(listener.heard) == 1
-        assert await scene.rows("SELECT state, text FROM attachment") == [("done", "Hola"), ("done", "")]
