@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 import secrets
+import sys
 import time
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from kenobot.storage.disk import entries, fsync_folder
 
 _DIGEST = lazy.regex(r"[0-9a-f]{64}")
 _PART = ".part-"
+MEDIA = "media"
+"""The folder's name in the home."""
 _IN_FLIGHT = 3600.0  # seconds for which a file may lie here before anything refers to it
 _BUFFER = 256 * 1024  # bytes that are written at once
 
@@ -84,7 +87,7 @@ class MediaFolder:
         os.utime(target)
         fsync_folder(self.path)
 
-    def remove_unused(self, used: Collection[str], most: int, *, at_once: bool = False) -> int:
+    def remove_unused(self, used: Collection[str], most: int = sys.maxsize, *, at_once: bool = False) -> int:
         """Remove what nothing refers to, and the oldest files beyond `most` bytes in all; returns how many. Blocks.
 
         A file that is new may only be about to be referred to, and stays an hour. at_once: it does not, because what it

@@ -76,7 +76,6 @@ class MediaIntake:
         self._slots = asyncio.Semaphore(_AT_ONCE)
         # bounded: messages with attachments that wait for their turn: at most loop.backlog; turn
         self._under_way: dict[int, asyncio.Task[dict[int, AttachmentRow]]] = {}
-        self._saved: set[str] = set()  # bounded: files that no row names yet, at most four; turn
 
     def begin(self, pending: PendingMessage) -> "asyncio.Task[dict[int, AttachmentRow]]":
         """Begin to read the attachments of a message, unless that is under way."""
@@ -99,13 +98,11 @@ class MediaIntake:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def remove_unused(self, *, at_once: bool = False) -> None:
+    async def remove_unused(self) -> None:
         """Remove the files that nothing refers to; see `MediaFolder.remove_unused`."""
         since = (self._clock.now() - timedelta(days=self.limits.keep_days)).isoformat()
         used = await self._database.read(partial(store.digests_in_use, since=since))
-        used |= self._saved
-        most = int(self.limits.keep_mb * _MEGABYTE)
-        await asyncio.to_thread(self._folder.remove_unused, used, most, at_once=at_once)
+        await asyncio.to_thread(self._folder.remove_unused, used, int(self.limits.keep_mb * _MEGABYTE))
 
     def _is_done(self, message: int, task: "asyncio.Task[dict[int, AttachmentRow]]") -> None:
         self._under_way.pop(message, None)
@@ -162,12 +159,8 @@ class MediaIntake:
         except (RemoteError, TimeoutError) as error:
             _log.warning("an attachment of message %s could not be fetched: %s", pending.id, error or "no answer")
             raise Unreadable("not_fetched") from None
-        self._saved.add(digest)
-        try:
-            row = replace(row, state="stored", digest=digest)
-            await self._save(pending, row)
-        finally:
-            self._saved.discard(digest)
+        row = replace(row, state="stored", digest=digest)
+        await self._save(pending, row)
         return row
 
     def _require_use(self, attachment: Attachment) -> None:

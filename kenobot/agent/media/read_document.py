@@ -61,7 +61,8 @@ def _docx(path: Path) -> Iterator[str]:
 def _xlsx(path: Path) -> Iterator[str]:
     import openpyxl
 
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    # By its path it would be told by a suffix, which it does not have.
+    book = openpyxl.load_workbook(path.open("rb"), read_only=True, data_only=True)
     for sheet in book.worksheets:
         yield f"# {sheet.title}"
         for row in sheet.iter_rows(values_only=True):
@@ -103,6 +104,9 @@ def _odf(path: Path) -> Iterator[str]:
     yield from walk(load(str(path)).body)
 
 
+_BLOCKS = ("p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4")
+
+
 class _Words(html.parser.HTMLParser):
     """The text of a page without scripts and styles."""
 
@@ -113,11 +117,13 @@ class _Words(html.parser.HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         self._hidden += tag in ("script", "style")
-        if tag in ("p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4"):
+        if tag in _BLOCKS:
             self.parts.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
         self._hidden -= tag in ("script", "style") and self._hidden > 0
+        if tag in _BLOCKS:
+            self.parts.append("\n")
 
     def handle_data(self, data: str) -> None:
         if not self._hidden:

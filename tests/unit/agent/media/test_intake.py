@@ -9,10 +9,12 @@ from kenobot.agent.ledger.ledger import Ledger
 from kenobot.agent.ledger.transcription import LedgerTranscriber
 from kenobot.agent.media.intake import MediaIntake, MediaLimits
 from kenobot.storage.attachments import load_rows
+from kenobot.storage.conversation import FinishedTurn, append_turn
 from kenobot.storage.database import Database
+from kenobot.storage.erasure import erase_turns, vacuum_erased
 from kenobot.storage.inbox import Inbox, PendingMessage
 from kenobot.storage.media_files import MediaFolder
-from kenobot.testing.clock import EagerClock
+from kenobot.testing.clock import START, EagerClock
 from tests.samples import inbound
 from tests.unit.agent.media.media_scene import JPEG, OGG, Listener, MediaChatter, photo, voice
 
@@ -58,22 +60,23 @@ async def test_a_message_is_read_while_it_waits_for_its_turn(database: Database,
     assert sorted(channel.fetched) == ["p", "v"] and len(listener.heard) == 1
 
 
-async def test_housekeeping_takes_what_was_read_and_leaves_what_is_shown(database: Database, tmp_path: Path) -> None:
+async def test_an_erasure_takes_what_nothing_refers_to(database: Database, tmp_path: Path) -> None:
     """Bytes of an open message stay; those of a picture as long as the conversation shows it."""
     channel, listener = MediaChatter({"v": OGG, "p": JPEG}), Listener("Hola")
     intake, pending = _intake(database, tmp_path, channel, listener), await _stored(database)
     rows = await intake.begin(pending)
     folder = MediaFolder(tmp_path / "media")
-    await intake.remove_unused(at_once=True)
-    assert all(folder.file(row.digest).exists() for row in rows.values())
-    shown = f"{rows[1].digest} image/jpeg"
+
+    def left() -> list[bool]:
+        vacuum_erased(tmp_path / "kenobot.db")
+        return [folder.file(row.digest).exists() for row in rows.values()]
+
+    assert left() == [True, True]
+    turn = FinishedTurn("s", pending.id, START, "x", "", "owner", pictures=f"{rows[1].digest} image/jpeg")
+    await database.write(lambda c: append_turn(c, turn))
     await database.write(lambda c: c.execute("UPDATE inbox SET state = 'answered', done_at = '2026-02-14'"))
-    await database.write(
-        lambda c: c.execute(
-            "INSERT INTO message (session, role, text, at, trust, scope, pictures) "
-            "VALUES ('s', 'user', 'x', '2026-02-14T09:00:00+00:00', 'owner', '', ?)",
-            (shown,),
-        )
-    )
-    await intake.remove_unused(at_once=True)
-    assert [folder.file(row.digest).exists() for row in rows.values()] == [False, True]
+    await intake.remove_unused()
+    assert left() == [False, True]
+    await database.write(lambda c: erase_turns(c, [pending.id], ["Hola"], "owner"))
+    assert left() == [False, False]
+    assert await database.read(lambda c: load_rows(c, pending.id)) == {}
