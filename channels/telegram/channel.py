@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Final, TypeVar
 
 from kenobot.channels.telegram import TelegramSettings
+from kenobot.channels.telegram.albums import confirmed_before, join_albums, open_albums
 from kenobot.channels.telegram.client import PollingConflict, TelegramClient
 from kenobot.channels.telegram.clock_offset import clock_ahead, clock_problem, correct_sent_at
 from kenobot.channels.telegram.markdown import parse_markdown
@@ -23,7 +24,6 @@ from kenobot.channels.telegram.updates import (
     MalformedUpdate,
     parse_update,
     undecided_fields,
-    update_id,
 )
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import TextWork
@@ -43,6 +43,7 @@ _REPORT_EVERY: Final = 3600.0  # seconds
 _DRAFT_SPACING: Final = 0.1  # seconds, over all chats: what is sent has the rest of what Telegram lets a bot do
 _REFUSED_SECONDS: Final = 3600.0  # without drafts, after a refusal, such as of a server that is older than these
 _FAILED_SECONDS: Final = 60.0  # after any other failure
+_ALBUM_PAUSE: Final = 0.5  # seconds in which the next item of an album comes
 _DRAFT_WAIT: Final = 1.0  # seconds: one that came in behind its answer would stand there for half a minute
 _SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ENOSPC, errno.EIO)
 T = TypeVar("T")
@@ -152,7 +153,7 @@ class TelegramChannel:
             failures = 0
             while True:
                 before = self._offset
-                batch = await self._until_answered(lambda: self._client.get_updates(self._offset), sink)
+                batch = await self._next_batch(sink)
                 self._ahead = clock_ahead(self._clock.now(), self._client.server_time)
                 failure = await self._take(batch, me, sink)
                 if batch and (problem := clock_problem(self._ahead)):  # the owner's chat may be new with this batch
@@ -168,6 +169,19 @@ class TelegramChannel:
                 if not batch:
                     # All is confirmed. After a quiet week Telegram goes on from a random, perhaps lower, number.
                     self._offset = None
+
+    async def _next_batch(self, sink: Sink) -> Sequence[object]:
+        """Ask for updates; again, without confirming them, while an album among them grows."""
+
+        async def ask() -> Sequence[object]:
+            return await self._until_answered(lambda: self._client.get_updates(self._offset), sink)
+
+        batch, items = await ask(), 0
+        while (found := open_albums(batch)) > items:
+            items = found
+            await self._clock.sleep(_ALBUM_PAUSE)
+            batch = await ask()
+        return batch
 
     async def _request(self, request: Callable[[], Awaitable[T]]) -> T:
         self._answered_at, self._asking = self.last_answer_at, True
@@ -201,10 +215,10 @@ class TelegramChannel:
 
         Returns the error when some of it cannot be stored: then the offset stops short of the first such number.
         """
-        numbered = [(-1 if (number := update_id(raw)) is None else number, raw) for raw in batch]
+        updates = join_albums(batch)
         chats: dict[object, list[tuple[int, object]]] = {}
-        for place, (number, raw) in enumerate(sorted(numbered, key=lambda item: item[0])):
-            chats.setdefault(_chat(raw) or place, []).append((number, raw))
+        for place, update in enumerate(updates):
+            chats.setdefault(_chat(update.raw) or place, []).append((update.numbers[0], update.raw))
         failures: list[tuple[int, StoreError]] = []
 
         async def take_chat(updates: Sequence[tuple[int, object]]) -> None:
@@ -218,8 +232,9 @@ class TelegramChannel:
         for end in await asyncio.gather(*map(take_chat, chats.values()), return_exceptions=True):
             if end is not None:
                 raise end
-        first = min((number for number, _ in failures), default=None)
-        stored = [number for number, _ in numbered if number >= 0 and (first is None or number < first)]
+        first = confirmed_before(updates, min(number for number, _ in failures)) if failures else None
+        numbers = (number for update in updates for number in update.numbers)
+        stored = [number for number in numbers if number >= 0 and (first is None or number < first)]
         if stored:
             self._offset = max(stored) + 1
         return failures[0][1] if failures else None

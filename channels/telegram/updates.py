@@ -14,6 +14,8 @@ from kenobot.channels.telegram.media import ATTACHMENT_FIELDS, read_attachments
 from kenobot.ports.messages import Attachment, Inbound
 
 CHANNEL: Final = "telegram"
+ALBUM: Final = "album"
+"""Where an update that stands for an album has the messages of all its items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,8 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         return IgnoredUpdate("written by a bot")
     if message.chat.type not in ("private", *_GROUPS):
         return IgnoredUpdate("neither a private chat nor a group")
-    text, attachments = _text(message), tuple(map(_clean_words, read_attachments(body)))
+    items: list[dict[str, Any]] = raw.get(ALBUM) or [body]
+    text, attachments = _text(message), tuple(_clean_words(each) for item in items for each in read_attachments(item))
     if not text and not attachments:
         return IgnoredUpdate("a service message")
     private = message.chat.type == "private"

@@ -17,6 +17,7 @@ async def telegram() -> AsyncIterator[FakeTelegram]:
     fake = FakeTelegram()
     app = web.Application()
     app.router.add_post("/bot{token}/{method}", fake.handle)
+    app.router.add_get("/file/bot{token}/{path}", fake.hand_over)
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -112,6 +112,14 @@ class FakeTelegram:
         self.script: defaultdict[str, deque[Answer]] = defaultdict(deque)
         self.idle = asyncio.Event()
         self.base_url = ""
+        self.files: dict[str, bytes] = {}
+
+    async def hand_over(self, request: web.Request) -> web.Response:
+        """Hand over the bytes of a file; `getFile` says which path a file has: its id."""
+        self.calls.append(("file", {"path": request.match_info["path"]}))
+        if self.script["file"]:
+            return self.script["file"].popleft().response()
+        return web.Response(body=self.files[request.match_info["path"]])
 
     def answers(self, method: str, *answers: Answer) -> None:
         self.script[method].extend(answers)
@@ -137,6 +145,11 @@ class FakeTelegram:
         if method == "getUpdates":
             self.idle.set()
             await asyncio.Event().wait()
+        if method == "getFile":
+            name = str(posted["file_id"])
+            if name not in self.files:
+                return Answer(status=400, error="Bad Request: wrong file_id").response()
+            return Answer({"file_id": name, "file_unique_id": name, "file_path": name}).response()
         me = {"id": 7, "is_bot": True, "first_name": "Keno", "username": "KenoBot"}
         return Answer({"getMe": me, "sendMessage": SENT, "sendDocument": SENT}.get(method, True)).response()
 
