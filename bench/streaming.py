@@ -51,7 +51,7 @@ class DraftChannel(InstantChannel):
         self.shown_at: dict[str, float] = {}
         self.drafts = 0
 
-    async def draft(self, chat: str, draft: str, text: str) -> None:
+    async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
         self.drafts += 1
         self.shown_at.setdefault(draft, time.perf_counter())
 

@@ -141,10 +141,10 @@ class Console:
         self._unprinted = None
         return uuid.uuid4().hex
 
-    async def typing(self, chat: str) -> None:
+    async def typing(self, chat: str, thread: str = "") -> None:
         self._show_typing(True)
 
-    async def draft(self, chat: str, draft: str, text: str) -> None:
+    async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
         """Draw what there is of a reply: above the prompt, or, without one, where the answer will stand.
 
         One that is begun is drawn to its end: what the answer goes on from has to stand there.

@@ -21,9 +21,9 @@ class Screen(Protocol):
         """Return once the part was shown. Raises Unavailable."""
         ...
 
-    async def typing(self, chat: str) -> None: ...
+    async def typing(self, chat: str, thread: str = "") -> None: ...
 
-    async def draft(self, chat: str, draft: str, text: str) -> None: ...
+    async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None: ...
 
     async def print_notice(self, text: str) -> None: ...
 
@@ -96,11 +96,12 @@ class SharedConsole:
         if not task.cancelled():
             task.exception()  # the part was shown elsewhere
 
-    async def typing(self, chat: str) -> None:
-        await asyncio.gather(*(screen.typing(chat) for screen in self._screens))
+    async def typing(self, chat: str, thread: str = "") -> None:
+        await asyncio.gather(*(screen.typing(chat, thread) for screen in self._screens))
 
-    async def draft(self, chat: str, draft: str, text: str) -> None:
-        await asyncio.gather(*(screen.draft(chat, draft, text) for screen in self._screens if screen.shows_drafts))
+    async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
+        shown = (screen.draft(chat, draft, text, thread) for screen in self._screens if screen.shows_drafts)
+        await asyncio.gather(*shown)
 
     async def print_notice(self, text: str, but: Screen | None = None) -> None:
         """Print a line on every screen `but` one."""

@@ -102,9 +102,9 @@ class TelegramChannel:
         """Send one part without link preview. Raises RateLimited, Unavailable (it may have arrived) or Rejected."""
         if (drafting := self._drafting.get(outbound.chat)) is not None:
             await asyncio.wait({drafting}, timeout=_DRAFT_WAIT)
-        return await self._client.send(outbound.chat, outbound.part)
+        return await self._client.send(outbound.chat, outbound.part, outbound.thread)
 
-    async def draft(self, chat: str, draft: str, text: str) -> None:
+    async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
         """Show the last message of what there is of a reply; leave it out where too many are on their way.
 
         Telegram takes it away by itself: when a message comes, or after half a minute. Raises RemoteError, also where
@@ -120,14 +120,14 @@ class TelegramChannel:
         self._next_draft = now + _DRAFT_SPACING
         number = zlib.crc32(draft.encode()) % 0x7FFFFFFF + 1
         # Its request runs to its end, also when nobody waits for it any more.
-        task = asyncio.create_task(self._show(chat, number, text), name="draft")
+        task = asyncio.create_task(self._show(chat, number, text, thread), name="draft")
         self._drafting[chat] = task
         task.add_done_callback(lambda ended: self._drafted(chat, ended))
         await asyncio.shield(task)
 
-    async def _show(self, chat: str, number: int, text: str) -> None:
+    async def _show(self, chat: str, number: int, text: str, thread: str) -> None:
         parts = await self._text_work.run(len(text), lambda: self.render(text))
-        await self._client.draft(chat, number, parts[-1])
+        await self._client.draft(chat, number, parts[-1], thread)
 
     def _drafted(self, chat: str, ended: asyncio.Task[None]) -> None:
         self._drafting.pop(chat, None)
@@ -137,10 +137,10 @@ class TelegramChannel:
             self._next_draft = self._clock.monotonic() + pause
             logger.info("no replies are shown while they are written for now: %s", error)
 
-    async def typing(self, chat: str) -> None:
+    async def typing(self, chat: str, thread: str = "") -> None:
         """Show that an answer is on its way. Never raises."""
         try:
-            await self._client.typing(chat)
+            await self._client.typing(chat, thread)
         except RemoteError as error:
             logger.debug("typing was not shown: %s", error)
 

@@ -7,6 +7,7 @@ import os
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Self
@@ -18,7 +19,10 @@ from telegram.constants import ChatAction
 from telegram.request import HTTPXRequest
 
 from kenobot.channels.telegram import TelegramSettings
+from kenobot.channels.telegram.split import MAX_UNITS
 from kenobot.channels.telegram.updates import BotUser
+from kenobot.core import texts
+from kenobot.core.i18n import guess_language
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import MessagePart, TextEntity
@@ -30,6 +34,7 @@ _MOST_ENTITIES: Final = 100  # that Telegram formats in one message
 # Bot.getUpdates exists and would parse the whole batch at once; this spelling asks for the raw one without a warning.
 _RAW_GET_UPDATES: Final = "getUpdates_"
 _LONGEST_PAUSE: Final = 86_400.0  # seconds
+_TOPIC_SHUT: Final = ("topic_closed", "topic_deleted", "topic_id_invalid", "thread not found")
 
 
 class TokenRefused(Rejected):
@@ -124,19 +129,21 @@ class TelegramClient:
         """The time of Telegram's clock at the latest answer to `get_updates`; None when it told none."""
         return self._requests[0].server_time
 
-    async def send(self, chat: str, part: MessagePart) -> str:
+    async def send(self, chat: str, part: MessagePart, thread: str = "") -> str:
         """Send `part` and return its message id; as plain text where Telegram refuses the formatting.
+
+        thread: a forum topic. Where that is closed or gone, the part goes to the group itself and says so.
 
         A group that has become a supergroup has a new id, to which the part goes then. A refused token is Unavailable:
         the part waits until the owner has mended it.
         """
         try:
             async with self._call():
-                return await self._send(chat, part)
+                return await self._send(chat, part, thread)
         except TokenRefused as error:
             raise Unavailable(str(error)) from None
 
-    async def _send(self, chat: str, part: MessagePart) -> str:
+    async def _send(self, chat: str, part: MessagePart, thread: str) -> str:
         entities, moved = [_entity(span) for span in part.entities[:_MOST_ENTITIES]], False
         while True:
             preview = self._preview
@@ -149,10 +156,15 @@ class TelegramClient:
                         content,
                         caption=part.text,
                         caption_entities=entities or None,
+                        message_thread_id=_topic(thread),
                     )
                 else:
                     message = await self._bot.send_message(
-                        chat, part.text, entities=entities or None, link_preview_options=preview
+                        chat,
+                        part.text,
+                        message_thread_id=_topic(thread),
+                        entities=entities or None,
+                        link_preview_options=preview,
                     )
                 return str(message.message_id)
             except api.ChatMigrated as error:
@@ -162,7 +174,11 @@ class TelegramClient:
                 logger.warning("a group is a supergroup now: where its old id stands in the settings, write %s", chat)
             except api.BadRequest as error:
                 complaint = error.message.lower()
-                if entities and "entit" in complaint:
+                if thread and any(sign in complaint for sign in _TOPIC_SHUT):
+                    logger.warning("a topic is closed or gone; its answer goes to the group itself")
+                    thread, part = "", _out_of_topic(part)
+                    entities = [_entity(span) for span in part.entities[:_MOST_ENTITIES]] if entities else []
+                elif entities and "entit" in complaint:
                     logger.warning("Telegram refused the formatting of a reply; it goes out as plain text")
                     entities = []
                 elif preview is not None and "link_preview_options" in complaint:
@@ -170,11 +186,11 @@ class TelegramClient:
                 else:
                     raise
 
-    async def draft(self, chat: str, number: int, part: MessagePart) -> None:
+    async def draft(self, chat: str, number: int, part: MessagePart, thread: str = "") -> None:
         """Show `part` in a private chat as what there is of a message. number: the same for all of it, not 0."""
         entities = [_entity(span) for span in part.entities[:_MOST_ENTITIES]]
         async with self._call():
-            await self._bot.send_message_draft(int(chat), number, part.text, entities=entities or None)
+            await self._bot.send_message_draft(int(chat), number, part.text, _topic(thread), entities=entities or None)
 
     async def fetch(self, file_id: str) -> AsyncIterator[bytes]:
         """Yield a file in pieces, each of them within the deadline. Telegram hands over 20 MB at most."""
@@ -201,9 +217,9 @@ class TelegramClient:
             self._downloads = httpx.AsyncClient(timeout=self._deadline, verify=self._certificates)
         return self._downloads
 
-    async def typing(self, chat: str) -> None:
+    async def typing(self, chat: str, thread: str = "") -> None:
         async with self._call():
-            await self._bot.send_chat_action(chat, ChatAction.TYPING)
+            await self._bot.send_chat_action(chat, ChatAction.TYPING, _topic(thread))
 
     @asynccontextmanager
     async def _call(self, wait: float = 0) -> AsyncIterator[None]:
@@ -345,6 +361,20 @@ def _seconds(error: api.RetryAfter) -> float | None:
     pause: object = error.retry_after
     seconds = pause.total_seconds() if isinstance(pause, timedelta) else pause
     return min(float(seconds), _LONGEST_PAUSE) if isinstance(seconds, int | float) and seconds > 0 else None
+
+
+def _topic(thread: str) -> int | None:
+    return int(thread) if thread.isdecimal() else None
+
+
+def _out_of_topic(part: MessagePart) -> MessagePart:
+    """Say above a part that its topic is closed, where there is room for that."""
+    note = f"{texts.TOPIC_CLOSED(guess_language(part.text))}\n\n"
+    shift = len(note)  # its letters are one UTF-16 unit each
+    if shift + len(part.text.encode("utf-16-le", "surrogatepass")) // 2 > MAX_UNITS:
+        return part
+    moved = tuple(replace(span, offset=span.offset + shift) for span in part.entities)
+    return replace(part, text=note + part.text, entities=moved)
 
 
 def _entity(span: TextEntity) -> MessageEntity:

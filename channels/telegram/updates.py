@@ -62,6 +62,7 @@ class _Entity(BaseModel):
 
 class _RepliedTo(BaseModel):
     sender: _User | None = Field(None, alias="from")
+    forum_topic_created: object = None
 
 
 class _Message(BaseModel):
@@ -75,6 +76,8 @@ class _Message(BaseModel):
     caption_entities: tuple[_Entity, ...] = ()
     reply_to_message: _RepliedTo | None = None
     message_id: object = None
+    message_thread_id: StrictInt = 0
+    is_topic_message: StrictBool = False
 
 
 _GROUPS: Final = ("group", "supergroup")
@@ -137,7 +140,9 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         return IgnoredUpdate("a service message")
     private = message.chat.type == "private"
     if not private:
-        replied = message.reply_to_message.sender if message.reply_to_message else None
+        answered = message.reply_to_message
+        # What opens a topic seems to be answered by everything in it.
+        replied = answered.sender if answered is not None and answered.forum_topic_created is None else None
         mentioned, text = strip_mention(text, me.username)
         if not mentioned and (replied is None or replied.id != me.id):
             return IgnoredUpdate("a group message that is not for the bot")
@@ -153,6 +158,8 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         forwarded=not body.keys() <= _BY_SENDER,
         platform_id=str(message.message_id or ""),
         attachments=attachments,
+        # In a group without topics the number is that of a thread of replies, to which nothing can be sent.
+        thread=str(message.message_thread_id) if message.is_topic_message and message.message_thread_id else "",
     )
 
 

@@ -98,7 +98,7 @@ class IntakePolicy:
     async def reject_flood(self, inbound: Inbound) -> None:
         """Tell a chat that messages come faster than they can be answered."""
         text = texts.TOO_MANY(self._language or guess_language(inbound.text))
-        await self._messenger.send(inbound.channel, inbound.chat, text)
+        await self._messenger.send(inbound.channel, inbound.chat, text, inbound.thread)
 
 
 class AgentLoop:

@@ -272,10 +272,10 @@ class _Connection:
             raise Unavailable("The chat was closed before it showed the answer")
         return waiting.result()
 
-    async def typing(self, chat: str) -> None:
+    async def typing(self, chat: str, thread: str = "") -> None:
         self._mention(Typing())
 
-    async def draft(self, chat: str, draft: str, text: str) -> None:
+    async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
         """Show what there is of a reply, unless the chat reads nothing for now: then with the next of it."""
         goes_on = draft == self._draft and text.startswith(self._drafted)
         keep = len(self._drafted) if goes_on and text else 0

@@ -71,9 +71,9 @@ class BotMessenger:
         """Send what was just committed."""
         self.delivery.dispatch(parts)
 
-    async def send(self, channel: str, chat: str, text: str) -> None:
+    async def send(self, channel: str, chat: str, text: str, thread: str = "") -> None:
         """Send a text by way of the outbox. Returns once it is on disk. Raises StoreError."""
-        to = Destination(channel, chat)
+        to = Destination(channel, chat, thread=thread)
         self.dispatch(await self.database.write(lambda connection: self.enqueue(connection, to, text)))
 
     async def send_directly(self, channel: str, chat: str, text: str) -> None:

@@ -100,7 +100,7 @@ class ShowsDrafts(Protocol):
     names; the core shows no more of that draft then.
     """
 
-    async def draft(self, chat: str, draft: str, text: str) -> None:
+    async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
         """Show `text`, Markdown, as what there is of a reply, in place of what was shown of it; "" takes that away.
 
         draft: the same for all of one reply. It need not go on where the last one ended: a reply may begin anew.
@@ -134,4 +134,4 @@ class ReportsLiveness(Protocol):
 class TypingIndicator(Protocol):
     """A channel that can show that an answer is on its way; the core calls it every few seconds while it is."""
 
-    async def typing(self, chat: str) -> None: ...
+    async def typing(self, chat: str, thread: str = "") -> None: ...

@@ -142,7 +142,7 @@ class FakeChannel:
         self._changed.set()
         return outbound.replaces or f"{self._name} {len(self.sent)}"
 
-    async def draft(self, chat: str, draft: str, text: str) -> None:
+    async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
         """See `kenobot.ports.channel.ShowsDrafts`."""
         self.drafted.append(text)
         self.drafts[chat, draft] = text

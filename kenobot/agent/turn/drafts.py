@@ -42,7 +42,9 @@ class Drafts:
         channel = self.channels.get(inbound.channel)
         if channel is None or not inbound.private or not capabilities_of(channel).drafts:
             return None
-        return ReplyDraft(self, channel, inbound.chat, str(pending.id)) if isinstance(channel, ShowsDrafts) else None
+        if not isinstance(channel, ShowsDrafts):
+            return None
+        return ReplyDraft(self, channel, inbound.chat, str(pending.id), inbound.thread)
 
 
 class ReplyDraft:
@@ -52,13 +54,13 @@ class ReplyDraft:
     channel shows it.
     """
 
-    def __init__(self, drafts: Drafts, channel: Channel, chat: str, name: str) -> None:
+    def __init__(self, drafts: Drafts, channel: Channel, chat: str, name: str, thread: str = "") -> None:
         self.name = name
         self.is_shown = False
         self._is_begun = self._has_failed = False
         self._drafts = drafts
         self._channel = channel
-        self._chat = chat
+        self._chat, self._thread = chat, thread
         self._limits = capabilities_of(channel)
         self._open: OpenReply | None = None
         self._text = self._shown = ""
@@ -137,7 +139,7 @@ class ReplyDraft:
         assert isinstance(self._channel, ShowsDrafts)
         try:
             async with asyncio.timeout(_SECONDS):
-                await self._channel.draft(self._chat, self.name, text)
+                await self._channel.draft(self._chat, self.name, text, self._thread)
         except Exception as error:
             _log.debug("a draft could not be shown: %r", error)
             return False

@@ -147,16 +147,16 @@ class TurnRunner:
             return await self._run(pending)
 
     async def _run(self, pending: PendingMessage) -> bool:
-        token = current_trace.set(pending.trace)
-        principal = self._s.access.principal(pending.inbound)
-        language = self._s.language or guess_language(pending.inbound.text, self._s.default_language)
-        command = await self._s.commands.find(self._s.database, pending.inbound, principal, self._s.clock.now())
+        token, inbound = current_trace.set(pending.trace), pending.inbound
+        principal = self._s.access.principal(inbound)
+        language = self._s.language or guess_language(inbound.text, self._s.default_language)
+        command = await self._s.commands.find(self._s.database, inbound, principal, self._s.clock.now())
         calls = self._s.model.calls_of(pending.session, pending.id)
         data = TurnData(pending, principal, language, calls, command)
         await self._signals.emit_in_chat(THINKING_START, pending)
         try:
             async with (
-                show_typing(self._s.channels.get(pending.inbound.channel), pending.inbound.chat),
+                show_typing(self._s.channels.get(inbound.channel), inbound.chat, inbound.thread),
                 StartLate("patience", self._s.patience_seconds, lambda: self._ask_for_patience(data), break_off=False),
             ):
                 return await self._drive(data)

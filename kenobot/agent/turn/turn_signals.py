@@ -110,21 +110,21 @@ class StartLate:
         self._task = asyncio.create_task(self._work(), name=self._name)
 
 
-def show_typing(channel: Channel | None, chat: str) -> StartLate:
+def show_typing(channel: Channel | None, chat: str, thread: str = "") -> StartLate:
     """Show that an answer is on its way, where `channel` can, unless it comes at once."""
 
     async def typing() -> None:
         if isinstance(channel, TypingIndicator):
-            await _keep_typing(channel, chat)
+            await _keep_typing(channel, chat, thread)
 
     return StartLate("typing", _TYPING_AFTER, typing, break_off=True)
 
 
-async def _keep_typing(channel: TypingIndicator, chat: str) -> None:
+async def _keep_typing(channel: TypingIndicator, chat: str, thread: str) -> None:
     while True:
         try:
             async with asyncio.timeout(_TYPING_SECONDS):
-                await channel.typing(chat)
+                await channel.typing(chat, thread)
         except Exception as error:
             _log.debug("typing could not be shown: %r", error)
         await asyncio.sleep(_TYPING_SECONDS)

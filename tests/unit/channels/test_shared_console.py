@@ -28,10 +28,10 @@ class Screen:
         self.shown.append(outbound.id)
         return "id"
 
-    async def typing(self, chat: str) -> None:
+    async def typing(self, chat: str, thread: str = "") -> None:
         self.notices.append("…")
 
-    async def draft(self, chat: str, draft: str, text: str) -> None:
+    async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
         self.notices.append(f"{draft}: {text}")
 
     async def print_notice(self, text: str) -> None:

@@ -40,7 +40,7 @@ class Drafter(Chatter):
         self.drafted: list[str] = []
         self.fails, self.tries = False, 0
 
-    async def draft(self, chat: str, draft: str, text: str) -> None:
+    async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
         if self.fails:
             self.tries += bool(text)
             raise Unavailable("no drafts today")

@@ -18,7 +18,7 @@ class _Typing(Chatter):
         self.shown = asyncio.Event()
         self.fails = False
 
-    async def typing(self, chat: str) -> None:
+    async def typing(self, chat: str, thread: str = "") -> None:
         self.shown.set()
         if self.fails:
             raise Unavailable("It is down.")
