@@ -215,6 +215,11 @@ def is_rule_based(provider: Provider) -> bool:
     return bool(getattr(provider, "rule_based", False))
 
 
+def sees_pictures(provider: Provider) -> bool:
+    """Return whether a provider may show pictures to its model; one that does not says so as `sees_pictures`."""
+    return bool(getattr(provider, "sees_pictures", True))
+
+
 class ReportsMemory(Protocol):
     """A provider that answers out of memory: its request ends with a report, made by rules before it is asked.
 

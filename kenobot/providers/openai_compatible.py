@@ -94,6 +94,7 @@ class OpenAIProvider:
         self._client = client
         self._preset = preset
         self._settings = settings
+        self.sees_pictures = settings.pictures
         self._clock = clock
         self._errors = ServiceErrors(preset.title, settings.model)
 

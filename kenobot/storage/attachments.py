@@ -3,9 +3,11 @@
 waiting → stored (its bytes lie in the media folder) → done | failed. A row lives as long as its message in the inbox.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from kenobot.ports.messages import Attachment
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -34,11 +36,11 @@ class AttachmentRow:
         return self.state in ("done", "failed")
 
 
-def add_rows(connection: Connection, message: int, count: int) -> None:
-    """Add the rows of a message that comes in, in the transaction that stores it."""
-    connection.executemany(
-        "INSERT INTO attachment (inbox_id, number) VALUES (?, ?)", [(message, number) for number in range(count)]
-    )
+def add_rows(connection: Connection, message: int, attachments: Sequence[Attachment]) -> None:
+    """Add the rows of a message that comes in, in the transaction that stores it. What has no bytes is done with."""
+    states: list[AttachmentState] = ["waiting" if each.handle else "done" for each in attachments]
+    rows = [(message, number, state) for number, state in enumerate(states)]
+    connection.executemany("INSERT INTO attachment (inbox_id, number, state) VALUES (?, ?, ?)", rows)
 
 
 def load_rows(connection: Connection, message: int) -> dict[int, AttachmentRow]:

@@ -104,7 +104,7 @@ class Inbox:
                     return None
                 stored, number = replace(inbound, external_id=free), _insert(connection, row | {"external_id": free})
             if number is not None and inbound.attachments and not drop_reason:
-                attachment_rows.add_rows(connection, number, len(inbound.attachments))
+                attachment_rows.add_rows(connection, number, inbound.attachments)
             return None if number is None else PendingMessage(number, stored, trace, int(claimed), claimed, fresh=True)
 
         storing = self._database.submit(work)

@@ -374,6 +374,7 @@ class TurnRunner:
         self, data: TurnData, request: Request, level: int, said: int, listener: Callable[[str], None] | None
     ) -> Reply:
         """Ask a model; without the pictures where it refuses the request with them, and from then on."""
+        data.sees_pictures = self._s.model.sees_pictures(level)
         if data.pictures_refused:
             request = without_pictures(request)
         try:
@@ -456,6 +457,8 @@ class TurnRunner:
         """Make what the person gets of a processed reply."""
         assert data.processed is not None and data.effects is not None
         clean = self._s.redact.redact_known(data.processed.clean) or texts.SILENT(data.language)
+        if message_pictures(data.pending.inbound) and (data.pictures_refused or not data.sees_pictures):
+            clean = f"{clean}\n\n{texts.MEDIA_UNSEEN(data.language)}"
         if data.unread:
             clean = f"{clean}\n\n{data.unread}"
         if any(redaction.find_secret(candidate.text) for candidate in data.effects.candidates):

@@ -45,7 +45,8 @@ class TurnData:
     report: what the message changed in memory and what was found for it, for a provider that answers from that.
     violated_rules: patterns that rules.json forbids, in the reply.
     unread: for the person, which attachments could not be read, and why.
-    pictures_refused: the model took the request without its pictures only.
+    pictures_refused: the model took the request without its pictures only. sees_pictures: the provider that was asked
+    last may show them to its model.
     """
 
     pending: PendingMessage
@@ -67,4 +68,5 @@ class TurnData:
     violated_rules: tuple[str, ...] = ()
     unread: str = ""
     pictures_refused: bool = False
+    sees_pictures: bool = True
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn

@@ -69,6 +69,8 @@ class CommandLineSettings(BaseModel, extra="forbid", frozen=True):
 class CommandLineProvider:
     """Streams replies and never retries."""
 
+    sees_pictures = False
+
     def __init__(self, name: str, dialect: Dialect, path: str, settings: CommandLineSettings) -> None:
         self.name = name
         self._dialect = dialect

@@ -17,6 +17,7 @@ class OfflineProvider:
 
     name = "offline"
     rule_based = True
+    sees_pictures = False
     reports_memory = True
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:

@@ -199,7 +199,7 @@ async def test_a_picture_that_the_model_refuses_costs_no_further_answer(tmp_path
         tmp_path, {"p": JPEG}, provider=ScriptedProvider([Rejected("bad image"), "I cannot see it.", "Yes."])
     )
     async with scene:
-        assert await scene.say("What is this?", attachments=(photo(),)) == "I cannot see it."
+        assert (await scene.say("What is this?", attachments=(photo(),))).startswith("I cannot see it.\n\n")
         assert await scene.say("Still there?") == "Yes."
         assert _pictures(scene.provider) == []
 
@@ -209,3 +209,13 @@ async def test_something_else_under_the_name_of_a_picture_is_not_shown_to_a_mode
     scene, _ = media_scene(tmp_path, {"p": b"<svg>not a photo</svg>"})
     async with scene:
         assert "could not read the picture" in await scene.say("", attachments=(photo(),))
+
+
+async def test_whoever_sends_a_picture_is_told_that_the_model_sees_none(tmp_path: Path) -> None:
+    """Whatever it answers to the words."""
+    provider = ScriptedProvider(["Nice."])
+    provider.sees_pictures = False  # type: ignore[attr-defined]
+    scene, _ = media_scene(tmp_path, {"p": JPEG}, provider=provider)
+    async with scene:
+        answer = await scene.say("Look", attachments=(photo(),))
+        assert answer == "Nice.\n\nI could not look at the picture: the model in use does not see any."
