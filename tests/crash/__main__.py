@@ -18,6 +18,7 @@ from tests.crash import (
     io_errors,
     kills,
     limits,
+    media_kills,
     outputs,
     power,
     save_kills,
@@ -40,6 +41,9 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
     async def random_kills(lab: Lab) -> Sequence[Line]:
         return [await kills.play(lab, kill_count, messages), await kills.a_deadly_message(lab)]
 
+    async def kills_with_media(lab: Lab) -> Sequence[Line]:
+        return [await media_kills.play(lab)]
+
     async def kills_at_syncs(lab: Lab) -> Sequence[Line]:
         return [await fsync_kills.play(lab)]
 
@@ -57,6 +61,7 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
 
     return {
         "kills": random_kills,
+        "media": kills_with_media,
         "fsync": kills_at_syncs,
         "sleep": kills_in_sleep,
         "saves": kills_between_files,

@@ -35,7 +35,8 @@ class Telegram:
 
     acknowledged: the highest update id that the bot has confirmed by asking for later ones, 0 before the first.
     send_seconds: how long it takes to accept a message.
-    next_update: the number to go on with, 0 for the one that is due. token: of the bot that people write to.
+    next_update: the number to go on with, 0 for the one that is due. token: of the bot that people write to. files: by
+    their ids, each of which takes file_seconds to hand over.
     """
 
     def __init__(self) -> None:
@@ -46,6 +47,8 @@ class Telegram:
         self.send_seconds = 0.0
         self.next_update = 0
         self.token = TOKEN
+        self.files: dict[str, bytes] = {}
+        self.file_seconds = 0.0
         self._changed = asyncio.Condition()
         self._number = 0
         self._runner: web.AppRunner | None = None
@@ -123,6 +126,13 @@ class Telegram:
                 self.drafts.append(Sent(str(fields["chat_id"]), str(fields["text"]), fields.get("entities")))
                 self._changed.notify_all()
             return web.json_response({"ok": True, "result": True})
+        if request.path.endswith("/getFile"):
+            name = str((await _fields(request, body))["file_id"])
+            file = {"file_id": name, "file_unique_id": name, "file_path": name}
+            return web.json_response({"ok": True, "result": file})
+        if request.path.startswith("/file/bot"):
+            await asyncio.sleep(self.file_seconds)
+            return web.Response(body=self.files[request.path.rpartition("/")[2]])
         response = await handler(request)
         if "getupdates" in request.path.lower() and response.status == 200:
             self.acknowledged = max(self.acknowledged, int((await _fields(request, body)).get("offset") or 0) - 1)

@@ -1,0 +1,89 @@
+"""Random seeded `kill -9` while people send pictures, albums and files."""
+
+import asyncio
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+from tests.crash.checker import check
+from tests.crash.table import Line
+from tests.crash.world import Lab, World
+
+_CHATS = 4
+_LONGEST_LIFE = 1.2  # seconds after `ready`
+_FILE_SECONDS = 0.15  # so that most kills fall into a download, a reading, or the turn behind it
+_PATIENT = "\n[loop]\nchat_backlog = 10000\n"
+_JPEG = b"\xff\xd8\xff\xe0"
+
+
+async def play(lab: Lab, kills: int = 50, burst: int = 6) -> Line:
+    """Send `burst` messages with attachments in each life, and kill the bot after a random moment, again and again."""
+    line = Line("`kill -9` at seeded random moments while four chats send pictures, albums and files")
+    async with lab.world("media kills", _CHATS, extra=_PATIENT) as world:
+        world.telegram.file_seconds = _FILE_SECONDS
+        sent = dict[str, list[bytes]]()
+        for life in range(kills):
+            for _ in range(burst):
+                tag, contents = await _send(world)
+                sent[tag] = contents
+            await world.bot.start()
+            await asyncio.sleep(world.rng.uniform(0.0, _LONGEST_LIFE))
+            await world.bot.kill()
+            lab.progress(f"{life + 1} of {kills} kills with media in flight")
+        await world.bot.start()
+        if not await world.settles(300):
+            line.broken.append(f"no answer to {sorted(world.unanswered())[:3]} … {''.join(world.bot.log[-5:])}")
+        if code := await world.bot.terminate():
+            line.broken.append(f"exit code {code} after SIGTERM")
+        verdict = await asyncio.to_thread(check, world)
+        line.times = kills
+        line.add(verdict)
+        line.broken += await asyncio.to_thread(lambda: list(_wrong(world, sent)))
+        if verdict.repeated_parts > _CHATS * kills:
+            line.broken.append(f"{verdict.repeated_parts} parts repeated by {kills} kills")
+    line.notes.append("never more than one part a chat and kill")
+    return line
+
+
+async def _send(world: World) -> tuple[str, list[bytes]]:
+    """Have somebody send a file, a picture or an album; returns its tag, and the bytes of each item."""
+    number = len(world.tags)
+    tag, where = f"m{number:05d}", world.rng.choice(world.chats)
+    text = f"{tag} look"
+    world.asked.setdefault(where, []).append(text)
+    world.unanswered().add(tag)
+    kind = number % 3
+    contents = [f"This stands in the file of {tag}".encode()] if kind == 0 else []
+    contents = contents or [_JPEG + f"{tag} {item}".encode() for item in range(1 if kind == 1 else 3)]
+    for item, content in enumerate(contents):
+        name = f"{tag}-{item}"
+        world.telegram.files[name] = content
+        fields = {"document": {"file_id": name, "file_name": "notes.txt"}}
+        if kind:
+            fields = {"photo": [{"file_id": name, "file_size": len(content)}]}  # type: ignore[dict-item]
+        album = {"media_group_id": f"album {tag}"} if kind == 2 else {}
+        caption = {"caption": text} if item == 0 else {}
+        update = await world.telegram.say("", where, where, **fields, **album, **caption)
+        world.updates.setdefault(tag, update)
+    return tag, contents
+
+
+def _wrong(world: World, sent: dict[str, list[bytes]]) -> Iterator[str]:
+    """Compare what the conversation and the media folder hold with what was sent."""
+    with closing(sqlite3.connect(world.home / "kenobot.db")) as connection:
+        rows = connection.execute("SELECT text, pictures FROM message WHERE role = 'user'").fetchall()
+        states = connection.execute("SELECT DISTINCT state FROM attachment").fetchall()
+    told = {text.split()[0]: (text, pictures.split()[::2]) for text, pictures in rows}
+    if states != [("done",)]:
+        yield f"attachments are {states}"
+    for tag, contents in sent.items():
+        text, pictures = told.get(tag, ("", []))
+        if contents[0].startswith(_JPEG):
+            if pictures != [hashlib.sha256(content).hexdigest() for content in contents]:
+                yield f"{tag} has {len(pictures)} pictures of {len(contents)}"
+        elif f"> {contents[0].decode()}" not in text:
+            yield f"{tag} does not tell what stands in its file"
+    for file in (world.home / "media").glob("[0-9a-f]*"):
+        if hashlib.sha256(file.read_bytes()).hexdigest() != file.name:
+            yield f"{file.name} holds something else"
