@@ -17,6 +17,7 @@ from functools import partial
 from random import Random
 from typing import Protocol
 
+from kenobot.agent.stop_words import ends, stop_word
 from kenobot.core import texts
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, guess_language
@@ -47,6 +48,10 @@ _REUSED_ID = (
     "Both are kept; give each bot a home of its own"
 )
 _CAUTION = Backoff(0.25, 16.0, factor=4.0)
+
+
+def _is_stop(inbound: Inbound) -> bool:
+    return not inbound.forwarded and bool(stop_word(inbound.text))
 
 
 class TurnHandler(Protocol):
@@ -134,6 +139,9 @@ class AgentLoop:
         self._room.set()
         self._lanes = KeyedQueue("inbox", clock, self._fetch, self._take_turn, lambda message: message.id, ahead=_AHEAD)
         self._parked: dict[str, asyncio.Task[None]] = {}  # bounded: chats with messages: at most loop.backlog; turn
+        # bounded: loop.parallel_chats; turn
+        self._running: dict[str, tuple[PendingMessage, asyncio.Task[bool]]] = {}
+        self._stops: dict[str, PendingMessage] = {}  # bounded: chats with messages: at most loop.backlog; turn
         self._deferrals: dict[str, int] = {}  # bounded: chats that were parked; turn
         self._flooding: set[str] = set()  # bounded: chats that write too fast now; turn
         # bounded: loop.backlog; test_a_full_backlog_makes_the_channel_wait
@@ -147,9 +155,12 @@ class AgentLoop:
 
         A channel that is cancelled meanwhile stops neither: a message that was stored but not queued would lie there.
         """
-        if not await self._policy.admits(inbound) or await self._is_one_too_many(inbound):
+        if not await self._policy.admits(inbound):
             return False
-        while not self._room.is_set():
+        stops = _is_stop(inbound)  # which waits for nothing
+        if not stops and await self._is_one_too_many(inbound):
+            return False
+        while not stops and not self._room.is_set():
             await self._room.wait()
         if has_bad_ids(inbound):
             await self.dead_letter(inbound.channel, inbound.external_id, repr(inbound), "one of its ids is no text")
@@ -217,9 +228,24 @@ class AgentLoop:
             return
         if pending.inbound.attachments:
             self._turns.prepare(pending)
+        if _is_stop(pending.inbound):
+            self._stop_before(session, pending)
         if session not in self._parked:
             self._lanes.put(session, pending)
         self._bus.deliver(replace(envelope, payload={**envelope.payload, "session": session, "id": pending.id}))
+
+    def _stop_before(self, session: str, stop: PendingMessage) -> None:
+        """End the turn under way that `stop` speaks for; those behind it end when they come to their turn."""
+        self._stops[session] = stop
+        if session in self._running and self._is_stopped(self._running[session][0]):
+            self._running[session][1].cancel()
+        if (parked := self._parked.pop(session, None)) is not None:
+            parked.cancel()
+            self._lanes.put(session)
+
+    def _is_stopped(self, pending: PendingMessage) -> bool:
+        stop = self._stops.get(pending.session)
+        return stop is not None and pending.id < stop.id and ends(stop.inbound, pending.inbound)
 
     async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         """Keep something unreadable that a channel brought."""
@@ -278,7 +304,8 @@ class AgentLoop:
         try:
             await self._model.wait_until_available(_PARKED.pause(deferrals - 1))
         finally:
-            del self._parked[session]
+            if self._parked.get(session) is asyncio.current_task():
+                del self._parked[session]
         self._deferrals[session] = deferrals
         self._lanes.put(session)
 
@@ -292,7 +319,7 @@ class AgentLoop:
         """Run the turn of a message; returns whether it is done with, a broken one included."""
         done = True
         try:
-            done = await self._turns.run(pending)
+            done = await self._run_turn(session, pending)
         except (Exception, asyncio.CancelledError) as error:
             if was_cancelled(error):
                 raise
@@ -301,6 +328,23 @@ class AgentLoop:
             if done:
                 self._count(session, -1)
         return done
+
+    async def _run_turn(self, session: str, pending: PendingMessage) -> bool:
+        """Run the turn of a message unless its sender stopped that, or until they do."""
+        if (stop := self._stops.get(session)) is not None and stop.id <= pending.id:
+            del self._stops[session]
+        if not self._is_stopped(pending):
+            turn = asyncio.create_task(self._turns.run(pending), name=f"turn {pending.id}")
+            self._running[session] = pending, turn
+            try:
+                return await turn
+            except asyncio.CancelledError as error:
+                if was_cancelled(error) or not self._is_stopped(pending):
+                    raise
+            finally:
+                del self._running[session]
+        await self._inbox.end_stopped(pending.id)
+        return True
 
     def _count(self, session: str, change: int) -> None:
         self._waiting += change

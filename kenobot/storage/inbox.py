@@ -21,6 +21,7 @@ from kenobot.ports.messages import Attachment, Inbound
 from kenobot.storage import attachments as attachment_rows
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
+from kenobot.storage.turn_steps import drop_steps
 
 _Value = str | int | None
 FinalState = Literal["answered", "failed", "expired", "dead", "dropped"]
@@ -30,6 +31,7 @@ _DEAD_KEPT = 1000
 _DROPPED_KEPT = 10_000
 _RAW_KEPT = 20_000
 _NAME_KEPT = 128
+_STOPPED = "stopped by its sender"
 _ASIDE = "state IN ('dead', 'dropped')"  # as the index has it
 _COLUMNS = (
     "id, channel, external_id, chat, sender, sender_name, private, forwarded, text, sent_at, trace, attempts, "
@@ -176,6 +178,21 @@ class Inbox:
             )
         )
 
+    async def end_stopped(self, message: int) -> None:
+        """End a message that its sender takes back, unless it is done; its steps go with it."""
+        now = self._clock.now().isoformat()
+
+        def work(connection: Connection) -> None:
+            ended = connection.execute(
+                "UPDATE inbox SET state = 'failed', reason = ?, done_at = ? "
+                "WHERE id = ? AND state IN ('pending', 'claimed')",
+                (_STOPPED, now, message),
+            )
+            if ended.rowcount:
+                drop_steps(connection, message)
+
+        await self._database.write(work)
+
     async def is_known(self, inbound: Inbound) -> bool:
         """Return whether this message is stored already."""
         channel, external_id = _escape_surrogates(inbound.channel), _escape_surrogates(inbound.external_id)
@@ -307,6 +324,15 @@ def newest_private(connection: Connection, limit: int) -> Iterator[tuple[str, st
         "WHERE private = 1 AND forwarded = 0 AND session != '' AND state != 'dropped' ORDER BY id DESC LIMIT ?",
         (limit,),
     )
+
+
+def was_stopped(connection: Connection, session: str, message: int, sender: str = "") -> bool:
+    """Return whether the message before this one in its session was stopped. sender: whose count; "" for all."""
+    row = connection.execute(
+        "SELECT reason FROM inbox WHERE session = ? AND id < ? AND ? IN ('', sender) ORDER BY id DESC LIMIT 1",
+        (session, message, sender),
+    ).fetchone()
+    return row is not None and row[0] == _STOPPED
 
 
 def is_claimed(connection: Connection, message: int, attempt: int) -> bool:

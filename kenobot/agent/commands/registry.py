@@ -14,6 +14,8 @@ from datetime import datetime
 from kenobot.agent.commands import guide
 from kenobot.agent.commands.command import Answer, Change, Command, CommandCall, CommandContext
 from kenobot.agent.commands.natural_language import match_command, parse_answer
+from kenobot.agent.commands.stop import tell_stopped
+from kenobot.agent.stop_words import STOP_WORDS, stop_word
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, told_language
 from kenobot.ports.errors import StoreError
@@ -44,6 +46,7 @@ def _later(module: str, function: str, **more: bool) -> Answer:
 
 _COMMANDS = (
     Command(("help", "ayuda", "start"), guide.show_help, texts.HELP_HELP, frozenset()),
+    Command(STOP_WORDS, tell_stopped, texts.HELP_STOP, frozenset()),
     Command(("remember", "recuerda"), _later("memory", "remember"), texts.HELP_REMEMBER, stores_argument=True),
     Command(("memory", "memoria"), _later("memory", "show_memory"), texts.HELP_MEMORY),
     Command(("why", "porque"), _later("memory", "explain_reply"), texts.HELP_WHY),
@@ -105,16 +108,23 @@ class CommandRegistry:
         if found is not None and found[0].is_allowed(principal, inbound):
             # In a group it may be meant for another bot.
             return found if found[0] is not _UNKNOWN or inbound.private else None
+        if await self._answers(database, inbound, principal, at):
+            return _ANSWER, inbound.text
+        stop = _NAMED.get(stop_word(inbound.text))  # where a question is open, "cancel" answers that
+        return (stop, "") if stop is not None and stop.is_allowed(principal, inbound) else None
+
+    async def _answers(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
+        """Return whether a message answers an open question. Never raises."""
         if not _ANSWER.is_allowed(principal, inbound) or parse_answer(inbound.text) is None:
-            return None
+            return False
         from kenobot.agent.commands import forget
 
         try:
             question = await database.read(lambda connection: forget.open_question(connection, inbound, principal, at))
         except StoreError as error:
             _log.warning("open questions cannot be read: %s", error)
-            return None
-        return (_ANSWER, inbound.text) if question is not None else None
+            return False
+        return question is not None
 
     async def _knows(self, database: Database, topic: str, inbound: Inbound, principal: Principal) -> bool:
         """Return whether memory has all words of a topic, in private. Never raises."""

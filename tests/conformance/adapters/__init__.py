@@ -114,6 +114,7 @@ ADAPTERS: dict[str, Adapter] = {
     "tags.pipeline": tags.pipeline,
     "tags.user": tags.one_tag,
     "tags.working-memory": tags.one_tag,
+    "agent.is_cancel_command": telegram.is_cancel_command,
     "telegram.allowlist": telegram.allowlist,
     "telegram.chunk": telegram.chunk,
     "telegram.markdown_html": telegram.markdown_html,

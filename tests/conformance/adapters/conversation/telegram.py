@@ -5,6 +5,7 @@ from collections import Counter
 from html.parser import HTMLParser
 from typing import Any
 
+from kenobot.agent.stop_words import stop_word
 from kenobot.channels.telegram import TelegramSettings, is_token
 from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.split import split_message
@@ -29,6 +30,10 @@ def allowlist(case: Case) -> Outcome:
         }
     )
     return compare(case, Roster.from_settings(settings).allows(case.input["userId"], case.input["chatId"]))
+
+
+def is_cancel_command(case: Case) -> Outcome:
+    return compare(case, bool(stop_word(case.input)))
 
 
 def strip_mention(case: Case) -> Outcome:
