@@ -27,7 +27,6 @@ _FILES: Final[Sequence[tuple[str, MediaKind, str]]] = (
     ("voice", "voice", "audio/ogg"),
     ("video_note", "voice", "video/mp4"),  # recorded in the chat, as a voice message is
     ("audio", "audio", "audio/mpeg"),
-    ("animation", "video", "video/mp4"),  # before the document that each animation is as well
     ("video", "video", "video/mp4"),
     ("document", "document", ""),
 )
@@ -38,7 +37,7 @@ def read_attachments(message: Mapping[str, Any]) -> tuple[Attachment, ...]:
     if "photo" in message:
         return (_photo(message["photo"]),)
     for field, kind, mime in _FILES:
-        if field in message:
+        if field in message and "animation" not in message:  # a document too, in which nothing can be read or heard
             return (_file(field, kind, mime, message[field]),)
     for field, read in _IN_WORDS.items():
         if field in message:
@@ -135,6 +134,7 @@ _IN_WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Attachment]]] = {
     "poll": _poll,
     "checklist": _checklist,
     "dice": _dice,
+    "animation": _unread("animation"),
     "story": _unread("story"),
     "paid_media": _unread("paid media"),
     "live_photo": _unread("live photo"),

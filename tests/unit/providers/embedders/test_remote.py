@@ -1,6 +1,6 @@
 """Embedders behind HTTP: within their deadline, in our own terms, and never with the key in what they say."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -134,6 +134,33 @@ async def test_a_server_that_never_answers_costs_its_deadline(server: EmbeddingS
     with pytest.raises(Unavailable, match="connection"):
         await gone.embed(["the cat"])
     await gone.aclose()
+
+
+class _Meter:
+    """Notes what each request was settled with."""
+
+    def __init__(self) -> None:
+        self.settled: list[int | None] = []
+
+    async def reserve(self, model_id: str, texts: Sequence[str]) -> Callable[[int | None], None]:
+        return self.settled.append
+
+
+async def test_what_a_server_may_charge_for_is_counted(server: EmbeddingStandIn) -> None:
+    """A request that was taken and not answered, or oddly, counts as reserved; one that was refused does not."""
+    server.script = ["hang", 503, {"data": "odd"}]
+    made = openai.plugin.build(OpenAISettings(base_url=f"{server.url}/v1", model="m", seconds=0.2), SURROUNDINGS)
+    made.meter = meter = _Meter()
+    for _ in range(3):
+        with pytest.raises(Unavailable):
+            await made.embed(["the cat"])
+    await made.aclose()
+    gone = openai.plugin.build(OpenAISettings(base_url="http://127.0.0.1:9", model="m"), SURROUNDINGS)
+    gone.meter = meter
+    with pytest.raises(Unavailable):
+        await gone.embed(["the cat"])
+    await gone.aclose()
+    assert meter.settled == [None, 0, None, 0]
 
 
 def test_a_key_is_demanded_where_one_is_needed() -> None:
