@@ -61,8 +61,15 @@ class _Entity(BaseModel):
 
 
 class _RepliedTo(BaseModel):
+    message_id: object = None
     sender: _User | None = Field(None, alias="from")
+    text: StrictStr = ""
+    caption: StrictStr = ""
     forum_topic_created: object = None
+
+
+class _Quote(BaseModel):
+    text: StrictStr = ""
 
 
 class _Message(BaseModel):
@@ -75,11 +82,13 @@ class _Message(BaseModel):
     entities: tuple[_Entity, ...] = ()
     caption_entities: tuple[_Entity, ...] = ()
     reply_to_message: _RepliedTo | None = None
+    quote: _Quote | None = None
     message_id: object = None
     message_thread_id: StrictInt = 0
     is_topic_message: StrictBool = False
 
 
+_QUOTED_KEPT: Final = 1000  # characters
 _GROUPS: Final = ("group", "supergroup")
 _QUOTATIONS: Final = ("blockquote", "expandable_blockquote", "pre")
 
@@ -146,6 +155,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         mentioned, text = strip_mention(text, me.username)
         if not mentioned and (replied is None or replied.id != me.id):
             return IgnoredUpdate("a group message that is not for the bot")
+    quoted, author = _quoted(message, me)
     return Inbound(
         channel=CHANNEL,
         external_id=str(number),
@@ -153,11 +163,14 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         user=str(sender.id),
         text=text,
         sent_at=datetime.fromtimestamp(message.date, UTC),
-        user_name=_clean(" ".join(f"{sender.first_name} {sender.last_name}".split())),
+        user_name=_full_name(sender),
         private=private,
         forwarded=not body.keys() <= _BY_SENDER,
         platform_id=str(message.message_id or ""),
         attachments=attachments,
+        reply_to=str((message.reply_to_message and message.reply_to_message.message_id) or ""),
+        quoted=quoted,
+        quoted_author=author,
         # In a group without topics the number is that of a thread of replies, to which nothing can be sent.
         thread=str(message.message_thread_id) if message.is_topic_message and message.message_thread_id else "",
     )
@@ -171,6 +184,27 @@ def strip_mention(text: str, username: str) -> tuple[bool, str]:
     text, commands = re.subn(rf"\A(/\w{{1,32}})@{name}(?!\w)", r"\1", text, flags=re.IGNORECASE)
     rest, mentions = re.subn(rf"(?<![\w@])@{name}(?!\w)", "", text, flags=re.IGNORECASE)
     return bool(commands or mentions), rest.strip() or text
+
+
+def _quoted(message: _Message, me: BotUser) -> tuple[str, str]:
+    """Return the beginning of what a message answers or quotes, and its author's name; "" for the bot.
+
+    In a group people answer the bot to speak to it, so its own words count only where somebody marked some of them.
+    """
+    answered, quote = message.reply_to_message, message.quote
+    if answered is not None and answered.forum_topic_created is not None:
+        answered = None
+    sender = answered.sender if answered is not None else None
+    own = sender is not None and sender.id == me.id
+    text = quote.text if quote is not None else ""
+    if answered is not None and not text and (message.chat.type == "private" or not own):
+        text = answered.text or answered.caption
+    name = "" if own else _full_name(sender) or "Somebody"
+    return _clean(text)[:_QUOTED_KEPT], name if text else ""
+
+
+def _full_name(user: _User | None) -> str:
+    return "" if user is None else _clean(" ".join(f"{user.first_name} {user.last_name}".split()))
 
 
 def _text(message: _Message) -> str:

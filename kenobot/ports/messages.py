@@ -43,7 +43,8 @@ class Inbound:
     message answered, and of the one edited, reacted to or whose button was pressed. value: emoji of a reaction, or
     `Button.value` of an action. thread: forum topic or thread within the chat. platform_id: the platform's own id of
     the message, by which later answers, edits and reactions name it. forwarded: the sender did not certainly write the
-    words, so they are read as another's.
+    words, so they are read as another's. quoted, quoted_author: beginning of the text that the message answers or
+    quotes, read as another's too, and the name of its author; "" for the bot.
     """
 
     channel: str
@@ -62,6 +63,8 @@ class Inbound:
     value: str = ""
     thread: str = ""
     platform_id: str = ""
+    quoted: str = ""
+    quoted_author: str = ""
 
     @property
     def session(self) -> str:

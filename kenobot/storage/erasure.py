@@ -24,7 +24,8 @@ _SHORTEST = 4  # characters: what is shorter stands in other texts by chance
 
 _BLANK_MESSAGES = "UPDATE message SET text = '', context = '', pictures = '' WHERE inbox_id = ? RETURNING id"
 _BLANK_LETTERS = (
-    "UPDATE inbox SET text = '', attachments = '[]', digest = '' WHERE id = ? AND done_at IS NOT NULL",
+    "UPDATE inbox SET text = '', quoted = '', quoted_author = '', attachments = '[]', digest = '' "
+    "WHERE id = ? AND done_at IS NOT NULL",
     "DELETE FROM attachment WHERE inbox_id = ? AND NOT EXISTS "
     "(SELECT 1 FROM inbox WHERE id = attachment.inbox_id AND done_at IS NULL)",
     "UPDATE outbox SET text = '', spans = '[]', payload = '{}' WHERE inbox_id = ? AND done_at IS NOT NULL",
@@ -39,6 +40,7 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("message", "text", "a message of the conversation (row {})"),
     ("message", "context", "what a prompt carried (row {})"),
     ("inbox", "text", "message in-{}"),
+    ("inbox", "quoted", "what message in-{} answers"),
     ("inbox", "attachments", "the attachments of message in-{}"),
     ("attachment", "text", "an attachment (row {})"),
     ("outbox", "text", "message out-{}"),

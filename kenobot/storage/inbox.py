@@ -35,7 +35,7 @@ _STOPPED = "stopped by its sender"
 _ASIDE = "state IN ('dead', 'dropped')"  # as the index has it
 _COLUMNS = (
     "id, channel, external_id, chat, sender, sender_name, private, forwarded, text, sent_at, trace, attempts, "
-    "retried_at, kind, reply_to, target, value, thread, attachments, platform_id"
+    "retried_at, kind, reply_to, target, value, thread, attachments, platform_id, quoted, quoted_author"
 )
 
 
@@ -261,6 +261,8 @@ def _columns(inbound: Inbound, now: str, drop_reason: str) -> dict[str, _Value]:
         "thread": inbound.thread,
         "attachments": "[]" if drop_reason else json.dumps([asdict(each) for each in inbound.attachments]),
         "platform_id": inbound.platform_id,
+        "quoted": "" if drop_reason else replace_surrogates(inbound.quoted),
+        "quoted_author": "" if drop_reason else _name(inbound.quoted_author),
     }
 
 
@@ -371,7 +373,7 @@ def defer(connection: Connection, message: int, attempt: int) -> bool:
 
 def _pending(row: tuple[Any, ...]) -> PendingMessage:
     number, channel, external, chat, sender, name, private, forwarded, text, sent_at, trace, attempts = row[:12]
-    retried, kind, reply_to, target, value, thread, attachments, platform_id = row[12:]
+    retried, kind, reply_to, target, value, thread, attachments, platform_id, quoted, author = row[12:]
     inbound = Inbound(
         channel=channel,
         external_id=external,
@@ -389,6 +391,8 @@ def _pending(row: tuple[Any, ...]) -> PendingMessage:
         thread=thread,
         attachments=tuple(Attachment(**each) for each in json.loads(attachments)),
         platform_id=platform_id,
+        quoted=quoted,
+        quoted_author=author,
     )
     return PendingMessage(
         number, inbound, trace, attempts, retried_at=datetime.fromisoformat(retried) if retried else None

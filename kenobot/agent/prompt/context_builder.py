@@ -294,7 +294,7 @@ class ContextBuilder:
             Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\n{plan.prefix.text}", cache=True),
             *([Block(plan.prefix.later)] if plan.prefix.later else []),
         )
-        spoken = PersonText(inbound.text)
+        spoken = PersonText(speakers.spoken_words(inbound))
         speech = speakers.speech_context(inbound, spoken, principal, history, tuple(plan.quoted_memory(tail)))
         shows_private = (
             bool(history)
@@ -308,7 +308,7 @@ class ContextBuilder:
         return PromptContext(
             request=Request(system, (*_replay(plan), Message("user", tuple(blocks))), plan.limits.max_tokens),
             plan=plan,
-            untrusted_texts=(inbound.text, plan.prefix.shown_text, notes, tail, *markup),
+            untrusted_texts=(spoken.text, plan.prefix.shown_text, notes, tail, *markup),
             bootstrap=state,
             speech=speech,
             shows_private=shows_private,

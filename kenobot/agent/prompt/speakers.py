@@ -6,7 +6,7 @@ from kenobot.agent.prompt.shown_message import PersonText, ShownMessage
 from kenobot.cognitive.text.provenance import AttributedText, SpeechContext
 from kenobot.ports.identity import Principal, Trust
 from kenobot.ports.messages import FORWARDED, Inbound
-from kenobot.ports.names import Role, label_id, speaker_label, split_line
+from kenobot.ports.names import Role, label_id, sanitize_name, speaker_label, split_line
 
 
 def message_text(inbound: Inbound, role: Role) -> str:
@@ -14,13 +14,22 @@ def message_text(inbound: Inbound, role: Role) -> str:
 
     What comes after its first line is indented or marked, so that nobody can write a line in another's name.
     """
-    text = inbound.text
+    text = spoken_words(inbound)
     if inbound.forwarded:
-        text = "\n".join([FORWARDED, *(f"> {line}" for line in text.splitlines())])
+        text = "\n".join([FORWARDED, *(f"> {line}" for line in inbound.text.splitlines())])
     if not inbound.private:
         label = speaker_label(inbound.user_name, role, inbound.user)
         text = "\n  ".join(f"{label}{text}".splitlines())
     return text
+
+
+def spoken_words(inbound: Inbound) -> str:
+    """Put what a message answers above it, as a quotation."""
+    if not inbound.quoted.strip():
+        return inbound.text
+    author = sanitize_name(inbound.quoted_author) or "You"
+    quotation = "\n".join(f"> {line}" for line in (f"{author} wrote:", *inbound.quoted.splitlines()))
+    return f"{quotation}\n\n{inbound.text}"
 
 
 def speech_context(
