@@ -151,11 +151,12 @@ def _language(connection: Connection, command: Command, call: CommandCall) -> La
         return command.language
     # A single word may be a code or a name, whose letters look like a word of either language.
     written = told_language(call.arguments) if " " in call.arguments else None
-    told = written or _spoken_language(connection, call.inbound.session)
+    told = written or spoken_language(connection, call.inbound.session)
     return told or command.language or call.language
 
 
-def _spoken_language(connection: Connection, session: str) -> Language | None:
+def spoken_language(connection: Connection, session: str) -> Language | None:
+    """Return the language of a chat's last messages; None where they do not tell."""
     said = (line.text for line in conversation.latest(connection, session, _SPOKEN) if line.role == "user")
     return told_language("\n".join(said))
 

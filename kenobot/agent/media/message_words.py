@@ -28,12 +28,13 @@ class AttachedMedia:
     """A message whose attachments have been read.
 
     inbound: with all of it in words, and the attachments that could be read. problems: what could not be read, and why.
-    has_content: anything of it can be answered.
+    has_content: anything of it can be answered. own_words: what its sender wrote and said.
     """
 
     inbound: Inbound
     problems: tuple[tuple[Attachment, str], ...] = ()
     has_content: bool = True
+    own_words: str = ""
 
 
 def message_pictures(inbound: Inbound) -> str:
@@ -64,7 +65,8 @@ def describe(inbound: Inbound, rows: Mapping[int, AttachmentRow], document_chars
     words = [inbound.text.strip(), *(_words(each, room) for each in read), *(_unread(each) for each, _ in problems)]
     text = "\n\n".join(part for part in words if part)
     whole = replace(inbound, text=text, attachments=tuple(read))
-    return AttachedMedia(whole, tuple(problems), bool(inbound.text.strip() or read))
+    own = "\n".join([inbound.text, *(each.text for each in read if each.kind in _SPOKEN)])
+    return AttachedMedia(whole, tuple(problems), bool(inbound.text.strip() or read), own)
 
 
 def _words(attachment: Attachment, room: int) -> str:

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent import fact_candidates
 from kenobot.agent.commands.command import Command, CommandCall
-from kenobot.agent.commands.registry import CommandListener, CommandRegistry
+from kenobot.agent.commands.registry import CommandListener, CommandRegistry, spoken_language
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.media.intake import MediaIntake
@@ -40,7 +40,7 @@ from kenobot.cognitive.text.provenance import Provenance, SpeechContext
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.core import redaction, texts
 from kenobot.core.bus import Bus
-from kenobot.core.i18n import Language, Text, guess_language, known_problem
+from kenobot.core.i18n import Language, Text, guess_language, known_problem, told_language
 from kenobot.core.log import current_trace
 from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TextWork
@@ -241,7 +241,7 @@ class TurnRunner:
             data.cut_short = first and data.attempt > 1
             if not (pending.fresh and first):
                 saved = await self._s.database.read(lambda c: turn_steps.saved_pieces(c, pending.id))
-        if pending.inbound.attachments and self._s.media is not None:
+        if pending.inbound.attachments and self._s.media is not None and not data.attachments_read:
             await self._read_attachments(data, self._s.media)
         return machine.MessageClaimed(data.attempt, saved, age, data.command is not None)
 
@@ -254,8 +254,11 @@ class TurnRunner:
         with self._s.database.pacer.away():
             attached = await media.ready(pending)
         data.pending = replace(pending, inbound=attached.inbound)
-        text, now = attached.inbound.text, self._s.clock.now()
-        data.language = self._s.language or guess_language(text, self._s.default_language)
+        now = self._s.clock.now()
+        told = self._s.language or told_language(attached.own_words)
+        if told is None:  # a picture has no language, its chat may have one
+            told = await self._s.database.read(lambda c: spoken_language(c, pending.session))
+        data.language = told or self._s.default_language
         owner = data.principal.role == "owner" and pending.inbound.private
         data.unread = "\n\n".join(
             dict.fromkeys(
@@ -267,6 +270,7 @@ class TurnRunner:
             data.command = await self._s.commands.find(self._s.database, attached.inbound, data.principal, now)
         else:
             data.command = Command((), lambda *_: data.unread, changes=frozenset()), ""
+        data.attachments_read = True
 
     async def _run_command(self, data: TurnData) -> None:
         """Carry out a command and answer it, in one transaction."""

@@ -44,7 +44,7 @@ class TurnData:
     draft: what the chat sees of the reply while it is written.
     report: what the message changed in memory and what was found for it, for a provider that answers from that.
     violated_rules: patterns that rules.json forbids, in the reply.
-    unread: for the person, which attachments could not be read, and why.
+    attachments_read: they stand in the words of `pending`. unread: for the person, which could not be read, and why.
     pictures_refused: the model took the request without its pictures only. sees_pictures: the provider that was asked
     last may show them to its model.
     """
@@ -66,6 +66,7 @@ class TurnData:
     draft: ReplyDraft | None = None
     report: "MemoryReport | None" = None
     violated_rules: tuple[str, ...] = ()
+    attachments_read: bool = False
     unread: str = ""
     pictures_refused: bool = False
     sees_pictures: bool = True

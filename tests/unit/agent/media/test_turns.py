@@ -2,9 +2,11 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kenobot.agent.turn.runner import TurnRunner
 from kenobot.ports.errors import AnswerLost, Rejected, RemoteError, Unavailable
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Image
@@ -219,3 +221,31 @@ async def test_whoever_sends_a_picture_is_told_that_the_model_sees_none(tmp_path
     async with scene:
         answer = await scene.say("Look", attachments=(photo(),))
         assert answer == "Nice.\n\nI could not look at the picture: the model in use does not see any."
+
+
+async def test_a_message_without_words_is_answered_in_the_language_of_its_chat(tmp_path: Path) -> None:
+    """A voice message that cannot be heard has no language of its own."""
+    scene, _ = media_scene(tmp_path, {"v": OGG}, "Claro.")
+    async with scene:
+        await scene.say("¿Puedes ayudarme mañana con los papeles de la casa?")
+        assert "No he podido escuchar el mensaje de voz" in await scene.say("", attachments=(voice(),))
+
+
+async def test_a_turn_that_begins_again_has_its_attachments_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mistake at its end makes it claim its message anew."""
+    scene, channel = media_scene(tmp_path, {"d": b"The rent is 650"}, "650.")
+    write, failures = TurnRunner._write, [ValueError("a mistake")]
+
+    def fail_once(*arguments: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return write(*arguments)
+
+    monkeypatch.setattr(TurnRunner, "_write", fail_once)
+    async with scene:
+        assert await scene.say("What is the rent?", attachments=(document("lease.txt"),)) == "650."
+        ((text,),) = await scene.rows("SELECT text FROM message WHERE role = 'user'")
+        assert str(text).count("The rent is 650") == 1
+        assert channel.fetched == ["d"]
