@@ -16,6 +16,7 @@ from kenobot.channels.telegram.client import PollingConflict, TelegramClient
 from kenobot.channels.telegram.clock_offset import clock_ahead, clock_problem, correct_sent_at
 from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.media import RECEIVED_KINDS
+from kenobot.channels.telegram.membership import membership_problem
 from kenobot.channels.telegram.split import MAX_UNITS, split_message
 from kenobot.channels.telegram.updates import (
     CHANNEL,
@@ -40,6 +41,7 @@ _NOTHING_TO_SEE: Final = MessagePart("…")
 _MARGIN: Final = 10.0  # seconds that the client's own deadline gets before the channel counts as stalled
 _MOST_NEW_FIELDS: Final = 50
 _REPORT_EVERY: Final = 3600.0  # seconds
+_MOST_REPORTS: Final = 20  # in that time
 _DRAFT_SPACING: Final = 0.1  # seconds, over all chats: what is sent has the rest of what Telegram lets a bot do
 _REFUSED_SECONDS: Final = 3600.0  # without drafts, after a refusal, such as of a server that is older than these
 _FAILED_SECONDS: Final = 60.0  # after any other failure
@@ -65,7 +67,7 @@ class TelegramChannel:
         self.stall_seconds = settings.poll_seconds + settings.request_seconds + _MARGIN
         self._asking = False
         self._answered_at: float | None = None
-        self._reported: dict[str, float] = {}  # bounded: two kinds of problems; start
+        self._reported: dict[str, float] = {}  # bounded: 20 problems an hour; turn
         self._ahead = timedelta()
         self._offset: int | None = None
         # bounded: 100 updates; test_updates_without_a_number_are_remembered_up_to_a_hundred
@@ -244,6 +246,8 @@ class TelegramChannel:
             match parse_update(raw, me):
                 case IgnoredUpdate(reason):
                     logger.debug("update %s: %s", number, reason)
+                    if problem := membership_problem(raw):
+                        await self._report(problem, problem, sink)
                 case inbound:
                     self._warn_of_new(undecided_fields(raw))
                     await sink(correct_sent_at(inbound, self._ahead, self._clock.now()))
@@ -286,7 +290,10 @@ class TelegramChannel:
         """Tell the owner, of each kind of problem at most once an hour."""
         now = self._clock.monotonic()
         if now - self._reported.get(kind, -_REPORT_EVERY) >= _REPORT_EVERY:
-            self._reported[kind] = now
+            recent = {known: at for known, at in self._reported.items() if now - at < _REPORT_EVERY}
+            if len(recent) >= _MOST_REPORTS:
+                return
+            self._reported = recent | {kind: now}
             await sink.report(CHANNEL, problem)
 
 

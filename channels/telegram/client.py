@@ -112,7 +112,7 @@ class TelegramClient:
 
     async def get_updates(self, offset: int | None) -> Sequence[object]:
         """Fetch raw updates from `offset` on and confirm earlier ones; waits up to `poll_seconds` for the first."""
-        arguments: dict[str, object] = {"timeout": self._poll_seconds, "allowed_updates": ["message"]}
+        arguments: dict[str, object] = {"timeout": self._poll_seconds, "allowed_updates": ["message", "my_chat_member"]}
         if offset is not None:
             arguments["offset"] = offset
         async with self._call(wait=self._poll_seconds):
