@@ -25,13 +25,15 @@ PEOPLE = ("irene", "joaquin", "priya", "tom")
 KEPT_BACK = ("bruno", "maureen")
 """Whose fortnights judge the rules: not to be looked at while rules are made."""
 
-DIALOGUES = ("develop", "judge", "near-develop", "near-judge")
-"""The halves of the short dialogues, and of those with what only looks like a change: `judge` judges."""
+DIALOGUES = ("develop", "judge", "near-develop", "near-judge", "ended-develop", "ended-judge")
+"""The halves of the short dialogues, of those with what only looks like a change, and of those in which an event ends
+a state: `judge` judges."""
 
 OF_CHANGES = ("gonzalo", "nell")
 """People whose plans and habits change a lot, written before the rules for changes were and looked at once since."""
 
 
+_FILES = {"": "changes.toml", "near": "near_changes.toml", "ended": "ended_states.toml"}
 _ZONE_OF_DIALOGUES = ZoneInfo("Europe/Madrid")
 _FIRST_OF_DIALOGUE = datetime(2026, 3, 5, 10, tzinfo=_ZONE_OF_DIALOGUES)
 _BETWEEN = timedelta(minutes=30)
@@ -152,9 +154,8 @@ def _utterance(row: Mapping[str, str | list[str] | bool], zone: ZoneInfo) -> Utt
 
 def load_dialogues(part: str) -> list[Fortnight]:
     """Load the short dialogues of one of `DIALOGUES`, each as a fortnight of a few messages."""
-    near, _, half = part.rpartition("-")
-    file = "near_changes.toml" if near else "changes.toml"
-    text = resources.files(__package__).joinpath("data", file).read_text("utf-8")
+    kind, _, half = part.rpartition("-")
+    text = resources.files(__package__).joinpath("data", _FILES[kind]).read_text("utf-8")
     return [_dialogue(f"{part}-{at}", row) for at, row in enumerate(tomllib.loads(text)[half], 1)]
 
 
