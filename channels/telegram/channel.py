@@ -17,6 +17,7 @@ from kenobot.channels.telegram.clock_offset import clock_ahead, clock_problem, c
 from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.media import RECEIVED_KINDS
 from kenobot.channels.telegram.membership import membership_problem
+from kenobot.channels.telegram.menus import menu_scope
 from kenobot.channels.telegram.split import MAX_UNITS, split_message
 from kenobot.channels.telegram.updates import (
     CHANNEL,
@@ -28,7 +29,7 @@ from kenobot.channels.telegram.updates import (
 )
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import TextWork
-from kenobot.ports.channel import Capabilities, Sink
+from kenobot.ports.channel import Capabilities, CommandMenu, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound
@@ -62,6 +63,7 @@ class TelegramChannel:
 
     def __init__(self, settings: TelegramSettings, clock: Clock) -> None:
         self._client = TelegramClient(settings)
+        self.account = settings.token.get_secret_value().partition(":")[0]
         self._clock = clock
         self._contested_pause = max(MAX_PAUSE_SECONDS, settings.poll_seconds + 1)
         self.stall_seconds = settings.poll_seconds + settings.request_seconds + _MARGIN
@@ -145,6 +147,10 @@ class TelegramChannel:
             await self._client.typing(chat, thread)
         except RemoteError as error:
             logger.debug("typing was not shown: %s", error)
+
+    async def set_menu(self, menu: CommandMenu) -> None:
+        """Set the menu behind the button of commands. Raises RemoteError."""
+        await self._client.set_commands(menu_scope(menu), menu.language, menu.commands)
 
     async def run(self, sink: Sink) -> None:
         """Poll until cancelled. Raises Rejected when Telegram refuses the token or a webhook is in the way."""

@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final, Self
 
 import httpx
-from telegram import Bot, InputFile, LinkPreviewOptions, MessageEntity
+from telegram import Bot, BotCommandScope, InputFile, LinkPreviewOptions, MessageEntity
 from telegram import error as api
 from telegram.constants import ChatAction
 from telegram.request import HTTPXRequest
@@ -220,6 +220,11 @@ class TelegramClient:
     async def typing(self, chat: str, thread: str = "") -> None:
         async with self._call():
             await self._bot.send_chat_action(chat, ChatAction.TYPING, _topic(thread))
+
+    async def set_commands(self, scope: BotCommandScope, language: str, commands: Sequence[tuple[str, str]]) -> None:
+        """Put the menu of commands of a scope and language in place of the one there."""
+        async with self._call():
+            await self._bot.set_my_commands(list(commands), scope, language_code=language or None)
 
     @asynccontextmanager
     async def _call(self, wait: float = 0) -> AsyncIterator[None]:

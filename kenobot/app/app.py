@@ -78,6 +78,7 @@ _HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the 
 _QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and would hold up each turn beside it
 _LOAD_AGAIN_SECONDS = 5.0
 _GRACE_SECONDS = 5.0
+_MENU_SECONDS = 3600.0  # between two looks whether a menu of commands is still to be set
 _CLOSE_SECONDS = 1.0
 _FINISHED_BY, _SENT_BY, _CLOSED_BY = 6.0, 8.0, 8.5  # seconds after the end was begun; then the database is closed
 
@@ -262,16 +263,21 @@ class App:
                 await self.database.pacer.quiet(_QUIET_SECONDS)
         await self._load_background()
         await self.start_background()
+        from kenobot.app.menu_setter import MenuSetter
+
+        menus = MenuSetter(self.database, self.channels, self.plugins.access_lists, reply_language(self._settings))
+        self.scheduler.every(_MENU_SECONDS, "menus", menus.refresh)
         await self.scheduler.start()
         self.indexer.begin()
         self.embedding.begin()
         self.background.sleep_worker.begin()
+        await menus.refresh()
 
     async def _load_background(self) -> None:
         """Import what works behind the turns, as soon as there are the file descriptors and the memory for it."""
         while True:
             try:
-                for module in ("kenobot.app.background", *SCHEDULER_MODULES):
+                for module in ("kenobot.app.background", "kenobot.app.menu_setter", *SCHEDULER_MODULES):
                     await asyncio.to_thread(importlib.import_module, module)
             except (OSError, MemoryError) as error:
                 reason = str(error) or "no memory"

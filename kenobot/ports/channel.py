@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from kenobot.ports.messages import Attachment, Inbound, MediaKind, MessagePart, Outbound
 
@@ -113,6 +113,34 @@ class Reacts(Protocol):
     """A channel that can react to a message."""
 
     async def react(self, chat: str, target: str, emoji: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CommandMenu:
+    """The commands that a platform offers for choosing: names without the slash, each with what it does.
+
+    audience: private chats, groups, or the private chat of the owner `user`. language: two letters of the people it is
+    for; "" for all who have none of their own.
+    """
+
+    audience: Literal["private", "groups", "owner"]
+    language: str
+    commands: tuple[tuple[str, str], ...]
+    user: str = ""
+
+
+@runtime_checkable
+class ShowsMenus(Protocol):
+    """A channel whose platform shows a menu of commands."""
+
+    @property
+    def account(self) -> str:
+        """Return the bot's own account, to which a menu belongs."""
+        ...
+
+    async def set_menu(self, menu: CommandMenu) -> None:
+        """Put a menu in place of the one there. Raises RemoteError."""
+        ...
 
 
 @runtime_checkable

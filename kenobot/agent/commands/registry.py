@@ -44,7 +44,7 @@ def _later(module: str, function: str, **more: bool) -> Answer:
     return answer
 
 
-_COMMANDS = (
+COMMANDS = (
     Command(("help", "ayuda", "start"), guide.show_help, texts.HELP_HELP, frozenset()),
     Command(STOP_WORDS, tell_stopped, texts.HELP_STOP, frozenset()),
     Command(("remember", "recuerda"), _later("memory", "remember"), texts.HELP_REMEMBER, stores_argument=True),
@@ -69,7 +69,7 @@ _COMMANDS = (
 )
 _NAMED: Mapping[str, Command] = {
     name: replace(command, language=("en", "es")[at] if at < 2 else None)
-    for command in _COMMANDS
+    for command in COMMANDS
     for at, name in enumerate(command.names)
 }
 COMMAND_NAMES = tuple(_NAMED)
@@ -93,7 +93,7 @@ class CommandRegistry:
     """Find and run commands, given with a slash or in plain words."""
 
     def __init__(self, context: CommandContext) -> None:
-        self._context = replace(context, commands=_COMMANDS)
+        self._context = replace(context, commands=COMMANDS)
 
     async def find(
         self, database: Database, inbound: Inbound, principal: Principal, at: datetime

@@ -1,0 +1,31 @@
+"""The menus of commands that a channel shows: for guests and the owner in private, and for groups, by language."""
+
+from collections.abc import Iterable
+
+from kenobot.agent.commands.registry import COMMANDS
+from kenobot.core.i18n import Language
+from kenobot.ports.channel import CommandMenu
+
+_LANGUAGES: tuple[tuple[str, Language], ...] = (("", "en"), ("es", "es"))
+
+
+def command_menus(owners: Iterable[str], language: Language | None = None) -> list[CommandMenu]:
+    """Build the menus. owners: accounts with a menu of their own. language: the only one; None is English and Spanish.
+
+    A menu without a language of its own is English, as most platforms take it for everybody else.
+    """
+    menus = []
+    for code, spoken in _LANGUAGES:
+        chosen = language or spoken
+        everyone, all_of_them = _entries(chosen, owner=False), _entries(chosen, owner=True)
+        menus += [CommandMenu("private", code, everyone), CommandMenu("groups", code, everyone)]
+        menus += [CommandMenu("owner", code, all_of_them, user) for user in sorted(owners)]
+    return menus
+
+
+def _entries(language: Language, *, owner: bool) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (command.names[1 if language == "es" else 0], command.help(language))
+        for command in COMMANDS
+        if command.help is not None and (owner or not command.owner_only)
+    )
