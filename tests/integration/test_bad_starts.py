@@ -209,9 +209,9 @@ CASES |= {
     )
     for variable, keys, more in (
         ("ANTHROPIC_BASE_URL", ("providers.anthropic.base_url",), {"KENOBOT_PROVIDER__NAME": "anthropic"}),
-        (  # sets two keys, and each is told
+        (  # sets three keys, and each is told
             "OPENAI_BASE_URL",
-            ("providers.openai.base_url", "embedders.openai.base_url"),
+            ("providers.openai.base_url", "embedders.openai.base_url", "transcribers.openai.base_url"),
             {"KENOBOT_MEMORY__EMBEDDER": "openai"},
         ),
     )

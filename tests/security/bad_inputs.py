@@ -253,7 +253,7 @@ UPDATES: Final = (
     ),
     one("a post in a channel", "ignored", text=f"{ME} hi", chat=_CHANNEL, from_=...),
     one("another bot", "ignored", text="hi", from_={"id": 5, "is_bot": True, "first_name": "B"}),
-    Update("an album of three", _album, "answered", 3),
+    Update("an album of three", _album, "answered"),
     one("a sticker", "answered", sticker={"file_id": "x", "emoji": "👍", "is_animated": True}),
     one("a voice message", "answered", voice={"file_id": "x", "duration": 10**9}),
     one("a document of 2 GB", "answered", document={"file_name": "../../etc/passwd", "file_size": 2**31}),

@@ -25,6 +25,7 @@ _NUMBERS_ONLY = re.compile(  # or the names of sessions, of which each is then a
     r"select\s+max\(id\) from (?:record|message)\b|select distinct scope from record"
     r"|select id from record where id \{store\.among\}"
     r"|as \(select min\(session\) from message"
+    r"|select pictures from message where pictures"  # digests of files, of which the unused ones go
     r"|select count\(\*\), total\(id\), total\(use_count\)|select 1 from event left join record",
     re.IGNORECASE,
 )
