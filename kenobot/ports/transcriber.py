@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from kenobot.ports.errors import Rejected
 from kenobot.ports.provider import Usage
 
 
@@ -29,6 +30,10 @@ class Transcript:
     usage: Usage = field(default_factory=Usage)
 
 
+class UnplayableRecording(Rejected):
+    """A recording that is damaged, or of a format that the transcriber does not know: no second try will help."""
+
+
 class Transcriber(Protocol):
     """A model that writes down speech. Without one, people are told that the bot cannot listen."""
 
@@ -40,7 +45,7 @@ class Transcriber(Protocol):
     async def transcribe(self, recording: Recording) -> Transcript:
         """Write down what is said, in its own language.
 
-        Raises RateLimited, Unavailable (AnswerLost once the recording may be charged for) or Rejected, whose texts hold
-        no secret.
+        Raises RateLimited, Unavailable (AnswerLost once the recording may be charged for) or Rejected
+        (UnplayableRecording where the recording is at fault), whose texts hold no secret.
         """
         ...

@@ -21,7 +21,7 @@ from kenobot.ports.channel import Channel, FetchesMedia
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import AnswerLost, OverBudget, Rejected, RemoteError, StoreError
 from kenobot.ports.messages import Attachment
-from kenobot.ports.transcriber import Recording
+from kenobot.ports.transcriber import Recording, UnplayableRecording
 from kenobot.providers import pictures
 from kenobot.storage import attachments as store
 from kenobot.storage.attachments import AttachmentRow
@@ -230,7 +230,7 @@ class MediaIntake:
                 failures += 1
                 if failures == _TRIES or isinstance(error, Rejected | AnswerLost):
                     _log.warning("a recording of message %s was not written down: %s", pending.id, error)
-                    raise Unreadable("not_heard") from None
+                    raise Unreadable("damaged" if isinstance(error, UnplayableRecording) else "not_heard") from None
                 await self._clock.sleep(_RETRY.pause(failures - 1, error))
             else:
                 return transcript.text.strip(), call

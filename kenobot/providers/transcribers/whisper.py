@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field
 
 from kenobot.ports.errors import ConfigError, Rejected, Unavailable
 from kenobot.ports.plugin import Plugin, PluginContext
-from kenobot.ports.transcriber import Recording, Transcript
+from kenobot.ports.transcriber import Recording, Transcript, UnplayableRecording
 from kenobot.providers.transcribers.whisper_program import UNREADABLE
 
 _PROGRAM: Final = Path(__file__).with_name("whisper_program.py")
@@ -55,7 +55,7 @@ class WhisperTranscriber:
         async with self._turn:
             status, printed = await self._run(recording)
         if status == UNREADABLE:
-            raise Rejected("The recording cannot be played: it is damaged, or of a format that is not known.")
+            raise UnplayableRecording("The recording cannot be played: it is damaged, or of an unknown format.")
         if status:
             raise Unavailable("Whisper ended without an answer: there may be too little memory for it.")
         return _transcript(printed)

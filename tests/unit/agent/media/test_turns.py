@@ -10,6 +10,7 @@ from kenobot.agent.turn.runner import TurnRunner
 from kenobot.ports.errors import AnswerLost, Rejected, RemoteError, Unavailable
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Image
+from kenobot.ports.transcriber import UnplayableRecording
 from kenobot.testing.scripted import ScriptedProvider
 from tests.unit.agent.media.media_scene import JPEG, OGG, Listener, document, media_scene, photo, voice
 
@@ -143,6 +144,7 @@ async def test_a_file_beyond_the_limit_is_not_taken(tmp_path: Path, told: int | 
     [
         ([Unavailable("down"), Unavailable("down")], "Hola", 3, "Aha.", [(1,)]),
         ([Rejected("no key")], "Hola", 1, "the transcriber did not answer", []),
+        ([UnplayableRecording("noise")], "Hola", 1, "it is damaged", []),
         ([AnswerLost("late")], "Hola", 1, "the transcriber did not answer", [(0,)]),
         ([], "", 1, "I heard no words", [(1,)]),
     ],
