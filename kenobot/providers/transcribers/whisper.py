@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 from kenobot.ports.errors import ConfigError, Rejected, Unavailable
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.transcriber import Recording, Transcript, UnplayableRecording
-from kenobot.providers.transcribers.whisper_program import UNREADABLE
+from kenobot.providers.transcribers.whisper_program import OTHER_WEIGHTS, UNREADABLE
 
 _PROGRAM: Final = Path(__file__).with_name("whisper_program.py")
 _LIBRARY: Final = "faster_whisper"
@@ -56,6 +56,8 @@ class WhisperTranscriber:
             status, printed = await self._run(recording)
         if status == UNREADABLE:
             raise UnplayableRecording("The recording cannot be played: it is damaged, or of an unknown format.")
+        if status == OTHER_WEIGHTS:
+            raise Rejected("The packages with Whisper's weights hold other ones than they should: install them again.")
         if status:
             raise Unavailable("Whisper ended without an answer: there may be too little memory for it.")
         return _transcript(printed)

