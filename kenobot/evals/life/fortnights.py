@@ -25,15 +25,18 @@ PEOPLE = ("irene", "joaquin", "priya", "tom")
 KEPT_BACK = ("bruno", "maureen")
 """Whose fortnights judge the rules: not to be looked at while rules are made."""
 
-DIALOGUES = ("develop", "judge", "near-develop", "near-judge", "ended-develop", "ended-judge")
-"""The halves of the short dialogues, of those with what only looks like a change, and of those in which an event ends
-a state: `judge` judges."""
+DIALOGUES = (
+    *("develop", "judge", "near-develop", "near-judge"),
+    *("ended-develop", "ended-judge", "events-develop", "events-judge"),
+)
+"""The halves of the short dialogues, of those with what only looks like a change, of those in which an event ends a
+state, and of those in which what is meant goes by other words: `judge` judges."""
 
 OF_CHANGES = ("gonzalo", "nell")
 """People whose plans and habits change a lot, written before the rules for changes were and looked at once since."""
 
 
-_FILES = {"": "changes.toml", "near": "near_changes.toml", "ended": "ended_states.toml"}
+_FILES = {"": "changes.toml", "near": "near_changes.toml", "ended": "ended_states.toml", "events": "events.toml"}
 _ZONE_OF_DIALOGUES = ZoneInfo("Europe/Madrid")
 _FIRST_OF_DIALOGUE = datetime(2026, 3, 5, 10, tzinfo=_ZONE_OF_DIALOGUES)
 _BETWEEN = timedelta(minutes=30)
