@@ -12,6 +12,8 @@ from typing import Final, TypeVar
 
 from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.albums import confirmed_before, join_albums, open_albums
+from kenobot.channels.telegram.callbacks import FIELD as PRESS_FIELD
+from kenobot.channels.telegram.callbacks import ButtonPress, parse_press
 from kenobot.channels.telegram.client import PollingConflict, TelegramClient
 from kenobot.channels.telegram.clock_offset import clock_ahead, clock_problem, correct_sent_at
 from kenobot.channels.telegram.markdown import parse_markdown
@@ -27,8 +29,9 @@ from kenobot.channels.telegram.updates import (
     parse_update,
     undecided_fields,
 )
+from kenobot.core import texts
 from kenobot.core.retry import Backoff
-from kenobot.core.worker import TextWork
+from kenobot.core.worker import TaskSet, TextWork
 from kenobot.ports.channel import Capabilities, CommandMenu, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, Unavailable
@@ -80,12 +83,18 @@ class TelegramChannel:
         self._drafting: dict[str, asyncio.Task[None]] = {}
         self._next_draft = float("-inf")
         self._text_work = TextWork()
+        self._answering = TaskSet("press")
 
     @property
     def capabilities(self) -> Capabilities:
         has_drafts = self._next_draft - self._clock.monotonic() <= _DRAFT_SPACING
         return Capabilities(
-            longest=MAX_UNITS, receives=RECEIVED_KINDS, sends=frozenset({"document"}), drafts=has_drafts
+            longest=MAX_UNITS,
+            receives=RECEIVED_KINDS,
+            sends=frozenset({"document"}),
+            edits=True,
+            buttons=True,
+            drafts=has_drafts,
         )
 
     def fetch(self, attachment: Attachment) -> AsyncIterator[bytes]:
@@ -106,7 +115,7 @@ class TelegramChannel:
         """Send one part without link preview. Raises RateLimited, Unavailable (it may have arrived) or Rejected."""
         if (drafting := self._drafting.get(outbound.chat)) is not None:
             await asyncio.wait({drafting}, timeout=_DRAFT_WAIT)
-        return await self._client.send(outbound.chat, outbound.part, outbound.thread)
+        return await self._client.send(outbound.chat, outbound.part, outbound.thread, outbound.replaces)
 
     async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
         """Show the last message of what there is of a reply; leave it out where too many are on their way.
@@ -155,6 +164,12 @@ class TelegramChannel:
     async def run(self, sink: Sink) -> None:
         """Poll until cancelled. Raises Rejected when Telegram refuses the token or a webhook is in the way."""
         self._offset = None
+        try:
+            await self._poll(sink)
+        finally:
+            await self._answering.stop()
+
+    async def _poll(self, sink: Sink) -> None:
         async with self._client:
             me = await self._until_answered(self._client.get_me, sink)
             logger.info("listening on Telegram as @%s", me.username or me.id)
@@ -249,6 +264,10 @@ class TelegramChannel:
 
     async def _take_one(self, number: int | None, raw: object, me: BotUser, sink: Sink) -> None:
         try:
+            if (press := parse_press(raw, self._clock.now())) is not None:
+                is_taken = await sink(press.inbound)
+                self._answering.begin(self._answer_press(press, is_taken=is_taken))
+                return
             match parse_update(raw, me):
                 case IgnoredUpdate(reason):
                     logger.debug("update %s: %s", number, reason)
@@ -267,6 +286,14 @@ class TelegramChannel:
             # Were this raised, the message would come back after each restart.
             logger.exception("update %s could not be taken in", number)
             await self._set_aside(number, raw, f"taking it in failed: {type(error).__name__}", sink)
+
+    async def _answer_press(self, press: ButtonPress, *, is_taken: bool) -> None:
+        """Tell Telegram that a press arrived; what comes of it is sent as any other answer. Never raises."""
+        try:
+            async with self._client:
+                await self._client.answer_press(press.query, "" if is_taken else texts.PRESS_REFUSED(press.language))
+        except RemoteError as error:
+            logger.debug("a press of a button was not answered: %s", error)
 
     def _warn_of_new(self, fields: Sequence[str]) -> None:
         """Log, once each, the fields that are the reason for which words count as somebody else's."""
@@ -310,6 +337,7 @@ def _is_shortage(error: Exception) -> bool:
 
 def _chat(raw: object) -> str:
     """The chat of a raw update, of whatever form; "" when it names none."""
+    raw = raw.get(PRESS_FIELD, raw) if isinstance(raw, dict) else None
     for name in ("message", "chat", "id"):
         raw = raw.get(name) if isinstance(raw, dict) else None
     return "" if raw is None else str(raw)

@@ -19,6 +19,8 @@ from telegram.constants import ChatAction
 from telegram.request import HTTPXRequest
 
 from kenobot.channels.telegram import TelegramSettings
+from kenobot.channels.telegram.callbacks import FIELD as PRESS_FIELD
+from kenobot.channels.telegram.callbacks import keyboard_markup
 from kenobot.channels.telegram.split import MAX_UNITS
 from kenobot.channels.telegram.updates import BotUser
 from kenobot.core import texts
@@ -34,6 +36,7 @@ _MOST_ENTITIES: Final = 100  # that Telegram formats in one message
 # Bot.getUpdates exists and would parse the whole batch at once; this spelling asks for the raw one without a warning.
 _RAW_GET_UPDATES: Final = "getUpdates_"
 _LONGEST_PAUSE: Final = 86_400.0  # seconds
+_NOT_EDITABLE: Final = ("message to edit not found", "message can't be edited", "no text in the message to edit")
 _TOPIC_SHUT: Final = ("topic_closed", "topic_deleted", "topic_id_invalid", "thread not found")
 
 
@@ -112,7 +115,10 @@ class TelegramClient:
 
     async def get_updates(self, offset: int | None) -> Sequence[object]:
         """Fetch raw updates from `offset` on and confirm earlier ones; waits up to `poll_seconds` for the first."""
-        arguments: dict[str, object] = {"timeout": self._poll_seconds, "allowed_updates": ["message", "my_chat_member"]}
+        arguments: dict[str, object] = {
+            "timeout": self._poll_seconds,
+            "allowed_updates": ["message", "my_chat_member", PRESS_FIELD],
+        }
         if offset is not None:
             arguments["offset"] = offset
         async with self._call(wait=self._poll_seconds):
@@ -129,9 +135,10 @@ class TelegramClient:
         """The time of Telegram's clock at the latest answer to `get_updates`; None when it told none."""
         return self._requests[0].server_time
 
-    async def send(self, chat: str, part: MessagePart, thread: str = "") -> str:
+    async def send(self, chat: str, part: MessagePart, thread: str = "", replaces: str = "") -> str:
         """Send `part` and return its message id; as plain text where Telegram refuses the formatting.
 
+        replaces: a message that `part` takes the place of; where that is gone, or cannot be edited, a new one is sent.
         thread: a forum topic. Where that is closed or gone, the part goes to the group itself and says so.
 
         A group that has become a supergroup has a new id, to which the part goes then. A refused token is Unavailable:
@@ -139,34 +146,16 @@ class TelegramClient:
         """
         try:
             async with self._call():
-                return await self._send(chat, part, thread)
+                return await self._send(chat, part, thread, replaces)
         except TokenRefused as error:
             raise Unavailable(str(error)) from None
 
-    async def _send(self, chat: str, part: MessagePart, thread: str) -> str:
+    async def _send(self, chat: str, part: MessagePart, thread: str, replaces: str) -> str:
         entities, moved = [_entity(span) for span in part.entities[:_MOST_ENTITIES]], False
         while True:
             preview = self._preview
             try:
-                if part.attachments:
-                    file = part.attachments[0]
-                    content = InputFile(file.text.encode("utf-8", "replace"), filename=file.name or "document")
-                    message = await self._bot.send_document(
-                        chat,
-                        content,
-                        caption=part.text,
-                        caption_entities=entities or None,
-                        message_thread_id=_topic(thread),
-                    )
-                else:
-                    message = await self._bot.send_message(
-                        chat,
-                        part.text,
-                        message_thread_id=_topic(thread),
-                        entities=entities or None,
-                        link_preview_options=preview,
-                    )
-                return str(message.message_id)
+                return await self._request(chat, part, entities, thread, replaces)
             except api.ChatMigrated as error:
                 if moved:
                     raise
@@ -174,6 +163,11 @@ class TelegramClient:
                 logger.warning("a group is a supergroup now: where its old id stands in the settings, write %s", chat)
             except api.BadRequest as error:
                 complaint = error.message.lower()
+                if replaces and "message is not modified" in complaint:
+                    return replaces
+                if replaces and any(sign in complaint for sign in _NOT_EDITABLE):
+                    replaces = ""
+                    continue
                 if thread and any(sign in complaint for sign in _TOPIC_SHUT):
                     logger.warning("a topic is closed or gone; its answer goes to the group itself")
                     thread, part = "", _out_of_topic(part)
@@ -185,6 +179,43 @@ class TelegramClient:
                     self._preview = None  # the Bot API server is older than this parameter
                 else:
                     raise
+
+    async def _request(
+        self, chat: str, part: MessagePart, entities: Sequence[MessageEntity], thread: str, replaces: str
+    ) -> str:
+        """Make the request that sends `part`, or puts it in the place of a message; returns the message id."""
+        markup, shown = keyboard_markup(part.buttons), entities or None
+        if part.attachments:
+            file = part.attachments[0]
+            content = InputFile(file.text.encode("utf-8", "replace"), filename=file.name or "document")
+            message = await self._bot.send_document(
+                chat,
+                content,
+                caption=part.text,
+                caption_entities=shown,
+                message_thread_id=_topic(thread),
+                reply_markup=markup,
+            )
+        elif replaces:
+            await self._bot.edit_message_text(
+                part.text,
+                chat,
+                int(replaces),
+                entities=shown,
+                link_preview_options=self._preview,
+                reply_markup=markup,
+            )
+            return replaces
+        else:
+            message = await self._bot.send_message(
+                chat,
+                part.text,
+                message_thread_id=_topic(thread),
+                entities=shown,
+                link_preview_options=self._preview,
+                reply_markup=markup,
+            )
+        return str(message.message_id)
 
     async def draft(self, chat: str, number: int, part: MessagePart, thread: str = "") -> None:
         """Show `part` in a private chat as what there is of a message. number: the same for all of it, not 0."""
@@ -220,6 +251,11 @@ class TelegramClient:
     async def typing(self, chat: str, thread: str = "") -> None:
         async with self._call():
             await self._bot.send_chat_action(chat, ChatAction.TYPING, _topic(thread))
+
+    async def answer_press(self, query: str, text: str = "") -> None:
+        """End the waiting that Telegram shows on a pressed button. text: shown for a moment."""
+        async with self._call():
+            await self._bot.answer_callback_query(query, text or None)
 
     async def set_commands(self, scope: BotCommandScope, language: str, commands: Sequence[tuple[str, str]]) -> None:
         """Put the menu of commands of a scope and language in place of the one there."""

@@ -31,6 +31,14 @@ def update(number: object, text: object = "hi", user: int = 1) -> dict[str, Any]
     return {"update_id": number, "message": message}
 
 
+def press(number: object, value: str = "1.0.mac", message: int = 77, user: int = 1, **chat: object) -> dict[str, Any]:
+    """A person presses a button below a message of the bot's."""
+    sender = {"id": user, "is_bot": False, "first_name": "Alice", "language_code": "es"}
+    below = {"message_id": message, "date": 1_700_000_000, "chat": {"id": user, "type": "private"} | chat}
+    query = {"id": f"query {number}", "from": sender, "message": below, "chat_instance": "1", "data": value}
+    return {"update_id": number, "callback_query": query}
+
+
 class Box:
     """A sink that remembers, and fails when told to."""
 
@@ -151,7 +159,9 @@ class FakeTelegram:
                 return Answer(status=400, error="Bad Request: wrong file_id").response()
             return Answer({"file_id": name, "file_unique_id": name, "file_path": name}).response()
         me = {"id": 7, "is_bot": True, "first_name": "Keno", "username": "KenoBot"}
-        return Answer({"getMe": me, "sendMessage": SENT, "sendDocument": SENT}.get(method, True)).response()
+        return Answer(
+            {"getMe": me, "sendMessage": SENT, "sendDocument": SENT, "editMessageText": SENT}.get(method, True)
+        ).response()
 
 
 def _posted(value: str | bytes | bytearray | web.FileField) -> str:
