@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from importlib import resources
 
 from kenobot.cognitive.text.json_answers import json_objects
+from kenobot.cognitive.text.quoting import quote_lines
 from kenobot.cognitive.text.words import fold
 from kenobot.ports.provider import Block, Message, Request
 
@@ -19,8 +20,9 @@ _ANSWER_TOKENS = 200
 
 def build_request(question: str) -> Request:
     """Build the request for further queries of a question."""
-    quoted = [f"> {line}" for line in question[:_LONGEST_QUESTION].splitlines()]
-    text = "\n".join(["## The question", *quoted, "", "Now answer with the JSON object."])
+    text = "\n".join(
+        ["## The question", *quote_lines(question[:_LONGEST_QUESTION]), "", "Now answer with the JSON object."]
+    )
     return Request((Block(_INSTRUCTIONS, cache=True),), (Message("user", (Block(text),)),), max_tokens=_ANSWER_TOKENS)
 
 

@@ -1,4 +1,4 @@
-"""Write and find quotations of others, and pointers to ref files, in memory's Markdown. Pure."""
+"""Write and find quotations of others, in prompts and in memory's Markdown, and pointers to ref files. Pure."""
 
 import re
 from dataclasses import dataclass
@@ -16,6 +16,11 @@ _MARKED = lazy.regex(
     re.DOTALL,
 )
 INDEX_LINK = lazy.regex(r"\[[^\]\n]*\]\(ref-([^)\n]+)\.md\)")  # in MEMORY.md, a pointer to a ref file and no fact
+
+
+def quote_lines(text: str) -> list[str]:
+    """Put a mark before each line, whatever the line ends are: none can stand as a heading or as another's word."""
+    return [f"> {line}" for line in text.splitlines()]
 
 
 @dataclass(frozen=True, slots=True)

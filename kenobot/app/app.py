@@ -267,11 +267,13 @@ class App:
 
         menus = MenuSetter(self.database, self.channels, self.plugins.access_lists, reply_language(self._settings))
         self.scheduler.every(_MENU_SECONDS, "menus", menus.refresh)
+        self.scheduler.every(3600.0, "media", self._remove_unused_media)
         await self.scheduler.start()
         self.indexer.begin()
         self.embedding.begin()
         self.background.sleep_worker.begin()
         await menus.refresh()
+        await self._remove_unused_media()
 
     async def _load_background(self) -> None:
         """Import what works behind the turns, as soon as there are the file descriptors and the memory for it."""
@@ -295,10 +297,15 @@ class App:
         await model_calls.prune(self.database, self.clock.now())
         await approvals.prune(self.database, self.clock.now())
         await attachments.prune(self.database)
-        await self.media.remove_unused()
         rested = ChangeContext(self.clock.now(), "memory", "nothing was added for a while")
         if await self.database.write(lambda connection: boxes.close_idle_boxes(connection, rested)):
             self.memory_files.mark_dirty(())
+
+    async def _remove_unused_media(self) -> None:
+        try:
+            await self.media.remove_unused()
+        except (StoreError, OSError) as error:
+            _log.warning("Unused files of the media folder were not removed: %s", error)
 
     async def _announce_intake(self, notice: IntakeNotice) -> None:
         signal = MEMORY_INTAKE_FINISHED if notice.is_done else MEMORY_INTAKE_STARTED

@@ -30,6 +30,8 @@ def check_address(text: str) -> str:
 
 HttpAddress = Annotated[str, AfterValidator(check_address)]
 """The address of a server, as a setting."""
+BaseAddress = Annotated[HttpAddress, AfterValidator(lambda address: address.rstrip("/"))]
+"""The address of a server to which paths are added, as a setting."""
 
 
 @contextmanager

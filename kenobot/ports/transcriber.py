@@ -1,11 +1,14 @@
 """The seam to models that write down what is said in a recording: group `kenobot.transcribers`."""
 
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Protocol
 
 from kenobot.ports.errors import Rejected
 from kenobot.ports.provider import Usage
+
+_LONGEST = 1e6  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,13 @@ class Transcript:
     text: str
     seconds: float = 0.0
     usage: Usage = field(default_factory=Usage)
+
+
+def likely_seconds(told: object) -> float:
+    """Return a length that a model tells, in seconds; 0 for none, or for one that no recording has."""
+    if not isinstance(told, int | float) or not isfinite(told):
+        return 0.0
+    return float(told) if 0 < told < _LONGEST else 0.0
 
 
 class UnplayableRecording(Rejected):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from kenobot.core import lazy
+from kenobot.core.settings.home import Home
 from kenobot.ports.provider import Block, Content, Image, Request
 
 MOST_BYTES: Final = 3 * 1024 * 1024
@@ -29,7 +30,7 @@ _NOTE: Final = "[A picture stands here that you are not shown. If it matters, sa
 
 def picture_file(home: Path, digest: str) -> Path:
     """Locate a stored picture. digest: SHA-256 of its bytes, in hexadecimal."""
-    return home / "media" / digest
+    return Home(home).media / digest
 
 
 def picture_kind(beginning: bytes) -> str:

@@ -149,10 +149,15 @@ def _is_too_long(status: int, said: object) -> bool:
     return status == 400 and any(phrase in words for phrase in _TOO_LONG)
 
 
+def fits_header(key: str) -> bool:
+    """Return whether a header can carry a key."""
+    return key.isascii() and key.isprintable() and " " not in key
+
+
 def check_key(key: str, service: str) -> str:
     """Return a key without blanks around it. Raises ConfigError for one that a header cannot carry."""
     key = key.strip()
-    if not (key.isascii() and key.isprintable()) or " " in key:
+    if not fits_header(key):
         raise ConfigError(f"The {service} API key has characters that no key has: copy it again with `kenobot setup`.")
     return key
 

@@ -14,9 +14,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from kenobot.core.settings.home import Home
 from kenobot.storage.attachments import digests_in_use
 from kenobot.storage.connection import Connection, connect, to_store_error
-from kenobot.storage.media_files import MEDIA, MediaFolder
+from kenobot.storage.media_files import MediaFolder
 from kenobot.storage.state import read_state, write_state
 
 _UNFINISHED = "purge:unfinished"  # a key of `state`: the newest purge whose words may still stand in free space
@@ -102,7 +103,7 @@ def vacuum_erased(path: Path) -> bool:
     try:
         with closing(connect(path)) as connection:
             noted = read_state(connection, _UNFINISHED)
-            MediaFolder(path.parent / MEDIA).remove_unused(digests_in_use(connection, ""), at_once=True)
+            MediaFolder(Home(path.parent).media).remove_unused(digests_in_use(connection, ""), at_once=True)
             connection.execute("VACUUM")
             if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 return False

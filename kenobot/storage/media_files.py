@@ -17,8 +17,6 @@ from kenobot.storage.disk import entries, fsync_folder
 
 _DIGEST = lazy.regex(r"[0-9a-f]{64}")
 _PART = ".part-"
-MEDIA = "media"
-"""The folder's name in the home."""
 _IN_FLIGHT = 3600.0  # seconds for which a file may lie here before anything refers to it
 _BUFFER = 256 * 1024  # bytes that are written at once
 

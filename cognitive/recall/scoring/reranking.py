@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from importlib import resources
 
 from kenobot.cognitive.text.json_answers import json_objects
+from kenobot.cognitive.text.quoting import quote_lines
 from kenobot.ports.provider import Block, Message, Request
 
 _INSTRUCTIONS = resources.files(__package__).joinpath("rerank_instructions.txt").read_text("utf-8").removesuffix("\n")
@@ -22,7 +23,7 @@ _ANSWER_TOKENS = 400
 
 def build_request(question: str, notes: Sequence[str]) -> Request:
     """The request to judge `notes` by a question."""
-    parts = ["## The message", *_quoted(question[:_LONGEST_QUESTION]), "", "## The notes"]
+    parts = ["## The message", *quote_lines(question[:_LONGEST_QUESTION]), "", "## The notes"]
     for number, note in enumerate(notes, 1):
         parts.append(f"[{number}] > {' '.join(note.split())[:_LONGEST_NOTE]}")
     parts += ["", "Now answer with the JSON object."]
@@ -40,7 +41,3 @@ def parse_marks(answer: str, count: int) -> list[float] | None:
         if len(valid) == count:
             return [mark / MAX_MARK for mark in valid]
     return None
-
-
-def _quoted(text: str) -> list[str]:
-    return [f"> {line}" for line in text.splitlines()]

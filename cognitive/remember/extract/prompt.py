@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.quoting import quote_lines
 from kenobot.core.token_estimate import PICTURE_TOKENS, clip_to_tokens, estimate_tokens
 from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Block, Image, Message, Request
@@ -90,9 +91,9 @@ def turn_lines(
     who = voices[turn.trust]
     speaker = f"{' '.join(turn.label.split())}, {who}" if turn.label else who
     at = turn.at.astimezone(zone)
-    lines = [f"### Turn {number} — {speaker} — {at:%A, %Y-%m-%d %H:%M}", *_quoted(_shown(turn.text, turn_tokens))]
+    lines = [f"### Turn {number} — {speaker} — {at:%A, %Y-%m-%d %H:%M}", *quote_lines(_shown(turn.text, turn_tokens))]
     if turn.answer.strip():
-        lines += ["The assistant answered:", *_quoted(_shown(turn.answer, reply_tokens))]
+        lines += ["The assistant answered:", *quote_lines(_shown(turn.answer, reply_tokens))]
     return lines
 
 
@@ -102,8 +103,3 @@ def _shown(text: str, tokens: int) -> str:
         return text
     end = clip_to_tokens(text[::-1][: 4 * tokens], tokens // 4)[::-1]
     return f"{clip_to_tokens(text, tokens - tokens // 4)}\n[…]\n{end}"
-
-
-def _quoted(text: str) -> list[str]:
-    """`text` line by line behind a mark, whatever its line ends are: no line of it can stand as a heading."""
-    return [f"> {line}" for line in text.splitlines()]

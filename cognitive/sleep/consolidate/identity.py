@@ -15,6 +15,7 @@ from kenobot.cognitive.sleep.plan.texts import system_prompt
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
+from kenobot.cognitive.text.quoting import quote_lines
 from kenobot.cognitive.text.words import stems, words
 from kenobot.core import lazy
 
@@ -69,7 +70,7 @@ def _too_long(view: NightView) -> list[Record]:
 
 def _question(view: NightView, record: Record) -> ModelQuestion:
     limit = view.policy.pruning.max_identity_bytes
-    quoted = "\n".join(f"> {line}" for line in record.text.splitlines())
+    quoted = "\n".join(quote_lines(record.text))
     system = system_prompt("identity").format(size=limit // 2)
     return ModelQuestion(system, f"The file:\n{quoted}", answer_tokens=limit // 3)
 

@@ -116,6 +116,10 @@ class Command:
     language: Language | None = None
     if_known: bool = False
 
+    def name(self, language: Language) -> str:
+        """Return the name that a menu shows."""
+        return self.names[1 if language == "es" else 0]
+
     def is_allowed(self, principal: Principal, inbound: Inbound) -> bool:
         """Return whether this person may give it here. If not, the message goes to the model like any other.
 

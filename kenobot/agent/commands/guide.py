@@ -2,16 +2,15 @@
 
 from difflib import get_close_matches
 
-from kenobot.agent.commands.command import Command, CommandCall, CommandContext
+from kenobot.agent.commands.command import CommandCall, CommandContext
 from kenobot.core import texts
-from kenobot.core.i18n import Language
 from kenobot.storage.connection import Connection
 
 
 def show_help(_: Connection, call: CommandCall, context: CommandContext) -> str:
     """`/help`, `/start`: introduce the bot and list its commands."""
     lines = (
-        texts.HELP_LINE(call.language, name=_name(command, call.language), what=command.help(call.language))
+        texts.HELP_LINE(call.language, name=command.name(call.language), what=command.help(call.language))
         for command in context.commands
         if command.help is not None and command.is_allowed(call.principal, call.inbound)
     )
@@ -20,12 +19,8 @@ def show_help(_: Connection, call: CommandCall, context: CommandContext) -> str:
 
 def decline_unknown(_: Connection, call: CommandCall, context: CommandContext) -> str:
     """Say that there is no such command, and which one may be meant."""
-    names = [_name(command, language) for command in context.commands for language in ("en", "es")]
+    names = [command.name(language) for command in context.commands for language in ("en", "es")]
     near = get_close_matches(call.arguments, names, 1)
     if near:
         return texts.UNKNOWN_COMMAND_NEAR(call.language, name=call.arguments, near=near[0])
     return texts.UNKNOWN_COMMAND(call.language, name=call.arguments)
-
-
-def _name(command: Command, language: Language) -> str:
-    return command.names[1 if language == "es" else 0]

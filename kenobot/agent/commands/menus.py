@@ -25,7 +25,7 @@ def command_menus(owners: Iterable[str], language: Language | None = None) -> li
 
 def _entries(language: Language, *, owner: bool) -> tuple[tuple[str, str], ...]:
     return tuple(
-        (command.names[1 if language == "es" else 0], command.help(language))
+        (command.name(language), command.help(language))
         for command in COMMANDS
         if command.help is not None and (owner or not command.owner_only)
     )

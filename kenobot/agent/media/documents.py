@@ -1,15 +1,11 @@
 """Read the text of a document in a process of its own, within limits of memory, time and length."""
 
-import asyncio
-import contextlib
-import os
-import signal
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from kenobot.agent.media.problems import MediaProblem, Unreadable
+from kenobot.core.limited_program import run_program
 
 _PROGRAM: Final = Path(__file__).with_name("read_document.py")
 _MEGABYTES: Final = 1000  # of address space
@@ -44,30 +40,12 @@ def document_format(name: str, mime: str) -> str:
 
 async def read_document(file: Path, document: str, characters: int, seconds: float) -> str:
     """Return the text of a document, as far as `characters`. document: its format. Raises Unreadable."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", str(_PROGRAM), str(file), document),
-        *(str(_MEGABYTES), str(int(seconds) + 1), str(characters)),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env={"LANG": "C.UTF-8"},
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    printed = bytearray()
+    arguments = (str(file), document, str(_MEGABYTES), str(int(seconds) + 1), str(characters))
     try:
-        async with asyncio.timeout(seconds):
-            while chunk := await process.stdout.read(65_536):
-                if len(printed) <= _BYTES_A_CHARACTER * characters:
-                    printed += chunk
-            status = await process.wait()
+        most = _BYTES_A_CHARACTER * characters
+        status, printed = await run_program(_PROGRAM, arguments, seconds=seconds, most_bytes=most)
     except TimeoutError:
         raise Unreadable("damaged") from None
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
     text = printed.decode("utf-8", "replace").replace("\0", "").strip()
     if status and not text:
         raise Unreadable(_EXITS.get(status, "damaged"))

@@ -5,11 +5,12 @@ What came of each attachment is on disk, so a restart goes on where the last run
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from kenobot.agent.ledger.ledger import ModelCall
 from kenobot.agent.ledger.transcription import LedgerTranscriber
@@ -29,6 +30,8 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
 from kenobot.storage.media_files import MediaFolder, TooLarge
+
+ResultT = TypeVar("ResultT")
 
 _log = logging.getLogger(__name__)
 
@@ -153,7 +156,7 @@ class MediaIntake:
             raise Unreadable("too_large")
         try:
             async with asyncio.timeout(self.limits.fetch_seconds):
-                digest = await self._download(channel, attachment, most)
+                digest = await self._retried(lambda: self._folder.save(channel.fetch(attachment), most), Rejected)
         except TooLarge:
             raise Unreadable("too_large") from None
         except (RemoteError, TimeoutError) as error:
@@ -171,16 +174,15 @@ class MediaIntake:
         if not is_picture and attachment.kind not in _SOUND and not document_format(attachment.name, attachment.mime):
             raise Unreadable("unknown_kind")
 
-    async def _download(self, channel: FetchesMedia, attachment: Attachment, most: int) -> str:
+    async def _retried(self, call: Callable[[], Awaitable[ResultT]], *final: type[RemoteError]) -> ResultT:
+        """Return what a call gives, which is tried again after a pause. final: errors that end the tries."""
         failures = 0
         while True:
             try:
-                return await self._folder.save(channel.fetch(attachment), most)
-            except Rejected:
-                raise
+                return await call()
             except RemoteError as error:
                 failures += 1
-                if failures == _TRIES:
+                if failures == _TRIES or isinstance(error, final):
                     raise
                 await self._clock.sleep(_RETRY.pause(failures - 1, error))
 
@@ -220,20 +222,17 @@ class MediaIntake:
         if self._transcriber is None:
             raise Unreadable("no_transcriber")
         recording = Recording(self._folder.file(row.digest), attachment.mime, attachment.seconds)
-        failures = 0
-        while True:
-            try:
-                transcript, call = await self._transcriber.transcribe(recording, pending.session, pending.id)
-            except OverBudget:
-                raise Unreadable("over_budget") from None
-            except RemoteError as error:
-                failures += 1
-                if failures == _TRIES or isinstance(error, Rejected | AnswerLost):
-                    _log.warning("a recording of message %s was not written down: %s", pending.id, error)
-                    raise Unreadable("damaged" if isinstance(error, UnplayableRecording) else "not_heard") from None
-                await self._clock.sleep(_RETRY.pause(failures - 1, error))
-            else:
-                return transcript.text.strip(), call
+        transcriber = self._transcriber
+        try:
+            transcript, call = await self._retried(
+                lambda: transcriber.transcribe(recording, pending.session, pending.id), Rejected, AnswerLost
+            )
+        except OverBudget:
+            raise Unreadable("over_budget") from None
+        except RemoteError as error:
+            _log.warning("a recording of message %s was not written down: %s", pending.id, error)
+            raise Unreadable("damaged" if isinstance(error, UnplayableRecording) else "not_heard") from None
+        return transcript.text.strip(), call
 
 
 def _head(file: Path) -> bytes:

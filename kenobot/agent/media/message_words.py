@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kenobot.agent.media.problems import file_name
+from kenobot.cognitive.text.quoting import quote_lines
 from kenobot.ports.messages import Attachment, Inbound
 from kenobot.ports.provider import Image
 from kenobot.storage.attachments import AttachmentRow
@@ -82,7 +83,7 @@ def _words(attachment: Attachment, room: int) -> str:
     quoted += text[:room].splitlines() if attachment.handle else text.splitlines()
     if attachment.handle and len(text) > room:
         quoted.append(f"[… {len(text) - room} characters more, which are not shown]")
-    return "\n".join([f"[sent {label}, whose content is quoted]", *(f"> {line}" for line in quoted)])
+    return "\n".join([f"[sent {label}, whose content is quoted]", *quote_lines("\n".join(quoted))])
 
 
 def _unread(attachment: Attachment) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessage
 from kenobot.cognitive.text.provenance import AttributedText, SpeechContext
+from kenobot.cognitive.text.quoting import quote_lines
 from kenobot.ports.identity import Principal, Trust
 from kenobot.ports.messages import FORWARDED, Inbound
 from kenobot.ports.names import Role, label_id, sanitize_name, speaker_label, split_line
@@ -16,7 +17,7 @@ def message_text(inbound: Inbound, role: Role) -> str:
     """
     text = spoken_words(inbound)
     if inbound.forwarded:
-        text = "\n".join([FORWARDED, *(f"> {line}" for line in inbound.text.splitlines())])
+        text = "\n".join([FORWARDED, *quote_lines(inbound.text)])
     if not inbound.private:
         label = speaker_label(inbound.user_name, role, inbound.user)
         text = "\n  ".join(f"{label}{text}".splitlines())
@@ -28,7 +29,7 @@ def spoken_words(inbound: Inbound) -> str:
     if not inbound.quoted.strip():
         return inbound.text
     author = sanitize_name(inbound.quoted_author) or "You"
-    quotation = "\n".join(f"> {line}" for line in (f"{author} wrote:", *inbound.quoted.splitlines()))
+    quotation = "\n".join(quote_lines(f"{author} wrote:\n{inbound.quoted}"))
     return f"{quotation}\n\n{inbound.text}"
 
 

@@ -24,6 +24,7 @@ from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.drafts import Drafts
+from kenobot.agent.turn.notices import Notices
 from kenobot.agent.turn.pieces import continued, joined_text
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
 from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing
@@ -40,30 +41,21 @@ from kenobot.cognitive.text.provenance import Provenance, SpeechContext
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.core import redaction, texts
 from kenobot.core.bus import Bus
-from kenobot.core.i18n import Language, Text, guess_language, known_problem, told_language
+from kenobot.core.i18n import Language, guess_language, told_language
 from kenobot.core.log import current_trace
 from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TextWork
 from kenobot.gateway.access import Access
-from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer
+from kenobot.gateway.bot_messages import RenderedAnswer, render_answer
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, OverBudget, PromptTooLong, Rejected, StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
-from kenobot.ports.messages import MessagePart, Outbound
+from kenobot.ports.messages import Outbound
 from kenobot.ports.provider import Reply, Request
-from kenobot.ports.signals import (
-    MESSAGE_DEAD_LETTERED,
-    MESSAGE_DEFERRED,
-    MESSAGE_EXPIRED,
-    MESSAGE_OUT,
-    THINKING_END,
-    THINKING_START,
-    TURN_FAILED,
-    Signal,
-)
+from kenobot.ports.signals import MESSAGE_OUT, THINKING_END, THINKING_START
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.providers.pictures import shows_pictures, without_pictures
 from kenobot.storage import conversation, inbox, outbox, turn_steps
@@ -76,15 +68,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_STILL_WORKING_PART = -2  # of an answer; a plea for patience is part -1
-
 _WAITS = (machine.AskModel, machine.ProbeModel, machine.Wait)  # for something outside of this process
-
-_ENDINGS: Mapping[inbox.FinalState, Signal] = {
-    "failed": TURN_FAILED,
-    "expired": MESSAGE_EXPIRED,
-    "dead": MESSAGE_DEAD_LETTERED,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +118,9 @@ class TurnRunner:
         self._text_work = work = TextWork()
         shown = services.channels, services.clock, services.pipeline, services.redact, services.answer_parts, work
         self._drafts = Drafts(*shown) if services.shows_drafts else None
+        self._notices = Notices(
+            services.database, services.clock, services.channels, services.delivery, services.redact, self._signals
+        )
         self._reporter: MemoryReporter | None = None
 
     def prepare(self, pending: PendingMessage) -> None:
@@ -157,7 +144,9 @@ class TurnRunner:
         try:
             async with (
                 show_typing(self._s.channels.get(inbound.channel), inbound.chat, inbound.thread),
-                StartLate("patience", self._s.patience_seconds, lambda: self._ask_for_patience(data), break_off=False),
+                StartLate(
+                    "patience", self._s.patience_seconds, lambda: self._notices.still_working(data), break_off=False
+                ),
             ):
                 return await self._drive(data)
         except asyncio.CancelledError:
@@ -222,11 +211,11 @@ class TurnRunner:
             case machine.CommitTurn():
                 await self._commit(data)
             case machine.ReportFailure(sentence, reason, end):
-                await self._report(data, end, _failure_text(sentence, reason, data), reason)
+                await self._notices.report_failure(data, end, sentence, reason)
             case machine.MoveToDeadLetters(reason):
-                await self._report(data, "dead", texts.BROKEN(data.language), reason)
+                await self._notices.report_failure(data, "dead", texts.BROKEN, reason)
             case machine.Defer(reason):
-                await self._defer(data, reason)
+                await self._notices.defer(data, reason)
 
     # ── the steps ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -287,7 +276,7 @@ class TurnRunner:
             if command.stores_argument and not pending.inbound.private:
                 conversation.note_author(connection, pending.id, pending.inbound.user)
             parts = self._render_answer(data, text).parts
-            return text, outbox.enqueue(connection, _destination(pending), parts, call.at)
+            return text, outbox.enqueue(connection, data.destination(), parts, call.at)
 
         text, parts = await self._s.database.write(write)
         for follow in self._s.command_listeners:
@@ -296,60 +285,6 @@ class TurnRunner:
         self._s.mirror.mark_dirty()
         self._s.embedding.note_news()
         await self._signals.emit_in_chat(MESSAGE_OUT, pending, text=text)
-
-    async def _defer(self, data: TurnData, reason: str) -> None:
-        """Put the message back; the first time, ask the person for patience, outside of the conversation."""
-        pending = data.pending
-        plea = self._render(data, texts.PATIENCE(data.language))[:1]
-
-        def write(connection: Connection) -> list[Outbound]:
-            data.calls.write(connection)
-            if not inbox.defer(connection, pending.id, data.attempt):
-                return []
-            return outbox.enqueue(connection, _destination(pending, -1), plea, self._s.clock.now())
-
-        self._s.delivery.dispatch(await self._s.database.write(write))
-        await data.calls.written()
-        reason = self._s.redact(reason)[:500]
-        await self._signals.emit(MESSAGE_DEFERRED, pending, reason=reason, parks=pending.deferrals + 1)
-
-    async def _ask_for_patience(self, data: TurnData) -> None:
-        """Tell the person, once a message, that the answer is still to come; outside of the conversation.
-
-        Whoever sees it being written need not be told.
-        """
-        pending = data.pending
-        if data.draft is not None and data.draft.is_shown:
-            return
-        word = self._render(data, texts.STILL_WORKING(data.language))[:1]
-
-        def write(connection: Connection) -> list[Outbound]:
-            to = _destination(pending, _STILL_WORKING_PART)
-            if not inbox.is_claimed(connection, pending.id, data.attempt) or outbox.is_enqueued(connection, to):
-                return []
-            return outbox.enqueue(connection, to, word, self._s.clock.now())
-
-        try:
-            self._s.delivery.dispatch(await self._s.database.write(write))
-        except StoreError as error:
-            _log.debug("the word that it takes longer was not stored: %s", error)
-
-    async def _report(self, data: TurnData, end: inbox.FinalState, sentence: str, reason: str) -> None:
-        """Say that there is no answer, outside of the conversation, where it might break other turns."""
-        pending, reason = data.pending, self._s.redact(reason)[:500]
-        parts = self._render(data, sentence)
-
-        def write(connection: Connection) -> list[Outbound]:
-            at = self._s.clock.now()
-            inbox.finish(connection, pending.id, data.attempt, end, at, reason)
-            turn_steps.drop_steps(connection, pending.id)
-            data.calls.write(connection)
-            return outbox.enqueue(connection, _destination(pending), parts, at)
-
-        self._s.delivery.dispatch(await self._s.database.write(write))
-        await data.calls.written()
-        await self._signals.emit_in_chat(_ENDINGS[end], pending, reason=reason)
-        await self._signals.emit_in_chat(MESSAGE_OUT, pending, text=sentence)
 
     async def _ask(self, data: TurnData, level: int, pieces: Sequence[Reply]) -> Reply:
         """Ask for an answer, or for the rest of one. Of a piece that is cut, what the cut went through is dropped."""
@@ -515,7 +450,7 @@ class TurnRunner:
         if data.report is not None and self._reporter is not None:
             self._reporter.settle(connection, pending)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
-        waiting = outbox.enqueue(connection, _destination(pending), answer.parts, at)
+        waiting = outbox.enqueue(connection, data.destination(), answer.parts, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
         turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved)
@@ -541,23 +476,6 @@ class TurnRunner:
     def _render_answer(self, data: TurnData, text: str) -> RenderedAnswer:
         channel = data.pending.inbound.channel
         return render_answer(self._s.channels, channel, text, data.language, self._s.answer_parts)
-
-    def _render(self, data: TurnData, text: str) -> Sequence[MessagePart]:
-        return render(self._s.channels, data.pending.inbound.channel, text)
-
-
-def _failure_text(sentence: Text, reason: str, data: TurnData) -> str:
-    """Word a failure; to the owner in private also its cause, where that is one to be mended."""
-    if sentence is texts.REJECTED and data.principal.role == "owner" and data.pending.inbound.private:
-        why = known_problem(reason.partition(": ")[2], data.language)
-        if why is not None:
-            return texts.REJECTED_OWNER(data.language, why=why)
-    return sentence(data.language)
-
-
-def _destination(pending: PendingMessage, first: int = 0) -> outbox.Destination:
-    to = pending.inbound
-    return outbox.Destination(to.channel, to.chat, pending.trace, pending.id, first, thread=to.thread)
 
 
 def _react(connection: Connection, pending: PendingMessage, principal: Principal, at: datetime) -> list[int]:

@@ -12,6 +12,7 @@ from kenobot.core.i18n import Language
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.postprocessors.pipeline import ProcessedReply
+from kenobot.storage import outbox
 from kenobot.storage.inbox import PendingMessage
 from kenobot.storage.turn_steps import FreshReply
 
@@ -71,3 +72,8 @@ class TurnData:
     pictures_refused: bool = False
     sees_pictures: bool = True
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn
+
+    def destination(self, first: int = 0) -> outbox.Destination:
+        """Return where the parts of an answer go, numbered from `first`; below 0 stand notices beside the answer."""
+        pending, to = self.pending, self.pending.inbound
+        return outbox.Destination(to.channel, to.chat, pending.trace, pending.id, first, thread=to.thread)

@@ -1,24 +1,21 @@
-"""Embed texts by a server: requests within a deadline, its refusals as RemoteError, rows of length 1."""
+"""Embed texts by a server; rows of length 1."""
 
-import asyncio
 import json
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field
 
-from kenobot.core.network import HttpAddress
+from kenobot.core.network import BaseAddress
 from kenobot.ports.embedder import EmbeddingMeter, EmbedKind
 from kenobot.ports.errors import AnswerLost, RemoteError
 from kenobot.providers.embedders.threaded import clip_text
-from kenobot.providers.http_errors import broken_connection, refusal
+from kenobot.providers.http_service import HttpService
 
 if TYPE_CHECKING:
-    import httpx
-
     from kenobot.providers.embedders.threaded import Vector
 
 _MOST = 32  # texts of one request
@@ -28,16 +25,11 @@ _LARGEST = 32_000_000  # bytes of an answer
 class HttpEmbedderSettings(BaseModel, extra="forbid", frozen=True):
     """seconds: longest time of a request. query_prefix, passage_prefix: put before each query and passage."""
 
-    base_url: HttpAddress
+    base_url: BaseAddress
     model: str = Field(min_length=1)
     seconds: float = Field(20, gt=0, le=300)
     query_prefix: str = ""
     passage_prefix: str = ""
-
-    @field_validator("base_url")
-    @classmethod
-    def _without_slash(cls, address: str) -> str:
-        return address.rstrip("/")
 
 
 @dataclass(eq=False, repr=False)  # the headers hold the key
@@ -57,7 +49,13 @@ class HttpEmbedder:
     rows: Callable[[Mapping[str, Any]], object]
     dimensions: int = 0
     meter: EmbeddingMeter | None = None
-    _client: "httpx.AsyncClient | None" = None
+    _service: HttpService = field(init=False)
+
+    def __post_init__(self) -> None:
+        settings = self.settings
+        self._service = HttpService(
+            self.server, settings.model, settings.base_url, self.headers, settings.seconds, _LARGEST
+        )
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
         """Embed `texts`. Raises RateLimited, Unavailable and Rejected, whose texts hold no key."""
@@ -70,9 +68,7 @@ class HttpEmbedder:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        await self._service.aclose()
 
     async def _embed(self, texts: Sequence[str]) -> "list[Vector]":
         if self.meter is None:
@@ -90,17 +86,7 @@ class HttpEmbedder:
 
     async def _ask(self, texts: Sequence[str]) -> "tuple[list[Vector], int | None]":
         """Return the rows of texts, and the tokens that the server counted, if it says how many."""
-        try:
-            async with asyncio.timeout(self.settings.seconds):
-                status, headers, body = await self._post(self.body(texts))
-        except TimeoutError:
-            raise AnswerLost(f"{self.server} took longer than {self.settings.seconds:g} seconds to answer.") from None
-        except RemoteError:
-            raise
-        except Exception as error:
-            raise broken_connection(self.server, error) from None
-        if status != 200:
-            raise refusal(self.server, self.settings.model, status, headers)
+        body = await self._service.post(self.path, json=dict(self.body(texts)))
         try:
             answer = json.loads(body)
             items = self.rows(answer)
@@ -113,22 +99,6 @@ class HttpEmbedder:
             raise AnswerLost(f"{self.server} answered with another number of embeddings than were asked for.")
         self.dimensions = len(rows[0]) if rows else self.dimensions
         return rows, _tokens(answer)
-
-    async def _post(self, content: Mapping[str, object]) -> tuple[int, Mapping[str, str], bytes]:
-        if self._client is None:
-            import httpx
-
-            seconds = self.settings.seconds
-            # A server that is not there has taken nothing: that is to be told from one that does not answer.
-            limits = httpx.Timeout(seconds, connect=seconds / 2)
-            self._client = httpx.AsyncClient(timeout=limits, headers=dict(self.headers))
-        body = bytearray()
-        async with self._client.stream("POST", f"{self.settings.base_url}{self.path}", json=dict(content)) as response:
-            async for chunk in response.aiter_bytes():
-                body += chunk
-                if len(body) > _LARGEST:
-                    raise AnswerLost(f"{self.server} answered with far more than was asked for.")
-            return response.status_code, response.headers, bytes(body)
 
 
 def _tokens(answer: Mapping[str, Any]) -> int | None:

@@ -5,7 +5,7 @@ from operator import itemgetter
 
 from pydantic import Field
 
-from kenobot.core.network import HttpAddress
+from kenobot.core.network import BaseAddress
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.providers.embedders.http import HttpEmbedder, HttpEmbedderSettings
 
@@ -13,7 +13,7 @@ from kenobot.providers.embedders.http import HttpEmbedder, HttpEmbedderSettings
 class OllamaSettings(HttpEmbedderSettings):
     """The server must have pulled the model."""
 
-    base_url: HttpAddress = "http://127.0.0.1:11434"
+    base_url: BaseAddress = "http://127.0.0.1:11434"
     model: str = Field("bge-m3", min_length=1)
 
 

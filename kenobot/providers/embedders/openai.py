@@ -5,10 +5,11 @@ from typing import Any
 
 from pydantic import Field, SecretStr
 
-from kenobot.core.network import HttpAddress
+from kenobot.core.network import BaseAddress
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.providers.embedders.http import HttpEmbedder, HttpEmbedderSettings
+from kenobot.providers.service import fits_header
 
 _OPENAI = "https://api.openai.com/v1"
 
@@ -16,7 +17,7 @@ _OPENAI = "https://api.openai.com/v1"
 class OpenAISettings(HttpEmbedderSettings):
     """api_key: demanded by OpenAI, not by every server. dimensions: of a row; 0 for the model's own."""
 
-    base_url: HttpAddress = _OPENAI
+    base_url: BaseAddress = _OPENAI
     model: str = Field("text-embedding-3-small", min_length=1)
     api_key: SecretStr = SecretStr("")
     dimensions: int = Field(0, ge=0, le=8192)
@@ -33,7 +34,7 @@ def build(settings: OpenAISettings, _context: PluginContext) -> HttpEmbedder:
         raise ConfigError(
             "There is no OpenAI API key for the embedder: set OPENAI_API_KEY or embedders.openai.api_key."
         )
-    if key and not (key.isascii() and key.isprintable() and " " not in key):
+    if not fits_header(key):
         raise ConfigError("The OpenAI API key has characters that no key has: copy it again.")
 
     def body(texts: Sequence[str]) -> Mapping[str, object]:

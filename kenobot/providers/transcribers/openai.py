@@ -4,20 +4,17 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pydantic import BaseModel, Field, SecretStr, field_validator
+from pydantic import BaseModel, Field, SecretStr
 
-from kenobot.core.network import HttpAddress
-from kenobot.ports.errors import AnswerLost, ConfigError, Rejected, RemoteError
+from kenobot.core.network import BaseAddress
+from kenobot.ports.errors import AnswerLost, ConfigError, Rejected
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.provider import Usage
-from kenobot.ports.transcriber import Recording, Transcript
-from kenobot.providers.http_errors import broken_connection, refusal
-
-if TYPE_CHECKING:
-    import httpx
+from kenobot.ports.transcriber import Recording, Transcript, likely_seconds
+from kenobot.providers.http_service import HttpService
+from kenobot.providers.service import fits_header
 
 _OPENAI: Final = "https://api.openai.com/v1"
 _SERVER: Final = "The transcription server"
@@ -37,28 +34,23 @@ _SUFFIXES: Final[Mapping[str, str]] = {
 class OpenAISettings(BaseModel, extra="forbid", frozen=True):
     """api_key: demanded by OpenAI, not by every server. language: ISO 639-1; "" lets the model find out."""
 
-    base_url: HttpAddress = _OPENAI
+    base_url: BaseAddress = _OPENAI
     model: str = Field("whisper-1", min_length=1)
     api_key: SecretStr = SecretStr("")
     language: str = Field("", max_length=3)
     seconds: float = Field(120, gt=0, le=600)
 
-    @field_validator("base_url")
-    @classmethod
-    def _without_slash(cls, address: str) -> str:
-        return address.rstrip("/")
 
-
-@dataclass(eq=False, repr=False)  # the settings hold the key
+@dataclass(eq=False)
 class OpenAITranscriber:
-    """A transcriber behind HTTP."""
+    """A transcriber behind HTTP. language: "" lets the model find out."""
 
-    settings: OpenAISettings
-    _client: "httpx.AsyncClient | None" = None
+    service: HttpService
+    language: str = ""
 
     @property
     def model_id(self) -> str:
-        return f"openai:{self.settings.model}"
+        return f"openai:{self.service.model}"
 
     async def transcribe(self, recording: Recording) -> Transcript:
         """See `kenobot.ports.transcriber.Transcriber`."""
@@ -66,49 +58,17 @@ class OpenAITranscriber:
             content = await asyncio.to_thread(recording.file.read_bytes)
         except OSError as error:
             raise Rejected("The recording is not there any more.") from error
-        try:
-            async with asyncio.timeout(self.settings.seconds):
-                status, headers, body = await self._post(recording, content)
-        except TimeoutError:
-            raise AnswerLost(f"{_SERVER} took longer than {self.settings.seconds:g} seconds to answer.") from None
-        except RemoteError:
-            raise
-        except Exception as error:
-            raise broken_connection(_SERVER, error) from None
-        if status != 200:
-            raise refusal(_SERVER, self.settings.model, status, headers)
-        return _transcript(body)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
-
-    async def _post(self, recording: Recording, content: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        import httpx
-
-        if self._client is None:
-            key = self.settings.api_key.get_secret_value().strip()
-            seconds = self.settings.seconds
-            self._client = httpx.AsyncClient(
-                timeout=httpx.Timeout(seconds, connect=min(10.0, seconds / 2)),
-                headers={"authorization": f"Bearer {key}"} if key else {},
-            )
-        fields = {"model": self.settings.model, "response_format": "json"}
-        if self.settings.language:
-            fields["language"] = self.settings.language
+        fields = {"model": self.service.model, "response_format": "json"}
+        if self.language:
+            fields["language"] = self.language
         # Servers tell the format by the name.
         name = f"recording.{_SUFFIXES.get(recording.mime, 'ogg')}"
         files = {"file": (name, content, recording.mime or "audio/ogg")}
-        body = bytearray()
-        address = f"{self.settings.base_url}/audio/transcriptions"
-        async with self._client.stream("POST", address, data=fields, files=files) as response:
-            async for chunk in response.aiter_bytes():
-                body += chunk
-                if len(body) > _LARGEST:
-                    raise AnswerLost(f"{_SERVER} answered with far more than was asked for.")
-            return response.status_code, response.headers, bytes(body)
+        return _transcript(await self.service.post("/audio/transcriptions", data=fields, files=files))
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self.service.aclose()
 
 
 def _transcript(body: bytes) -> Transcript:
@@ -122,10 +82,9 @@ def _transcript(body: bytes) -> Transcript:
         raise AnswerLost(f"{_SERVER} answered with something that is no transcript.") from None
     counted = answer.get("usage")
     usage = counted if isinstance(counted, dict) else {}
-    seconds = usage.get("seconds", answer.get("duration"))
+    seconds = likely_seconds(usage.get("seconds", answer.get("duration")))
     tokens = [_count(usage.get(name)) for name in ("input_tokens", "output_tokens")]
-    known = isinstance(seconds, int | float) and isfinite(seconds) and 0 < seconds < 1e6
-    return Transcript(text.strip(), float(seconds) if known else 0.0, Usage(*tokens).within_reason())
+    return Transcript(text.strip(), seconds, Usage(*tokens).within_reason())
 
 
 def _count(told: object) -> int:
@@ -139,9 +98,11 @@ def build(settings: OpenAISettings, _context: PluginContext) -> OpenAITranscribe
         raise ConfigError(
             "There is no OpenAI API key for the transcriber: set OPENAI_API_KEY or transcribers.openai.api_key."
         )
-    if key and not (key.isascii() and key.isprintable() and " " not in key):
+    if not fits_header(key):
         raise ConfigError("The API key of the transcriber has characters that no key has: copy it again.")
-    return OpenAITranscriber(settings)
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    service = HttpService(_SERVER, settings.model, settings.base_url, headers, settings.seconds, _LARGEST)
+    return OpenAITranscriber(service, settings.language)
 
 
 plugin = Plugin(settings=OpenAISettings, build=build)

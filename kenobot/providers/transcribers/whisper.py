@@ -5,22 +5,18 @@ within limits, and the bot holds no model in memory.
 """
 
 import asyncio
-import contextlib
 import json
-import os
-import signal
-import sys
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from math import isfinite
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, Field
 
+from kenobot.core.limited_program import run_program
 from kenobot.ports.errors import ConfigError, Rejected, Unavailable
 from kenobot.ports.plugin import Plugin, PluginContext
-from kenobot.ports.transcriber import Recording, Transcript, UnplayableRecording
+from kenobot.ports.transcriber import Recording, Transcript, UnplayableRecording, likely_seconds
 from kenobot.providers.transcribers.whisper_program import OTHER_WEIGHTS, UNREADABLE
 
 _PROGRAM: Final = Path(__file__).with_name("whisper_program.py")
@@ -65,30 +61,17 @@ class WhisperTranscriber:
     async def _run(self, recording: Recording) -> tuple[int, bytes]:
         """Run the program; return its exit status and what it printed. Raises Rejected when it takes too long."""
         settings = self.settings
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", str(self.program), str(recording.file), settings.folder, settings.language),
-            *(str(settings.threads), str(int(settings.seconds) + 1)),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={"LANG": "C.UTF-8", "HF_HUB_OFFLINE": "1"},
-            start_new_session=True,
-        )
-        assert process.stdout is not None
-        printed = bytearray()
+        options = (settings.folder, settings.language, str(settings.threads), str(int(settings.seconds) + 1))
         try:
-            async with asyncio.timeout(settings.seconds):
-                while chunk := await process.stdout.read(65_536):
-                    if len(printed) <= _LARGEST:
-                        printed += chunk
-                return await process.wait(), bytes(printed)
+            return await run_program(
+                self.program,
+                (str(recording.file), *options),
+                seconds=settings.seconds,
+                most_bytes=_LARGEST,
+                environ={"HF_HUB_OFFLINE": "1"},
+            )
         except TimeoutError:
             raise Rejected(f"Whisper took longer than {settings.seconds:g} seconds for the recording.") from None
-        finally:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
 
 
 def _transcript(printed: bytes) -> Transcript:
@@ -98,7 +81,7 @@ def _transcript(printed: bytes) -> Transcript:
         text, seconds = str(told["text"]), float(told["seconds"])
     except (ValueError, TypeError, KeyError, RecursionError):
         raise Unavailable("Whisper printed something that is no transcript.") from None
-    return Transcript(text.strip(), seconds if isfinite(seconds) and 0 < seconds < 1e6 else 0.0)
+    return Transcript(text.strip(), likely_seconds(seconds))
 
 
 def build(settings: WhisperSettings, _context: PluginContext) -> WhisperTranscriber:
