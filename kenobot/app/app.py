@@ -103,7 +103,7 @@ class App:
         self._default_language = default_language
         settings, language = loaded.settings, reply_language(loaded.settings)
         zone = self._zone = ZoneInfo(settings.bot.timezone)
-        redact = self._redact = Redactor(loaded.secrets())
+        redact = self.redact = Redactor(loaded.secrets())
         self.clock, self.plugins, self.channels = clock, plugins, plugins.channels
         self.console = self._share_console()
         database = self.database = Database.open(home.database, home.backups)
@@ -114,7 +114,7 @@ class App:
         self.inbox, self.outbox = Inbox(database, clock), Outbox(database, clock)
         self.delivery = Delivery(self.channels, self.outbox, bus, clock, rng)
         messenger = self._messenger = BotMessenger(database, clock, self.channels, self.delivery)
-        access = self._access = Access(plugins.access_lists)
+        access = self.access = Access(plugins.access_lists)
         pairs = settings.access.pairing
         self.admission = AdmissionControl(
             access, database, bus, clock, self.delivery, pairing_enabled=pairs, language=language
@@ -170,19 +170,19 @@ class App:
             bus=self.bus,
             clock=clock,
             zone=zone,
-            access=self._access,
+            access=self.access,
             prompt_service=PromptService(
                 database, builder, self.memory_files, clock, self.embedding, reranker, expander
             ),
             embedding=self.embedding,
             mirror=self.memory_files,
             model=self._model,
-            pipeline=Pipeline(self.plugins.processors, self._redact),
+            pipeline=Pipeline(self.plugins.processors, self.redact),
             channels=self.channels,
-            redact=self._redact,
+            redact=self.redact,
             rng=rng,
             commands=CommandRegistry(
-                CommandContext(zone, home.memory, self._access, index, language, budgets=self.ledger.limits)
+                CommandContext(zone, home.memory, self.access, index, language, budgets=self.ledger.limits)
             ),
             command_listeners=(self.admission.after_command, self.proposal_announcer.after_command),
             identity=identity,

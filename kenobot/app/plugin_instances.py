@@ -101,16 +101,19 @@ def _channels(
     rosters: dict[str, Roster] = {}
     for name in names:
         try:
-            plugin = plugins.load("kenobot.channels", name)
-            settings = loaded.plugin_settings("kenobot.channels", name, plugin.settings)
-            channels[name] = plugin.build(settings, surroundings)
+            channels[name], rosters[name] = build_channel(loaded, name, surroundings)
         except PluginError as error:
             _log.error("%s The other channels run without it.", error)
-            continue
-        rosters[name] = Roster.from_settings(settings)
     if not channels:
         raise ConfigError("None of the enabled channels can be used: see the lines above, then run `kenobot setup`.")
     return channels, rosters
+
+
+def build_channel(loaded: ResolvedSettings, name: str, surroundings: PluginContext) -> tuple[Channel, Roster]:
+    """Build a channel and read whom it lets in. Raises ConfigError or PluginError."""
+    plugin = plugins.load("kenobot.channels", name)
+    settings = loaded.plugin_settings("kenobot.channels", name, plugin.settings)
+    return plugin.build(settings, surroundings), Roster.from_settings(settings)
 
 
 def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginContext, without: str) -> list[Any]:

@@ -4,13 +4,21 @@ import asyncio
 import contextlib
 import importlib
 import logging
+import os
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kenobot.app.app import App
+from kenobot.app.plugin_instances import build_channel
+from kenobot.app.running_channels import ChannelServices, RunningChannels
 from kenobot.channels.console import Console, ConsoleOptions
-from kenobot.gateway.channel_supervisor import keep_running, notify_systemd, start_extended, stop_signals
-from kenobot.ports.errors import StreamFailed
+from kenobot.channels.shared_console import SharedConsole
+from kenobot.core import log
+from kenobot.core.settings.load import load_settings
+from kenobot.gateway.access import Roster
+from kenobot.gateway.channel_supervisor import notify_systemd, start_extended, stop_signals
+from kenobot.ports.channel import Channel
+from kenobot.ports.plugin import PluginContext
 from kenobot.ports.signals import MEMORY_WRITTEN, Envelope
 
 if TYPE_CHECKING:
@@ -30,6 +38,7 @@ async def serve(app: App, console: ConsoleOptions | None = None, console_user: s
         _attach_console(app, console)
     only_answers = console is not None and console.message is not None
     stop = asyncio.Event()
+    channels = _running_channels(app)
     async with contextlib.AsyncExitStack() as ending:
         ending.enter_context(stop_signals(stop))
         try:
@@ -38,9 +47,9 @@ async def serve(app: App, console: ConsoleOptions | None = None, console_user: s
             _log.info("ready: %s, with %s", ", ".join(app.channels), app.plugins.provider.name)
             notify_systemd("READY=1")
             if not only_answers:
-                await ending.enter_async_context(_socket(app, console_user, stop))
+                await ending.enter_async_context(_socket(app, channels, console_user, stop))
             async with contextlib.nullcontext() if only_answers else _background(app):
-                await _watch(app, stop)
+                await _watch(app, channels, stop)
         finally:
             notify_systemd("STOPPING=1")
             await app.stop()
@@ -81,9 +90,9 @@ def _log_failure(beginning: asyncio.Task[None]) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _socket(app: App, user: str, stop: asyncio.Event) -> AsyncIterator[None]:
+async def _socket(app: App, channels: RunningChannels, user: str, stop: asyncio.Event) -> AsyncIterator[None]:
     """Let chats of other terminals, and commands, in meanwhile. Leave it after the app has stopped: last answers."""
-    opening = asyncio.create_task(_open_socket(app, user, stop), name="socket")
+    opening = asyncio.create_task(_open_socket(app, channels, user, stop), name="socket")
     try:
         yield
     finally:
@@ -95,7 +104,7 @@ async def _socket(app: App, user: str, stop: asyncio.Event) -> AsyncIterator[Non
                 await server.close()
 
 
-async def _open_socket(app: App, user: str, stop: asyncio.Event) -> "SocketServer":
+async def _open_socket(app: App, channels: RunningChannels, user: str, stop: asyncio.Event) -> "SocketServer":
     module = await asyncio.to_thread(importlib.import_module, "kenobot.app.socket_server")
     services = module.SocketServices(
         console=app.console,
@@ -108,36 +117,34 @@ async def _open_socket(app: App, user: str, stop: asyncio.Event) -> "SocketServe
         wait_answered=app.wait_console_answered,
         sync=app.sync_external_changes,
         stop=stop.set,
+        channels=channels.command,
     )
     server: SocketServer = module.SocketServer(app.home.socket, services)
     await server.start()
     return server
 
 
-async def _watch(app: App, stop: asyncio.Event) -> None:
-    """Run the channels until asked to stop or none is left. Raises ConfigError, and StreamFailed from the last one."""
-    intake = [
-        asyncio.create_task(keep_running(channel, app.loop, app.bus, app.clock), name=f"channel {name}")
-        for name, channel in app.channels.items()
-    ]
-    asked = asyncio.create_task(stop.wait(), name="stop")
-    running: set[asyncio.Task[Any]] = set(intake)
+async def _watch(app: App, channels: RunningChannels, stop: asyncio.Event) -> None:
+    """Run the channels until asked to stop or none is left. Raises ConfigError or StreamFailed from the last one."""
     try:
-        while running and not stop.is_set():
-            done, _ = await asyncio.wait({asked, *running}, return_when=asyncio.FIRST_COMPLETED)
-            for task in done & running:
-                running.discard(task)
-                try:
-                    task.result()
-                except StreamFailed as error:
-                    if not running:
-                        raise
-                    _log.error("%s The other channels run on.", error)
+        await channels.run(stop)
     finally:
         app.begin_to_stop()
-        for task in (asked, *intake):
-            task.cancel()
-        await asyncio.gather(asked, *intake, return_exceptions=True)
+        await channels.close()
+
+
+def _running_channels(app: App) -> RunningChannels:
+    """Prepare the channels of an app to run, and to be built anew by the settings as they are then."""
+
+    def build(name: str) -> tuple[Channel, Roster]:
+        loaded = load_settings(app.home, os.environ)
+        secrets = tuple(loaded.secrets())
+        app.redact.learn(secrets)
+        log.redact_also(secrets)
+        return build_channel(loaded, name, PluginContext(app.home.path, app.clock, loaded.settings.bot.name, app.bus))
+
+    services = ChannelServices(app.loop, app.bus, app.clock, build, app.access.set_roster, app.delivery.sweep)
+    return RunningChannels(app.channels, services, fixed=SharedConsole.name)
 
 
 def _attach_console(app: App, options: ConsoleOptions) -> None:

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from kenobot import __version__
+from kenobot.app.running_channels import ChannelState
 from kenobot.channels.console import CHAT
 from kenobot.channels.shared_console import SharedConsole
 from kenobot.core import local_socket
@@ -17,6 +18,9 @@ from kenobot.core.frames import (
     LONGEST_FRAME,
     PROTOCOL,
     REQUESTS,
+    ChannelRow,
+    ChannelStates,
+    ControlChannels,
     Draft,
     Drain,
     Drained,
@@ -62,7 +66,7 @@ class SocketServices:
     """What the socket needs of the bot.
 
     user: the console's. attach: called when the first screen came. sync: follows what a command wrote; returns how many
-    facts people's edits touched. stop: begins the end.
+    facts people's edits touched. stop: begins the end. channels: starts, stops or restarts a channel, and lists them.
     """
 
     console: SharedConsole
@@ -75,6 +79,7 @@ class SocketServices:
     wait_answered: Callable[[], Awaitable[None]]
     sync: Callable[[], Awaitable[int]]
     stop: Callable[[], None]
+    channels: Callable[[str, str], Awaitable[tuple[ChannelState, ...]]]
 
 
 class SocketServer:
@@ -305,6 +310,14 @@ class _Connection:
                 await self._write(Synced(touched=await self._services.sync()))
             except KenobotError as error:
                 await self._write(Refused(reason=str(error)))
+        elif isinstance(request, ControlChannels):
+            try:
+                states = await self._services.channels(request.action, request.name)
+            except KenobotError as error:
+                await self._write(Refused(reason=str(error)))
+            else:
+                rows = tuple(ChannelRow(name=each.name, state=each.state, reason=each.reason) for each in states)
+                await self._write(ChannelStates(channels=rows))
 
 
 def _moment(text: str) -> datetime | None:

@@ -75,6 +75,14 @@ class Stop(_Frame):
     kind: Literal["stop"] = "stop"
 
 
+class ControlChannels(_Frame):
+    """Asks to start, stop or restart one channel, or nothing but for all to be listed; answered by ChannelStates."""
+
+    kind: Literal["control_channels"] = "control_channels"
+    action: Literal["list", "start", "stop", "restart"]
+    name: str = Field("", max_length=64)
+
+
 class Welcome(_Frame):
     """Opens the conversation. process: the bot's number."""
 
@@ -145,14 +153,29 @@ class Synced(_Frame):
     touched: int
 
 
+class ChannelRow(_Frame):
+    """A channel, and why it is in a state that nobody asked for."""
+
+    name: str
+    state: str
+    reason: WholeText = ""
+
+
+class ChannelStates(_Frame):
+    """Lists the channels after a request of a command."""
+
+    kind: Literal["channel_states"] = "channel_states"
+    channels: tuple[ChannelRow, ...]
+
+
 class Stopping(_Frame):
     """The bot has begun to end."""
 
     kind: Literal["stopping"] = "stopping"
 
 
-Request = Hello | Say | Shown | Drain | Sync | Stop
-Event = Welcome | Refused | Stored | Show | Draft | Typing | Notice | Drained | Synced | Stopping
+Request = Hello | Say | Shown | Drain | Sync | Stop | ControlChannels
+Event = Welcome | Refused | Stored | Show | Draft | Typing | Notice | Drained | Synced | Stopping | ChannelStates
 
 REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 EVENTS: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])

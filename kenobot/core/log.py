@@ -43,6 +43,14 @@ def configure(
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
+def redact_also(secrets: Iterable[str]) -> None:
+    """Keep further secrets out of the log."""
+    known = tuple(secrets)
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler.formatter, _Redacting):
+            handler.formatter.learn(known)
+
+
 def install_exception_hooks() -> None:
     """Log uncaught errors redacted: a traceback can quote a secret. Foreign hooks for threads and finalizers stay."""
     sys.excepthook = _uncaught
@@ -73,6 +81,10 @@ class _Redacting(logging.Formatter):
     def __init__(self, redact: Redactor) -> None:
         super().__init__()
         self._redact = redact
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Redact these secrets as well."""
+        self._redact.learn(secrets)
 
     def parts(self, record: logging.LogRecord) -> tuple[str, str, str]:
         """Return the time, message and traceback of a record, redacted."""

@@ -93,9 +93,15 @@ class Redactor:
     """Redacts known secrets and whatever looks like one."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
-        values = {value for value in known if len(value) >= 6}
+        self._known: list[str] = []  # bounded: the secrets of the settings; start
+        self.learn(known)
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Redact these secrets as well from now on."""
+        values = {value for value in secrets if len(value) >= 6}
         # An address may spell them its own way.
-        self._known = sorted(values | {quote(value, safe="") for value in values}, key=len, reverse=True)
+        spelt = {*self._known, *values, *(quote(value, safe="") for value in values)}
+        self._known = sorted(spelt, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         text = self.redact_known(text)

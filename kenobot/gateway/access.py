@@ -52,6 +52,10 @@ class Access:
         """The approved people."""
         return self._people
 
+    def set_roster(self, channel: str, roster: Roster) -> None:
+        """Replace whom one channel's configuration lets in."""
+        self._rosters[channel] = roster
+
     def set_approved(self, people: Iterable[Account]) -> None:
         """Replace the approved people."""
         self._people = frozenset(people)

@@ -103,3 +103,17 @@ async def test_a_stranger_is_let_in_and_put_out_while_the_bot_runs(bot: Bot, mod
             texts = await replies(bot, ANA, max(4, len(texts) + 1))
             await asyncio.sleep(0.1)
     assert len(model.requests) - asked == sum(text.startswith("ok: ") for text in texts)
+
+
+async def test_a_channel_is_stopped_and_started_again_beside_the_bot(bot: Bot) -> None:
+    """What was written meanwhile is answered then; another name is refused, and named."""
+    count = sum(item.chat == OWNER for item in bot.telegram.sent)
+    assert await kenobot(bot, "channels", "stop", "telegram") == (0, "telegram: stopped\n")
+    await bot.telegram.say("are you there?")
+    code, listed = await kenobot(bot, "channels", "list")
+    assert (code, re.findall(r"telegram +stopped", listed) != []) == (0, True)
+    assert await kenobot(bot, "channels", "restart", "telegram") == (0, "telegram: serving\n")
+    assert len(await replies(bot, OWNER, count + 1)) == count + 1
+    code, told = await kenobot(bot, "channels", "stop", "telegrm")
+    assert code == 78
+    assert 'did you mean "telegram"' in told

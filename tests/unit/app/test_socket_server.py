@@ -11,12 +11,16 @@ import pytest
 import pytest_asyncio
 
 from kenobot.app import socket_server as module
+from kenobot.app.running_channels import ChannelState
 from kenobot.app.socket_server import SocketServer, SocketServices
 from kenobot.channels.shared_console import SharedConsole
 from kenobot.core import local_socket
 from kenobot.core.bus import Bus
 from kenobot.core.frames import (
     EVENTS,
+    ChannelRow,
+    ChannelStates,
+    ControlChannels,
     Drain,
     Drained,
     Event,
@@ -36,7 +40,7 @@ from kenobot.core.frames import (
     decode,
     encode,
 )
-from kenobot.ports.errors import StoreError, StoreFull, Unavailable
+from kenobot.ports.errors import StoreFull, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.signals import MEMORY_WRITTEN
 from kenobot.testing.clock import START, ManualClock
@@ -53,7 +57,7 @@ class House:
     console: SharedConsole = field(default_factory=SharedConsole)
     bus: Bus = field(default_factory=lambda: Bus(ManualClock()))
     taken: dict[str, Inbound] = field(default_factory=dict)
-    failure: StoreError | None = None
+    failure: Exception | None = None
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     room: asyncio.Event = field(default_factory=asyncio.Event)
     attached: int = 0
@@ -82,6 +86,11 @@ class House:
             raise self.failure
         return 3
 
+    async def control(self, action: str, name: str) -> tuple[ChannelState, ...]:
+        if self.failure is not None:
+            raise self.failure
+        return (ChannelState(name or "telegram", "stopped" if action == "stop" else "serving"),)
+
     def services(self) -> SocketServices:
         async def wait() -> None:
             await self.answered.wait()
@@ -100,6 +109,7 @@ class House:
             wait_answered=wait,
             sync=self.sync,
             stop=stop,
+            channels=self.control,
         )
 
 
@@ -275,6 +285,17 @@ async def test_a_command_has_the_bot_follow_what_it_wrote(house: House) -> None:
         assert isinstance(await client.hear(), Welcome)
         assert await client.hear() == answer
         assert await client.hear() is None
+
+
+@pytest.mark.parametrize("failure", [None, Unavailable("it is gone")])
+async def test_a_command_controls_one_channel(house: House, failure: Exception | None) -> None:
+    """It is told the states that follow, or why that cannot be."""
+    house.failure = failure
+    client = await connect(house)
+    client.say(Hello(), ControlChannels(action="stop", name="irc"))
+    assert isinstance(await client.hear(), Welcome)
+    rows = ChannelStates(channels=(ChannelRow(name="irc", state="stopped"),))
+    assert await client.hear() == (Refused(reason=str(failure)) if failure else rows)
 
 
 async def test_the_bot_is_stopped_on_request(house: House) -> None:
