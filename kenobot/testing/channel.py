@@ -2,14 +2,14 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
 import pytest
 
 from kenobot.ports.channel import Capabilities, Channel, FetchesMedia, Reacts, ShowsDrafts, Sink, capabilities_of
-from kenobot.ports.errors import Rejected, RemoteError, StoreError
+from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.identity import is_session_id, session_id
 from kenobot.ports.messages import Attachment, Button, Inbound, MessagePart, Outbound
 from kenobot.testing.clock import START
@@ -213,9 +213,37 @@ class ChannelContract:
         """A channel whose platform refuses whatever is sent; None when that cannot be."""
         return None
 
+    chat: str = "1"
+    """A chat in which the bot may write."""
+
+    sends_while_running: bool = False
+    """Whether `send` goes over a connection that `run` keeps."""
+
     async def say(self, channel: Channel, text: str) -> None:
         """Have a person write `text` on the platform of `channel`."""
         pytest.skip("this suite does not know how to make a person write here")
+
+    @asynccontextmanager
+    async def serving(self, channel: Channel) -> AsyncIterator[Callable[[Outbound], Awaitable[str]]]:
+        """Yield what sends, with the channel running where it must, and tries again until it is connected."""
+        running = asyncio.create_task(channel.run(RecordingSink())) if self.sends_while_running else None
+
+        async def post(outbound: Outbound) -> str:
+            while True:
+                try:
+                    return await channel.send(outbound)
+                except Unavailable:
+                    if running is None or running.done():
+                        raise
+                    await asyncio.sleep(0.01)
+
+        try:
+            async with asyncio.timeout(10):
+                yield post
+        finally:
+            if running is not None:
+                running.cancel()
+                await asyncio.gather(running, return_exceptions=True)
 
     async def test_it_has_a_name(self, channel: Channel) -> None:
         """The name stands in session ids and file names, and never changes."""
@@ -247,9 +275,10 @@ class ChannelContract:
 
     async def test_a_part_can_be_sent(self, channel: Channel) -> None:
         """What `render` made is taken, and the platform's id of it comes back."""
-        for number, part in enumerate(channel.render("Hello, **world**"), 1):
-            sent = await channel.send(Outbound(number, channel.name, "1", part, "trace"))
-            assert isinstance(sent, str), f"not an id: {sent!r}"
+        async with self.serving(channel) as post:
+            for number, part in enumerate(channel.render("Hello, **world**"), 1):
+                sent = await post(Outbound(number, channel.name, self.chat, part, "trace"))
+                assert isinstance(sent, str), f"not an id: {sent!r}"
 
     async def test_what_it_declares_it_can_do(self, channel: Channel) -> None:
         """The core asks a channel for what its capabilities say, and for nothing else."""
@@ -260,23 +289,24 @@ class ChannelContract:
             assert isinstance(channel, ShowsDrafts), "it declares drafts and cannot show them"
             for text in ("Hel", "Hello", "Another **try", "", "Hello"):
                 with suppress(RemoteError):  # its platform may be older than drafts: the answer comes all the same
-                    await channel.draft("1", "draft-1", text)
-        buttons = ((Button("Yes", "yes"), Button("No", "no")),) if declared.buttons else ()
-        part, draft = MessagePart("Hello?", buttons=buttons), "draft-1" if declared.drafts else ""
-        sent = await channel.send(Outbound(1, channel.name, "1", part, "trace", draft=draft))
-        if declared.edits:
-            again = Outbound(2, channel.name, "1", MessagePart("Hello!"), "trace", replaces=sent)
-            assert await channel.send(again) == sent, "an edit has another id than what it replaces"
-        if declared.reactions:
-            assert isinstance(channel, Reacts), "it declares reactions and cannot give any"
-            await channel.react("1", sent, "👍")
+                    await channel.draft(self.chat, "draft-1", text)
+        async with self.serving(channel) as post:
+            buttons = ((Button("Yes", "yes"), Button("No", "no")),) if declared.buttons else ()
+            part, draft = MessagePart("Hello?", buttons=buttons), "draft-1" if declared.drafts else ""
+            sent = await post(Outbound(1, channel.name, self.chat, part, "trace", draft=draft))
+            if declared.edits:
+                again = Outbound(2, channel.name, self.chat, MessagePart("Hello!"), "trace", replaces=sent)
+                assert await post(again) == sent, "an edit has another id than what it replaces"
+            if declared.reactions:
+                assert isinstance(channel, Reacts), "it declares reactions and cannot give any"
+                await channel.react(self.chat, sent, "👍")
 
     async def test_a_refusal_is_a_remote_error(self, failing: Channel | None) -> None:
         """The core decides about trying again by the kind of error, and shows its text to the owner."""
         if failing is None:
             pytest.skip("this channel has no platform that could refuse")
         with pytest.raises(RemoteError) as caught:
-            await failing.send(Outbound(1, failing.name, "1", MessagePart("hello"), "trace"))
+            await failing.send(Outbound(1, failing.name, self.chat, MessagePart("hello"), "trace"))
         assert str(caught.value).strip(), "the error says nothing"
 
     async def test_what_a_person_writes_reaches_the_sink(self, channel: Channel) -> None:

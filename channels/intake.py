@@ -1,0 +1,75 @@
+"""Hand over what came in on a connection that repeats nothing: in order, each message until it is stored."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Final
+
+from kenobot.core.retry import Backoff
+from kenobot.ports.channel import Sink
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import StoreError
+from kenobot.ports.messages import Inbound
+
+logger = logging.getLogger(__name__)
+
+_RETRY: Final = Backoff(1.0, 30.0)
+_ROOM: Final = 200  # messages
+
+Acknowledge = Callable[[], Awaitable[None]]
+
+
+class Intake:
+    """Keep messages until the sink has stored them, also from one connection to the next."""
+
+    def __init__(self, clock: Clock, room: int = _ROOM) -> None:
+        self._clock = clock
+        self._room = room
+        self._waiting: deque[tuple[Inbound, Acknowledge | None]] = deque()  # bounded: `room` messages; turn
+        self._changed = asyncio.Event()
+
+    async def put(self, inbound: Inbound, stored: Acknowledge | None = None) -> None:
+        """Take a message in; wait while there is no room. stored: called once the message is on disk."""
+        await self._until(lambda: len(self._waiting) < self._room)
+        self._waiting.append((inbound, stored))
+        self._changed.set()
+
+    async def run(self, sink: Sink) -> None:
+        """Store until cancelled. What the disk does not take is tried again, with growing pauses."""
+        failures = 0
+        while True:
+            await self._until(lambda: bool(self._waiting))
+            inbound, stored = self._waiting[0]
+            try:
+                await sink(inbound)
+            except StoreError as error:
+                logger.warning("a message of %s cannot be stored and is kept meanwhile: %s", inbound.channel, error)
+                await self._clock.sleep(_RETRY.pause(failures))
+                failures += 1
+                continue
+            failures = 0
+            self._waiting.popleft()
+            self._changed.set()
+            if stored is not None:
+                await stored()
+
+    async def _until(self, ready: Callable[[], bool]) -> None:
+        while not ready():
+            self._changed.clear()
+            await self._changed.wait()
+
+
+async def run_together(*parts: Coroutine[object, object, None]) -> None:
+    """Run until the first of `parts` ends, and end the others. Raises what that one raised."""
+    tasks = [asyncio.create_task(part) for part in parts]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()

@@ -1,0 +1,288 @@
+"""Keep one connection to an IRC server: take messages in, and send replies line by line."""
+
+import asyncio
+import base64
+import itertools
+import logging
+import ssl
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Final
+
+from kenobot.channels.intake import Intake, run_together
+from kenobot.channels.irc import IrcSettings
+from kenobot.channels.irc.wire import LONGEST_TEXT, Line, fits_line, format_text, identify, parse_line, plain_text
+from kenobot.channels.markup import NOTHING_TO_SEE, fit, render_parts, split_lines
+from kenobot.channels.mention import strip_name
+from kenobot.ports.channel import Capabilities, Sink
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import Rejected, RemoteError, Unavailable
+from kenobot.ports.messages import Inbound, MessagePart, Outbound
+
+logger = logging.getLogger(__name__)
+
+_LONGEST_READ: Final = 16_384  # bytes
+_WANTED: Final = frozenset({"message-tags", "server-time", "account-tag"})
+_CANNOT_JOIN: Final = frozenset({"403", "405", "471", "473", "474", "475", "476", "477"})
+_CANNOT_SEND: Final = frozenset({"401", "403", "404", "407", "411", "412", "413", "414", "415", "477", "486", "531"})
+_REFUSED: Final = frozenset({"432", "464", "465", "466", "902", "904", "905", "908"})
+_AWAY_SECONDS: Final = 60.0  # until a reply to a person who has left is tried again
+_SURE_SECONDS: Final = 20.0  # for which a nick is taken to be the person who had it
+_MET: Final = 1000  # people
+_ROOM_SIGNS: Final = ("#", "&", "+", "!")
+
+
+class IrcChannel:
+    """A bot on IRC.
+
+    IRC acknowledges nothing: what came in is kept until it is stored, and a line counts as sent once the server has
+    answered a ping behind it without a complaint. So there is never more than one line that the server has not taken.
+    """
+
+    name = "irc"
+    capabilities = Capabilities(longest=LONGEST_TEXT)
+
+    def __init__(self, settings: IrcSettings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._intake = Intake(clock)
+        self._run_id = f"{clock.now().timestamp():.6f}"
+        self._count = itertools.count(1)
+        self._nick = settings.nick
+        self._writer: asyncio.StreamWriter | None = None
+        self._welcomed = False
+        self._sending = asyncio.Lock()
+        self._met: dict[
+            str, float
+        ] = {}  # bounded: _MET people; test_a_nick_is_asked_after_again_when_some_time_has_passed
+        self._whois = ("", "")
+        self._pong: tuple[str, asyncio.Future[None]] | None = None
+        self.last_answer_at: float | None = None
+        self.stall_seconds = 2 * settings.ping_seconds + settings.request_seconds
+
+    def render(self, text: str) -> Sequence[MessagePart]:
+        """Cut a Markdown reply into lines that fit the protocol."""
+        lines = split_lines(render_parts(text, LONGEST_TEXT))
+        pieces = [piece for line in lines for piece in fit(line, LONGEST_TEXT, fits_line)]
+        return pieces or ([NOTHING_TO_SEE] if text else [])
+
+    async def send(self, outbound: Outbound) -> str:
+        """Send one line. Raises Unavailable (it may have arrived) or Rejected."""
+        target, _, person = outbound.chat.partition(" ")
+        if not target or any(char in target for char in "\r\n\0,") or target.startswith(":"):
+            raise Rejected("IRC knows no such chat: check the id")
+        async with self._sending:
+            if person and self._clock.monotonic() - self._met.get(outbound.chat, -_SURE_SECONDS) >= _SURE_SECONDS:
+                await self._check_person(target, person)
+            return await self._ask(f"PRIVMSG {target} :{format_text(outbound.part)}")
+
+    async def _ask(self, line: str) -> str:
+        """Write a line and a ping, and wait for the pong: the answers to the line came before it."""
+        if not self._welcomed:
+            raise Unavailable("IRC is not connected; KenoBot tries again")
+        token = f"kenobot-{self._run_id}-{next(self._count)}"
+        pong: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._pong = (token, pong)
+        try:
+            async with asyncio.timeout(self._settings.request_seconds):
+                await self._write(line, f"PING :{token}")
+                await pong
+        except TimeoutError:
+            raise Unavailable("The IRC server did not answer in time; KenoBot tries again") from None
+        finally:
+            self._pong = None
+        return token
+
+    async def _check_person(self, nick: str, person: str) -> None:
+        """Raise Unavailable when the nick is another person's now."""
+        self._whois = ("", "")
+        await self._ask(f"WHOIS {nick}")
+        if identify(*self._whois, self._settings.people) != person:
+            raise Unavailable(f"{nick} is somebody else on IRC now; KenoBot tries again", _AWAY_SECONDS)
+        self._meet(f"{nick} {person}")
+
+    def _meet(self, chat: str) -> None:
+        """Note that the nick of a private chat was just seen to be that person's."""
+        self._met.pop(chat, None)
+        self._met[chat] = self._clock.monotonic()
+        if len(self._met) > _MET:
+            del self._met[next(iter(self._met))]
+
+    async def run(self, sink: Sink) -> None:
+        """Connect, join, and take messages in until cancelled. Raises RemoteError when the connection ends."""
+        reader = await self._connect()
+        try:
+            await run_together(self._read(reader, sink), self._intake.run(sink), self._ping())
+        finally:
+            await self._disconnect()
+
+    async def _connect(self) -> asyncio.StreamReader:
+        settings = self._settings
+        context = ssl.create_default_context() if settings.tls else None
+        try:
+            async with asyncio.timeout(settings.request_seconds):
+                reader, self._writer = await asyncio.open_connection(
+                    settings.server, settings.port, ssl=context, limit=_LONGEST_READ
+                )
+        except (OSError, TimeoutError) as error:
+            reason = "no answer in time" if isinstance(error, TimeoutError) else error
+            raise Unavailable(f"The IRC server cannot be reached ({reason}); KenoBot tries again") from None
+        password = settings.password.get_secret_value()
+        await self._write(
+            "CAP LS 302",
+            *([f"PASS :{password}"] if password else []),
+            f"NICK {settings.nick}",
+            f"USER {settings.nick} 0 * :{settings.nick}",
+        )
+        return reader
+
+    async def _disconnect(self) -> None:
+        self._welcomed = False
+        writer, self._writer = self._writer, None
+        if self._pong is not None:
+            self._fail_sending(Unavailable("The connection to IRC ended; KenoBot tries again"))
+        if writer is not None:
+            with suppress(OSError, TimeoutError):
+                async with asyncio.timeout(1):
+                    writer.write(b"QUIT\r\n")
+                    await writer.drain()
+                    writer.close()
+                    await writer.wait_closed()
+            writer.transport.abort()
+
+    async def _write(self, *lines: str) -> None:
+        if self._writer is None:
+            raise Unavailable("IRC is not connected; KenoBot tries again")
+        try:
+            self._writer.write(b"".join(line.encode("utf-8", "replace") + b"\r\n" for line in lines))
+            await self._writer.drain()
+        except OSError as error:
+            raise Unavailable(f"The connection to IRC broke ({error}); KenoBot tries again") from None
+
+    async def _ping(self) -> None:
+        while True:
+            await self._clock.sleep(self._settings.ping_seconds)
+            if self._welcomed:
+                await self._write("PING :alive")
+
+    async def _read(self, reader: asyncio.StreamReader, sink: Sink) -> None:
+        while True:
+            try:
+                raw = await reader.readline()
+            except (OSError, ValueError) as error:
+                raise Unavailable(f"The connection to IRC broke ({error}); KenoBot tries again") from None
+            if not raw.endswith(b"\n"):
+                raise Unavailable("The IRC server closed the connection; KenoBot tries again")
+            self.last_answer_at = self._clock.monotonic()
+            await self._handle(parse_line(raw), sink)
+
+    async def _handle(self, line: Line, sink: Sink) -> None:
+        match line.command:
+            case "PING":
+                await self._write(f"PONG :{line[-1]}")
+            case "PRIVMSG":
+                if (inbound := self._parse(line)) is not None:
+                    await self._intake.put(inbound)
+            case "PONG":
+                if self._pong is not None and line[-1] == self._pong[0] and not self._pong[1].done():
+                    self._pong[1].set_result(None)
+            case "001":
+                await self._begin(line)
+            case "433" | "436" if not self._welcomed:
+                self._nick += "_"
+                await self._write(f"NICK {self._nick}")
+            case "QUIT" | "NICK":
+                await self._note_nick(line)
+            case "CAP" | "AUTHENTICATE" | "903":
+                await self._negotiate(line)
+            case "ERROR":
+                raise Unavailable(f"The IRC server ended the connection ({line[-1][:200]}); KenoBot tries again")
+            case _:
+                await self._complain(line, sink)
+
+    async def _complain(self, line: Line, sink: Sink) -> None:
+        """Act on what the server says of a person, or on its no: to the bot, to what is being sent, or to joining."""
+        if line.command in _REFUSED and not self._welcomed:
+            problem = f"The IRC server does not let the bot in ({line[-1][:200]}): check nick and passwords"
+            await sink.report(self.name, problem)
+            raise Rejected(problem)
+        if line.command == "311":
+            self._whois = (f"{line[1]}!{line[2]}@{line[3]}", self._whois[1])
+        elif line.command == "330":
+            self._whois = (self._whois[0], line[2])
+        elif line.command == "401" and not line[1].startswith(_ROOM_SIGNS):
+            self._fail_sending(Unavailable(f"{line[1]} is not on IRC now; KenoBot tries again", _AWAY_SECONDS))
+        elif line.command in _CANNOT_SEND and self._pong is not None:
+            self._fail_sending(Rejected(f"IRC does not take the message ({line[-1][:200]}): check the chat"))
+        elif line.command in _CANNOT_JOIN:
+            await sink.report(self.name, f"The bot cannot be in {line[1]} on IRC ({line[-1][:200]})")
+
+    def _fail_sending(self, error: RemoteError) -> None:
+        if self._pong is not None and not self._pong[1].done():
+            self._pong[1].set_exception(error)
+
+    async def _negotiate(self, line: Line) -> None:
+        """Ask for the extensions that tell who writes and when, and log in."""
+        account, password = self._settings.account, self._settings.account_password.get_secret_value()
+        login = bool(account and password)
+        if line.command == "CAP" and line[1] == "LS":
+            offered = {name.partition("=")[0] for name in line[-1].split()}
+            wanted = sorted(offered & (_WANTED | ({"sasl"} if login else set())))
+            await self._write(f"CAP REQ :{' '.join(wanted)}" if wanted else "CAP END")
+        elif line.command == "CAP":
+            await self._write("AUTHENTICATE PLAIN" if login and line[1] == "ACK" and "sasl" in line[-1] else "CAP END")
+        elif line.command == "AUTHENTICATE":
+            secret = base64.b64encode(f"{account}\0{account}\0{password}".encode()).decode()
+            pieces = [secret[at : at + 400] for at in range(0, len(secret), 400)]
+            await self._write(
+                *(f"AUTHENTICATE {piece}" for piece in pieces), *(["AUTHENTICATE +"] * (len(secret) % 400 == 0))
+            )
+        else:
+            await self._write("CAP END")
+
+    async def _begin(self, line: Line) -> None:
+        self._nick = line[0] or self._nick
+        self._welcomed = True
+        rooms = sorted({*self._settings.join, *self._settings.allowed_chats})
+        if rooms:
+            await self._write(*(f"JOIN {room}" for room in rooms))
+        logger.info("on IRC as %s", self._nick)
+
+    async def _note_nick(self, line: Line) -> None:
+        """Follow the bot's own name, and take the wanted one when it becomes free."""
+        if line.command == "NICK" and line.nick == self._nick:
+            self._nick = line[0]
+        elif line.nick.lower() == self._settings.nick.lower() != self._nick.lower():
+            await self._write(f"NICK {self._settings.nick}")
+
+    def _parse(self, line: Line) -> Inbound | None:
+        """Parse a message for the bot; None for one that is not."""
+        text, room = plain_text(line[1]), line[0]
+        if not text or "!" not in line.source or line.nick == self._nick:
+            return None
+        private = room.lower() == self._nick.lower()
+        if not private:
+            named, text = strip_name(text, (self._nick, self._settings.nick))
+            if not named:
+                return None
+        user = identify(line.source, line.tags.get("account", ""), self._settings.people)
+        chat = f"{line.nick} {user}" if private else room.lower()  # another person of that nick is another chat
+        if private:
+            self._meet(chat)
+        return Inbound(
+            channel=self.name,
+            external_id=line.tags.get("msgid") or f"{self._run_id}-{next(self._count)}",
+            chat=chat,
+            user=user,
+            text=text,
+            sent_at=self._sent_at(line.tags.get("time", "")),
+            user_name=line.nick,
+            private=private,
+        )
+
+    def _sent_at(self, told: str) -> datetime:
+        with suppress(ValueError):
+            if (sent_at := datetime.fromisoformat(told)).tzinfo is not None:
+                return sent_at
+        return self._clock.now()

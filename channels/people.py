@@ -1,0 +1,48 @@
+"""Settings that every chat channel has: the ids of those who may talk."""
+
+from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from kenobot.ports.errors import ConfigError
+
+
+def _names(value: object) -> list[str]:
+    """Parse ids from `"a, b"`, from one id, or from a list."""
+    value = value.split(",") if isinstance(value, str) else value
+    items: Iterable[object] = value if isinstance(value, list | tuple) else [value]
+    return [text for item in items if (text := str(item).strip())]
+
+
+Names = Annotated[list[str], BeforeValidator(_names)]
+"""A list of ids, as a setting."""
+
+
+class ChatSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_errors=True):
+    """The lists of a channel's people, by the platform's own ids."""
+
+    owners: Names = Field([], description="ids of the bot's owner")
+    allowed_users: Names = Field([], description="ids of guests")
+    allowed_chats: Names = Field([], description="ids of chats in which everybody may talk to the bot")
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """List the owners and the guests."""
+        return (*self.owners, *self.allowed_users)
+
+
+def check_people(settings: ChatSettings, channel: str, like: str) -> None:
+    """Raise ConfigError when nobody may talk. like: what an id looks like there."""
+    if not (settings.people or settings.allowed_chats):
+        raise ConfigError(
+            f"Nobody may talk to the bot on {channel} yet: put your id, such as {like}, into `owners` of "
+            f"[channels.{channel}] in kenobot.toml."
+        )
+
+
+def check_set(channel: str, **values: str) -> None:
+    """Raise ConfigError for the first of these settings that is empty."""
+    for name, value in values.items():
+        if not value:
+            raise ConfigError(f"channels.{channel}.{name} is not set: docs/channels.md tells what it is.")

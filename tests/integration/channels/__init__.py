@@ -1,0 +1,1 @@
+"""Channels against real servers of their platforms, or stand-ins of their wire."""
