@@ -12,8 +12,8 @@ from typing import Final
 
 from kenobot.channels.intake import Intake, run_together
 from kenobot.channels.irc import IrcSettings
-from kenobot.channels.irc.wire import LONGEST_TEXT, Line, fits_line, format_text, identify, parse_line, plain_text
-from kenobot.channels.markup import NOTHING_TO_SEE, fit, render_parts, split_lines
+from kenobot.channels.irc.wire import Line, identify, parse_line, plain_text, protocol_lines
+from kenobot.channels.markup import NOTHING_TO_SEE, render_parts
 from kenobot.channels.mention import strip_name
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
@@ -29,6 +29,8 @@ _CANNOT_SEND: Final = frozenset({"401", "403", "404", "407", "411", "412", "413"
 _REFUSED: Final = frozenset({"432", "464", "465", "466", "902", "904", "905", "908"})
 _AWAY_SECONDS: Final = 60.0  # until a reply to a person who has left is tried again
 _SURE_SECONDS: Final = 20.0  # for which a nick is taken to be the person who had it
+_LINES: Final = 5  # of a part: servers throw out who writes many at once
+_LONGEST_PART: Final = 1500  # UTF-16 units
 _MET: Final = 1000  # people
 _ROOM_SIGNS: Final = ("#", "&", "+", "!")
 
@@ -36,12 +38,12 @@ _ROOM_SIGNS: Final = ("#", "&", "+", "!")
 class IrcChannel:
     """A bot on IRC.
 
-    IRC acknowledges nothing: what came in is kept until it is stored, and a line counts as sent once the server has
-    answered a ping behind it without a complaint. So there is never more than one line that the server has not taken.
+    IRC acknowledges nothing: what came in is kept until it is stored, and a part counts as sent once the server has
+    answered a ping behind it without a complaint. So there is never more than one part that the server has not taken.
     """
 
     name = "irc"
-    capabilities = Capabilities(longest=LONGEST_TEXT)
+    capabilities = Capabilities(longest=_LONGEST_PART)
 
     def __init__(self, settings: IrcSettings, clock: Clock) -> None:
         self._settings = settings
@@ -62,23 +64,22 @@ class IrcChannel:
         self.stall_seconds = 2 * settings.ping_seconds + settings.request_seconds
 
     def render(self, text: str) -> Sequence[MessagePart]:
-        """Cut a Markdown reply into lines that fit the protocol."""
-        lines = split_lines(render_parts(text, LONGEST_TEXT))
-        pieces = [piece for line in lines for piece in fit(line, LONGEST_TEXT, fits_line)]
-        return pieces or ([NOTHING_TO_SEE] if text else [])
+        """Cut a Markdown reply into parts of a few lines each."""
+        parts = render_parts(text, _LONGEST_PART, lambda part: len(protocol_lines(part)) <= _LINES)
+        return [part for part in parts if part.text.strip()] or ([NOTHING_TO_SEE] if text else [])
 
     async def send(self, outbound: Outbound) -> str:
-        """Send one line. Raises Unavailable (it may have arrived) or Rejected."""
+        """Send the lines of a part. Raises Unavailable (they may have arrived) or Rejected."""
         target, _, person = outbound.chat.partition(" ")
         if not target or any(char in target for char in "\r\n\0,") or target.startswith(":"):
             raise Rejected("IRC knows no such chat: check the id")
         async with self._sending:
             if person and self._clock.monotonic() - self._met.get(outbound.chat, -_SURE_SECONDS) >= _SURE_SECONDS:
                 await self._check_person(target, person)
-            return await self._ask(f"PRIVMSG {target} :{format_text(outbound.part)}")
+            return await self._ask(*(f"PRIVMSG {target} :{line}" for line in protocol_lines(outbound.part)))
 
-    async def _ask(self, line: str) -> str:
-        """Write a line and a ping, and wait for the pong: the answers to the line came before it."""
+    async def _ask(self, *lines: str) -> str:
+        """Write lines and a ping, and wait for the pong: the answers to the lines came before it."""
         if not self._welcomed:
             raise Unavailable("IRC is not connected; KenoBot tries again")
         token = f"kenobot-{self._run_id}-{next(self._count)}"
@@ -86,7 +87,7 @@ class IrcChannel:
         self._pong = (token, pong)
         try:
             async with asyncio.timeout(self._settings.request_seconds):
-                await self._write(line, f"PING :{token}")
+                await self._write(*lines, f"PING :{token}")
                 await pong
         except TimeoutError:
             raise Unavailable("The IRC server did not answer in time; KenoBot tries again") from None

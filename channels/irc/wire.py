@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from kenobot.channels.markup import mark_up, plain_marks
+from kenobot.channels.markup import fit, mark_up, plain_marks, split_lines
 from kenobot.core import lazy
 from kenobot.ports.messages import MessagePart
 
-LONGEST_TEXT: Final = 360  # bytes: the server puts the sender's mask and the target before it, in 512 in all
+_LONGEST_TEXT: Final = 360  # bytes: the server puts the sender's mask and the target before it, in 512 in all
 _FORMATTING = lazy.regex(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|\x04(?:[0-9a-fA-F]{6})?|[\x00-\x08\x0b-\x1f\x7f]")
 _CONTROLS = lazy.regex(r"[\x00-\x1f\x7f]+")
 _MARKS: Final = plain_marks({"bold": "\x02", "italic": "\x1d", "strikethrough": "\x1e", "code": "\x11", "pre": "\x11"})
@@ -56,14 +56,17 @@ def parse_line(raw: bytes) -> Line:
     return Line(words[0].upper() if words else "", tuple(words[1:]), source, tags)
 
 
-def format_text(part: MessagePart) -> str:
-    """Write a part as one line with IRC's formatting, and without any other control character."""
-    return mark_up(part, _MARKS, lambda text: _CONTROLS.sub(" ", text))
+def protocol_lines(part: MessagePart) -> list[str]:
+    """Write a part as lines that fit the protocol, with IRC's formatting and without any other control character."""
+    return [_format(piece) for line in split_lines([part]) for piece in fit(line, _LONGEST_TEXT, _fits)]
 
 
-def fits_line(part: MessagePart) -> bool:
-    """Return whether a part takes no more bytes than a line has room for."""
-    return len(format_text(part).encode("utf-8", "replace")) <= LONGEST_TEXT
+def _format(line: MessagePart) -> str:
+    return mark_up(line, _MARKS, lambda text: _CONTROLS.sub(" ", text))
+
+
+def _fits(line: MessagePart) -> bool:
+    return len(_format(line).encode("utf-8", "replace")) <= _LONGEST_TEXT
 
 
 def plain_text(text: str) -> str | None:

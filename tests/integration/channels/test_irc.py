@@ -120,11 +120,19 @@ async def test_a_long_answer_in_any_script_arrives_whole(server: int) -> None:
     assert heard.split() == text.split()
 
 
+async def test_a_list_of_many_lines_is_no_longer_than_a_few_parts(server: int) -> None:
+    """Lines are not counted one by one against the longest answer."""
+    parts = bot(server).render("\n".join(f"- item {number}" for number in range(30)))
+    assert len(parts) <= 10
+    assert "\n".join(part.text for part in parts).count("item") == 30
+
+
 async def test_words_cannot_become_commands(server: int) -> None:
-    """A line break within a part stays within its line."""
+    """Each line of a part is a message of its own, and no line break gets through."""
     async with talking(server) as (channel, _, ana):
         await channel.send(Outbound(1, "irc", "#home", MessagePart("one\r\nQUIT :two"), "trace"))
-        assert (await ana.until("PRIVMSG")).endswith(":one QUIT :two")
+        assert (await ana.until("PRIVMSG")).endswith("PRIVMSG #home :one ")
+        assert (await ana.until("PRIVMSG")).endswith("PRIVMSG #home :QUIT :two")
         with pytest.raises(Rejected):
             await channel.send(Outbound(2, "irc", "#home\r\nQUIT", MessagePart("x"), "trace"))
 
