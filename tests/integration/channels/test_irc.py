@@ -131,7 +131,7 @@ async def test_words_cannot_become_commands(server: int) -> None:
     """Each line of a part is a message of its own, and no line break gets through."""
     async with talking(server) as (channel, _, ana):
         await channel.send(Outbound(1, "irc", "#home", MessagePart("one\r\nQUIT :two"), "trace"))
-        assert (await ana.until("PRIVMSG")).endswith("PRIVMSG #home :one ")
+        assert (await ana.until("PRIVMSG")).endswith("PRIVMSG #home :one")
         assert (await ana.until("PRIVMSG")).endswith("PRIVMSG #home :QUIT :two")
         with pytest.raises(Rejected):
             await channel.send(Outbound(2, "irc", "#home\r\nQUIT", MessagePart("x"), "trace"))
