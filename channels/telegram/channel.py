@@ -20,6 +20,7 @@ from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.media import RECEIVED_KINDS
 from kenobot.channels.telegram.membership import membership_problem
 from kenobot.channels.telegram.menus import menu_scope
+from kenobot.channels.telegram.migration import chat_move
 from kenobot.channels.telegram.split import MAX_UNITS, split_message
 from kenobot.channels.telegram.updates import (
     CHANNEL,
@@ -32,7 +33,7 @@ from kenobot.channels.telegram.updates import (
 from kenobot.core import texts
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import TaskSet, TextWork
-from kenobot.ports.channel import Capabilities, CommandMenu, Sink
+from kenobot.ports.channel import Capabilities, CommandMenu, FollowsChats, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound
@@ -75,6 +76,7 @@ class TelegramChannel:
         self._reported: dict[str, float] = {}  # bounded: 20 problems an hour; turn
         self._ahead = timedelta()
         self._offset: int | None = None
+        self._sink: Sink | None = None
         # bounded: 100 updates; test_updates_without_a_number_are_remembered_up_to_a_hundred
         self._unnumbered: set[str] = set()
         # bounded: 50 names; test_every_new_field_is_warned_of_once_and_a_flood_of_them_is_not
@@ -115,7 +117,14 @@ class TelegramChannel:
         """Send one part without link preview. Raises RateLimited, Unavailable (it may have arrived) or Rejected."""
         if (drafting := self._drafting.get(outbound.chat)) is not None:
             await asyncio.wait({drafting}, timeout=_DRAFT_WAIT)
-        return await self._client.send(outbound.chat, outbound.part, outbound.thread, outbound.replaces)
+        before = self._client.current_id(outbound.chat)
+        sent = await self._client.send(outbound.chat, outbound.part, outbound.thread, outbound.replaces)
+        if (now := self._client.current_id(outbound.chat)) != before and self._sink is not None:
+            try:
+                await self._follow(outbound.chat, now, self._sink)
+            except StoreError as error:  # what was sent is sent; the next one to the old id tells again
+                logger.warning("the new id of a group was not stored: %s", error)
+        return sent
 
     async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
         """Show the last message of what there is of a reply; leave it out where too many are on their way.
@@ -163,7 +172,7 @@ class TelegramChannel:
 
     async def run(self, sink: Sink) -> None:
         """Poll until cancelled. Raises Rejected when Telegram refuses the token or a webhook is in the way."""
-        self._offset = None
+        self._offset, self._sink = None, sink
         try:
             await self._poll(sink)
         finally:
@@ -273,6 +282,8 @@ class TelegramChannel:
                     logger.debug("update %s: %s", number, reason)
                     if problem := membership_problem(raw):
                         await self._report(problem, problem, sink)
+                    if (move := chat_move(raw)) is not None:
+                        await self._follow(*move, sink)
                 case inbound:
                     self._warn_of_new(undecided_fields(raw))
                     await sink(correct_sent_at(inbound, self._ahead, self._clock.now()))
@@ -294,6 +305,12 @@ class TelegramChannel:
                 await self._client.answer_press(press.query, "" if is_taken else texts.PRESS_REFUSED(press.language))
         except RemoteError as error:
             logger.debug("a press of a button was not answered: %s", error)
+
+    async def _follow(self, former: str, current: str, sink: Sink) -> None:
+        """Follow a group that has become a supergroup."""
+        self._client.follow(former, current)
+        if isinstance(sink, FollowsChats):
+            await sink.follow_chat(CHANNEL, former, current)
 
     def _warn_of_new(self, fields: Sequence[str]) -> None:
         """Log, once each, the fields that are the reason for which words count as somebody else's."""

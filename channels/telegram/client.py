@@ -81,6 +81,8 @@ class TelegramClient:
             request=self._requests[1],
         )
         self._downloads: httpx.AsyncClient | None = None
+        # bounded: groups that became supergroups; start
+        self._moves: dict[str, str] = {}
         self._preview: LinkPreviewOptions | None = LinkPreviewOptions(is_disabled=True)
         self._users = 0
         self._turning = asyncio.Lock()  # opening and closing take steps, which do not overlap
@@ -135,6 +137,16 @@ class TelegramClient:
         """The time of Telegram's clock at the latest answer to `get_updates`; None when it told none."""
         return self._requests[0].server_time
 
+    def follow(self, former: str, current: str) -> None:
+        """Send to a group under its new id from now on."""
+        self._moves = {**self._moves, former: current}
+
+    def current_id(self, chat: str) -> str:
+        """Return the newest id of a chat that is known."""
+        for _ in self._moves:
+            chat = self._moves.get(chat, chat)
+        return chat
+
     async def send(self, chat: str, part: MessagePart, thread: str = "", replaces: str = "") -> str:
         """Send `part` and return its message id; as plain text where Telegram refuses the formatting.
 
@@ -151,11 +163,16 @@ class TelegramClient:
             raise Unavailable(str(error)) from None
 
     async def _send(self, chat: str, part: MessagePart, thread: str, replaces: str) -> str:
-        entities, moved = [_entity(span) for span in part.entities[:_MOST_ENTITIES]], False
+        entities = [_entity(span) for span in part.entities[:_MOST_ENTITIES]]
+        asked, moved = self.current_id(chat), False
+        chat = asked
         while True:
             preview = self._preview
             try:
-                return await self._request(chat, part, entities, thread, replaces)
+                sent = await self._request(chat, part, entities, thread, replaces)
+                if moved:
+                    self.follow(asked, chat)
+                return sent
             except api.ChatMigrated as error:
                 if moved:
                     raise
@@ -250,7 +267,7 @@ class TelegramClient:
 
     async def typing(self, chat: str, thread: str = "") -> None:
         async with self._call():
-            await self._bot.send_chat_action(chat, ChatAction.TYPING, _topic(thread))
+            await self._bot.send_chat_action(self.current_id(chat), ChatAction.TYPING, _topic(thread))
 
     async def answer_press(self, query: str, text: str = "") -> None:
         """End the waiting that Telegram shows on a pressed button. text: shown for a moment."""

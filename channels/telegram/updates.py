@@ -99,6 +99,7 @@ def _load(name: str) -> dict[str, Any]:
 
 _FIELDS: Final[Mapping[str, list[str]]] = _load("message_fields.toml")
 _BY_SENDER: Final = ATTACHMENT_FIELDS.union(_FIELDS["by_sender"])
+_IGNORED_UPDATES: Final = frozenset(_FIELDS["ignored_updates"])
 
 
 def known_fields() -> frozenset[str]:
@@ -130,7 +131,9 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
     body = raw.get("message")
     if body is None:
         kinds = sorted(str(key)[:32] for key in raw if key != "update_id")
-        return IgnoredUpdate(f"only new messages are answered, not {', '.join(kinds[:3]) or 'nothing'}")
+        if not _IGNORED_UPDATES.issuperset(kinds):
+            raise MalformedUpdate(f"an update of a kind that is not known: {', '.join(kinds[:3])}")
+        return IgnoredUpdate(f"only messages are answered, not {', '.join(kinds[:3]) or 'nothing'}")
     try:
         message = _Message.model_validate(body)
     except ValidationError as error:
@@ -145,9 +148,11 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         return IgnoredUpdate("neither a private chat nor a group")
     items: list[dict[str, Any]] = raw.get(ALBUM) or [body]
     text, attachments = _text(message), tuple(_clean_words(each) for item in items for each in read_attachments(item))
-    if not text and not attachments:
-        return IgnoredUpdate("a service message")
     private = message.chat.type == "private"
+    if not text and not attachments:
+        if private and (unknown := undecided_fields(raw)):
+            raise MalformedUpdate(f"a message of nothing but what is not known: {', '.join(unknown[:3])}")
+        return IgnoredUpdate("a service message")
     if not private:
         answered = message.reply_to_message
         # What opens a topic seems to be answered by everything in it.

@@ -47,6 +47,10 @@ _REUSED_ID = (
     "A message from {} came under a number that another message has: this home was used with another bot's token. "
     "Both are kept; give each bot a home of its own"
 )
+_MOVED = (
+    "The group {} has become a supergroup, {}: its conversation, memory and rights go on. Where the settings name {}, "
+    "write {}"
+)
 _CAUTION = Backoff(0.25, 16.0, factor=4.0)
 
 
@@ -95,6 +99,14 @@ class IntakePolicy:
         self._language = language
         self.backlog = backlog
         self.chat_backlog = chat_backlog
+
+    def in_first_chat(self, inbound: Inbound) -> Inbound:
+        """Return a message under the id that its chat had first."""
+        return self._admission.in_first_chat(inbound)
+
+    async def follow_chat(self, channel: str, former: str, current: str) -> bool:
+        """Have a chat go on under another id; returns whether that was news. Raises StoreError."""
+        return await self._admission.follow_chat(channel, former, current)
 
     async def admits(self, inbound: Inbound) -> bool:
         """Return whether the sender may talk here."""
@@ -155,6 +167,7 @@ class AgentLoop:
 
         A channel that is cancelled meanwhile stops neither: a message that was stored but not queued would lie there.
         """
+        inbound = self._policy.in_first_chat(inbound)
         if not await self._policy.admits(inbound):
             return False
         stops = _is_stop(inbound)  # which waits for nothing
@@ -257,6 +270,11 @@ class AgentLoop:
         """Announce a channel's problem."""
         _log.warning("%s: %s", channel, problem)
         await self._bus.emit(HEALTH_DEGRADED, channel, "", reason=problem)
+
+    async def follow_chat(self, channel: str, former: str, current: str) -> None:
+        """Have a chat go on under another id, and announce that."""
+        if await self._policy.follow_chat(channel, former, current):
+            await self.report(channel, _MOVED.format(former, current, former, current))
 
     # ── lanes ────────────────────────────────────────────────────────────────────────────────────────────────────
 

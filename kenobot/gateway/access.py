@@ -5,7 +5,7 @@ and writes the group's own memory; a guest has a memory of their own; a stranger
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kenobot.ports.identity import OWNER_SCOPE, Account, Principal, Trust, chat_scope, user_scope
@@ -46,6 +46,8 @@ class Access:
     def __init__(self, rosters: Mapping[str, Roster]) -> None:
         self._rosters = dict(rosters)  # bounded: the channels of the configuration; start
         self._people: frozenset[Account] = frozenset()
+        # bounded: groups that became supergroups; start
+        self._moves: Mapping[tuple[str, str], str] = {}
 
     @property
     def approved(self) -> frozenset[Account]:
@@ -60,6 +62,22 @@ class Access:
         """Replace the approved people."""
         self._people = frozenset(people)
 
+    def set_moves(self, moves: Mapping[tuple[str, str], str]) -> None:
+        """Replace the chats that have another id than at first; see `kenobot.storage.chat_moves`."""
+        self._moves = moves
+
+    def in_first_chat(self, inbound: Inbound) -> Inbound:
+        """Return a message under the id that its chat had first."""
+        first = self._moves.get((inbound.channel, inbound.chat))
+        return inbound if first is None else replace(inbound, chat=first)
+
+    def lists_chat(self, channel: str, chat: str) -> bool:
+        """Return whether the configuration names a chat, by any of its ids."""
+        chats = self._rosters.get(channel, _NOBODY).chats
+        return chat in chats or any(
+            now in chats for (where, now), first in self._moves.items() if (where, first) == (channel, chat)
+        )
+
     def is_owner(self, channel: str, user: str) -> bool:
         return user in self._rosters.get(channel, _NOBODY).owners
 
@@ -68,6 +86,8 @@ class Access:
         if self.is_owner(inbound.channel, inbound.user):
             return "owner"
         if self._rosters.get(inbound.channel, _NOBODY).allows(inbound.user, inbound.chat):
+            return "guest"
+        if self._moves and self.lists_chat(inbound.channel, inbound.chat):
             return "guest"
         return "guest" if (inbound.channel, inbound.user) in self._people else "stranger"
 

@@ -20,7 +20,7 @@ from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.names import sanitize_name
 from kenobot.ports.signals import MESSAGE_REFUSED, PAIRING_CLOSED, PAIRING_REQUESTED
-from kenobot.storage import approved_people, outbox
+from kenobot.storage import approved_people, chat_moves, outbox
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Destination
@@ -109,12 +109,14 @@ class AdmissionControl:
         self.stale = True
         at = self._clock.now()
         # A write comes after the transaction that is under way; a read might see what was before it.
-        known, locked = await self._database.write(
+        known, locked, moves = await self._database.write(
             lambda connection: (
                 [person.account for person in approved_people.list_people(connection)],
                 pairing.locked_until(connection, at),
+                chat_moves.load_moves(connection),
             )
         )
+        self._access.set_moves(moves)
         before, now = self._access.approved, frozenset(known)
         self._access.set_approved(now)
         self.stale = False
@@ -131,6 +133,27 @@ class AdmissionControl:
         if newly_locked:
             await self._bus.emit(PAIRING_CLOSED, "door", "", reason="too many wrong codes", channel="", user="")
         await self._delivery.sweep()
+
+    def in_first_chat(self, inbound: Inbound) -> Inbound:
+        """Return a message under the id that its chat had first."""
+        return self._access.in_first_chat(inbound)
+
+    async def follow_chat(self, channel: str, former: str, current: str) -> bool:
+        """Have a chat go on under another id; returns whether that was news. Raises StoreError.
+
+        One in which nothing was said, and that no list names, is nothing to follow.
+        """
+        listed = self._access.lists_chat(channel, former)
+
+        def follow(connection: Connection) -> dict[chat_moves.ChatId, str] | None:
+            if not listed and not chat_moves.has_conversation(connection, channel, former):
+                return None
+            return chat_moves.add_move(connection, channel, former, current)
+
+        moves = await self._database.write(follow)
+        if moves is not None:
+            self._access.set_moves(moves)
+        return moves is not None
 
     def after_command(self, changes: Collection[str]) -> None:
         """Refresh when a command changed the approved people; the next message waits for it."""

@@ -29,6 +29,18 @@ class Sink(Protocol):
         ...
 
 
+@runtime_checkable
+class FollowsChats(Protocol):
+    """A sink that keeps a chat's conversation, memory and rights when its platform gives it another id."""
+
+    async def follow_chat(self, channel: str, former: str, current: str) -> None:
+        """Return once the new id is on disk; what comes from it belongs to the same chat from then on.
+
+        What is sent keeps naming the chat by its first id. Raises StoreError.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """Declares what a platform can do.

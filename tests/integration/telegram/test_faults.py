@@ -274,7 +274,9 @@ async def test_an_answer_follows_its_group_to_the_new_id(
     telegram.faults["sendmessage"].append(answers(400, "Bad Request: upgraded", migrate_to_chat_id=-1005))
     async with TelegramScene(tmp_path, telegram, provider=model, clock=clock) as scene:
         await scene.hear(message(1, clock))
-    assert [(sent.chat, sent.text) for sent in telegram.sent] == [("-1005", "ok: message 1")]
+    answer, notice = ((sent.chat, sent.text) for sent in telegram.sent)
+    assert answer == ("-1005", "ok: message 1")
+    assert "supergroup" in notice[1]
 
 
 # ── mail that comes wrong ────────────────────────────────────────────────────────────────────────────────────────

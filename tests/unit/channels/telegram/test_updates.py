@@ -72,12 +72,19 @@ def test_what_has_an_unexpected_form_is_an_attachment_all_the_same(field: str, o
     assert attachment.handle == ""
 
 
+@pytest.mark.parametrize("raw", [{"update_id": 1, "something_new": {"a": 1}}, update(hologram={"a": 1})])
+def test_what_no_version_knows_is_kept_aside(raw: dict[str, Any]) -> None:
+    """An update of a new kind, and a private message of nothing but a new kind of content."""
+    with pytest.raises(MalformedUpdate, match=r"something_new|hologram"):
+        parse_update(raw, ME)
+    assert "service" in ignored(update(hologram={"a": 1}, **GROUP))
+
+
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [
         ({"update_id": 1, "edited_message": {}}, "edited_message"),
         ({"update_id": 1, "channel_post": {}}, "channel_post"),
-        ({"update_id": 1, "something_new": {"a": 1}}, "something_new"),
         ({"update_id": 1}, "nothing"),
         (update(text="x", **{"from": {"id": 1, "is_bot": True}}), "a bot"),
         (update(text="x", **{"from": None}), "name of a chat"),
