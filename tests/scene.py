@@ -13,7 +13,7 @@ from kenobot.app.plugin_instances import PluginInstances, load_plugins
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
-from kenobot.ports.channel import Sink
+from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Embedder
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
@@ -28,6 +28,7 @@ class Chatter:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.capabilities = Capabilities()
         self.sent: list[Outbound] = []
         self.number = 0
 
@@ -39,7 +40,7 @@ class Chatter:
 
     async def send(self, outbound: Outbound) -> str:
         self.sent.append(outbound)
-        return str(outbound.id)
+        return outbound.replaces or str(outbound.id)
 
 
 class _OpenHouse(Roster):
@@ -153,6 +154,17 @@ class Scene:
         await self.app.background.extraction.wait_idle()
         await self.app.background.compaction.wait_idle()
         return "\n".join(self.texts[before:])
+
+    @property
+    def buttons(self) -> dict[str, str]:
+        """The values of the buttons below the last message, by their labels."""
+        return {button.label: button.value for row in self.channel.sent[-1].part.buttons for button in row}
+
+    async def press(self, label: str, chat: str = "1", user: str | None = None, **more: object) -> str:
+        """Press a button below the last message; returns what takes its place."""
+        below = self.channel.sent[-1]
+        target = below.replaces or str(below.id)
+        return await self.say("", chat, user, kind="action", target=target, value=self.buttons[label], **more)
 
     def read(self, name: str) -> str:
         """A file of the memory folder."""

@@ -62,7 +62,7 @@ from kenobot.ports.signals import (
     STOPPING,
 )
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.storage import approvals, attachments, model_calls, turn_steps
+from kenobot.storage import approvals, attachments, keyboards, model_calls, turn_steps
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
@@ -296,6 +296,7 @@ class App:
         await turn_steps.prune(self.database, self.clock.now())
         await model_calls.prune(self.database, self.clock.now())
         await approvals.prune(self.database, self.clock.now())
+        await keyboards.prune(self.database, self.clock.now())
         await attachments.prune(self.database)
         rested = ChangeContext(self.clock.now(), "memory", "nothing was added for a while")
         if await self.database.write(lambda connection: boxes.close_idle_boxes(connection, rested)):

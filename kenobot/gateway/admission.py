@@ -14,6 +14,7 @@ from kenobot.core.worker import TaskSet
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import HourlyOnce
+from kenobot.gateway.buttons import find_button
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
@@ -64,9 +65,17 @@ class AdmissionControl:
         """Whether the latest `refresh` failed, so that another one is due."""
 
     async def admits(self, inbound: Inbound) -> bool:
-        """Return whether `inbound` may come in. Never raises."""
+        """Return whether `inbound` may come in: a press only of a button that is there, and the sender's to press.
+
+        Raises StoreError when that of a press cannot be looked up.
+        """
         await self.wait_refreshed()
-        if self._access.access_level(inbound) != "stranger":
+        is_stranger = self._access.access_level(inbound) == "stranger"
+        if inbound.kind == "action":
+            return not is_stranger and await self._database.read(
+                lambda connection: find_button(connection, inbound, self._access) is not None
+            )
+        if not is_stranger:
             return True
         if self._noticed.is_news((inbound.channel, inbound.user, inbound.private)):
             await self._turn_away(inbound)

@@ -58,9 +58,23 @@ def find_approval(connection: Connection, session: str, at: datetime) -> Approva
     return approval if approval.expires > at else None
 
 
+def get_approval(connection: Connection, number: int) -> Approval | None:
+    """Return a question that nobody answered yet, by its id; also one that another has taken the place of."""
+    row = connection.execute(
+        "SELECT session, account, kind, payload, expires FROM approval WHERE id = ? AND state IN ('open', 'replaced')",
+        (number,),
+    ).fetchone()
+    if row is None:
+        return None
+    session, account, kind, payload, expires = row
+    return Approval(session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
+
+
 def close_approval(connection: Connection, approval: int, state: ApprovalState) -> bool:
-    """Close an open question; False when it was closed before, so that nothing is done twice."""
-    cursor = connection.execute("UPDATE approval SET state = ? WHERE id = ? AND state = 'open'", (state, approval))
+    """Close a question; False when it was answered before, so that nothing is done twice."""
+    cursor = connection.execute(
+        "UPDATE approval SET state = ? WHERE id = ? AND state IN ('open', 'replaced')", (state, approval)
+    )
     return cursor.rowcount == 1
 
 

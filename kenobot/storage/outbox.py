@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,7 +21,8 @@ class Destination:
 
     first_part: the number of the first part; an answer's parts count from 0, a plea for patience is part -1, and
     the word that it takes longer part -2.
-    reply_to, replaces, thread: see `kenobot.ports.messages.Outbound`; they hold for every part.
+    reply_to, replaces, thread: see `kenobot.ports.messages.Outbound`. The first part alone
+    replaces a message.
     """
 
     channel: str
@@ -38,6 +39,8 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
     """Put parts into the outbox, inside a transaction. Each number is unique per answered message."""
     waiting = []
     for number, part in enumerate(parts, letter.first_part):
+        if number > letter.first_part and letter.replaces:
+            letter = replace(letter, replaces="")
         cursor = connection.execute(
             "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, payload, trace, created_at) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -109,6 +109,12 @@ TABLES = (
         "housekeeping",
         "tests/unit/storage/test_approvals.py::test_expired_questions_are_dropped_after_a_week",
     ),
+    Bound(
+        "table:keyboard",
+        "50 messages with buttons a chat, for 30 days or until one is pressed",
+        "the table itself; housekeeping",
+        "tests/unit/gateway/test_buttons.py::test_a_chat_keeps_its_newest_buttons_and_no_button_a_month",
+    ),
     Bound("table:hidden_turn", "the turns that told of what the owner wants forgotten", "the primary key", _GROWS),
     Bound(
         "table:vector",

@@ -1,6 +1,6 @@
 """A chat command: its rights, the language of its answer, memories and spans of time as text."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ from kenobot.cognitive.text.calendar import local_day
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.access import Access
+from kenobot.gateway.buttons import Choice
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
@@ -94,8 +95,21 @@ class CommandContext:
         )
 
 
-Answer = Callable[[Connection, CommandCall, CommandContext], str]
-"""Carries out a command inside the turn's transaction, in the writer's thread, and returns the answer as Markdown."""
+@dataclass(frozen=True, slots=True)
+class CommandAnswer:
+    """The answer to a command.
+
+    text: Markdown; "" for no answer. buttons: by row. pressers: accounts that may press them beside the owner; None
+    lets the person press who gave the command, and nobody else.
+    """
+
+    text: str
+    buttons: tuple[tuple[Choice, ...], ...] = ()
+    pressers: tuple[str, ...] | None = None
+
+
+Answer = Callable[[Connection, CommandCall, CommandContext], str | CommandAnswer]
+"""Carries out a command inside the turn's transaction, in the writer's thread, and returns the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +141,17 @@ class Command:
         """
         allowed = bool(principal.read_scopes) and principal.trust in ("owner", "guest") and not inbound.forwarded
         return allowed and (not self.owner_only or OWNER_SCOPE in principal.read_scopes)
+
+
+def undo_button(event: int, language: Language) -> Choice:
+    """Return the button that takes a change of memory back."""
+    return Choice(texts.BUTTON_UNDO(language), "undo", str(event))
+
+
+def button_rows(choices: Iterable[Choice], width: int = 4) -> tuple[tuple[Choice, ...], ...]:
+    """Set short buttons in rows."""
+    each = tuple(choices)
+    return tuple(each[start : start + width] for start in range(0, len(each), width))
 
 
 def one_line(text: str, longest: int = _SHOWN) -> str:

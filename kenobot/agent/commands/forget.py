@@ -16,7 +16,15 @@ from datetime import datetime
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.command import CommandCall, CommandContext, numbered_lines, one_line
+from kenobot.agent.commands.command import (
+    CommandAnswer,
+    CommandCall,
+    CommandContext,
+    button_rows,
+    numbered_lines,
+    one_line,
+    undo_button,
+)
 from kenobot.agent.commands.natural_language import Answer, parse_answer
 from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates
 from kenobot.cognitive.control.find import certain_match, find_memories, parse_number, word_overlap
@@ -34,6 +42,7 @@ from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
+from kenobot.gateway.buttons import Choice
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.messages import Inbound
@@ -76,7 +85,9 @@ class UnextractedTurn:
         return self.overlap >= _WHOLE
 
 
-def forget_memory(connection: Connection, call: CommandCall, context: CommandContext, *, asking: bool = False) -> str:
+def forget_memory(
+    connection: Connection, call: CommandCall, context: CommandContext, *, asking: bool = False
+) -> str | CommandAnswer:
     """`/forget NUMBER` or `/forget WORDS`: forget at once when the memory is certain, ask otherwise.
 
     asking: ask even then, because the wish came in plain words.
@@ -94,8 +105,8 @@ def forget_memory(connection: Connection, call: CommandCall, context: CommandCon
             return _ask_others(connection, call, [], unread)
         if unread.certain and not asking:
             return _forget_turn(connection, unread, call.arguments, call, context)
-        _ask(connection, call, [], about=call.arguments)
-        return texts.FORGET_SAID(call.language, what=one_line(unread.text))
+        buttons = _ask(connection, call, [], about=call.arguments)
+        return CommandAnswer(texts.FORGET_SAID(call.language, what=one_line(unread.text)), buttons)
     if not matches:
         return texts.FORGET_NONE(call.language)
     certain = certain_match(matches)
@@ -105,12 +116,14 @@ def forget_memory(connection: Connection, call: CommandCall, context: CommandCon
         return _ask_others(connection, call, named)
     if certain is not None and not asking:
         return _forget(connection, [certain], call, context)
-    _ask(connection, call, records)
+    buttons = _ask(connection, call, records)
     question = texts.FORGET_ONE if len(records) == 1 else texts.FORGET_WHICH
-    return question(call.language, lines=numbered_lines(records, call.language))
+    return CommandAnswer(question(call.language, lines=numbered_lines(records, call.language)), buttons)
 
 
-def _forget_number(connection: Connection, number: int, call: CommandCall, context: CommandContext) -> str:
+def _forget_number(
+    connection: Connection, number: int, call: CommandCall, context: CommandContext
+) -> str | CommandAnswer:
     record = store.get(connection, number, call.principal.read_scopes)
     if record is None or record.status != "active":
         return texts.FORGET_GONE(call.language, number=number)
@@ -124,14 +137,34 @@ def decline_everything(_: Connection, call: CommandCall, __: CommandContext) -> 
     return texts.FORGET_EVERYTHING(call.language)
 
 
-def answer_question(connection: Connection, call: CommandCall, context: CommandContext) -> str:
+def answer_question(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow the answer to the question that is open here."""
-    session, reach = call.inbound.session, call.principal.read_scopes
     answer, asked = parse_answer(call.arguments), open_question(connection, call.inbound, call.principal, call.at)
     if asked is None or answer is None:
         return texts.NO_QUESTION(call.language)
+    return _follow(connection, answer, asked, replace(call, language=context.language or asked[1].language), context)
+
+
+def answer_by_button(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
+    """Follow the answer to the question that the pressed button names, however long ago that was put."""
+    number, _, word = call.arguments.partition(" ")
+    approval, answer = approvals.get_approval(connection, int(number)), parse_answer(word)
+    question = _question_to(approval, call.inbound, call.principal) if approval is not None else None
+    if question is None or answer is None:
+        return texts.DECIDED(call.language)
+    return _follow(connection, answer, (int(number), question), call, context)
+
+
+def _follow(
+    connection: Connection,
+    answer: Answer,
+    asked: tuple[int, OpenQuestion],
+    call: CommandCall,
+    context: CommandContext,
+) -> str | CommandAnswer:
+    """Forget what the answer to a question chooses, or nothing."""
+    session, reach = call.inbound.session, call.principal.read_scopes
     approval, question = asked
-    call = replace(call, language=context.language or question.language)
     chosen = _chosen(answer, question.records)
     if answer != "no" and not question.about and not chosen:
         records = store.by_ids(connection, question.records, reach)
@@ -151,7 +184,9 @@ def answer_question(connection: Connection, call: CommandCall, context: CommandC
     return _forget(connection, [each.record for each in matches[:1]], call, context)
 
 
-def _forget(connection: Connection, records: Sequence[Record], call: CommandCall, context: CommandContext) -> str:
+def _forget(
+    connection: Connection, records: Sequence[Record], call: CommandCall, context: CommandContext
+) -> str | CommandAnswer:
     """Forget those of `records` that the person may forget, and report it."""
     names = [call.inbound.user_name] if call.inbound.user_name else []
     reach, occasion = call.principal.read_scopes, context.admit_context(call)
@@ -165,13 +200,18 @@ def _forget(connection: Connection, records: Sequence[Record], call: CommandCall
         return texts.FORGET_NONE(call.language)
     lines = "\n".join(_hidden_line(connection, result, call) for result in hidden)
     if len(hidden) > 1:
-        return texts.FORGOTTEN_SEVERAL(call.language, lines=lines)
-    return texts.FORGOTTEN(call.language, lines=lines, event=hidden[0].event)
+        undo = (
+            Choice(texts.BUTTON_UNDO_ONE(call.language, number=each.record.id), "undo", str(each.event))
+            for each in hidden
+        )
+        return CommandAnswer(texts.FORGOTTEN_SEVERAL(call.language, lines=lines), button_rows(undo))
+    text = texts.FORGOTTEN(call.language, lines=lines, event=hidden[0].event)
+    return CommandAnswer(text, ((undo_button(hidden[0].event, call.language),),))
 
 
 def _forget_turn(
     connection: Connection, unread: UnextractedTurn, about: str, call: CommandCall, context: CommandContext
-) -> str:
+) -> str | CommandAnswer:
     """Forget a turn that is not extracted yet, and report it."""
     number = admit_unextracted(connection, unread, about, context.admit_context(call), context.zone)
     record = store.get(connection, number, call.principal.read_scopes) if number is not None else None
@@ -200,28 +240,36 @@ def _ask(
     records: Sequence[Record],
     about: str = "",
     speakers: list[str] | None = None,
-) -> None:
+) -> tuple[tuple[Choice, ...], ...]:
+    """Put a question, and return the buttons that answer it."""
     session, until = call.inbound.session, call.at + _POLICY.answer_within
     newest = conversation.newest_message_id(connection, session)
     question = OpenQuestion([record.id for record in records], newest, call.language, about, speakers)
-    approvals.open_approval(connection, Approval(session, call.inbound.user, _KIND, asdict(question), until))
+    number = approvals.open_approval(connection, Approval(session, call.inbound.user, _KIND, asdict(question), until))
+    keep = Choice(texts.BUTTON_NO(call.language), "answer", f"{number} no")
+    if len(records) < 2:
+        return ((Choice(texts.BUTTON_YES(call.language), "answer", f"{number} yes"), keep),)
+    each = button_rows(Choice(f"#{record.id}", "answer", f"{number} {record.id}") for record in records)
+    return (*each, (Choice(texts.BUTTON_ALL(call.language), "answer", f"{number} all"), keep))
 
 
 def _ask_others(
     connection: Connection, call: CommandCall, records: Sequence[Record], unread: UnextractedTurn | None = None
-) -> str:
+) -> CommandAnswer:
     """Put a guest's wish to the owner, and to the one who said all that it names, if it is one."""
     turns = [record.source_message_ids for record in records]
     turns += [(unread.turn.inbox_id or 0,)] if unread else []
     written = conversation.authors(connection, [turn for told in turns for turn in told])
     speakers = {written.get(turn, "") for told in turns for turn in told or (0,)}
-    _ask(connection, call, records, call.arguments if unread else "", [*speakers] if len(speakers) == 1 else [])
+    may_answer = [*speakers] if len(speakers) == 1 else []
+    buttons = _ask(connection, call, records, call.arguments if unread else "", may_answer)
     lines = (
         f"- {texts.QUOTED(call.language, text=one_line(unread.text))}"
         if unread
         else numbered_lines(records, call.language)
     )
-    return (texts.FORGET_OTHERS_WHICH if len(records) > 1 else texts.FORGET_OTHERS)(call.language, lines=lines)
+    text = (texts.FORGET_OTHERS_WHICH if len(records) > 1 else texts.FORGET_OTHERS)(call.language, lines=lines)
+    return CommandAnswer(text, buttons, pressers=tuple(may_answer))
 
 
 def open_question(
@@ -229,17 +277,21 @@ def open_question(
 ) -> tuple[int, OpenQuestion] | None:
     """Return the question that the sender of `inbound` may answer, with its row, if one is open."""
     approval = approvals.find_approval(connection, inbound.session, at)
-    if approval is None or approval.kind != _KIND:
-        return None
-    question = OpenQuestion(**cast("dict[str, Any]", approval.payload))
-    if question.speakers is None:
-        may_answer = inbound.user == approval.account
-    else:
-        may_answer = principal.role == "owner" or inbound.user in question.speakers
-    if not may_answer:
+    question = _question_to(approval, inbound, principal) if approval is not None else None
+    if approval is None or question is None:
         return None
     current = question.after == conversation.newest_message_id(connection, inbound.session)
     return (approval.id, question) if current else None
+
+
+def _question_to(approval: Approval, inbound: Inbound, principal: Principal) -> OpenQuestion | None:
+    """Return a question as the sender of `inbound` may answer it; None when it is another's, or about anything else."""
+    if approval.kind != _KIND or approval.session != inbound.session:
+        return None
+    question = OpenQuestion(**cast("dict[str, Any]", approval.payload))
+    if question.speakers is None:
+        return question if inbound.user == approval.account else None
+    return question if principal.role == "owner" or inbound.user in question.speakers else None
 
 
 def _may_forget(connection: Connection, record: Record, call: CommandCall) -> bool:

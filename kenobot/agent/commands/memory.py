@@ -8,7 +8,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kenobot.agent.commands.command import CommandCall, CommandContext, numbered_lines, one_line, time_ago_text
+from kenobot.agent.commands.command import (
+    CommandAnswer,
+    CommandCall,
+    CommandContext,
+    numbered_lines,
+    one_line,
+    time_ago_text,
+    undo_button,
+)
 from kenobot.agent.fact_candidates import confided_tags
 from kenobot.cognitive.control.find import find_memories, parse_number
 from kenobot.cognitive.control.history import explain_last_reply
@@ -20,7 +28,7 @@ from kenobot.cognitive.control.undo import (
     undo,
 )
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.store import feedback, records
+from kenobot.cognitive.store import events, feedback, records
 from kenobot.cognitive.store.records import Record
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, Text
@@ -54,7 +62,7 @@ _FORMS: Mapping[str, tuple[Text, Text]] = {
 }
 
 
-def remember(connection: Connection, call: CommandCall, context: CommandContext) -> str:
+def remember(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/remember TEXT`: store a person's own words at once."""
     if not call.arguments:
         return texts.REMEMBER_HOW(call.language)
@@ -65,7 +73,11 @@ def remember(connection: Connection, call: CommandCall, context: CommandContext)
     candidate = Candidate(form, scope, call.arguments, source="command", trust=trust, evidence=evidence)
     candidate = replace(candidate, tags=confided_tags([call.arguments]))
     decision = admit(connection, candidate, context.admit_context(call))
-    return _learned(decision, call.arguments, call.language)
+    text = _learned(decision, call.arguments, call.language)
+    if decision.action not in ("created", "replaced") or decision.record is None:
+        return text
+    event = events.last_decision_on(connection, decision.record)
+    return CommandAnswer(text, ((undo_button(event, call.language),),) if event is not None else ())
 
 
 def show_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str:
@@ -129,7 +141,7 @@ def explain_reply(connection: Connection, call: CommandCall, _: CommandContext) 
     return "\n\n".join(parts)
 
 
-def undo_change(connection: Connection, call: CommandCall, context: CommandContext) -> str:
+def undo_change(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/undo`: take back the last change of what is remembered here; `/undo NUMBER`: the change of that number."""
     event = parse_number(call.arguments)
     if call.arguments and event is None:
@@ -145,7 +157,8 @@ def undo_change(connection: Connection, call: CommandCall, context: CommandConte
         done = undo(connection, event, call.principal.read_scopes, context.admit_context(call), call.author)
     except UndoError as error:
         return texts.UNDO_HINDERED(call.language, why=error)
-    return texts.UNDONE(call.language, lines=_undone_lines(done, call.language), event=done.event)
+    text = texts.UNDONE(call.language, lines=_undone_lines(done, call.language), event=done.event)
+    return CommandAnswer(text, ((undo_button(done.event, call.language),),))
 
 
 def _learned(decision: Decision, text: str, language: Language) -> str:

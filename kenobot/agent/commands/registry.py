@@ -12,18 +12,20 @@ from dataclasses import replace
 from datetime import datetime
 
 from kenobot.agent.commands import guide
-from kenobot.agent.commands.command import Answer, Change, Command, CommandCall, CommandContext
+from kenobot.agent.commands.command import Answer, Change, Command, CommandAnswer, CommandCall, CommandContext
 from kenobot.agent.commands.natural_language import match_command, parse_answer
 from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, told_language
+from kenobot.gateway.buttons import find_button
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.keyboards import take_keyboard
 
 _log = logging.getLogger(__name__)
 
@@ -37,8 +39,9 @@ _SPOKEN = 6  # messages of a chat that tell which language is spoken there
 def _later(module: str, function: str, **more: bool) -> Answer:
     """Return the function of a command whose module is imported when the command is first given."""
 
-    def answer(connection: Connection, call: CommandCall, context: CommandContext) -> str:
-        carry_out: Callable[..., str] = getattr(importlib.import_module(f"kenobot.agent.commands.{module}"), function)
+    def answer(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
+        commands = importlib.import_module(f"kenobot.agent.commands.{module}")
+        carry_out: Callable[..., str | CommandAnswer] = getattr(commands, function)
         return carry_out(connection, call, context, **more)
 
     return answer
@@ -82,6 +85,9 @@ _WISHES: Mapping[str, Command] = {
     "forget_all": Command((), _later("forget", "decline_everything")),
 }
 _ANSWER = Command((), _later("forget", "answer_question"))
+_PRESSED: Mapping[str, Command] = {"answer": Command((), _later("forget", "answer_by_button"))}
+"""What only buttons give."""
+_PRESSED_BEFORE = Command((), lambda *_: "", changes=frozenset())
 _UNKNOWN = Command((), guide.decline_unknown, changes=frozenset())
 
 
@@ -100,8 +106,10 @@ class CommandRegistry:
     ) -> tuple[Command, str] | None:
         """Find the command of a message, or of the answer that it gives to an open question, with its arguments.
 
-        A forwarded message is not obeyed. Never raises.
+        A forwarded message is not obeyed. Never raises, but for a press: StoreError when it cannot be looked up.
         """
+        if inbound.kind == "action":
+            return await self._press(database, inbound, principal)
         found = _match(inbound.text)
         if found is not None and found[0].if_known and not await self._knows(database, found[1], inbound, principal):
             found = None
@@ -112,6 +120,15 @@ class CommandRegistry:
             return _ANSWER, inbound.text
         stop = _NAMED.get(stop_word(inbound.text))  # where a question is open, "cancel" answers that
         return (stop, "") if stop is not None and stop.is_allowed(principal, inbound) else None
+
+    async def _press(self, database: Database, inbound: Inbound, principal: Principal) -> tuple[Command, str]:
+        """Find the command that a pressed button gives; one without an answer for a button that was pressed before."""
+        access = self._context.access
+        button = await database.read(lambda connection: find_button(connection, inbound, access))
+        command = None if button is None else _PRESSED.get(button.command) or _NAMED.get(button.command)
+        if button is None or command is None or not command.is_allowed(principal, inbound):
+            return _PRESSED_BEFORE, ""
+        return replace(command, language=button.language), button.arguments
 
     async def _answers(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
         """Return whether a message answers an open question. Never raises."""
@@ -139,15 +156,23 @@ class CommandRegistry:
             _log.warning("memory cannot be read for a wish to forget: %s", error)
             return False
 
-    def run(self, connection: Connection, command: Command, call: CommandCall) -> str:
-        """Carry out a command inside the turn's transaction, in the writer's thread; returns the answer as Markdown."""
+    def run(self, connection: Connection, command: Command, call: CommandCall) -> tuple[CommandAnswer, Language]:
+        """Carry out a command inside the turn's transaction, in the writer's thread; returns answer and language.
+
+        A press takes its buttons away: of two presses under way at once the second does nothing.
+        """
         call = replace(call, language=self._context.language or _language(connection, command, call))
-        return command.answer(connection, call, self._context)
+        if call.inbound.kind == "action":
+            button = find_button(connection, call.inbound, self._context.access)
+            if button is None or not take_keyboard(connection, button.keyboard):
+                return CommandAnswer(""), call.language
+        answer = command.answer(connection, call, self._context)
+        return answer if isinstance(answer, CommandAnswer) else CommandAnswer(answer), call.language
 
 
 def _language(connection: Connection, command: Command, call: CommandCall) -> Language:
-    """Return the language of a wish, else of what follows the command, else of the chat, else of its spelling."""
-    if command.language is not None and not command.names:
+    """Return the language of a wish or a button, else of what follows a command, of the chat, of its spelling."""
+    if command.language is not None and (not command.names or call.inbound.kind == "action"):
         return command.language
     # A single word may be a code or a name, whose letters look like a word of either language.
     written = told_language(call.arguments) if " " in call.arguments else None

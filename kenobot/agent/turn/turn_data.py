@@ -73,7 +73,9 @@ class TurnData:
     sees_pictures: bool = True
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn
 
-    def destination(self, first: int = 0) -> outbox.Destination:
+    def destination(self, first: int = 0, *, replaces: str = "") -> outbox.Destination:
         """Return where the parts of an answer go, numbered from `first`; below 0 stand notices beside the answer."""
         pending, to = self.pending, self.pending.inbound
-        return outbox.Destination(to.channel, to.chat, pending.trace, pending.id, first, thread=to.thread)
+        return outbox.Destination(
+            to.channel, to.chat, pending.trace, pending.id, first, replaces=replaces, thread=to.thread
+        )

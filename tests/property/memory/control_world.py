@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from kenobot.agent.commands.command import CommandCall, CommandContext
+from kenobot.agent.commands.command import Answer, CommandCall, CommandContext
 from kenobot.agent.commands.forget import find_unextracted, forget_memory
 from kenobot.agent.commands.memory import undo_change
 from kenobot.cognitive.control.find import find_memories, index_search
@@ -90,7 +90,12 @@ def order(rest: str, at: AdmitContext) -> CommandCall:
 def commands(folder: Path, index: SideIndex) -> tuple[Deed, Deed]:
     """The chat's own commands: to forget, and to undo."""
     hands = CommandContext(ZONE, folder, Access({}), index, "en")
-    return partial(forget_memory, context=hands), partial(undo_change, context=hands)
+    return partial(_text, forget_memory, hands), partial(_text, undo_change, hands)
+
+
+def _text(command: Answer, hands: CommandContext, connection: Connection, call: CommandCall) -> str:
+    answer = command(connection, call, hands)
+    return answer if isinstance(answer, str) else answer.text
 
 
 def snapshot(connection: Connection) -> Snapshot:

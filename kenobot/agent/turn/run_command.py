@@ -1,0 +1,66 @@
+"""Carry out a command and answer it, in one transaction."""
+
+from typing import TYPE_CHECKING
+
+from kenobot.agent.commands.command import CommandAnswer, CommandCall
+from kenobot.agent.turn.turn_data import TurnData
+from kenobot.agent.turn.turn_signals import TurnSignals
+from kenobot.core.i18n import Language
+from kenobot.gateway.bot_messages import render_answer
+from kenobot.gateway.buttons import Pressers, add_buttons
+from kenobot.ports.channel import Capabilities, capabilities_of
+from kenobot.ports.messages import Outbound
+from kenobot.ports.signals import MESSAGE_OUT
+from kenobot.storage import conversation, inbox, outbox
+from kenobot.storage.connection import Connection
+
+if TYPE_CHECKING:
+    from kenobot.agent.turn.runner import TurnServices
+
+
+async def run_command(services: "TurnServices", signals: TurnSignals, data: TurnData) -> None:
+    """Carry out the command of a turn, commit it with its answer, and send that."""
+    assert data.command is not None
+    pending, (command, arguments) = data.pending, data.command
+    call = CommandCall(pending.inbound, data.principal, arguments, data.language, services.clock.now(), pending.id)
+    if command.stores_argument:
+        await services.embedding.embed_statements([arguments])
+    await services.prompt_service.sync_edits(pending.session)
+
+    def write(connection: Connection) -> tuple[str, list[Outbound]]:
+        inbox.finish(connection, pending.id, data.attempt, "answered", call.at)
+        answer, language = services.commands.run(connection, command, call)
+        if command.stores_argument and not pending.inbound.private:
+            conversation.note_author(connection, pending.id, pending.inbound.user)
+        return answer.text, _enqueue(connection, services, data, call, answer, language)
+
+    text, parts = await services.database.write(write)
+    for follow in services.command_listeners:
+        follow(command.changes)
+    services.delivery.dispatch(parts)
+    services.mirror.mark_dirty()
+    services.embedding.note_news()
+    await signals.emit_in_chat(MESSAGE_OUT, pending, text=text)
+
+
+def _enqueue(
+    connection: Connection,
+    services: "TurnServices",
+    data: TurnData,
+    call: CommandCall,
+    answer: CommandAnswer,
+    language: Language,
+) -> list[Outbound]:
+    """Put an answer into the outbox, with its buttons where the channel has any."""
+    if not answer.text:
+        return []
+    inbound = data.pending.inbound
+    channel = services.channels.get(inbound.channel)
+    abilities = Capabilities() if channel is None else capabilities_of(channel)
+    parts = render_answer(services.channels, inbound.channel, answer.text, language, services.answer_parts).parts
+    if abilities.buttons:
+        accounts = (inbound.user,) if answer.pressers is None else answer.pressers
+        pressers = Pressers(inbound.channel, inbound.chat, accounts, owner=answer.pressers is not None)
+        parts = add_buttons(connection, parts, answer.buttons, pressers, language, call.at)
+    replaced = inbound.target if inbound.kind == "action" and abilities.edits else ""
+    return outbox.enqueue(connection, data.destination(replaces=replaced), parts, call.at)

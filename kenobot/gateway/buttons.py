@@ -1,0 +1,102 @@
+"""Buttons below the bot's messages: each gives a command, signed, once, to the people whose decision it is.
+
+A button's value is `id.index.mac`: the row of its keyboard, its place there, and a signature over both and the chat.
+What it does stands in the row alone, so that it works after a restart and an upgrade, and no message can forge it.
+"""
+
+import hmac
+from base64 import urlsafe_b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+
+from kenobot.core.i18n import Language
+from kenobot.gateway.access import Access
+from kenobot.ports.messages import Button, Inbound, MessagePart
+from kenobot.storage import keyboards
+from kenobot.storage.connection import Connection
+from kenobot.storage.keyboards import Keyboard
+
+_MAC_BYTES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A button to be: its label, and the command that it gives."""
+
+    label: str
+    command: str
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pressers:
+    """The chat of a message and the people who may press its buttons: accounts, and the owner if `owner`."""
+
+    channel: str
+    chat: str
+    accounts: tuple[str, ...]
+    owner: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PressedButton:
+    """A button that was pressed: the command that it gives, the language of its message, and the keyboard's row."""
+
+    command: str
+    arguments: str
+    language: Language
+    keyboard: int
+
+
+def add_buttons(
+    connection: Connection,
+    parts: Sequence[MessagePart],
+    rows: Sequence[Sequence[Choice]],
+    pressers: Pressers,
+    language: Language,
+    at: datetime,
+) -> list[MessagePart]:
+    """Put buttons below the last of `parts`, and store what they do, inside a transaction."""
+    if not parts or not rows:
+        return list(parts)
+    key = keyboards.signing_key(connection, make=True)
+    choices = tuple((choice.command, choice.arguments) for row in rows for choice in row)
+    where = (pressers.channel, pressers.chat)
+    number = keyboards.add_keyboard(
+        connection, Keyboard(*where, pressers.accounts, pressers.owner, language, choices), at
+    )
+    places = iter(range(len(choices)))
+    buttons = tuple(
+        tuple(Button(choice.label, _value(key, number, next(places), *where)) for choice in row) for row in rows
+    )
+    return [*parts[:-1], replace(parts[-1], buttons=buttons)]
+
+
+def find_button(connection: Connection, inbound: Inbound, access: Access) -> PressedButton | None:
+    """Return the button that a press names; None when it is forged, another's to press, or was pressed before."""
+    number, _, rest = inbound.value.partition(".")
+    index = rest.partition(".")[0]
+    if not (_is_number(number) and _is_number(index)):
+        return None
+    expected = _value(keyboards.signing_key(connection), int(number), int(index), inbound.channel, inbound.chat)
+    if not hmac.compare_digest(inbound.value.encode("utf-8", "replace"), expected.encode()):
+        return None
+    keyboard = keyboards.get_keyboard(connection, int(number))
+    if keyboard is None or int(index) >= len(keyboard.choices):
+        return None
+    is_owner = keyboard.owner and access.is_owner(inbound.channel, inbound.user)
+    if inbound.user not in keyboard.accounts and not is_owner:
+        return None
+    return PressedButton(*keyboard.choices[int(index)], keyboard.language, int(number))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 18
+
+
+def _value(key: bytes, number: int, index: int, channel: str, chat: str) -> str:
+    signed = f"{number}.{index}.{channel}.{chat}".encode("utf-8", "backslashreplace")
+    mac = hmac.digest(key, signed, sha256)[:_MAC_BYTES]
+    return f"{number}.{index}.{urlsafe_b64encode(mac).decode()}"

@@ -1,0 +1,126 @@
+"""Questions with buttons: a press decides once, edits the question, and means the same as the words."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kenobot.ports.channel import Capabilities
+from tests.scene import Scene
+
+BUTTONS = Capabilities(buttons=True, edits=True)
+
+
+def _with_buttons(scene: Scene) -> Scene:
+    scene.channel.capabilities = BUTTONS
+    return scene
+
+
+@pytest.fixture
+async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        yield _with_buttons(scene)
+
+
+async def _notes(scene: Scene) -> list[object]:
+    rows = await scene.rows("SELECT text FROM record WHERE status = 'active' AND form IN ('note', 'episode')")
+    return [text for (text,) in rows]
+
+
+async def test_a_press_forgets_and_the_question_becomes_the_answer(scene: Scene) -> None:
+    """The message is edited to what was decided, with a button that takes it back, and so on."""
+    await scene.say("/remember likes tea")
+    question = await scene.say("Forget that I like tea")
+    assert "likes tea" in question
+    asked = scene.channel.sent[-1]
+    assert list(scene.buttons) == ["Yes, forget it", "No, keep it"]
+    assert (await scene.press("Yes, forget it")).startswith("Forgotten:")
+    assert scene.channel.sent[-1].replaces == str(asked.id)
+    assert await _notes(scene) == []
+    assert "I remember #1" in await scene.press("Undo")
+    assert await _notes(scene) == ["likes tea"]
+    assert scene.channel.sent[-1].replaces == str(asked.id)
+    assert scene.requests == []
+
+
+async def test_two_presses_do_it_once(scene: Scene) -> None:
+    """The second one under way is answered by nothing, a later one is not let in at all."""
+    await scene.say("/remember likes tea")
+    value, sent = scene.buttons["Undo"], len(scene.channel.sent)
+    await scene.app.memory_files.wait_caught_up()
+    for _ in range(2):
+        await scene.put("", kind="action", target="1", value=value)
+    await scene.app.wait_drained()
+    assert len(scene.channel.sent) == sent + 1
+    assert not await scene.put("", kind="action", target="1", value=value)
+    assert await scene.rows("SELECT count(*) FROM event WHERE type = 'undone'") == [(1,)]
+
+
+async def test_buttons_outlive_a_restart(tmp_path: Path) -> None:
+    """What was asked yesterday is decided today, also when the words would mean something else by now."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await _with_buttons(scene).say("/remember likes tea")
+        await scene.say("Forget that I like tea")
+        pressed, number = scene.buttons["Yes, forget it"], scene.channel.number
+        await scene.say("Tell me a joke")
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        _with_buttons(scene).channel.number = number + 10
+        scene.clock.advance(30 * 3600)  # type: ignore[attr-defined]
+        assert await scene.say("yes") == "Hm."
+        assert "Forgotten" in await scene.say("", kind="action", target="1", value=pressed)
+        assert await _notes(scene) == []
+
+
+async def test_one_of_several_is_chosen_by_its_number(scene: Scene) -> None:
+    """Each memory has its button; all of them have one."""
+    for text in ("the red car needs oil", "the blue car needs tyres"):
+        await scene.say(f"/remember {text}")
+    await scene.say("/forget car")
+    assert sorted(scene.buttons) == ["#1", "#2", "All", "No, keep it"]
+    await scene.press("#2")
+    assert await _notes(scene) == ["the red car needs oil"]
+
+
+async def test_what_words_decided_a_button_decides_no_more(scene: Scene) -> None:
+    """The other way round too: a question is answered once."""
+    await scene.say("/remember likes tea")
+    await scene.say("Forget that I like tea")
+    buttons = scene.buttons
+    assert "I keep it" in await scene.say("no")
+    assert "decided already" in await scene.say("", kind="action", target="1", value=buttons["Yes, forget it"])
+    assert await _notes(scene) == ["likes tea"]
+    await scene.say("Forget that I like tea")
+    await scene.press("No, keep it")
+    assert await scene.say("yes") == "Hm."
+    assert await _notes(scene) == ["likes tea"]
+
+
+async def test_the_buttons_speak_the_language_of_the_message(scene: Scene) -> None:
+    """A press has no words, so what it gets is in the language of what it was pressed below."""
+    await scene.say("/recuerda vivo en Madrid")
+    await scene.say("Olvida que vivo en Madrid")
+    assert (await scene.press("Sí, olvídalo")).startswith("Olvidado:")
+    assert "vuelvo a recordar" in await scene.press("Deshacer")
+
+
+async def test_in_a_group_only_those_it_is_up_to_may_press(scene: Scene) -> None:
+    """A guest's wish about another's words has buttons for the other and the owner, not for the guest."""
+    group: dict[str, Any] = {"chat": "-7", "private": False}
+    await scene.say("/remember the code of the gate is in the shed", user="2", user_name="Ana", **group)
+    await scene.say("/forget gate", user="3", user_name="Bo", **group)
+    value = scene.buttons["Yes, forget it"]
+    assert not await scene.put("", user="3", kind="action", target="1", value=value, **group)
+    assert await _notes(scene) != []
+    assert "Forgotten" in await scene.press("Yes, forget it", user="2", **group)
+    assert await _notes(scene) == []
+
+
+async def test_a_channel_without_buttons_shows_the_words(tmp_path: Path) -> None:
+    """Nothing is stored for what nobody can press."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await scene.say("/remember likes tea")
+        await scene.say("Forget that I like tea")
+        assert scene.buttons == {}
+        assert await scene.rows("SELECT count(*) FROM keyboard") == [(0,)]
+        assert "Forgotten" in await scene.say("yes")
