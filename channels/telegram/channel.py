@@ -66,7 +66,7 @@ class TelegramChannel:
     name = CHANNEL
 
     def __init__(self, settings: TelegramSettings, clock: Clock) -> None:
-        self._client = TelegramClient(settings)
+        self._client = TelegramClient(settings, clock.monotonic)
         self.account = settings.token.get_secret_value().partition(":")[0]
         self._clock = clock
         self._contested_pause = max(MAX_PAUSE_SECONDS, settings.poll_seconds + 1)

@@ -5,39 +5,32 @@ import json
 import logging
 import os
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Self
 
 import httpx
-from telegram import Bot, BotCommandScope, InputFile, LinkPreviewOptions, MessageEntity
+from telegram import Bot, BotCommandScope
 from telegram import error as api
 from telegram.constants import ChatAction
 from telegram.request import HTTPXRequest
 
 from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.callbacks import FIELD as PRESS_FIELD
-from kenobot.channels.telegram.callbacks import keyboard_markup
-from kenobot.channels.telegram.split import MAX_UNITS
+from kenobot.channels.telegram.sending import Address, MessageSender, topic
 from kenobot.channels.telegram.updates import BotUser
-from kenobot.core import texts
-from kenobot.core.i18n import guess_language
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
-from kenobot.ports.messages import MessagePart, TextEntity
+from kenobot.ports.messages import MessagePart
 
 logger = logging.getLogger(__name__)
 
 TOKEN_REFUSED: Final = "The bot token was refused by Telegram: get a new one from @BotFather and run `kenobot setup`"  # noqa: S105
-_MOST_ENTITIES: Final = 100  # that Telegram formats in one message
 # Bot.getUpdates exists and would parse the whole batch at once; this spelling asks for the raw one without a warning.
 _RAW_GET_UPDATES: Final = "getUpdates_"
 _LONGEST_PAUSE: Final = 86_400.0  # seconds
-_NOT_EDITABLE: Final = ("message to edit not found", "message can't be edited", "no text in the message to edit")
-_TOPIC_SHUT: Final = ("topic_closed", "topic_deleted", "topic_id_invalid", "thread not found")
 
 
 class TokenRefused(Rejected):
@@ -55,7 +48,7 @@ class TelegramClient:
     goes through. Every method has a deadline and raises RateLimited, Unavailable or Rejected.
     """
 
-    def __init__(self, settings: TelegramSettings) -> None:
+    def __init__(self, settings: TelegramSettings, monotonic: Callable[[], float]) -> None:
         token = settings.token.get_secret_value()
         self._redact = Redactor([token])
         self._poll_seconds = settings.poll_seconds
@@ -83,7 +76,7 @@ class TelegramClient:
         self._downloads: httpx.AsyncClient | None = None
         # bounded: groups that became supergroups; start
         self._moves: dict[str, str] = {}
-        self._preview: LinkPreviewOptions | None = LinkPreviewOptions(is_disabled=True)
+        self._sender = MessageSender(self._bot, monotonic, self.follow, rich=settings.rich_messages)
         self._users = 0
         self._turning = asyncio.Lock()  # opening and closing take steps, which do not overlap
 
@@ -148,7 +141,7 @@ class TelegramClient:
         return chat
 
     async def send(self, chat: str, part: MessagePart, thread: str = "", replaces: str = "") -> str:
-        """Send `part` and return its message id; as plain text where Telegram refuses the formatting.
+        """Send `part` and return its message id; in a lesser form where Telegram refuses the fullest.
 
         replaces: a message that `part` takes the place of; where that is gone, or cannot be edited, a new one is sent.
         thread: a forum topic. Where that is closed or gone, the part goes to the group itself and says so.
@@ -158,87 +151,14 @@ class TelegramClient:
         """
         try:
             async with self._call():
-                return await self._send(chat, part, thread, replaces)
+                return await self._sender.send(Address(self.current_id(chat), thread, replaces), part)
         except TokenRefused as error:
             raise Unavailable(str(error)) from None
 
-    async def _send(self, chat: str, part: MessagePart, thread: str, replaces: str) -> str:
-        entities = [_entity(span) for span in part.entities[:_MOST_ENTITIES]]
-        asked, moved = self.current_id(chat), False
-        chat = asked
-        while True:
-            preview = self._preview
-            try:
-                sent = await self._request(chat, part, entities, thread, replaces)
-                if moved:
-                    self.follow(asked, chat)
-                return sent
-            except api.ChatMigrated as error:
-                if moved:
-                    raise
-                moved, chat = True, str(error.new_chat_id)
-                logger.warning("a group is a supergroup now: where its old id stands in the settings, write %s", chat)
-            except api.BadRequest as error:
-                complaint = error.message.lower()
-                if replaces and "message is not modified" in complaint:
-                    return replaces
-                if replaces and any(sign in complaint for sign in _NOT_EDITABLE):
-                    replaces = ""
-                    continue
-                if thread and any(sign in complaint for sign in _TOPIC_SHUT):
-                    logger.warning("a topic is closed or gone; its answer goes to the group itself")
-                    thread, part = "", _out_of_topic(part)
-                    entities = [_entity(span) for span in part.entities[:_MOST_ENTITIES]] if entities else []
-                elif entities and "entit" in complaint:
-                    logger.warning("Telegram refused the formatting of a reply; it goes out as plain text")
-                    entities = []
-                elif preview is not None and "link_preview_options" in complaint:
-                    self._preview = None  # the Bot API server is older than this parameter
-                else:
-                    raise
-
-    async def _request(
-        self, chat: str, part: MessagePart, entities: Sequence[MessageEntity], thread: str, replaces: str
-    ) -> str:
-        """Make the request that sends `part`, or puts it in the place of a message; returns the message id."""
-        markup, shown = keyboard_markup(part.buttons), entities or None
-        if part.attachments:
-            file = part.attachments[0]
-            content = InputFile(file.text.encode("utf-8", "replace"), filename=file.name or "document")
-            message = await self._bot.send_document(
-                chat,
-                content,
-                caption=part.text,
-                caption_entities=shown,
-                message_thread_id=_topic(thread),
-                reply_markup=markup,
-            )
-        elif replaces:
-            await self._bot.edit_message_text(
-                part.text,
-                chat,
-                int(replaces),
-                entities=shown,
-                link_preview_options=self._preview,
-                reply_markup=markup,
-            )
-            return replaces
-        else:
-            message = await self._bot.send_message(
-                chat,
-                part.text,
-                message_thread_id=_topic(thread),
-                entities=shown,
-                link_preview_options=self._preview,
-                reply_markup=markup,
-            )
-        return str(message.message_id)
-
     async def draft(self, chat: str, number: int, part: MessagePart, thread: str = "") -> None:
         """Show `part` in a private chat as what there is of a message. number: the same for all of it, not 0."""
-        entities = [_entity(span) for span in part.entities[:_MOST_ENTITIES]]
         async with self._call():
-            await self._bot.send_message_draft(int(chat), number, part.text, _topic(thread), entities=entities or None)
+            await self._sender.draft(Address(chat, thread), number, part)
 
     async def fetch(self, file_id: str) -> AsyncIterator[bytes]:
         """Yield a file in pieces, each of them within the deadline. Telegram hands over 20 MB at most."""
@@ -267,7 +187,7 @@ class TelegramClient:
 
     async def typing(self, chat: str, thread: str = "") -> None:
         async with self._call():
-            await self._bot.send_chat_action(self.current_id(chat), ChatAction.TYPING, _topic(thread))
+            await self._bot.send_chat_action(self.current_id(chat), ChatAction.TYPING, topic(thread))
 
     async def answer_press(self, query: str, text: str = "") -> None:
         """End the waiting that Telegram shows on a pressed button. text: shown for a moment."""
@@ -419,27 +339,3 @@ def _seconds(error: api.RetryAfter) -> float | None:
     pause: object = error.retry_after
     seconds = pause.total_seconds() if isinstance(pause, timedelta) else pause
     return min(float(seconds), _LONGEST_PAUSE) if isinstance(seconds, int | float) and seconds > 0 else None
-
-
-def _topic(thread: str) -> int | None:
-    return int(thread) if thread.isdecimal() else None
-
-
-def _out_of_topic(part: MessagePart) -> MessagePart:
-    """Say above a part that its topic is closed, where there is room for that."""
-    note = f"{texts.TOPIC_CLOSED(guess_language(part.text))}\n\n"
-    shift = len(note)  # its letters are one UTF-16 unit each
-    if shift + len(part.text.encode("utf-16-le", "surrogatepass")) // 2 > MAX_UNITS:
-        return part
-    moved = tuple(replace(span, offset=span.offset + shift) for span in part.entities)
-    return replace(part, text=note + part.text, entities=moved)
-
-
-def _entity(span: TextEntity) -> MessageEntity:
-    return MessageEntity(
-        type=span.kind,
-        offset=span.offset,
-        length=span.length,
-        url=span.detail if span.kind == "text_link" else None,
-        language=(span.detail or None) if span.kind == "pre" else None,
-    )

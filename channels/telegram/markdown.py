@@ -14,7 +14,7 @@ from typing import Final, Literal
 from kenobot.core import lazy
 from kenobot.ports.messages import EntityKind, TextEntity
 
-_RULE: Final = "———"
+RULE: Final = "———"  # stands for ---
 # Far more lines and marks than a reply has. What comes after them stays as written, so hostile text costs little.
 _MOST_PIECES: Final = 100_000
 _DROPPED: Final = dict.fromkeys([*(c for c in range(32) if chr(c) not in "\n\t"), 127])
@@ -140,7 +140,7 @@ def _code_block(lines: list[str], out: _Output) -> None:
 
 def _block_line(line: str, out: _Output) -> None:
     if _HORIZONTAL_RULE.fullmatch(line):
-        out.write(_RULE)
+        out.write(RULE)
         return
     heading = _HEADING.match(line)
     if heading is None:
@@ -148,7 +148,7 @@ def _block_line(line: str, out: _Output) -> None:
         return
     first = out.write("")
     _Line(line[heading.end() :], out, bold=True).write()
-    out.mark("bold", first, len(out.pieces))
+    out.mark("bold", first, len(out.pieces), str(heading[0].count("#")))
 
 
 # ── within a line ────────────────────────────────────────────────────────────────────────────────────────────────

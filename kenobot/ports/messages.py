@@ -81,7 +81,10 @@ EntityKind = Literal["bold", "italic", "strikethrough", "code", "pre", "text_lin
 
 @dataclass(frozen=True, slots=True)
 class TextEntity:
-    """Formatting over `length` UTF-16 units from `offset`. `detail` is a link's address or a code block's language."""
+    """Formatting over `length` UTF-16 units from `offset`.
+
+    detail: a link's address, the language of a code block, or of bold text that is a heading its level, 1 to 6.
+    """
 
     kind: EntityKind
     offset: int

@@ -113,7 +113,10 @@ SENT = {"message_id": 77, "date": 1, "chat": {"id": 1, "type": "private"}}
 
 
 class FakeTelegram:
-    """Gives the scripted answers of each method in turn; then getUpdates waits for ever, as a long poll may."""
+    """Gives the scripted answers of each method in turn; then getUpdates waits for ever, as a long poll may.
+
+    knows_rich: it is of the Bot API that has rich messages.
+    """
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, dict[str, str]]] = []
@@ -121,6 +124,7 @@ class FakeTelegram:
         self.idle = asyncio.Event()
         self.base_url = ""
         self.files: dict[str, bytes] = {}
+        self.knows_rich = False
 
     async def hand_over(self, request: web.Request) -> web.Response:
         """Hand over the bytes of a file; `getFile` says which path a file has: its id."""
@@ -158,10 +162,11 @@ class FakeTelegram:
             if name not in self.files:
                 return Answer(status=400, error="Bad Request: wrong file_id").response()
             return Answer({"file_id": name, "file_unique_id": name, "file_path": name}).response()
+        if "RichMessage" in method and not self.knows_rich:
+            return Answer(status=404, error="Not Found").response()
         me = {"id": 7, "is_bot": True, "first_name": "Keno", "username": "KenoBot"}
-        return Answer(
-            {"getMe": me, "sendMessage": SENT, "sendDocument": SENT, "editMessageText": SENT}.get(method, True)
-        ).response()
+        is_message = method in ("sendMessage", "sendDocument", "editMessageText", "sendRichMessage")
+        return Answer(SENT if is_message else me if method == "getMe" else True).response()
 
 
 def _posted(value: str | bytes | bytearray | web.FileField) -> str:

@@ -31,7 +31,7 @@ async def test_a_part_goes_out_with_its_formatting(channel: TelegramChannel, tel
     (part,) = channel.render("**a** [b](http://x) `c`\n```py\nd\n```")
     telegram.answers("sendMessage", Answer(SENT))
     assert await channel.send(Outbound(1, "telegram", CHAT, part, "t")) == "77"
-    (_, fields), *_ = telegram.calls
+    fields = next(fields for method, fields in telegram.calls if method == "sendMessage")
     assert fields["text"] == "a b c\nd\n"
     assert json.loads(fields["entities"]) == [
         {"type": "bold", "offset": 0, "length": 1},

@@ -1,6 +1,7 @@
 """Typing notices end early when an answer is ready, polls at their deadline; neither may cost others a connection."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -53,7 +54,7 @@ async def client(
             "request_seconds": getattr(request, "param", 5),
         }
     )
-    async with TelegramClient(settings.model_copy(update={"poll_seconds": 0})) as client:
+    async with TelegramClient(settings.model_copy(update={"poll_seconds": 0}), time.monotonic) as client:
         yield client
     await runner.cleanup()
 

@@ -1,0 +1,234 @@
+"""Send a part of a reply in the fullest form that the Bot API server takes: rich, with entities, or as plain text."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from telegram import Bot, InputFile, LinkPreviewOptions, MessageEntity
+from telegram import error as api
+
+from kenobot.channels.telegram.callbacks import keyboard_markup
+from kenobot.channels.telegram.rich import rich_message
+from kenobot.channels.telegram.split import MAX_UNITS
+from kenobot.core import texts
+from kenobot.core.i18n import guess_language
+from kenobot.core.worker import TextWork
+from kenobot.ports.messages import MessagePart, TextEntity
+
+logger = logging.getLogger(__name__)
+
+_MOST_ENTITIES: Final = 100  # that Telegram formats in one message
+_UNKNOWN_SECONDS: Final = 3600.0  # for which a method that the server did not know is not tried
+_TOPIC_SHUT: Final = ("topic_closed", "topic_deleted", "topic_id_invalid", "thread not found")
+_NOT_EDITABLE: Final = (
+    "message to edit not found",
+    "message can't be edited",
+    "message_id_invalid",
+    "no text in the message to edit",
+)
+# To a method that it does not know a server says the same as to a token that it does not know.
+_NO_METHOD: Final = (api.EndPointNotFound, api.InvalidToken)
+# What servers say that know the method not at all, or in an older form.
+_NOT_KNOWN: Final = ("method not found", "unknown method", "must be non-empty", "text is empty", "not supported")
+_WORK: Final = 4  # times the work of formatting a text of that length
+
+# Bot.editMessageText exists, without `rich_message`; this spelling passes it on without a warning.
+_RawMethod = Literal["sendRichMessage", "sendRichMessageDraft", "editMessageText_"]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A chat, the forum topic in it, and the message in whose place the part goes: an edit."""
+
+    chat: str
+    thread: str = ""
+    replaces: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A form in which a part is tried. rich: as a rich message. formatted: with entities. moved: the group has."""
+
+    to: Address
+    part: MessagePart
+    rich: dict[str, object] | None
+    formatted: bool = True
+    moved: bool = False
+
+
+class MessageSender:
+    """Sends parts, and drafts of them. Raises the library's errors.
+
+    monotonic: seconds, by which a method that the server does not know is asked for again. has_moved: called with the
+    old and the new id of a group that took a part under its new one.
+    """
+
+    def __init__(
+        self, bot: Bot, monotonic: Callable[[], float], has_moved: Callable[[str, str], None], *, rich: bool
+    ) -> None:
+        self._bot = bot
+        self._monotonic = monotonic
+        self._has_moved = has_moved
+        self._rich = rich
+        self._unknown: dict[str, float] = {}  # bounded: the three methods of rich messages; start
+        self._preview: LinkPreviewOptions | None = LinkPreviewOptions(is_disabled=True)
+        self._text_work = TextWork()
+
+    async def send(self, to: Address, part: MessagePart) -> str:
+        """Send `part` and return its message id; in the next lesser form where the server refuses one."""
+        attempt = _Attempt(to, part, await self._richly(part, _method(to)))
+        while True:
+            try:
+                sent = await self._try(attempt)
+            except api.TelegramError as error:
+                if attempt.to.replaces and "message is not modified" in error.message.lower():
+                    return attempt.to.replaces
+                attempt = self._lesser(attempt, error)
+            else:
+                if attempt.moved:
+                    self._has_moved(to.chat, attempt.to.chat)
+                return sent
+
+    async def draft(self, to: Address, number: int, part: MessagePart) -> None:
+        """Show `part` in a private chat as what there is of a message. number: the same for all of it, not 0."""
+        method: _RawMethod = "sendRichMessageDraft"
+        if (rich := await self._richly(part, method)) is not None:
+            fields = {"chat_id": int(to.chat), "draft_id": number, "rich_message": rich}
+            try:
+                await self._bot.do_api_request(method, fields | _topic_field(to))
+            except (*_NO_METHOD, api.BadRequest) as error:
+                self._note_refusal(method, error)
+            else:
+                return
+        entities = _entities(part)
+        await self._bot.send_message_draft(int(to.chat), number, part.text, topic(to.thread), entities=entities or None)
+
+    async def _richly(self, part: MessagePart, method: _RawMethod) -> dict[str, object] | None:
+        if not self._rich or self._monotonic() < self._unknown.get(method, float("-inf")):
+            return None
+        return await self._text_work.run(_WORK * len(part.text), lambda: rich_message(part))
+
+    def _note_refusal(self, method: _RawMethod, error: api.TelegramError) -> None:
+        unknown = isinstance(error, _NO_METHOD) or any(sign in error.message.lower() for sign in _NOT_KNOWN)
+        if unknown:
+            self._unknown[method] = self._monotonic() + _UNKNOWN_SECONDS
+            logger.info("the Bot API server knows no rich messages (%s): replies go out as text for now", method)
+        else:
+            logger.warning("Telegram refused a rich message; it goes out as text")
+
+    async def _try(self, attempt: _Attempt) -> str:
+        """Make the request that sends a part, or puts it in the place of a message; returns the message id."""
+        to, part = attempt.to, attempt.part
+        if attempt.rich is not None:
+            return await self._send_rich(attempt.rich, to, part)
+        markup, shown = keyboard_markup(part.buttons), (_entities(part) if attempt.formatted else []) or None
+        if part.attachments:
+            file = part.attachments[0]
+            content = InputFile(file.text.encode("utf-8", "replace"), filename=file.name or "document")
+            message = await self._bot.send_document(
+                to.chat,
+                content,
+                caption=part.text,
+                caption_entities=shown,
+                message_thread_id=topic(to.thread),
+                reply_markup=markup,
+            )
+        elif to.replaces:
+            await self._bot.edit_message_text(
+                part.text,
+                to.chat,
+                int(to.replaces),
+                entities=shown,
+                link_preview_options=self._preview,
+                reply_markup=markup,
+            )
+            return to.replaces
+        else:
+            message = await self._bot.send_message(
+                to.chat,
+                part.text,
+                message_thread_id=topic(to.thread),
+                entities=shown,
+                link_preview_options=self._preview,
+                reply_markup=markup,
+            )
+        return str(message.message_id)
+
+    async def _send_rich(self, rich: dict[str, object], to: Address, part: MessagePart) -> str:
+        fields: dict[str, object] = {"chat_id": to.chat, "rich_message": rich}
+        if (markup := keyboard_markup(part.buttons)) is not None:
+            fields["reply_markup"] = markup
+        if to.replaces:
+            await self._bot.do_api_request(_method(to), fields | {"message_id": int(to.replaces)})
+            return to.replaces
+        answer: object = await self._bot.do_api_request(_method(to), fields | _topic_field(to))
+        number = answer.get("message_id") if isinstance(answer, dict) else None
+        if not isinstance(number, int):
+            raise api.EndPointNotFound("sendRichMessage was answered by something else than a message")
+        return str(number)
+
+    def _lesser(self, attempt: _Attempt, error: api.TelegramError) -> _Attempt:
+        """Return the form to try after a refusal. Raises `error` where there is none."""
+        to, part, complaint = attempt.to, attempt.part, error.message.lower()
+        if isinstance(error, api.ChatMigrated) and not attempt.moved:
+            chat = str(error.new_chat_id)
+            logger.warning("a group is a supergroup now: where its old id stands in the settings, write %s", chat)
+            return replace(attempt, to=replace(to, chat=chat, replaces=""), moved=True)
+        if attempt.rich is not None and isinstance(error, _NO_METHOD):
+            self._note_refusal(_method(to), error)
+            return replace(attempt, rich=None)
+        if not isinstance(error, api.BadRequest):
+            raise error
+        if to.replaces and any(sign in complaint for sign in _NOT_EDITABLE):
+            return replace(attempt, to=replace(to, replaces=""))
+        if to.thread and any(sign in complaint for sign in _TOPIC_SHUT):
+            logger.warning("a topic is closed or gone; its answer goes to the group itself")
+            return replace(attempt, to=replace(to, thread=""), part=_out_of_topic(part), rich=None)
+        if attempt.rich is not None:
+            self._note_refusal(_method(to), error)
+            return replace(attempt, rich=None)
+        if attempt.formatted and part.entities and "entit" in complaint:
+            logger.warning("Telegram refused the formatting of a reply; it goes out as plain text")
+            return replace(attempt, formatted=False)
+        if self._preview is not None and "link_preview_options" in complaint:
+            self._preview = None  # the Bot API server is older than this parameter
+            return attempt
+        raise error
+
+
+def topic(thread: str) -> int | None:
+    """Return a thread as the number of a forum topic; None for the chat itself."""
+    return int(thread) if thread.isdecimal() else None
+
+
+def _method(to: Address) -> _RawMethod:
+    return "editMessageText_" if to.replaces else "sendRichMessage"
+
+
+def _topic_field(to: Address) -> dict[str, object]:
+    return {} if (number := topic(to.thread)) is None else {"message_thread_id": number}
+
+
+def _out_of_topic(part: MessagePart) -> MessagePart:
+    """Say above a part that its topic is closed, where there is room for that."""
+    note = f"{texts.TOPIC_CLOSED(guess_language(part.text))}\n\n"
+    shift = len(note)  # its letters are one UTF-16 unit each
+    if shift + len(part.text.encode("utf-16-le", "surrogatepass")) // 2 > MAX_UNITS:
+        return part
+    moved = tuple(replace(span, offset=span.offset + shift) for span in part.entities)
+    return replace(part, text=note + part.text, entities=moved)
+
+
+def _entities(part: MessagePart) -> list[MessageEntity]:
+    return [_entity(span) for span in part.entities[:_MOST_ENTITIES]]
+
+
+def _entity(span: TextEntity) -> MessageEntity:
+    return MessageEntity(
+        type=span.kind,
+        offset=span.offset,
+        length=span.length,
+        url=span.detail if span.kind == "text_link" else None,
+        language=(span.detail or None) if span.kind == "pre" else None,
+    )
