@@ -201,7 +201,8 @@ class AgentLoop:
 
     async def _store(self, inbound: Inbound) -> bool:
         """Store a message and have it queued; returns whether it is new."""
-        trace, digest, session = f"{self._rng.getrandbits(64):016x}", message_digest(inbound), inbound.session
+        trace = inbound.trace or f"{self._rng.getrandbits(64):016x}"
+        digest, session = message_digest(inbound), inbound.session
         envelope = await self._bus.prepare(
             MESSAGE_IN,
             inbound.channel,

@@ -10,7 +10,7 @@ from typing import TypeVar
 from kenobot.core.bus import Bus
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import KeyedQueue, was_cancelled
-from kenobot.ports.channel import Channel
+from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Outbound
@@ -89,15 +89,15 @@ class Delivery:
                 await self._give_up(part, error)
                 return True
             else:
-                await self._record(part, platform_id)
+                await self._record(part, platform_id, keeps_text=capabilities_of(channel).keeps_answers)
                 return True
         return False
 
-    async def _record(self, part: Outbound, platform_id: str) -> None:
+    async def _record(self, part: Outbound, platform_id: str, *, keeps_text: bool) -> None:
         """Keep on until it is written down that the part is sent: sending again would be worse than waiting."""
         for failures in itertools.count():
             try:
-                await self._outbox.mark_sent(part.id, platform_id)
+                await self._outbox.mark_sent(part.id, platform_id, keeps_text=keeps_text)
             except StoreError as error:
                 _log.error("a sent part could not be recorded: %s", error)
                 await self._clock.sleep(_RECORD_RETRY.pause(failures))

@@ -46,7 +46,8 @@ class Capabilities:
     """Declares what a platform can do.
 
     longest: UTF-16 units of one message. drafts: replies are shown while they are written, by `ShowsDrafts`;
-    draft_seconds: the shortest time between two of them.
+    draft_seconds: the shortest time between two of them. keeps_answers: people fetch what was sent later, so the outbox
+    keeps its text as long as its row.
     """
 
     longest: int = 4096
@@ -58,6 +59,7 @@ class Capabilities:
     drafts: bool = False
     draft_seconds: float = 1.0
     threads: bool = False
+    keeps_answers: bool = False
 
 
 class Channel(Protocol):

@@ -44,7 +44,8 @@ class Inbound:
     `Button.value` of an action. thread: forum topic or thread within the chat. platform_id: the platform's own id of
     the message, by which later answers, edits and reactions name it. forwarded: the sender did not certainly write the
     words, so they are read as another's. quoted, quoted_author: beginning of the text that the message answers or
-    quotes, read as another's too, and the name of its author; "" for the bot.
+    quotes, read as another's too, and the name of its author; "" for the bot. trace: name of its turn in the log, its
+    signals and its answer; "" has the core choose one.
     """
 
     channel: str
@@ -65,6 +66,7 @@ class Inbound:
     platform_id: str = ""
     quoted: str = ""
     quoted_author: str = ""
+    trace: str = ""
 
     @property
     def session(self) -> str:

@@ -31,7 +31,6 @@ _TOPICS: Mapping[str, str] = {
     "dedupe.": "sleep: pruning and merging",
     "facts.": "sleep: consolidation",
     "gateway.": "cheap-model experts",
-    "http.": "HTTP channel and REST API",
     "identity.profile_parse": "onboarding profile by a model",
     "immune.": "integrity checks of the doctor command",
     "motor.": "tools and background tasks",

@@ -135,10 +135,10 @@ async def test_a_record_that_cannot_be_written_is_written_later(house: House, mo
     """The part is not sent again meanwhile, and the next one waits."""
     original, failures = house.outbox.mark_sent, [StoreError("full"), StoreError("full")]
 
-    async def sent(part: int, platform_id: str) -> None:
+    async def sent(part: int, platform_id: str, *, keeps_text: bool) -> None:
         if failures:
             raise failures.pop()
-        await original(part, platform_id)
+        await original(part, platform_id, keeps_text=keeps_text)
 
     monkeypatch.setattr(house.outbox, "mark_sent", sent)
     await house.answer("one", "two")

@@ -1,0 +1,106 @@
+"""The channel `http`: messages that come by HTTP, and answers that wait for whoever fetches them."""
+
+import hashlib
+import logging
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
+
+from kenobot.channels.http import CHANNEL, HttpSettings
+from kenobot.channels.http.calls import FOLLOWED, Call, Calls
+from kenobot.channels.http.server import Server, bound_body, explain_refusal
+from kenobot.channels.http.webhook import Webhook
+from kenobot.ports.channel import Capabilities, Sink
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import Unavailable
+from kenobot.ports.messages import Inbound, MessagePart, Outbound
+from kenobot.ports.signals import Signals
+
+_log = logging.getLogger(__name__)
+
+_DRAFT_SECONDS = 0.1
+
+
+class Backend(Protocol):
+    """What else the server serves: the REST API, mounted at the root."""
+
+    @property
+    def app(self) -> ASGIApp: ...
+
+    async def check_exposed(self) -> None:
+        """Raise ConfigError unless the server may listen where other machines reach it."""
+        ...
+
+
+class HttpChannel:
+    """The HTTP server, and the callers that wait for answers.
+
+    An answer counts as sent at once: the outbox keeps it for a week, and whoever asked fetches it.
+    """
+
+    name = CHANNEL
+
+    def __init__(self, settings: HttpSettings, clock: Clock, signals: Signals) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.calls = Calls()
+        self.backend: Backend | None = None
+        self.server: Server | None = None
+        self._signals = signals
+        self._sink: Sink | None = None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            longest=sys.maxsize,
+            drafts=self.calls.has_followers,
+            draft_seconds=_DRAFT_SECONDS,
+            keeps_answers=True,
+        )
+
+    async def run(self, sink: Sink) -> None:
+        """Serve until cancelled. Raises ConfigError where it may not listen, Unavailable when the address is taken."""
+        if self.backend is not None and not self.settings.is_loopback:
+            await self.backend.check_exposed()
+        unsubscribe = self._signals.subscribe(FOLLOWED, self.calls.hear)
+        self._sink = sink
+        self.calls.begin()
+        self.server = Server(self._app(), self.settings.host, self.settings.port)
+        try:
+            await self.server.serve(before_closing=self.calls.close)
+        finally:
+            self._sink = None
+            unsubscribe()
+
+    def _app(self) -> ASGIApp:
+        routes = [Route("/webhook", Webhook(self))]
+        mounts = [Mount("/", self.backend.app)] if self.backend is not None else []
+        app = Starlette(routes=[*routes, *mounts], exception_handlers={HTTPException: explain_refusal})
+        return bound_body(app, self.settings.body_bytes)
+
+    def trace_of(self, external_id: str, text: str) -> str:
+        """Return the trace of a message, the same whenever it comes."""
+        return hashlib.sha256(f"{external_id}\0{text}".encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+    async def take(self, inbound: Inbound, call: Call) -> bool:
+        """Hand a message over; return whether it is new. Raises StoreError, and Unavailable while the bot stops."""
+        if self._sink is None or call.is_broken_off:
+            raise Unavailable("KenoBot is stopping")
+        return await self._sink(replace(inbound, trace=call.trace))
+
+    def render(self, text: str) -> Sequence[MessagePart]:
+        return (MessagePart(text),) if text else ()
+
+    async def send(self, outbound: Outbound) -> str:
+        return str(outbound.id)
+
+    async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
+        """Show what there is of a reply to the callers that follow it. draft: the inbox row of the message."""
+        if draft.isdecimal():
+            self.calls.show(int(draft), text)

@@ -1,0 +1,150 @@
+"""Run uvicorn inside the event loop of the bot, and bound what a request may bring."""
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Callable, Iterator
+
+import uvicorn
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kenobot.ports.errors import Unavailable
+
+_log = logging.getLogger(__name__)
+
+_CONNECTIONS = 512
+_BACKLOG = 512
+_IDLE_SECONDS = 15
+_BODY_SECONDS = 15.0  # for the whole body of a request to come in
+_FINISH_SECONDS = 2.5  # for the answers under way, once the server is told to end
+_CLOSE_SECONDS = 1.0
+
+
+class _Uvicorn(uvicorn.Server):
+    """Uvicorn without handlers of signals: the bot has its own."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Server:
+    """Serve an application on one address. port: the one that is listened on, once it is."""
+
+    def __init__(self, app: ASGIApp, host: str, port: int) -> None:
+        self._app = app
+        self._host = host
+        self.port = port
+        self.is_listening = asyncio.Event()
+
+    async def serve(self, before_closing: Callable[[], None]) -> None:
+        """Serve until cancelled; then take no more requests, and give those under way some seconds.
+
+        before_closing: called when these are over. Raises Unavailable when the address cannot be listened on.
+        """
+        try:
+            listener = await _listen(self._host, self.port)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise Unavailable(
+                f"Port {self.port} of {self._host} cannot be listened on ({reason}): stop what uses it, "
+                "or set channels.http.port to another one"
+            ) from error
+        self.port = listener.getsockname()[1]
+        config = uvicorn.Config(
+            self._app,
+            lifespan="off",
+            loop="none",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=_CONNECTIONS,
+            timeout_keep_alive=_IDLE_SECONDS,
+            timeout_graceful_shutdown=int(_FINISH_SECONDS + _CLOSE_SECONDS),
+        )
+        server = _Uvicorn(config)
+        serving = asyncio.create_task(server.serve(sockets=[listener]), name="http server")
+        self.is_listening.set()
+        _log.info("listening on http://%s:%s", self._host, self.port)
+        try:
+            await asyncio.shield(serving)
+        finally:
+            self.is_listening.clear()
+            server.should_exit = True
+            await _end(serving, before_closing)
+            listener.close()
+
+
+async def _end(serving: "asyncio.Task[None]", before_closing: Callable[[], None]) -> None:
+    try:
+        await asyncio.wait({serving}, timeout=_FINISH_SECONDS)
+        before_closing()
+        await asyncio.wait({serving}, timeout=_CLOSE_SECONDS)
+    finally:
+        before_closing()
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+
+
+async def _listen(host: str, port: int) -> socket.socket:
+    """Bind a socket to the first address of `host`. Raises OSError."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, kind, protocol, _, address = found[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setblocking(False)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def bound_body(app: ASGIApp, most: int) -> ASGIApp:
+    """Refuse bodies above `most` bytes, announced or not, and those that do not come in within some seconds."""
+
+    async def bounded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        if not announced.isdigit() or int(announced) > most:
+            response = JSONResponse({"error": "body too long"}, 413, headers={"Connection": "close"})
+            await response(scope, receive, send)
+            return
+        ends = asyncio.get_running_loop().time() + _BODY_SECONDS
+        size, is_whole = 0, False
+
+        async def receive_bounded() -> Message:
+            nonlocal size, is_whole
+            if is_whole:  # what comes now is the end of the connection
+                return await receive()
+            try:
+                async with asyncio.timeout_at(ends):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, "body too slow", {"Connection": "close"}) from None
+            size += len(message.get("body", b""))
+            is_whole = not message.get("more_body", False)
+            if size > most:
+                raise HTTPException(413, "body too long", {"Connection": "close"})
+            return message
+
+        await app(scope, receive_bounded, send)
+
+    return bounded
+
+
+async def explain_refusal(_: Request, error: Exception) -> Response:
+    """Answer a request that was refused, with the reason."""
+    assert isinstance(error, HTTPException)
+    why = "not found" if error.status_code == 404 else str(error.detail)
+    return JSONResponse({"error": why}, error.status_code, headers=error.headers)

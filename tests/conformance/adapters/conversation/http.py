@@ -1,0 +1,58 @@
+"""The HTTP channel: what the webhook takes, and how its requests are signed."""
+
+import asyncio
+from typing import Any
+
+from kenobot.channels.http.signature import signature
+from kenobot.core.bus import Bus
+from kenobot.ports.messages import Inbound
+from kenobot.ports.signals import MESSAGE_OUT
+from kenobot.testing.channel import RecordingSink
+from kenobot.testing.clock import ManualClock
+from tests.conformance.cases import Case, Compared, NotApplicable, Outcome, compare
+from tests.integration.http.served import channel_of, served, signed
+
+_ELSEWHERE = {
+    "/health": "/healthz tells whether it serves; figures are behind a key of the REST API",
+    "/": "the web page belongs to a later issue",
+}
+
+
+def webhook_signature(case: Case) -> Outcome:
+    """The original signs the body alone, which a setting still admits."""
+    return compare(case, signature(case.input["secret"], case.input["body"].encode()))
+
+
+def webhook_status(case: Case) -> Outcome:
+    """The answer's words are those of the original's mock provider: only that there is one is compared."""
+    path = case.input["path"]
+    if path in _ELSEWHERE:
+        return NotApplicable(_ELSEWHERE[path])
+    expected = case.expected
+    actual = asyncio.run(_call(case.input["method"], path, case.input["body"], case.input["signature"] is not None))
+    if "response" in expected["body"]:
+        expected = {**expected, "body": {**expected["body"], "response": "an answer"}}
+    return Compared(actual, expected)
+
+
+async def _call(method: str, path: str, body: str, is_signed: bool) -> dict[str, Any]:
+    clock = ManualClock()
+    bus = Bus(clock)
+    channel = channel_of(clock, bus, wait_seconds=10)
+    request = signed(clock, body.encode()) if is_signed else {"content": body.encode()}
+    async with served(channel, _Answering(bus)) as client:
+        answer = await client.request(method, path, **request)
+    await bus.close()
+    return {"status": answer.status_code, "body": answer.json()}
+
+
+class _Answering(RecordingSink):
+    """Answers every message with the same words."""
+
+    def __init__(self, bus: Bus) -> None:
+        super().__init__()
+        self._bus = bus
+
+    async def __call__(self, inbound: Inbound) -> bool:
+        await self._bus.emit(MESSAGE_OUT, "loop", inbound.trace, text="an answer")
+        return await super().__call__(inbound)

@@ -1,0 +1,55 @@
+"""A channel `http` that listens on a free port, and programs that call it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from kenobot.channels.http import HttpSettings
+from kenobot.channels.http.channel import HttpChannel
+from kenobot.channels.http.signature import signature
+from kenobot.channels.http.webhook import SIGNATURE, STAMP
+from kenobot.ports.channel import Sink
+from kenobot.ports.clock import Clock
+from kenobot.ports.signals import NoSignals, Signals
+
+SECRET = "a secret of the webhook"
+
+
+def channel_of(clock: Clock, signals: Signals | None = None, **settings: Any) -> HttpChannel:
+    """Build a channel on a free port, whose callers do not wait for answers."""
+    given = {"port": 0, "webhook_secret": SECRET, "wait_seconds": 0} | settings
+    return HttpChannel(HttpSettings.model_validate(given), clock, signals or NoSignals())
+
+
+async def address(channel: HttpChannel) -> str:
+    """Wait until the channel listens; its address."""
+    while channel.server is None:
+        await asyncio.sleep(0)
+    await channel.server.is_listening.wait()
+    return f"http://127.0.0.1:{channel.server.port}"
+
+
+@asynccontextmanager
+async def served(channel: HttpChannel, sink: Sink) -> AsyncIterator[httpx.AsyncClient]:
+    """Run a channel, and a program that calls it."""
+    running = asyncio.create_task(channel.run(sink))
+    try:
+        async with asyncio.timeout(10):
+            base = await address(channel)
+        async with httpx.AsyncClient(base_url=base, timeout=10, trust_env=False) as client:
+            yield client
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+def signed(clock: Clock, body: object, *, secret: str = SECRET, stamp: str | None = None) -> dict[str, Any]:
+    """Return a signed request as httpx takes it. stamp: another time than now; "" for none."""
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    at = str(int(clock.now().timestamp())) if stamp is None else stamp
+    headers: Mapping[str, str] = {SIGNATURE: signature(secret, content, at)} | ({STAMP: at} if at else {})
+    return {"content": content, "headers": headers}
