@@ -44,6 +44,7 @@ from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, key_about, key_of
 from kenobot.cognitive.text.words import detect_language, words
+from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -107,8 +108,10 @@ def supersede(connection: Connection, old: int, candidate: Candidate, occasion: 
     return Decision("replaced", f"takes the place of {old}", decision.record)
 
 
-def correct(connection: Connection, old: int, text: str, reach: Scopes, occasion: AdmitContext) -> Decision:
-    """Replace live record `old` by the owner's new words, with its subject, category and importance kept.
+def correct(
+    connection: Connection, old: int, text: str, reach: Scopes, occasion: AdmitContext, *, trust: Trust = "owner"
+) -> Decision:
+    """Replace live record `old` by new words of `trust`, with its subject, category and importance kept.
 
     Raises LookupError when there is no such record within `reach`, ValueError when `text` is blank or says the same.
     """
@@ -126,6 +129,8 @@ def correct(connection: Connection, old: int, text: str, reach: Scopes, occasion
         text=said,
         category=known.category,
         source="command",
+        trust=trust,
+        evidence=(occasion.evidence,) if occasion.evidence else (),
         subject="" if known.subject == "owner" else known.subject,
         tier="core" if known.tier == "core" else "daily",
         tags=tuple(json.loads(known.tags)),

@@ -58,6 +58,12 @@ def find_approval(connection: Connection, session: str, at: datetime) -> Approva
     return approval if approval.expires > at else None
 
 
+def open_sessions(connection: Connection, kind: str) -> list[str]:
+    """Return the sessions in which a question of this kind is open, be it expired."""
+    rows = connection.execute("SELECT session FROM approval WHERE state = 'open' AND kind = ?", (kind,))
+    return [session for (session,) in rows]
+
+
 def get_approval(connection: Connection, number: int) -> Approval | None:
     """Return a question that nobody answered yet, by its id; also one that another has taken the place of."""
     row = connection.execute(

@@ -31,6 +31,9 @@ _UNITS = (
 )
 
 
+WORDS_WANTED = "correct"
+"""The kind of an open question whose answer is whatever the person writes next."""
+
 Change = Literal["memory", "people", "proposals"]
 
 
@@ -100,12 +103,14 @@ class CommandAnswer:
     """The answer to a command.
 
     text: Markdown; "" for no answer. buttons: by row. pressers: accounts that may press them beside the owner; None
-    lets the person press who gave the command, and nobody else.
+    lets the person press who gave the command, and nobody else. awaits_words: the person's next message is for the
+    question in it.
     """
 
     text: str
     buttons: tuple[tuple[Choice, ...], ...] = ()
     pressers: tuple[str, ...] | None = None
+    awaits_words: bool = False
 
 
 Answer = Callable[[Connection, CommandCall, CommandContext], str | CommandAnswer]

@@ -10,9 +10,18 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from kenobot.agent.commands import guide
-from kenobot.agent.commands.command import Answer, Change, Command, CommandAnswer, CommandCall, CommandContext
+from kenobot.agent.commands.command import (
+    WORDS_WANTED,
+    Answer,
+    Change,
+    Command,
+    CommandAnswer,
+    CommandCall,
+    CommandContext,
+)
 from kenobot.agent.commands.natural_language import match_command, parse_answer
 from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
@@ -22,7 +31,7 @@ from kenobot.gateway.buttons import find_button
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound
-from kenobot.storage import conversation
+from kenobot.storage import approvals, conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.keyboards import take_keyboard
@@ -51,8 +60,9 @@ COMMANDS = (
     Command(("help", "ayuda", "start"), guide.show_help, texts.HELP_HELP, frozenset()),
     Command(STOP_WORDS, tell_stopped, texts.HELP_STOP, frozenset()),
     Command(("remember", "recuerda"), _later("memory", "remember"), texts.HELP_REMEMBER, stores_argument=True),
-    Command(("memory", "memoria"), _later("memory", "show_memory"), texts.HELP_MEMORY),
-    Command(("why", "porque"), _later("memory", "explain_reply"), texts.HELP_WHY),
+    Command(("memory", "memoria"), _later("browse", "show_memory"), texts.HELP_MEMORY),
+    Command(("why", "porque"), _later("browse", "explain"), texts.HELP_WHY),
+    Command(("correct", "corrige"), _later("correct", "correct"), texts.HELP_CORRECT),
     Command(("forget", "olvida"), _later("forget", "forget_memory"), texts.HELP_FORGET),
     Command(("undo", "deshacer"), _later("memory", "undo_change"), texts.HELP_UNDO),
     Command(("missing", "perdidos", "lost"), _later("owner", "missing_memory"), texts.HELP_MISSING, owner_only=True),
@@ -79,13 +89,18 @@ COMMAND_NAMES = tuple(_NAMED)
 """The names of all commands, in every language, without the slash."""
 
 _WISHES: Mapping[str, Command] = {
-    "tell": Command((), _later("memory", "show_memory")),
+    "tell": Command((), _later("browse", "show_memory")),
     "forget": Command((), _later("forget", "forget_memory", asking=True)),
     "forget_known": Command((), _later("forget", "forget_memory", asking=True), if_known=True),
     "forget_all": Command((), _later("forget", "decline_everything")),
 }
 _ANSWER = Command((), _later("forget", "answer_question"))
-_PRESSED: Mapping[str, Command] = {"answer": Command((), _later("forget", "answer_by_button"))}
+_WORDS = Command((), _later("correct", "correct_as_asked"))
+_PRESSED: Mapping[str, Command] = {
+    "answer": Command((), _later("forget", "answer_by_button")),
+    "open": Command((), _later("browse", "open_memory")),
+    "leave": Command((), _later("correct", "leave_as_is")),
+}
 """What only buttons give."""
 _PRESSED_BEFORE = Command((), lambda *_: "", changes=frozenset())
 _UNKNOWN = Command((), guide.decline_unknown, changes=frozenset())
@@ -100,6 +115,7 @@ class CommandRegistry:
 
     def __init__(self, context: CommandContext) -> None:
         self._context = replace(context, commands=COMMANDS)
+        self._awaiting: set[str] | None = None  # bounded: sessions with a question of the last minutes; turn
 
     async def find(
         self, database: Database, inbound: Inbound, principal: Principal, at: datetime
@@ -116,6 +132,8 @@ class CommandRegistry:
         if found is not None and found[0].is_allowed(principal, inbound):
             # In a group it may be meant for another bot.
             return found if found[0] is not _UNKNOWN or inbound.private else None
+        if await self._awaits(database, inbound, principal, at):
+            return _WORDS, inbound.text
         if await self._answers(database, inbound, principal, at):
             return _ANSWER, inbound.text
         stop = _NAMED.get(stop_word(inbound.text))  # where a question is open, "cancel" answers that
@@ -129,6 +147,22 @@ class CommandRegistry:
         if button is None or command is None or not command.is_allowed(principal, inbound):
             return _PRESSED_BEFORE, ""
         return replace(command, language=button.language), button.arguments
+
+    async def _awaits(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
+        """Return whether a message is the words that a question of the bot's asked for. Never raises."""
+        try:
+            if self._awaiting is None:
+                open_now = partial(approvals.open_sessions, kind=WORDS_WANTED)
+                self._awaiting = set(await database.read(open_now))
+            if inbound.session not in self._awaiting or not inbound.text or not _WORDS.is_allowed(principal, inbound):
+                return False
+            from kenobot.agent.commands import correct
+
+            question = await database.read(lambda connection: correct.words_wanted(connection, inbound, at))
+        except StoreError as error:
+            _log.warning("open questions cannot be read: %s", error)
+            return False
+        return question is not None
 
     async def _answers(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
         """Return whether a message answers an open question. Never raises."""
@@ -167,7 +201,11 @@ class CommandRegistry:
             if button is None or not take_keyboard(connection, button.keyboard):
                 return CommandAnswer(""), call.language
         answer = command.answer(connection, call, self._context)
-        return answer if isinstance(answer, CommandAnswer) else CommandAnswer(answer), call.language
+        if isinstance(answer, str):
+            return CommandAnswer(answer), call.language
+        if answer.awaits_words and self._awaiting is not None:
+            self._awaiting.add(call.inbound.session)
+        return answer, call.language
 
 
 def _language(connection: Connection, command: Command, call: CommandCall) -> Language:

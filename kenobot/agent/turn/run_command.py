@@ -11,7 +11,7 @@ from kenobot.gateway.buttons import Pressers, add_buttons
 from kenobot.ports.channel import Capabilities, capabilities_of
 from kenobot.ports.messages import Outbound
 from kenobot.ports.signals import MESSAGE_OUT
-from kenobot.storage import conversation, inbox, outbox
+from kenobot.storage import inbox, outbox
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ async def run_command(services: "TurnServices", signals: TurnSignals, data: Turn
     def write(connection: Connection) -> tuple[str, list[Outbound]]:
         inbox.finish(connection, pending.id, data.attempt, "answered", call.at)
         answer, language = services.commands.run(connection, command, call)
-        if command.stores_argument and not pending.inbound.private:
-            conversation.note_author(connection, pending.id, pending.inbound.user)
         return answer.text, _enqueue(connection, services, data, call, answer, language)
 
     text, parts = await services.database.write(write)

@@ -124,3 +124,83 @@ async def test_a_channel_without_buttons_shows_the_words(tmp_path: Path) -> None
         assert scene.buttons == {}
         assert await scene.rows("SELECT count(*) FROM keyboard") == [(0,)]
         assert "Forgotten" in await scene.say("yes")
+
+
+# ── paging through memory ────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_memory_is_paged_opened_and_forgotten_by_buttons(scene: Scene) -> None:
+    """One message all along: pages, a memory, where it comes from, and its end, which can be taken back."""
+    for number in range(20):
+        await scene.say(f"/remember plant {number} stands in room {number * 7}")
+    await scene.say("/memory")
+    first = scene.channel.sent[-1]
+    assert {"#20", "#14", "Older ›"} <= set(scene.buttons)
+    assert "‹ Newer" not in scene.buttons
+    assert "plant 11" in await scene.press("Older ›")
+    number = await scene.rows("SELECT id FROM record WHERE text LIKE 'plant 3 %'")
+    plant = f"#{number[0][0]}"
+    assert "plant 3" in await scene.press("Older ›")
+    assert "Older ›" not in scene.buttons
+    assert "“plant 3 stands in room 21”" in await scene.press(plant)
+    assert "you told me to remember it" in await scene.press("Why?")
+    assert "Forgotten" in await scene.press("Forget")
+    assert f"I remember {plant}" in await scene.press("Undo")
+    assert {outbound.replaces for outbound in scene.channel.sent[-7:]} == {str(first.id)}
+    await scene.say("/memory page 3")
+    await scene.press(plant)
+    assert "plant 3" in await scene.press("‹ Back")
+
+
+async def test_a_correction_is_the_next_message(scene: Scene) -> None:
+    """It takes the place of the memory; neither it nor the question enters the conversation."""
+    await scene.say("/remember the cat is called Mia")
+    await scene.say("/memory cat")
+    await scene.press("#1")
+    assert "How should #1 “the cat is called Mia” read?" in await scene.press("Correct")
+    assert "I will remember: the cat is called Lia" in await scene.say("the cat is called Lia")
+    assert await _notes(scene) == ["the cat is called Lia"]
+    assert scene.requests == []
+    await scene.press("Undo")
+    assert await _notes(scene) == ["the cat is called Mia"]
+    assert await scene.say("what a nice cat") == "Hm."
+
+
+@pytest.mark.parametrize("leave", ["no", "cancel", "press"])
+async def test_a_correction_can_be_left(scene: Scene, leave: str) -> None:
+    """By a word or the button; the next message is talk again."""
+    await scene.say("/remember the cat is called Mia")
+    await scene.say("/correct 1")
+    answer = await (scene.press("Leave it") if leave == "press" else scene.say(leave))
+    assert answer == "Good, I keep it."
+    assert await scene.say("the cat is called Lia") == "Hm."
+    assert await _notes(scene) == ["the cat is called Mia"]
+
+
+async def test_only_words_of_the_person_and_of_the_moment_correct(scene: Scene) -> None:
+    """Another person's message, a forwarded one, and one after ten minutes are messages like any other."""
+    group: dict[str, Any] = {"chat": "-7", "private": False}
+    await scene.say("/remember the gate is green", user="2", **group)
+    await scene.say("/correct 1", user="2", **group)
+    assert await scene.say("I am painting it", user="3", **group) == "Hm."
+    await scene.say("/correct 1", user="2", **group)
+    assert await scene.say("it was red", user="2", forwarded=True, **group) == "Hm."
+    await scene.say("/correct 1", user="2", **group)
+    scene.clock.advance(601)  # type: ignore[attr-defined]
+    assert await scene.say("the gate is blue", user="2", **group) == "Hm."
+    assert "Someone else said that" in await scene.say("/correct 1 the gate is mine", user="3", **group)
+    assert "I will remember" in await scene.say("/correct 1 the gate is yellow", user="2", **group)
+    assert await _notes(scene) == ["the gate is yellow"]
+
+
+async def test_a_wanted_correction_outlives_a_restart(tmp_path: Path) -> None:
+    """In Spanish as well, and without buttons too."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await scene.say("/recuerda el gato se llama Mía")
+        assert "¿Cómo debe decir #1" in await scene.say("/corrige 1")
+        number = scene.channel.number
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        scene.channel.number = number
+        assert "He aprendido que: el gato se llama Lía" in await scene.say("el gato se llama Lía")
+        assert "no cambia nada" in await scene.say("/corrige 2 el gato se llama Lía")
+        assert "no recuerdo" in (await scene.say("/corrige 77 algo")).lower()

@@ -1,0 +1,176 @@
+"""`/memory` and `/why`: page through what is remembered, open a memory, and tell where it comes from."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from kenobot.agent.commands.command import (
+    CommandAnswer,
+    CommandCall,
+    CommandContext,
+    button_rows,
+    numbered_lines,
+    one_line,
+    time_ago_text,
+)
+from kenobot.cognitive.control.find import find_memories, parse_number
+from kenobot.cognitive.control.history import explain_last_reply
+from kenobot.cognitive.store import feedback, records
+from kenobot.cognitive.store.records import Record
+from kenobot.core import lazy, texts
+from kenobot.core.i18n import Language, Text
+from kenobot.gateway.buttons import Choice
+from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.storage.connection import Connection
+
+_NEWEST = 8  # memories a page
+_LISTED = ("note", "episode", "summary")
+_PAGE = lazy.regex(r"(?:page|p[aá]gina)\s+0*([1-9][0-9]{0,4})", re.IGNORECASE)
+_BEHIND = 8  # memories that /why names
+_QUOTED = 140  # characters of a message
+_WHOLE = 1500  # characters of one memory
+_ORIGINS: Mapping[str, Text] = {
+    "tag": texts.FROM_TAG,
+    "extraction": texts.FROM_EXTRACTION,
+    "edit": texts.FROM_EDIT,
+    "command": texts.FROM_COMMAND,
+    "sleep": texts.FROM_SLEEP,
+    "import": texts.FROM_IMPORT,
+}
+_FORMS: Mapping[str, tuple[Text, Text]] = {
+    "note": (Text("note", "nota"), Text("notes", "notas")),
+    "episode": (Text("episode", "episodio"), Text("episodes", "episodios")),
+    "scratchpad": (Text("scratchpad", "borrador"), Text("scratchpads", "borradores")),
+    "profile": (Text("profile", "perfil"), Text("profiles", "perfiles")),
+    "procedure": (Text("procedure", "procedimiento"), Text("procedures", "procedimientos")),
+    "entity": (Text("entity", "entidad"), Text("entities", "entidades")),
+    "box": (Text("box", "caja"), Text("boxes", "cajas")),
+    "summary": (Text("summary", "resumen"), Text("summaries", "resúmenes")),
+    "question": (Text("open question", "pregunta abierta"), Text("open questions", "preguntas abiertas")),
+}
+
+
+def show_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
+    """`/memory`: how much is remembered here, and the newest of it; `/memory WORDS`: what is about them."""
+    reach = call.principal.read_scopes
+    counts = records.live_counts_by_form(connection, reach)
+    if not counts:
+        return texts.MEMORY_NONE(call.language)
+    page = _PAGE.fullmatch(call.arguments)
+    if call.arguments and page is None:
+        return _search(connection, call, context)
+    number = int(page[1]) if page is not None else 1
+    skipped = _NEWEST * (number - 1)
+    newest = records.list_records(connection, reach, ("active",), _LISTED, skipped + _NEWEST + 1)[skipped:]
+    if not newest:
+        return texts.MEMORY_NO_PAGE(call.language)
+    shown, has_more = newest[:_NEWEST], len(newest) > _NEWEST
+    forms = [f"{count} {_FORMS[form][count != 1](call.language)}" for form, count in counts.items() if form in _FORMS]
+    lines = numbered_lines(shown, call.language)
+    if skipped:
+        parts = [lines]
+    else:
+        parts = [
+            texts.MEMORY_SOME(call.language, forms=", ".join(forms), lines=lines),
+            texts.MEMORY_HANDS(call.language),
+        ]
+    if has_more:
+        parts.append(texts.MEMORY_MORE(call.language, page=number + 1))
+    if not skipped and OWNER_SCOPE in reach:
+        parts.append(texts.MEMORY_FILES(call.language, folder=f"`{context.folder}`"))
+    turning = [Choice(texts.BUTTON_NEWER(call.language), "memory", f"page {number - 1}")] if skipped else []
+    turning += [Choice(texts.BUTTON_OLDER(call.language), "memory", f"page {number + 1}")] if has_more else []
+    rows = (*_openers(shown, number), *([tuple(turning)] if turning else []))
+    return CommandAnswer("\n\n".join(parts), rows)
+
+
+def open_memory(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
+    """Show one memory whole, with what can be done about it. arguments: its number, and the page to go back to."""
+    number, page = [*call.arguments.split(), "1"][:2]
+    record = _live(connection, int(number), call)
+    if record is None:
+        return texts.FORGET_GONE(call.language, number=number)
+    age = time_ago_text(record.created, call.at, call.language)
+    text = texts.MEMORY_ONE(call.language, number=record.id, what=one_line(record.text, _WHOLE), age=age)
+    return CommandAnswer(text, _hands(record, call.language, page))
+
+
+def explain(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
+    """`/why`: the memories behind the last reply here, and the origin of each; `/why NUMBER`: that of one memory."""
+    number = parse_number(call.arguments)
+    if number is None:
+        return _explain_reply(connection, call)
+    record = _live(connection, number, call)
+    if record is None:
+        return texts.FORGET_GONE(call.language, number=number)
+    return CommandAnswer(_because(connection, record, call), _hands(record, call.language, "1"))
+
+
+def _search(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
+    number = parse_number(call.arguments)
+    if number is not None and _live(connection, number, call) is not None:
+        return open_memory(connection, replace(call, arguments=str(number)), context)
+    meant = find_memories(connection, call.arguments, call.principal.read_scopes, search=context.memory_search)
+    found, words = [each.record for each in meant[:_NEWEST]], one_line(call.arguments, _QUOTED)
+    if not found:
+        return texts.MEMORY_NOT_FOUND(call.language, words=words)
+    text = texts.MEMORY_FOUND(call.language, words=words, lines=numbered_lines(found, call.language))
+    return CommandAnswer(text, _openers(found))
+
+
+def _explain_reply(connection: Connection, call: CommandCall) -> str | CommandAnswer:
+    reply = explain_last_reply(connection, call.inbound.session, call.principal.read_scopes)
+    if reply is None:
+        return texts.WHY_NONE(call.language)
+    behind, others = reply.told_apart()
+    question = texts.QUOTED(call.language, text=one_line(reply.question, _QUOTED))
+    named = [used.record for used in behind if used.record is not None][:_BEHIND]
+    if not behind:
+        parts = [texts.WHY_NOTHING(call.language, question=question)]
+    else:
+        lines = "\n".join(_because(connection, record, call) for record in named)
+        parts = [texts.WHY_SOME(call.language, question=question, lines=lines)]
+    if others:
+        parts.append(texts.WHY_MORE(call.language, count=len(others)))
+    return CommandAnswer("\n\n".join(parts), _openers([record for record in named if record.status == "active"]))
+
+
+def _live(connection: Connection, number: int, call: CommandCall) -> Record | None:
+    record = records.get(connection, number, call.principal.read_scopes)
+    return record if record is not None and record.status == "active" else None
+
+
+def _openers(shown: Sequence[Record], page: int = 1) -> tuple[tuple[Choice, ...], ...]:
+    """Return the buttons that open memories."""
+    return button_rows(Choice(f"#{record.id}", "open", f"{record.id} {page}") for record in shown)
+
+
+def _hands(record: Record, language: Language, page: str) -> tuple[tuple[Choice, ...], ...]:
+    """Return the buttons below one memory."""
+    number = str(record.id)
+    return (
+        (
+            Choice(texts.BUTTON_CORRECT(language), "correct", number),
+            Choice(texts.BUTTON_FORGET(language), "forget", number),
+            Choice(texts.BUTTON_WHY(language), "why", number),
+        ),
+        (Choice(texts.BUTTON_BACK(language), "memory", f"page {page}"),),
+    )
+
+
+def _because(connection: Connection, record: Record, call: CommandCall) -> str:
+    """A memory, where it came from and when, and what was said then."""
+    quote = ""
+    for turn in record.source_message_ids:
+        said = feedback.quotable_message(connection, turn, call.principal.read_scopes)
+        if said is not None:
+            mine = said.trust == call.principal.trust
+            quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(
+                call.language, said=one_line(said.text, _QUOTED)
+            )
+            break
+    origin = _ORIGINS.get(record.source, texts.FROM_TAG)(call.language)
+    age = time_ago_text(record.created, call.at, call.language)
+    return texts.WHY_LINE(
+        call.language, number=record.id, what=one_line(record.text), origin=origin, age=age, quote=quote
+    )

@@ -1,0 +1,100 @@
+"""`/correct`: put new words in the place of a memory, given with the command or in the message after it."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from kenobot.agent.commands.command import WORDS_WANTED, CommandAnswer, CommandCall, CommandContext, one_line
+from kenobot.agent.commands.memory import note_author, tell_learned
+from kenobot.agent.commands.natural_language import parse_answer
+from kenobot.cognitive.control.find import parse_number
+from kenobot.cognitive.control.forget import said_only_by
+from kenobot.cognitive.remember.admit import correct as correct_record
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
+from kenobot.core import texts
+from kenobot.core.i18n import Language
+from kenobot.gateway.buttons import Choice
+from kenobot.ports.messages import Inbound
+from kenobot.storage import approvals, conversation
+from kenobot.storage.approvals import Approval
+from kenobot.storage.connection import Connection
+
+_WORDS_WITHIN = timedelta(minutes=10)
+
+
+def correct(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
+    """`/correct NUMBER TEXT`: put these words in the place of a memory; without them, wait for them."""
+    first, _, text = call.arguments.partition(" ")
+    number = parse_number(first)
+    if number is None:
+        return texts.CORRECT_HOW(call.language)
+    record = records.get(connection, number, call.principal.read_scopes)
+    if record is None or record.status != "active":
+        return texts.FORGET_GONE(call.language, number=number)
+    if call.author and not said_only_by(connection, record, call.author):
+        return texts.CORRECT_OTHERS(call.language)
+    if not text.strip():
+        return _ask_for_words(connection, record, call)
+    return _correct(connection, record, text.strip(), call, context)
+
+
+def correct_as_asked(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
+    """Take a message as the words that the bot asked for, or as the wish to leave the memory as it is."""
+    approval = words_wanted(connection, call.inbound, call.at)
+    if approval is None:
+        return texts.DECIDED(call.language)
+    asked_in: Language = "es" if approval.payload.get("language") == "es" else "en"
+    call = replace(call, language=context.language or asked_in)
+    return _settle(connection, approval, call.arguments, call, context)
+
+
+def leave_as_is(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
+    """Close, by its button, the question for words."""
+    approval = approvals.get_approval(connection, int(call.arguments))
+    if approval is None:
+        return texts.DECIDED(call.language)
+    return _settle(connection, approval, "no", call, context)
+
+
+def words_wanted(connection: Connection, inbound: Inbound, at: datetime) -> Approval | None:
+    """Return the question whose answer is whatever the sender of `inbound` writes next, if one is open."""
+    approval = approvals.find_approval(connection, inbound.session, at)
+    if approval is None or approval.kind != WORDS_WANTED or approval.account != inbound.user:
+        return None
+    current = approval.payload["after"] == conversation.newest_message_id(connection, inbound.session)
+    return approval if current else None
+
+
+def _ask_for_words(connection: Connection, record: Record, call: CommandCall) -> CommandAnswer:
+    newest = conversation.newest_message_id(connection, call.inbound.session)
+    payload = {"record": record.id, "after": newest, "language": call.language}
+    until = call.at + _WORDS_WITHIN
+    question = Approval(call.inbound.session, call.inbound.user, WORDS_WANTED, payload, until)
+    number = approvals.open_approval(connection, question)
+    leave = Choice(texts.BUTTON_LEAVE(call.language), "leave", str(number))
+    text = texts.CORRECT_ASK(call.language, number=record.id, what=one_line(record.text))
+    return CommandAnswer(text, ((leave,),), awaits_words=True)
+
+
+def _settle(
+    connection: Connection, approval: Approval, words: str, call: CommandCall, context: CommandContext
+) -> str | CommandAnswer:
+    declined = parse_answer(words) == "no"
+    approvals.close_approval(connection, approval.id, "denied" if declined else "approved")
+    number = int(str(approval.payload["record"]))
+    record = records.get(connection, number, call.principal.read_scopes)
+    if record is None or record.status != "active":
+        return texts.FORGET_GONE(call.language, number=number)
+    return texts.FORGET_DECLINED(call.language) if declined else _correct(connection, record, words, call, context)
+
+
+def _correct(
+    connection: Connection, record: Record, text: str, call: CommandCall, context: CommandContext
+) -> str | CommandAnswer:
+    reach, occasion = call.principal.read_scopes, context.admit_context(call)
+    try:
+        decision = correct_record(connection, record.id, text, reach, occasion, trust=call.principal.trust)
+    except ValueError:
+        return texts.CORRECT_SAME(call.language, number=record.id)
+    note_author(connection, call)
+    return tell_learned(connection, decision, text, call.language)
