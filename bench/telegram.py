@@ -43,7 +43,9 @@ async def clients_alone(telegram_url: str, model_url: str) -> None:
     from kenobot.providers import anthropic
 
     clock = SystemClock()
-    settings = TelegramSettings.model_validate({"token": TOKEN, "base_url": telegram_url, "owners": ["1"]})
+    settings = TelegramSettings.model_validate(
+        {"token": TOKEN, "base_url": telegram_url, "owners": ["1"], "fragment_seconds": 0}
+    )
     channel = TelegramChannel(settings, clock)
     provider = anthropic.build(
         anthropic.AnthropicSettings.model_validate({"api_key": KEY, "base_url": model_url}),

@@ -67,6 +67,7 @@ class TelegramChannel:
 
     def __init__(self, settings: TelegramSettings, clock: Clock) -> None:
         self._client = TelegramClient(settings, clock.monotonic)
+        self._fragment_seconds = settings.fragment_seconds
         self.account = settings.token.get_secret_value().partition(":")[0]
         self._clock = clock
         self._contested_pause = max(MAX_PAUSE_SECONDS, settings.poll_seconds + 1)
@@ -97,6 +98,7 @@ class TelegramChannel:
             edits=True,
             buttons=True,
             drafts=has_drafts,
+            fragment_seconds=self._fragment_seconds,
         )
 
     def fetch(self, attachment: Attachment) -> AsyncIterator[bytes]:

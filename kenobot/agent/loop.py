@@ -17,6 +17,7 @@ from functools import partial
 from random import Random
 from typing import Protocol
 
+from kenobot.agent.fragments import Fragments
 from kenobot.agent.stop_words import ends, stop_word
 from kenobot.core import texts
 from kenobot.core.bus import Bus
@@ -82,7 +83,8 @@ class IntakePolicy:
     """Decide which messages are stored.
 
     language: of the bot's own sentences; None goes by the message. backlog: messages waiting in all, above which intake
-    waits. chat_backlog: messages of one chat that may wait.
+    waits. chat_backlog: messages of one chat that may wait. fragments: joins messages that belong together; None joins
+    none.
     """
 
     def __init__(
@@ -93,12 +95,14 @@ class IntakePolicy:
         *,
         backlog: int = 1000,
         chat_backlog: int = 100,
+        fragments: Fragments | None = None,
     ) -> None:
         self._admission = admission
         self._messenger = messenger
         self._language = language
         self.backlog = backlog
         self.chat_backlog = chat_backlog
+        self.fragments = fragments
 
     def in_first_chat(self, inbound: Inbound) -> Inbound:
         """Return a message under the id that its chat had first."""
@@ -143,6 +147,7 @@ class AgentLoop:
         self._model = model
         self._rng = rng
         self._policy = policy
+        self._fragments = policy.fragments
         self._slots = asyncio.Semaphore(parallel)
         self._suspect = asyncio.Lock()
         self._open: Counter[str] = Counter()  # bounded: chats with messages: at most loop.backlog; turn
@@ -242,6 +247,8 @@ class AgentLoop:
             return
         if pending.inbound.attachments:
             self._turns.prepare(pending)
+        if self._fragments is not None:
+            self._fragments.note(pending)
         if _is_stop(pending.inbound):
             self._stop_before(session, pending)
         if session not in self._parked:
@@ -308,6 +315,7 @@ class AgentLoop:
         return await self._take_turn_in_slot(session, pending)
 
     async def _take_turn_in_slot(self, session: str, pending: PendingMessage) -> bool:
+        pending = await self._gather(session, pending)
         async with self._slots:
             if self._stopping:
                 await self._release(pending)
@@ -317,6 +325,15 @@ class AgentLoop:
             task = asyncio.create_task(self._resume(session, pending.deferrals + 1), name=f"parked {session}")
             self._parked[session] = task
         return done
+
+    async def _gather(self, session: str, pending: PendingMessage) -> PendingMessage:
+        """Wait for the fragments of a message; they are no messages of their own any more."""
+        if self._fragments is None:
+            return pending
+        pending = await self._fragments.gather(pending, lambda: self._open[session] > 1)
+        if pending.fragments:
+            self._lanes.skip(session, pending.fragments[-1].id)
+        return pending
 
     async def _resume(self, session: str, deferrals: int) -> None:
         """Take a parked chat up when a model may answer again; its message is then the first one in the inbox."""
@@ -345,7 +362,7 @@ class AgentLoop:
             _log.exception("a turn of %s broke; its message waits for the next sweep", session)
         finally:
             if done:
-                self._count(session, -1)
+                self._count(session, -max(1, len(pending.fragments)))
         return done
 
     async def _run_turn(self, session: str, pending: PendingMessage) -> bool:
@@ -372,6 +389,8 @@ class AgentLoop:
             self._flooding.discard(session)
         if not self._open[session]:
             del self._open[session]
+            if self._fragments is not None:
+                self._fragments.forget(session)
         if self._stopping or self._waiting < self._policy.backlog:
             self._room.set()
         else:

@@ -14,6 +14,7 @@ from kenobot.agent.commands.command import CommandContext
 from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.experts.build import build_query_expander, build_reranker
+from kenobot.agent.fragments import Fragments
 from kenobot.agent.ledger.embedding import LedgerMeter
 from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.loop import AgentLoop, IntakePolicy
@@ -197,7 +198,10 @@ class App:
             memory_reporter=self._build_memory_reporter if self._reports_memory else None,
         )
         backlog, chats, parallel = settings.loop.backlog, settings.loop.chat_backlog, settings.loop.parallel_chats
-        intake = IntakePolicy(self.admission, self._messenger, language, backlog=backlog, chat_backlog=chats)
+        joins = Fragments(self.inbox, clock, self.channels)
+        intake = IntakePolicy(
+            self.admission, self._messenger, language, backlog=backlog, chat_backlog=chats, fragments=joins
+        )
         turns = TurnRunner(services)
         return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake, parallel=parallel)
 

@@ -195,6 +195,12 @@ class KeyedQueue(Generic[K, T]):
         if line.task is None:
             line.task = asyncio.create_task(self._run(key, line), name=f"{self._store} {key}")
 
+    def skip(self, key: K, through: int) -> None:
+        """Take the items of a key up to an id for worked off; for the work that did them with an earlier one."""
+        if (line := self._lines.get(key)) is not None:
+            line.ready = deque(item for item in line.ready if self._id_of(item) > through)
+            line.done, line.newest = max(line.done, through), max(line.newest, through)
+
     def is_free(self, key: K) -> bool:
         """Return whether no item of `key` is at work."""
         return key not in self._lines
@@ -245,7 +251,7 @@ class KeyedQueue(Generic[K, T]):
         if line.ready:
             item = line.ready.popleft()
             going_on = await self._work(key, item) is not False
-            line.done = self._id_of(item)
+            line.done = max(line.done, self._id_of(item))
             return going_on
         if not line.more:
             return False

@@ -47,7 +47,8 @@ class Capabilities:
 
     longest: UTF-16 units of one message. drafts: replies are shown while they are written, by `ShowsDrafts`;
     draft_seconds: the shortest time between two of them. keeps_answers: people fetch what was sent later, so the outbox
-    keeps its text as long as its row.
+    keeps its text as long as its row. fragment_seconds: messages of one person that come within this time are answered
+    as one; 0 answers each by itself.
     """
 
     longest: int = 4096
@@ -60,6 +61,7 @@ class Capabilities:
     draft_seconds: float = 1.0
     threads: bool = False
     keeps_answers: bool = False
+    fragment_seconds: float = 0.0
 
 
 class Channel(Protocol):

@@ -26,7 +26,7 @@ _AS_LETTER = (
     "channel, chat, coalesce(nullif(sender_name, ''), sender) AS person, session != '' AS readable, "
     "coalesce(done_at, received_at) AS at, attempts, "
     "reason, trace, text, 0 AS side, id AS number FROM inbox "
-    "WHERE state IN ('pending', 'claimed', 'dead', 'failed', 'expired') "
+    "WHERE state IN ('pending', 'claimed', 'dead', 'failed', 'expired') AND joined_to IS NULL "
     "UNION ALL "
     "SELECT 'out-' || id, CASE state WHEN 'dead' THEN 'undelivered' ELSE 'waiting' END, "
     "channel, chat, '', 1, coalesce(done_at, created_at), attempts, reason, trace, text, 1, id FROM outbox "
@@ -116,8 +116,8 @@ def retry(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterO
     connection.execute("DELETE FROM turn_step WHERE inbox_id = ?", (letter.number,))
     connection.execute(
         "UPDATE inbox SET state = 'pending', attempts = 0, patience_sent = 0, reason = '', done_at = NULL, "
-        "retried_at = ? WHERE id = ?",
-        (at.isoformat(), letter.number),
+        "retried_at = ? WHERE id = ? OR joined_to = ?",
+        (at.isoformat(), letter.number, letter.number),
     )
     return "done"
 
@@ -132,8 +132,8 @@ def drop(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterOu
     else:
         connection.execute(
             "UPDATE inbox SET state = 'dropped', text = '', attachments = '[]', reason = 'dropped by the owner', "
-            "done_at = ? WHERE id = ?",
-            (at.isoformat(), letter.number),
+            "done_at = ? WHERE id = ? OR joined_to = ?",
+            (at.isoformat(), letter.number, letter.number),
         )
     return "done"
 

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -31,6 +31,7 @@ _DEAD_KEPT = 1000
 _DROPPED_KEPT = 10_000
 _RAW_KEPT = 20_000
 _NAME_KEPT = 128
+_MOST_FRAGMENTS = 20
 _STOPPED = "stopped by its sender"
 _ASIDE = "state IN ('dead', 'dropped')"  # as the index has it
 _COLUMNS = (
@@ -45,7 +46,8 @@ class PendingMessage:
 
     claimed: the latest attempt is the reader's own and has not begun yet. fresh: it came in just now, so there can be
     no reply to it from an earlier run. deferrals: how often it was put back because no model could be reached.
-    retried_at: when the owner had it tried once more.
+    retried_at: when the owner had it tried once more. fragments: the messages that it is made of, itself the first; ()
+    for one that stands alone. Its `inbound` joins them.
     """
 
     id: int
@@ -56,6 +58,7 @@ class PendingMessage:
     fresh: bool = False
     deferrals: int = 0
     retried_at: datetime | None = None
+    fragments: tuple["PendingMessage", ...] = ()
 
     @property
     def session(self) -> str:
@@ -185,13 +188,39 @@ class Inbox:
         def work(connection: Connection) -> None:
             ended = connection.execute(
                 "UPDATE inbox SET state = 'failed', reason = ?, done_at = ? "
-                "WHERE id = ? AND state IN ('pending', 'claimed')",
-                (_STOPPED, now, message),
+                "WHERE (id = ? OR joined_to = ?) AND state IN ('pending', 'claimed')",
+                (_STOPPED, now, message, message),
             )
             if ended.rowcount:
                 drop_steps(connection, message)
 
         await self._database.write(work)
+
+    async def join(self, head: PendingMessage, goes_on: Callable[[Inbound, Inbound], bool]) -> PendingMessage:
+        """Join a message with those right behind it, each of which goes on the one before; all end with it.
+
+        One for which an answer is paid has the fragments that it had then.
+        """
+
+        def work(connection: Connection) -> list[PendingMessage]:
+            where = "session = ? AND id > ? AND state IN ('pending', 'claimed') ORDER BY id LIMIT ?"
+            rows = connection.execute(
+                f"SELECT joined_to, {_COLUMNS} FROM inbox WHERE {where}", (head.session, head.id, _MOST_FRAGMENTS)
+            ).fetchall()
+            is_fixed = connection.execute("SELECT 1 FROM turn_step WHERE inbox_id = ?", (head.id,)).fetchone()
+            joined, last = list[PendingMessage](), head.inbound
+            for joined_to, *row in rows:
+                pending = _pending(tuple(row))
+                if joined_to != head.id and (is_fixed or not goes_on(last, pending.inbound)):
+                    break
+                joined.append(pending)
+                last = pending.inbound
+            ids = [(head.id, each.id) for each in joined]
+            connection.executemany("UPDATE inbox SET joined_to = ? WHERE id = ?", ids)
+            return joined
+
+        joined = await self._database.write(work)
+        return joined_message((head, *joined)) if joined else head
 
     async def is_known(self, inbound: Inbound) -> bool:
         """Return whether this message is stored already."""
@@ -236,6 +265,15 @@ class Inbox:
         for state, kept in limits:
             newest = await self._database.read(partial(_oldest_kept, state, kept))
             await self._database.prune("inbox", f"{_ASIDE} AND state = ? AND id < ?", state, newest)
+
+
+def joined_message(fragments: tuple[PendingMessage, ...]) -> PendingMessage:
+    """Return messages of a person as one: the first, with the words and attachments of all."""
+    inbounds = [each.inbound for each in fragments]
+    words = "\n".join(each.text for each in inbounds if each.text.strip())
+    attachments = tuple(attachment for each in inbounds for attachment in each.attachments)
+    whole = replace(inbounds[0], text=words, attachments=attachments)
+    return replace(fragments[0], inbound=whole, fragments=fragments)
 
 
 def _columns(inbound: Inbound, now: str, drop_reason: str) -> dict[str, _Value]:
@@ -344,13 +382,20 @@ def is_claimed(connection: Connection, message: int, attempt: int) -> bool:
 
 
 def finish(connection: Connection, message: int, attempt: int, end: FinalState, at: datetime, reason: str = "") -> None:
-    """Mark a message done, inside a transaction. Raises Fenced when `attempt` is not its latest claim."""
+    """Mark a message and its fragments done, inside a transaction.
+
+    Raises Fenced when `attempt` is not its latest claim.
+    """
     cursor = connection.execute(
         "UPDATE inbox SET state = ?, reason = ?, done_at = ? WHERE id = ? AND attempts = ? AND state = 'claimed'",
         (end, reason, at.isoformat(), message, attempt),
     )
     if cursor.rowcount != 1:
         raise Fenced(f"Attempt {attempt} at message {message} has been overtaken.")
+    connection.execute(
+        "UPDATE inbox SET state = ?, reason = ?, done_at = ? WHERE joined_to = ? AND state IN ('pending', 'claimed')",
+        (end, reason, at.isoformat(), message),
+    )
 
 
 def defer(connection: Connection, message: int, attempt: int) -> bool:

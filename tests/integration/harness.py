@@ -211,7 +211,7 @@ class Bot:
             f"[providers.anthropic]\nbase_url = '{self.model_url}'\n"
             "[channels]\nenabled = ['telegram']\n"
             f"[channels.telegram]\nbase_url = '{self.telegram.base_url}'\nowners = {list(owners)!r}\n"
-            f"poll_seconds = 1\n{self.extra}"
+            f"poll_seconds = 1\nfragment_seconds = 0\n{self.extra}"
         )
 
     async def spawn(self) -> None:

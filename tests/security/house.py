@@ -58,6 +58,7 @@ class TelegramScene(Scene):
                 "base_url": server.base_url,
                 "owners": list(owners),
                 "request_seconds": request_seconds,
+                "fragment_seconds": 0,
             }
         )
         self.telegram = TelegramChannel(

@@ -224,6 +224,11 @@ def spoken_language(connection: Connection, session: str) -> Language | None:
     return told_language("\n".join(said))
 
 
+def is_command_text(text: str) -> bool:
+    """Return whether a text is nothing but a command, in plain words too, or an answer that a command may wait for."""
+    return bool(stop_word(text)) or parse_answer(text) is not None or _match(text) is not None
+
+
 def _match(text: str) -> tuple[Command, str] | None:
     """Match a text that is nothing but a command; returns it with its arguments."""
     match = _COMMAND.fullmatch(text.strip())

@@ -1,6 +1,6 @@
 """Say in words what a message with attachments holds: its sender's own words, and others' as quotations. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -48,6 +48,22 @@ def shown_pictures(stored: str) -> tuple[Image, ...]:
     """Return the pictures of a message as a prompt shows them. stored: as the conversation keeps them."""
     words = stored.split()
     return tuple(Image(digest, mime) for digest, mime in zip(words[::2], words[1::2], strict=False))
+
+
+def join_media(parts: Sequence[AttachedMedia]) -> AttachedMedia:
+    """Join the messages that one is made of."""
+    if len(parts) == 1:
+        return parts[0]
+    inbounds = [each.inbound for each in parts]
+    whole = replace(
+        inbounds[0],
+        text="\n".join(each.text for each in inbounds if each.text),
+        attachments=tuple(attachment for each in inbounds for attachment in each.attachments),
+    )
+    problems = tuple(problem for each in parts for problem in each.problems)
+    return AttachedMedia(
+        whole, problems, any(each.has_content for each in parts), "\n".join(each.own_words for each in parts)
+    )
 
 
 def describe(inbound: Inbound, rows: Mapping[int, AttachmentRow], document_chars: int) -> AttachedMedia:

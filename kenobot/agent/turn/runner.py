@@ -17,7 +17,7 @@ from kenobot.agent.commands.registry import CommandListener, CommandRegistry, sp
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.media.intake import MediaIntake
-from kenobot.agent.media.message_words import message_pictures
+from kenobot.agent.media.message_words import join_media, message_pictures
 from kenobot.agent.media.problems import problem_text
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.prompt.speakers import message_text
@@ -242,7 +242,7 @@ class TurnRunner:
         """
         pending = data.pending
         with self._s.database.pacer.away():
-            attached = await media.ready(pending)
+            attached = join_media([await media.ready(each) for each in pending.fragments or (pending,)])
         data.pending = replace(pending, inbound=attached.inbound)
         now = self._s.clock.now()
         told = self._s.language or told_language(attached.own_words)

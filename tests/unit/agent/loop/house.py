@@ -21,7 +21,10 @@ class _Policy(IntakePolicy):
 
     def __init__(self, house: "House", backlog: int, chat_backlog: int) -> None:
         self._house = house
-        self.backlog, self.chat_backlog = backlog, chat_backlog
+        self.backlog, self.chat_backlog, self.fragments = backlog, chat_backlog, None
+
+    def in_first_chat(self, inbound: Inbound) -> Inbound:
+        return inbound
 
     async def admits(self, inbound: Inbound) -> bool:
         return inbound.user not in self._house.barred
