@@ -12,12 +12,12 @@ import asyncio
 import contextlib
 import logging
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import Protocol
 
-from kenobot.agent.fragments import Fragments
 from kenobot.agent.stop_words import ends, stop_word
 from kenobot.core import texts
 from kenobot.core.bus import Bus
@@ -71,6 +71,22 @@ class TurnHandler(Protocol):
         ...
 
 
+class MessageJoiner(Protocol):
+    """Joins what a person sends in several messages."""
+
+    def note(self, pending: PendingMessage) -> None:
+        """Note that a message came in."""
+        ...
+
+    def forget(self, session: str) -> None:
+        """Forget a chat without messages."""
+        ...
+
+    async def gather(self, head: PendingMessage, has_more: Callable[[], bool]) -> PendingMessage:
+        """Return a message with what goes on it, once no more is expected. Raises StoreError."""
+        ...
+
+
 class ModelAvailability(Protocol):
     """Tells when a model that did not answer may do so again."""
 
@@ -95,7 +111,7 @@ class IntakePolicy:
         *,
         backlog: int = 1000,
         chat_backlog: int = 100,
-        fragments: Fragments | None = None,
+        fragments: MessageJoiner | None = None,
     ) -> None:
         self._admission = admission
         self._messenger = messenger

@@ -14,12 +14,12 @@ from kenobot.agent.commands.command import CommandContext
 from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.experts.build import build_query_expander, build_reranker
-from kenobot.agent.fragments import Fragments
 from kenobot.agent.ledger.embedding import LedgerMeter
 from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService
+from kenobot.agent.turn.fragments import Fragments
 from kenobot.agent.turn.runner import TurnRunner, TurnServices
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.wiring import (
