@@ -115,7 +115,9 @@ class CommandRegistry:
 
     def __init__(self, context: CommandContext) -> None:
         self._context = replace(context, commands=COMMANDS)
-        self._awaiting: set[str] | None = None  # bounded: sessions with a question of the last minutes; turn
+        # bounded: sessions that were asked how a memory should read; turn
+        self._awaiting: set[str] = set()
+        self._awaiting_known = False
 
     async def find(
         self, database: Database, inbound: Inbound, principal: Principal, at: datetime
@@ -151,9 +153,9 @@ class CommandRegistry:
     async def _awaits(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
         """Return whether a message is the words that a question of the bot's asked for. Never raises."""
         try:
-            if self._awaiting is None:
-                open_now = partial(approvals.open_sessions, kind=WORDS_WANTED)
-                self._awaiting = set(await database.read(open_now))
+            if not self._awaiting_known:
+                self._awaiting.update(await database.read(partial(approvals.open_sessions, kind=WORDS_WANTED)))
+                self._awaiting_known = True
             if inbound.session not in self._awaiting or not inbound.text or not _WORDS.is_allowed(principal, inbound):
                 return False
             from kenobot.agent.commands import correct
@@ -162,6 +164,8 @@ class CommandRegistry:
         except StoreError as error:
             _log.warning("open questions cannot be read: %s", error)
             return False
+        if question is None and inbound.private:
+            self._awaiting.discard(inbound.session)
         return question is not None
 
     async def _answers(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
@@ -203,7 +207,7 @@ class CommandRegistry:
         answer = command.answer(connection, call, self._context)
         if isinstance(answer, str):
             return CommandAnswer(answer), call.language
-        if answer.awaits_words and self._awaiting is not None:
+        if answer.awaits_words:
             self._awaiting.add(call.inbound.session)
         return answer, call.language
 
