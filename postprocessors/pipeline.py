@@ -1,6 +1,6 @@
 """Run all post-processors over a reply: clean text for the person, effects of its tags for the turn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kenobot.core import lazy, texts
@@ -34,6 +34,17 @@ class ProcessedReply:
     applied: tuple[AppliedItems, ...] = ()
     ignored: tuple[Element, ...] = ()
     failures: tuple[tuple[str, str], ...] = ()
+
+
+def joined_replies(replies: Iterable[ProcessedReply]) -> ProcessedReply:
+    """Join the effects of several replies of one turn with the text of the last."""
+    every = list(replies)
+    return ProcessedReply(
+        every[-1].clean,
+        tuple(item for each in every for item in each.applied),
+        tuple(item for each in every for item in each.ignored),
+        tuple(item for each in every for item in each.failures),
+    )
 
 
 class Pipeline:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Self
+from typing import Any, Self
 
 from kenobot.agent.embedding_worker import PreviousEmbedders
 from kenobot.app.app import App
@@ -18,6 +18,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Embedder
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.provider import Provider
+from kenobot.ports.tool import Tool
 from kenobot.ports.transcriber import Transcriber
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
@@ -75,6 +76,7 @@ class Scene:
         embedder: Embedder | None = None,
         formers: PreviousEmbedders | None = None,
         transcriber: Transcriber | None = None,
+        tools: Sequence[Tool[Any]] = (),
     ) -> None:
         self.home = Home(folder / "home")
         self.clock = clock or EagerClock()
@@ -85,6 +87,7 @@ class Scene:
         self._fallbacks = fallbacks
         self._embedder, self._formers = embedder, formers
         self._transcriber = transcriber
+        self._tools = tools
         self._roster = roster or _OpenHouse.of(owners)
         self._files = dict(files or {})
         self._environ = {
@@ -115,6 +118,7 @@ class Scene:
             embedder=self._embedder or parts.embedder,
             previous_embedders=self._formers,
             transcriber=self._transcriber,
+            tools=self._tools,
         )
         assert isinstance(given, PluginInstances)
         self.app = App(self.home, loaded, self.clock, given, Random(7))

@@ -26,6 +26,7 @@ from kenobot.app.wiring import (
     build_ledger,
     build_media,
     build_models,
+    build_toolbox,
     prompt_limits,
     reply_language,
     sleep_policy,
@@ -71,6 +72,8 @@ from kenobot.storage.signal_log import SignalLog
 
 if TYPE_CHECKING:
     from kenobot.agent.turn.memory_report import MemoryReporter
+    from kenobot.agent.turn.tool_stage import ToolStage
+    from kenobot.agent.turn.toolbox import Toolbox
     from kenobot.app.background import Background
 
 _log = logging.getLogger(__name__)
@@ -166,15 +169,15 @@ class App:
         builder = ContextBuilder(identity, zone, prompt_limits(settings), index)
         asked = (settings, self._background_model, self.ledger, clock)
         reranker, expander = build_reranker(*asked), build_query_expander(*asked)
+        prompts = PromptService(database, builder, self.memory_files, clock, self.embedding, reranker, expander)
+        toolbox = build_toolbox(settings, self.plugins)
         services = TurnServices(
             database=database,
             bus=self.bus,
             clock=clock,
             zone=zone,
             access=self.access,
-            prompt_service=PromptService(
-                database, builder, self.memory_files, clock, self.embedding, reranker, expander
-            ),
+            prompt_service=prompts,
             embedding=self.embedding,
             mirror=self.memory_files,
             model=self._model,
@@ -194,7 +197,8 @@ class App:
             patience_seconds=settings.messages.patience_seconds,
             shows_drafts=settings.messages.drafts,
             media=self.media,
-            policy=turn_policy(settings, self._model.provider_count),
+            tools=None if toolbox is None else self._build_tool_stage(toolbox, prompts),
+            policy=turn_policy(settings, self._model.provider_count, has_tools=toolbox is not None),
             memory_reporter=self._build_memory_reporter if self._reports_memory else None,
         )
         backlog, chats, parallel = settings.loop.backlog, settings.loop.chat_backlog, settings.loop.parallel_chats
@@ -204,6 +208,13 @@ class App:
         )
         turns = TurnRunner(services)
         return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake, parallel=parallel)
+
+    def _build_tool_stage(self, toolbox: "Toolbox", prompts: PromptService) -> "ToolStage":
+        """Build what runs tools. Imported where any is enabled."""
+        from kenobot.agent.turn.tool_stage import ToolStage
+
+        parts = (self.database, self.bus, self.clock, self._zone, self.redact)
+        return ToolStage(toolbox, *parts, search_memory=prompts.search)
 
     @property
     def _reports_memory(self) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from pydantic import BaseModel
+
 from kenobot.agent.embedding_worker import PreviousEmbedders
 from kenobot.app import embedder_choice
 from kenobot.core import plugins
@@ -22,6 +24,7 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.postprocessor import PostProcessor
 from kenobot.ports.provider import Provider
 from kenobot.ports.signals import NoSignals, Signals
+from kenobot.ports.tool import Tool
 from kenobot.ports.transcriber import Transcriber
 
 _log = logging.getLogger(__name__)
@@ -36,6 +39,7 @@ class PluginInstances:
     cheap_provider: the provider of the background work, if another.
     previous_embedders: finds the embedders of vectors made before.
     transcriber: writes down recordings; None: nothing does.
+    tools: what the model may call.
     bus: the bus that plugins subscribed to; None: none did.
     """
 
@@ -49,6 +53,7 @@ class PluginInstances:
     previous_embedders: PreviousEmbedders | None = None
     transcriber: Transcriber | None = None
     observers: Sequence[object] = ()
+    tools: Sequence[Tool[BaseModel]] = ()
     bus: Bus | None = None
 
     @property
@@ -58,7 +63,7 @@ class PluginInstances:
     @property
     def closable(self) -> tuple[object, ...]:
         """The parts to close when the bot stops."""
-        return (*self.providers, self.cheap_provider, self.transcriber, *self.observers)
+        return (*self.providers, self.cheap_provider, self.transcriber, *self.observers, *self.tools)
 
 
 def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iterable[str]) -> PluginInstances:
@@ -73,6 +78,7 @@ def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iter
         access_lists=rosters,
         processors=_enabled(loaded, "kenobot.postprocessors", surroundings, "Replies go out without it."),
         observers=_enabled(loaded, "kenobot.observers", surroundings, "KenoBot runs without it."),
+        tools=_enabled(loaded, "kenobot.tools", surroundings, "KenoBot runs without it."),
         bus=bus,
         embedder=embedder_choice.choose_embedder(loaded, surroundings).embedder,
         previous_embedders=partial(embedder_choice.previous_embedders, loaded, surroundings),

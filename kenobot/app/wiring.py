@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.ledger.ledger import Ledger
@@ -25,6 +26,9 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.provider import Provider, is_rule_based
 from kenobot.storage.database import Database
 from kenobot.storage.media_files import MediaFolder
+
+if TYPE_CHECKING:
+    from kenobot.agent.turn.toolbox import Toolbox
 
 
 def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> tuple[ModelRouter, ModelRouter | None]:
@@ -62,6 +66,22 @@ def build_media(
     return MediaIntake(database, clock, plugins.channels, MediaFolder(home.media), limits, listens)
 
 
+def build_toolbox(settings: Settings, plugins: PluginInstances) -> "Toolbox | None":
+    """Build the box of the enabled tools; None without any. One that cannot be used is left out and logged."""
+    if not plugins.tools:
+        return None
+    from kenobot.agent.turn.toolbox import Toolbox, ToolLimits
+
+    wanted = settings.tools
+    limits = ToolLimits(
+        rounds=wanted.rounds,
+        seconds=wanted.seconds,
+        total_seconds=wanted.total_seconds,
+        result_chars=wanted.result_chars,
+    )
+    return Toolbox(plugins.tools, limits)
+
+
 def sleep_policy(settings: SleepSettings) -> Policy:
     """Build the policy from the settings of sleep."""
     preset = WEEKLY_LOGS if settings.daily_log == "weekly" else SleepPolicy()
@@ -74,7 +94,7 @@ def reply_language(settings: Settings) -> Language | None:
     return None if settings.bot.language == "auto" else settings.bot.language
 
 
-def turn_policy(settings: Settings, providers: int) -> TurnPolicy:
+def turn_policy(settings: Settings, providers: int, *, has_tools: bool = False) -> TurnPolicy:
     """Return the retries and deadlines of a turn. providers: how many there are to ask."""
     retry = RetryPolicy(attempts=settings.provider.attempts, budget=settings.provider.retry_seconds)
     expire = timedelta(hours=settings.messages.expire_hours).total_seconds()
@@ -85,6 +105,7 @@ def turn_policy(settings: Settings, providers: int) -> TurnPolicy:
         provider_count=providers,
         continuations=settings.provider.continuations,
         answer_chars=settings.provider.answer_chars,
+        tool_rounds=settings.tools.rounds if has_tools else 0,
     )
 
 

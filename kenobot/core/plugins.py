@@ -19,6 +19,7 @@ PluginGroup = Literal[
     "kenobot.embedders",
     "kenobot.transcribers",
     "kenobot.observers",
+    "kenobot.tools",
 ]
 
 _KINDS: dict[PluginGroup, str] = {
@@ -28,6 +29,7 @@ _KINDS: dict[PluginGroup, str] = {
     "kenobot.embedders": "embedder",
     "kenobot.transcribers": "transcriber",
     "kenobot.observers": "observer",
+    "kenobot.tools": "tool",
 }
 
 

@@ -3,6 +3,7 @@
 KenobotError
 ├── ConfigError          a person must fix a file or a setting; exit 78, no restart
 ├── PluginError          that plugin is off, the rest runs
+├── ToolFailed           a tool could not do what the model asked; the model is told
 ├── RemoteError          a server failed
 │   ├── RateLimited      …and said when to try again (retry_after, seconds)
 │   ├── Unavailable      …for now: network, 5xx, overload, timeout
@@ -34,6 +35,10 @@ class ConfigError(KenobotError):
 
 class PluginError(KenobotError):
     """A plugin could not be loaded or broke its contract."""
+
+
+class ToolFailed(KenobotError):
+    """A tool could not do what the model asked. The text is for the model, which may try again otherwise."""
 
 
 class RemoteError(KenobotError):

@@ -220,6 +220,11 @@ def sees_pictures(provider: Provider) -> bool:
     return bool(getattr(provider, "sees_pictures", True))
 
 
+def calls_tools(provider: Provider) -> bool:
+    """Return whether a provider may offer tools to its model; one that cannot says so as `calls_tools`."""
+    return bool(getattr(provider, "calls_tools", True))
+
+
 class ReportsMemory(Protocol):
     """A provider that answers out of memory: its request ends with a report, made by rules before it is asked.
 

@@ -1,17 +1,30 @@
 """The seam to tools that a model may call: entry points of the group `kenobot.tools`."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict
 
 from kenobot.ports.identity import Principal
-from kenobot.ports.provider import Json, ToolResult, ToolSpec
+
+ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
+
+
+class ToolArguments(BaseModel):
+    """Base of the arguments of a tool: an unknown one is a mistake that the model is told of."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolEffects:
     """Effects of running a tool, as the guard against the lethal trifecta needs to know.
 
+    reads_private: its results tell what the bot knows of people. brings_untrusted: they hold words of strangers, such
+    as a web page. way_out: what the model gives it leaves the machine. changes_outside: a second run would do
+    something a second time.
     A tool that declares nothing is taken for one that does all of it.
     """
 
@@ -23,23 +36,45 @@ class ToolEffects:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The turn in which a tool runs. call: names this run; a second run of the same id must change nothing more."""
+    """The turn in which a tool runs.
+
+    call: names this run; no other run has the same. now: the time in the owner's zone. search_memory: searches what the
+    speaker may see of memory, for tools that read what is private.
+    """
 
     session: str
     principal: Principal
     call: str
     trace: str
+    now: datetime
+    search_memory: Callable[[str], Awaitable[str]]
 
 
-class Tool(Protocol):
-    """A function that a model may call."""
+class Tool(Protocol[ArgumentsT]):
+    """A function that a model may call. Its arguments reach it validated."""
 
     @property
-    def spec(self) -> ToolSpec: ...
+    def name(self) -> str:
+        """The name by which a model calls it: up to 64 letters a-z, figures, `_` and `-`."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What it does and when it is of use, for the model."""
+        ...
+
+    @property
+    def arguments(self) -> type[ArgumentsT]:
+        """The model of its arguments; a `description` of each field is shown to the language model."""
+        ...
 
     @property
     def effects(self) -> ToolEffects: ...
 
-    async def run(self, arguments: Mapping[str, Json], turn: ToolContext) -> ToolResult:
-        """Run once. A failure that the model may mend is a result with `failed`; raises RemoteError."""
+    async def run(self, arguments: ArgumentsT, turn: ToolContext) -> str:
+        """Run once and return the result, in words for the model.
+
+        Raises ToolFailed, or any RemoteError, whose text the model is told. It is cancelled at the deadline, and when
+        the person stops the turn.
+        """
         ...

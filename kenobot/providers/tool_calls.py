@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from kenobot.core import lazy
 from kenobot.ports.errors import Unavailable
-from kenobot.ports.provider import Content, Json, Request, ToolCall, ToolResult
+from kenobot.ports.provider import Block, Content, Json, Request, ToolCall, ToolResult
 from kenobot.providers.service import well_formed
 
 MOST_CALLS: Final = 128
@@ -114,6 +114,20 @@ def call_numbers(request: Request) -> dict[str, str]:
     contents = [content for message in request.messages for content in message.blocks]
     ids = dict.fromkeys(content.id for content in contents if isinstance(content, ToolCall | ToolResult))
     return {id: f"call{number:05}" for number, id in enumerate(ids, 1)}
+
+
+def without_tools(request: Request) -> Request:
+    """Offer no tools, and put the calls and results of a request into words, for a model that can call none."""
+
+    def told(content: Content) -> Content:
+        if isinstance(content, ToolCall):
+            return Block(f"[{content.name} is called with {json.dumps(dict(content.arguments), ensure_ascii=False)}]")
+        if isinstance(content, ToolResult):
+            return Block(f"[Result]\n{content.text}")
+        return content
+
+    messages = tuple(replace(message, blocks=tuple(map(told, message.blocks))) for message in request.messages)
+    return replace(request, messages=messages, tools=())
 
 
 def results_first(contents: Iterable[Content]) -> list[Content]:

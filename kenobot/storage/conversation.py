@@ -127,7 +127,8 @@ class FinishedTurn:
 
     inbox_id: of the message. trust: of the person. scope: where memory may write what was said. context: what the
     prompt carried beside the person's words. platform_id: see `kenobot.ports.messages.Inbound`. author: account of the
-    person, in a group; "" in private. pictures: see `StoredMessage`.
+    person, in a group; "" in private. pictures: see `StoredMessage`. reply_trust: "tool" for a reply that may tell what
+    a tool brought from outside.
     """
 
     session: str
@@ -141,6 +142,7 @@ class FinishedTurn:
     platform_id: str = ""
     author: str = ""
     pictures: str = ""
+    reply_trust: Trust = "model"
 
 
 def append_turn(connection: Connection, turn: FinishedTurn) -> None:
@@ -149,7 +151,7 @@ def append_turn(connection: Connection, turn: FinishedTurn) -> None:
         ("user", turn.text, turn.context, turn.trust, turn.platform_id, turn.pictures)
     ]
     if turn.reply:
-        sides.append(("assistant", turn.reply, "", "model", "", ""))
+        sides.append(("assistant", turn.reply, "", turn.reply_trust, "", ""))
     connection.executemany(
         "INSERT INTO message (session, at, inbox_id, scope, role, text, context, trust, platform_id, pictures) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",

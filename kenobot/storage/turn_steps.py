@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from itertools import takewhile
 from typing import Any, Literal, NamedTuple
 
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, Usage
@@ -31,16 +30,12 @@ def append_step(connection: Connection, message: int, number: int, step: TurnSte
     )
 
 
-def load_steps(connection: Connection, message: int) -> list[TurnStep]:
-    """Return the steps of a turn, oldest first."""
-    rows = connection.execute("SELECT kind, payload FROM turn_step WHERE inbox_id = ? ORDER BY number", (message,))
-    return [_load(kind, json.loads(payload)) for kind, payload in rows]
-
-
-def saved_pieces(connection: Connection, message: int) -> tuple[Reply, ...]:
-    """Return the pieces of the answer under way that earlier attempts paid for: the replies since the last tool."""
-    pieces = takewhile(lambda step: isinstance(step, Reply), reversed(load_steps(connection, message)))
-    return tuple(step for step in pieces if isinstance(step, Reply))[::-1]
+def load_steps(connection: Connection, message: int) -> dict[int, TurnStep]:
+    """Return the steps of a turn by number, in their order; numbers may be left out."""
+    rows = connection.execute(
+        "SELECT number, kind, payload FROM turn_step WHERE inbox_id = ? ORDER BY number", (message,)
+    )
+    return {number: _load(kind, json.loads(payload)) for number, kind, payload in rows}
 
 
 class FreshReply(NamedTuple):

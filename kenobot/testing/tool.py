@@ -2,21 +2,29 @@
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
-from kenobot.core import lazy
+from kenobot.agent.turn.toolbox import PreparedTool, validated
+from kenobot.ports.errors import RemoteError, ToolFailed
 from kenobot.ports.identity import OWNER_SCOPE, Principal
-from kenobot.ports.provider import Json
+from kenobot.ports.provider import Json, ToolCall
 from kenobot.ports.tool import Tool, ToolContext
+from kenobot.testing.clock import START
 
-_NAME = lazy.regex(r"[a-zA-Z0-9_-]{1,64}")
+AnyTool = Tool[Any]
+
+
+async def no_memory(query: str) -> str:
+    """Search a memory that holds nothing."""
+    return ""
 
 
 def tool_context(call: str = "call-1") -> ToolContext:
     """The context of a call in the owner's private chat."""
     principal = Principal("owner", (OWNER_SCOPE,), OWNER_SCOPE, "owner")
-    return ToolContext("fake-1", principal, call, "trace")
+    return ToolContext("fake-1", principal, call, "trace", START, no_memory)
 
 
 @pytest.mark.asyncio
@@ -24,41 +32,51 @@ class ToolContract:
     """Tests of what the core relies on in a tool. Subclass it and override `tool` and `arguments`."""
 
     @pytest.fixture
-    def tool(self) -> Tool:
+    def tool(self) -> AnyTool:
         """The tool, over a stand-in of whatever it reaches."""
         raise NotImplementedError("override the fixture `tool`")
 
     @pytest.fixture
     def arguments(self) -> dict[str, Json]:
-        """Arguments that it can work with."""
+        """Arguments that it can work with, as a model writes them."""
         raise NotImplementedError("override the fixture `arguments`")
 
-    async def test_its_specification_can_be_shown_to_a_model(self, tool: Tool) -> None:
-        """A name that every provider takes, a description, and a schema of an object that is JSON."""
-        assert _NAME.fullmatch(tool.spec.name), f"unfit for a provider: {tool.spec.name!r}"
-        assert tool.spec.description.strip(), "the model cannot know what it is for"
-        assert tool.spec.schema.get("type") == "object", "the arguments of a tool are an object"
-        assert json.loads(json.dumps(dict(tool.spec.schema))) == dict(tool.spec.schema)
+    async def test_it_can_be_offered_to_a_model(self, tool: AnyTool) -> None:
+        """A name that every provider takes, a description, effects, and a schema of an object that is JSON."""
+        spec = PreparedTool.of(tool).spec
+        assert json.loads(json.dumps(dict(spec.schema))) == dict(spec.schema)
 
-    async def test_a_result_belongs_to_its_call(self, tool: Tool, arguments: dict[str, Json]) -> None:
-        """The id is that of the call, and the arguments stay as they were."""
+    async def test_it_answers_in_words(self, tool: AnyTool, arguments: dict[str, Json]) -> None:
+        """Arguments that fit its own schema bring a text, and are left as they were."""
         before = json.dumps(arguments)
-        result = await tool.run(arguments, tool_context("call-7"))
-        assert result.id == "call-7"
-        assert isinstance(result.text, str)
+        result = await tool.run(_parsed(tool, arguments), tool_context("call-7"))
+        assert isinstance(result, str)
         assert json.dumps(arguments) == before, "it changed its arguments"
 
-    async def test_arguments_of_another_shape_are_a_failed_result(self, tool: Tool) -> None:
-        """A model invents arguments: the tool does not raise, and what can be mended is told to the model."""
-        result = await tool.run({"no such argument": [None, {"deep": "é"}]}, tool_context())
-        assert result.text or not result.failed, "it failed and does not say why"
+    async def test_strange_arguments_are_refused_in_words(self, tool: AnyTool) -> None:
+        """A model invents arguments: what the schema lets through fails as ToolFailed or RemoteError at most."""
+        call = ToolCall("call-1", tool.name, {"no such argument": [None, {"deep": "é"}]})
+        parsed = validated(PreparedTool.of(tool), call)
+        if isinstance(parsed, str):
+            assert parsed.strip(), "the model cannot mend what it is not told"
+            return
+        try:
+            await tool.run(parsed, tool_context())
+        except (ToolFailed, RemoteError) as error:
+            assert str(error).strip(), "it failed and does not say why"
 
-    async def test_it_stops_when_cancelled(self, tool: Tool, arguments: dict[str, Json]) -> None:
+    async def test_it_stops_when_cancelled(self, tool: AnyTool, arguments: dict[str, Json]) -> None:
         """Cancelling a call ends it and leaves no task behind."""
         before = asyncio.all_tasks()
-        running = asyncio.create_task(tool.run(arguments, tool_context()))
+        running = asyncio.ensure_future(tool.run(_parsed(tool, arguments), tool_context()))
         await asyncio.sleep(0)
         running.cancel()
         done, _ = await asyncio.wait({running}, timeout=10)
         assert done, "it swallowed the cancellation"
         assert asyncio.all_tasks() <= before, "a task was left running"
+
+
+def _parsed(tool: AnyTool, arguments: dict[str, Json]) -> Any:
+    parsed = validated(PreparedTool.of(tool), ToolCall("call-1", tool.name, arguments))
+    assert not isinstance(parsed, str), f"its own arguments do not fit: {parsed}"
+    return parsed

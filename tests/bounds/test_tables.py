@@ -99,7 +99,7 @@ async def test_a_reply_is_dropped_a_month_after_it_had_its_effects(database: Dat
         await database.write(lambda c, n=number, a=at, d=committed: paid(c, n, a, committed=d))  # type: ignore[misc]
     await turn_steps.prune(database, START)
     assert await rows(database, "SELECT inbox_id FROM turn ORDER BY inbox_id") == [(103,)]
-    assert await database.read(lambda c: turn_steps.saved_pieces(c, waiting.id)) == (_REPLY,)
+    assert await database.read(lambda c: turn_steps.load_steps(c, waiting.id)) == {0: _REPLY}
 
 
 async def test_housekeeping_leaves_what_is_meant_to_stay(tmp_path: Path) -> None:

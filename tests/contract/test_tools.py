@@ -1,36 +1,38 @@
-"""A small tool keeps to the contract of tools."""
-
-from collections.abc import Mapping
+"""The shipped tools, and a small one, keep to the contract of tools."""
 
 import pytest
 
-from kenobot.ports.provider import Json, ToolResult, ToolSpec
-from kenobot.ports.tool import Tool, ToolContext, ToolEffects
-from kenobot.testing.tool import ToolContract
+from kenobot.ports.errors import ToolFailed
+from kenobot.ports.provider import Json
+from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
+from kenobot.testing.tool import AnyTool, ToolContract
+from kenobot.tools.clock import Clock
+from kenobot.tools.memory_search import MemorySearch
+
+
+class Text(ToolArguments):
+    text: str
 
 
 class CountLetters:
     """Count the letters of a text."""
 
-    spec = ToolSpec(
-        "count_letters",
-        "Count the letters of a text.",
-        {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
-    )
+    name = "count_letters"
+    description = "Count the letters of a text."
+    arguments = Text
     effects = ToolEffects(reads_private=False, brings_untrusted=False, way_out=False, changes_outside=False)
 
-    async def run(self, arguments: Mapping[str, Json], turn: ToolContext) -> ToolResult:
-        text = arguments.get("text")
-        if not isinstance(text, str):
-            return ToolResult(turn.call, "`text` must be a string.", failed=True)
-        return ToolResult(turn.call, str(sum(map(str.isalpha, text))))
+    async def run(self, arguments: Text, turn: ToolContext) -> str:
+        if not arguments.text:
+            raise ToolFailed("There is no text.")
+        return str(sum(map(str.isalpha, arguments.text)))
 
 
 class TestCountLetters(ToolContract):
     """The suite, run on a tool of the test's own."""
 
     @pytest.fixture
-    def tool(self) -> Tool:
+    def tool(self) -> AnyTool:
         """Reaches nothing."""
         return CountLetters()
 
@@ -38,6 +40,30 @@ class TestCountLetters(ToolContract):
     def arguments(self) -> dict[str, Json]:
         """Words with an accent."""
         return {"text": "ñandú 1"}
+
+
+class TestClock(ToolContract):
+    """Reaches the machine's zones."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        return Clock()
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"zone": "Asia/Tokyo"}
+
+
+class TestMemorySearch(ToolContract):
+    """Searches a memory that holds nothing."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        return MemorySearch()
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"query": "la dentista"}
 
 
 async def test_a_tool_that_declares_nothing_can_do_everything() -> None:

@@ -7,7 +7,7 @@ from kenobot.agent.ledger.ledger import CallOrigin, Ledger, ModelCall
 from kenobot.agent.ledger.limits import Limit
 from kenobot.agent.model_router import PROBE, ModelRouter
 from kenobot.ports.errors import AnswerLost, RemoteError, TruncatedReply
-from kenobot.ports.provider import Reply, Request, is_rule_based, sees_pictures
+from kenobot.ports.provider import Reply, Request, calls_tools, is_rule_based, sees_pictures
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 
@@ -87,6 +87,10 @@ class ReplyModel:
     def sees_pictures(self, level: int) -> bool:
         """Return whether provider number `level` may show pictures to its model."""
         return sees_pictures(self._router.provider(level))
+
+    def calls_tools(self, level: int) -> bool:
+        """Return whether provider number `level` may offer tools to its model."""
+        return calls_tools(self._router.provider(level))
 
     def calls_of(self, session: str, message: int) -> TurnCalls:
         """Begin the account of a turn."""

@@ -43,7 +43,7 @@ from kenobot.cognitive.text.calendar import describe_age
 from kenobot.cognitive.text.provenance import AttributedText, SpeechContext
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
-from kenobot.ports.provider import Block, Content, Message, Request
+from kenobot.ports.provider import Block, Content, Message, Request, ToolResult
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix
@@ -180,7 +180,8 @@ class PromptContext:
     """A prompt, and what is stored with the turn so that the next prompt repeats its bytes.
 
     untrusted_texts: texts whose tags must not act. speech: who said what of it. shows_private: it shows memory,
-    preferences or history. shows_untrusted: it shows, or may show, words of others than the speaker.
+    preferences or history. shows_untrusted: it shows, or may show, words of others than the speaker. private_results:
+    of tools that read memory.
     """
 
     request: Request
@@ -191,6 +192,7 @@ class PromptContext:
     shows_private: bool
     shows_untrusted: bool
     reported: bool = False
+    private_results: tuple[str, ...] = ()
 
     def with_report(self, request: Request, text: str, found: MemoryPack) -> "PromptContext":
         """The same prompt as `request` with a report of memory. found: the memories that its text shows."""
@@ -209,12 +211,15 @@ class PromptContext:
         speech, plan = self.speech, self.plan
         own = (*speech.earlier_messages, *speech.model_replies, plan.identity.preferences)
         others = (speech.message, *(voice.text for voice in speech.other_texts))
-        return ShownTexts(self.texts, lambda: (*plan.memory_on_show, *own), lambda: others)
+        private = self.private_results
+        return ShownTexts(self.texts, lambda: (*plan.memory_on_show, *private, *own), lambda: others)
 
     def texts(self) -> Iterator[str]:
         """Every text of the prompt."""
         yield from (block.text for block in self.request.system)
-        yield from (message.text for message in self.request.messages)
+        for message in self.request.messages:
+            yield message.text
+            yield from (content.text for content in message.blocks if isinstance(content, ToolResult))
 
 
 class ContextBuilder:
@@ -241,6 +246,10 @@ class ContextBuilder:
     def searches_for(self, text: str) -> bool:
         """Return whether a message is searched for whatever its prompt shows."""
         return self.memory.searches(self._limits.recall_mode, omitted=0, text=text)
+
+    def query(self, text: str, principal: Principal, session: str, now: datetime) -> MemoryQuery:
+        """Return the query of memory for a text that is no message."""
+        return MemoryQuery(text, principal.read_scopes, now, self._zone, session, force=True)
 
     def build(self, connection: Connection, request: PromptRequest, hints: SearchHints = NO_HINTS) -> PromptContext:
         """Assemble the prompt of a message. hints: of models, for its search."""

@@ -11,7 +11,7 @@ from kenobot.agent.ledger.ledger import ModelCall
 from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.recall.results.memory import NO_HINTS, MemoryQuery, SearchHints, SearchReport
+from kenobot.cognitive.recall.results.memory import NO_HINTS, MemoryPack, MemoryQuery, SearchHints, SearchReport
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.recall.scoring import reranking
 from kenobot.cognitive.text.recall_need import recall_need
@@ -55,6 +55,13 @@ class PromptService:
         plan = await self._read(pending.session, partial(self.builder.plan, request=request))
         hints = NO_HINTS if plan.query is None else await self._ask_models(plan.query)
         return await self._read(pending.session, partial(build, hints=hints))
+
+    async def search(self, text: str, principal: Principal, session: str) -> MemoryPack:
+        """Search what a speaker may see of memory for a query of the model's own, which needs no further queries."""
+        with self.database.pacer.waited_for():
+            await self.embedding.embed_query(text)
+        query = self.builder.query(text, principal, session, self.clock.now())
+        return await self._read(session, partial(self.builder.memory.search, query=query))
 
     def _may_wait(self, text: str) -> bool:
         """Return whether a search for `text` may need a model."""

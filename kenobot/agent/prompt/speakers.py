@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessage
 from kenobot.cognitive.text.provenance import AttributedText, SpeechContext
 from kenobot.cognitive.text.quoting import quote_lines
-from kenobot.ports.identity import Principal, Trust
+from kenobot.ports.identity import QUOTED_TRUST, Principal, Trust
 from kenobot.ports.messages import FORWARDED, Inbound
 from kenobot.ports.names import Role, label_id, sanitize_name, speaker_label, split_line
 
@@ -43,7 +43,8 @@ def speech_context(
     """Attribute the words of a prompt to their speakers.
 
     spoken: the words of `inbound`. lines: the history on show. quoted_memory: what memory shows of others' words.
-    What the model answered to the text of others counts as theirs too, because it tells what stands there.
+    What the model answered to the text of others counts as theirs too, because it tells what stands there; so does what
+    it said after a tool had brought text from outside.
     """
     before: list[str] = []
     asked: list[str] = []
@@ -51,7 +52,9 @@ def speech_context(
     answers_to: Trust | None = None
     for line in lines:
         if line.role == "assistant":
-            if answers_to is None:
+            if line.trust in QUOTED_TRUST:
+                others.append(AttributedText(line.trust, line.text))
+            elif answers_to is None:
                 asked.append(line.text)
             else:
                 others.append(AttributedText(answers_to, line.text))

@@ -1,15 +1,31 @@
-"""Join the pieces of an answer, and ask for the rest of one that was cut. Pure."""
+"""Join the pieces of an answer, ask for the rest of one that was cut, and hold those that called tools. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from kenobot.agent.prompt.runtime_block import runtime_block
-from kenobot.ports.provider import Block, Message, Reply, Request
+from kenobot.ports.provider import Block, Message, Reply, Request, ToolCall, ToolResult
 
 _GO_ON = runtime_block(
     "_Your answer was cut off here, because it had reached the length of one reply. Write the rest of it, from exactly "
     "where it stops: repeat nothing, announce nothing, and do not mention the cut. Close what is open._"
 )
+
+
+class ToolRound(NamedTuple):
+    """Pieces of what the model said, the last of which calls tools, and the results of these calls in their order."""
+
+    pieces: tuple[Reply, ...]
+    results: tuple[ToolResult, ...]
+
+    @property
+    def text(self) -> str:
+        return joined_text(self.pieces)
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        return self.pieces[-1].calls
 
 
 def joined_text(pieces: Sequence[Reply]) -> str:

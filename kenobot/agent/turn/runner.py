@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -19,14 +20,20 @@ from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.media.message_words import join_media, message_pictures
 from kenobot.agent.media.problems import problem_text
+from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.notices import Notices
+<<<<<<< HEAD
 from kenobot.agent.turn.pieces import continued, joined_text
 from kenobot.agent.turn.run_command import run_command
+=======
+from kenobot.agent.turn.pieces import ToolRound, continued, joined_text
+from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore, with_rounds
+>>>>>>> 66a04fa2 (The model may call tools while it answers, each once, within bounds and by the guard)
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
 from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing
 from kenobot.cognitive.control import reactions
@@ -56,9 +63,15 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import Outbound
 from kenobot.ports.provider import Reply, Request
+<<<<<<< HEAD
 from kenobot.ports.signals import THINKING_END, THINKING_START
 from kenobot.postprocessors.pipeline import Pipeline
+=======
+from kenobot.ports.signals import MESSAGE_OUT, THINKING_END, THINKING_START
+from kenobot.postprocessors.pipeline import Pipeline, joined_replies
+>>>>>>> 66a04fa2 (The model may call tools while it answers, each once, within bounds and by the guard)
 from kenobot.providers.pictures import shows_pictures, without_pictures
+from kenobot.providers.tool_calls import without_tools
 from kenobot.storage import conversation, inbox, outbox, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -66,10 +79,11 @@ from kenobot.storage.inbox import PendingMessage
 
 if TYPE_CHECKING:
     from kenobot.agent.turn.memory_report import MemoryReporter
+    from kenobot.agent.turn.tool_stage import ToolStage
 
 _log = logging.getLogger(__name__)
 
-_WAITS = (machine.AskModel, machine.ProbeModel, machine.Wait)  # for something outside of this process
+_WAITS = (machine.AskModel, machine.RunTools, machine.ProbeModel, machine.Wait)  # for something outside of this process
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +94,7 @@ class TurnServices:
     patience_seconds: of waiting, after which the person is told that it takes longer. memory_reporter: makes, at the
     first need, what reports memory to a provider that answers from that; None where there is none. shows_drafts: show a
     reply while it is written, where the channel can. media: reads attachments; None leaves them unread.
+    tools: None offers none.
     """
 
     database: Database
@@ -107,6 +122,7 @@ class TurnServices:
     memory_reporter: Callable[[], "MemoryReporter"] | None = None
     shows_drafts: bool = True
     media: MediaIntake | None = None
+    tools: "ToolStage | None" = None
 
 
 class TurnRunner:
@@ -183,8 +199,11 @@ class TurnRunner:
         match effect:
             case machine.ClaimMessage():
                 return await self._claim(data)
-            case machine.AskModel(level, pieces):
-                return machine.ModelReplied(await self._ask(data, level, pieces))
+            case machine.AskModel(level, pieces, rounds):
+                return machine.ModelReplied(await self._ask(data, level, pieces, rounds))
+            case machine.RunTools(pieces, rounds, is_last):
+                assert self._s.tools is not None
+                return machine.ToolsReturned(await self._s.tools.run_round(data, rounds, pieces, is_last=is_last))
             case machine.ProbeModel():
                 return machine.ProbeFinished(await self._s.model.probe(data.calls))
             case machine.Wait(seconds):
@@ -196,13 +215,14 @@ class TurnRunner:
                 await run_command(self._s, self._signals, data)
             case machine.BuildContext(reduced):
                 data.context = await self._s.prompt_service.build(data.pending, data.principal, reduced=reduced)
-            case machine.SavePiece(pieces):
-                data.unsaved = self._last(pieces)
+                data.reduced = reduced
+            case machine.SavePiece(pieces, rounds):
+                data.unsaved = self._last(pieces, rounds)
                 await self._s.database.write(self._checkpoint(data))
                 await data.calls.written()
-            case machine.ProcessReply(pieces, fresh):
-                length = sum(len(piece.text) for piece in pieces)
-                await self._text_work.run(length, lambda: self._process(data, pieces, fresh))
+            case machine.ProcessReply(pieces, fresh, rounds):
+                length = sum(len(piece.text) for piece in pieces) + sum(len(each.text) for each in rounds)
+                await self._text_work.run(length, lambda: self._process(data, pieces, fresh, rounds))
             case _:
                 await self._end(effect, data)
         return machine.EffectDone()
@@ -221,7 +241,7 @@ class TurnRunner:
     # ── the steps ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _claim(self, data: TurnData) -> machine.MessageClaimed:
-        pending, saved = data.pending, tuple[Reply, ...]()
+        pending, saved = data.pending, restore({})
         age = (self._s.clock.now() - pending.waiting_since).total_seconds()
         first = not data.attempt
         if pending.claimed and first:
@@ -230,10 +250,11 @@ class TurnRunner:
             data.attempt = await self._inbox.claim(pending.id)
             data.cut_short = first and data.attempt > 1
             if not (pending.fresh and first):
-                saved = await self._s.database.read(lambda c: turn_steps.saved_pieces(c, pending.id))
+                saved = restore(await self._s.database.read(lambda c: turn_steps.load_steps(c, pending.id)))
+                data.tools = saved.journal
         if pending.inbound.attachments and self._s.media is not None and not data.attachments_read:
             await self._read_attachments(data, self._s.media)
-        return machine.MessageClaimed(data.attempt, saved, age, data.command is not None)
+        return machine.MessageClaimed(data.attempt, saved.pieces, age, data.command is not None, saved.rounds)
 
     async def _read_attachments(self, data: TurnData, media: MediaIntake) -> None:
         """Put the attachments of the message into its words: what is said in them may be a command.
@@ -262,14 +283,45 @@ class TurnRunner:
             data.command = Command((), lambda *_: data.unread, changes=frozenset()), ""
         data.attachments_read = True
 
+<<<<<<< HEAD
     async def _ask(self, data: TurnData, level: int, pieces: Sequence[Reply]) -> Reply:
+=======
+    async def _run_command(self, data: TurnData) -> None:
+        """Carry out a command and answer it, in one transaction."""
+        assert data.command is not None
+        pending, (command, arguments) = data.pending, data.command
+        call = CommandCall(pending.inbound, data.principal, arguments, data.language, self._s.clock.now(), pending.id)
+        if command.stores_argument:
+            await self._s.embedding.embed_statements([arguments])
+        await self._s.prompt_service.sync_edits(pending.session)
+
+        def write(connection: Connection) -> tuple[str, list[Outbound]]:
+            inbox.finish(connection, pending.id, data.attempt, "answered", call.at)
+            text = self._s.commands.run(connection, command, call)
+            if command.stores_argument and not pending.inbound.private:
+                conversation.note_author(connection, pending.id, pending.inbound.user)
+            parts = self._render_answer(data, text).parts
+            return text, outbox.enqueue(connection, data.destination(), parts, call.at)
+
+        text, parts = await self._s.database.write(write)
+        for follow in self._s.command_listeners:
+            follow(command.changes)
+        self._s.delivery.dispatch(parts)
+        self._s.mirror.mark_dirty()
+        self._s.embedding.note_news()
+        await self._signals.emit_in_chat(MESSAGE_OUT, pending, text=text)
+
+    async def _ask(self, data: TurnData, level: int, pieces: Sequence[Reply], rounds: Sequence[ToolRound]) -> Reply:
+>>>>>>> 66a04fa2 (The model may call tools while it answers, each once, within bounds and by the guard)
         """Ask for an answer, or for the rest of one. Of a piece that is cut, what the cut went through is dropped."""
-        assert data.context is not None
         if data.first_call_at is None:
             data.first_call_at = self._s.clock.monotonic()
         await self._report_memory(data, level)
-        said = joined_text(pieces)
-        request, listener = continued(data.context.request, said), self._listener(data, said)
+        said, context = joined_text(pieces), self._with_rounds(data, rounds)
+        request, listener = continued(context.request, said), self._listener(data, context, said)
+        if self._s.tools is not None:
+            offered = self._s.tools.offered(data.principal, level) if self._s.model.calls_tools(level) else ()
+            request = replace(request, tools=offered) if offered else without_tools(request)
         if data.cut_short:
             data.cut_short = False
             await self._s.model.count_lost(request, data.calls)
@@ -288,28 +340,50 @@ class TurnRunner:
     async def _ask_for(
         self, data: TurnData, request: Request, level: int, said: int, listener: Callable[[str], None] | None
     ) -> Reply:
-        """Ask a model; without the pictures where it refuses the request with them, and from then on."""
+        """Ask a model; without what it refuses to take with the request, pictures or tools, and from then on."""
         data.sees_pictures = self._s.model.sees_pictures(level)
         if data.pictures_refused:
             request = without_pictures(request)
+
+        async def ask(request: Request) -> Reply:
+            reply = await self._s.model.ask(request, data.calls, level, said=said, on_text=listener)
+            return reply if request.tools else replace(reply, calls=())  # of tools that nobody offered
+
         try:
-            return await self._s.model.ask(request, data.calls, level, said=said, on_text=listener)
+            return await ask(request)
         except (OverBudget, PromptTooLong):
             raise
         except Rejected:
-            if data.pictures_refused or not shows_pictures(request):
-                raise
-            reply = await self._s.model.ask(without_pictures(request), data.calls, level, said=said, on_text=listener)
-            data.pictures_refused = True  # one of them may be damaged: shown again, it would cost every further answer
-            return reply
+            for simpler, note_refusal in self._simpler(data, request, level):
+                with contextlib.suppress(Rejected):
+                    reply = await ask(simpler)
+                    note_refusal()
+                    return reply
+            raise
 
-    def _listener(self, data: TurnData, said: str) -> Callable[[str], None] | None:
-        """Return what shows the reply while it is written; None where nothing does."""
+    def _simpler(self, data: TurnData, request: Request, level: int) -> Iterator[tuple[Request, Callable[[], None]]]:
+        """Iterate over a request without each thing that a model may not take, and how to note that it does not."""
+
+        def note_pictures() -> None:
+            data.pictures_refused = True  # one of them may be damaged: shown again, it would cost every further answer
+
+        if shows_pictures(request):
+            yield without_pictures(request), note_pictures
+        if request.tools and self._s.tools is not None:
+            yield without_tools(request), partial(self._s.tools.refused_by, level)
+
+    def _with_rounds(self, data: TurnData, rounds: Sequence[ToolRound]) -> PromptContext:
+        """Return the prompt with the tool calls so far and what came of them."""
         assert data.context is not None
+        effects = {} if self._s.tools is None else self._s.tools.effects
+        return with_rounds(data.context, rounds, effects, reduced=data.reduced)
+
+    def _listener(self, data: TurnData, context: PromptContext, said: str) -> Callable[[str], None] | None:
+        """Return what shows the reply while it is written; None where nothing does."""
         if self._drafts is None:
             return None
         data.draft = data.draft or self._drafts.open(data.pending)
-        return None if data.draft is None else data.draft.listen(data.context, said)
+        return None if data.draft is None else data.draft.listen(context, said)
 
     async def _report_memory(self, data: TurnData, level: int) -> None:
         """Add a report of memory to the request, once, for a provider that answers from one."""
@@ -325,14 +399,22 @@ class TurnRunner:
             request = data.report.added_to(context.request)
             data.context = context.with_report(request, data.report.text, data.report.found)
 
-    def _process(self, data: TurnData, pieces: Sequence[Reply], fresh: bool) -> None:
-        """Clean the answer and collect what its tags ask for; mark one that is not whole."""
-        context = data.context
-        assert context is not None
-        data.unsaved = self._last(pieces) if fresh else None
-        answer = self._s.redact.redact_known(joined_text(pieces))  # also in memory
+    def _process(self, data: TurnData, pieces: Sequence[Reply], fresh: bool, rounds: Sequence[ToolRound]) -> None:
+        """Clean the answer and collect what its tags ask for; mark one that is not whole.
+
+        Of what the model said before it called tools, the tags count, and the words where there are no later ones.
+        """
+        context = self._with_rounds(data, rounds)
+        data.unsaved = self._last(pieces, rounds) if fresh else None
+        data.brings_foreign = brings_foreign(context)
         effects = data.effects = CollectedEffects(data.pending.session, data.principal)
-        processed = self._s.pipeline.process(answer, context.untrusted_texts, effects, data.language)
+        said = [text for text in (*(each.text for each in rounds), joined_text(pieces)) if text.strip()]
+        processed = joined_replies(
+            self._s.pipeline.process(
+                self._s.redact.redact_known(text), context.untrusted_texts, effects, data.language
+            )  # also in memory
+            for text in said or ("",)
+        )
         mark = texts.LINK_REMOVED(data.language)
         guarded = trifecta.guard_reply(processed.clean, effects.candidates, context.exposure, context.shown, mark)
         effects.candidates = _attributed(guarded.candidates, context.speech)
@@ -400,6 +482,7 @@ class TurnRunner:
             pending.inbound.platform_id,
             "" if pending.inbound.private else pending.inbound.user,
             message_pictures(pending.inbound),
+            "tool" if data.brings_foreign else "model",
         )
         if data.pictures_refused:
             conversation.drop_pictures(connection, session)
@@ -433,11 +516,11 @@ class TurnRunner:
         data.calls.write(connection)
         return decisions, waiting, reacted
 
-    def _last(self, pieces: Sequence[Reply]) -> turn_steps.FreshReply:
+    def _last(self, pieces: Sequence[Reply], rounds: Sequence[ToolRound]) -> turn_steps.FreshReply:
         """Return the last piece without secrets, as a checkpoint holds it."""
         last, text = pieces[-1], self._s.redact.redact_known(pieces[-1].text)
         kept = last if text == last.text else replace(last, text=text)
-        return turn_steps.FreshReply(len(pieces) - 1, kept, self._s.clock.now())
+        return turn_steps.FreshReply(first_number(rounds) + len(pieces) - 1, kept, self._s.clock.now())
 
     def _checkpoint(self, data: TurnData) -> Callable[[Connection], None]:
         assert data.unsaved is not None

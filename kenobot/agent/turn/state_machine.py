@@ -1,8 +1,8 @@
 """One turn as a step function over data: an event gives the next state and effect. No I/O, no clock, no tasks.
 
-                                    SavePiece
-                                       │ ▲ cut
-                                       ▼ │
+                            RunTools ◀─ SavePiece
+                                   │   │ ▲ cut, or calls tools
+                                   ▼   ▼ │
     MessageClaimed ─▶ BuildContext ─▶ AskModel ─▶ ProcessReply ─▶ CommitTurn ─▶ done
       │                    ▲            │  ▲           │             │ ▲
       │ a command          │ too long   ▼  │           ▼             ▼ │
@@ -12,7 +12,8 @@
       │ too many attempts               └▶ ProbeModel: is it the model, or this message?
       └▶ MoveToDeadLetters
 An answer comes in pieces: one that was cut is saved and continued, a few times; what is missing then is said. One that
-the model refused to give, or in which there is nothing, is reported.
+the model refused to give, or in which there is nothing, is reported. A reply that calls tools is saved, the tools are
+run, and the model is asked again with what came of it: a round. When the rounds are used up, it is told so once.
 Every turn ends in exactly one of: committed, the person told of a failure, moved to the dead letters with a reason and
 the person told; or deferred, and then it goes on from the beginning.
 """
@@ -21,18 +22,19 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Literal, NamedTuple
 
+from kenobot.agent.turn.pieces import ToolRound
 from kenobot.core import texts
 from kenobot.core.i18n import Text
 from kenobot.core.retry import Backoff, RetryPolicy, retry_delay
 from kenobot.ports.errors import Fenced, OverBudget, PromptTooLong, Rejected, RemoteError, StoreError
-from kenobot.ports.provider import Reply
+from kenobot.ports.provider import Reply, ToolResult
 
 _SHORTAGE = 12  # failures in a row for want of memory, some five minutes; then it may be the message that needs so much
 _BURIALS = 3  # then the message stays claimed, and the next sweep tries again
 _PARKS_BEFORE_PROBE = 3
 
 Stage = Literal[
-    "claim", "order", "context", "shorten", "model", "piece", "probe", "process", "commit", "ending", "done"
+    "claim", "order", "context", "shorten", "model", "piece", "tools", "probe", "process", "commit", "ending", "done"
 ]
 
 
@@ -43,13 +45,14 @@ Stage = Literal[
 class MessageClaimed:
     """The message was claimed for the `attempt`-th time.
 
-    pieces: of an answer, already paid for. age: seconds since the message was sent.
+    pieces: of an answer, already paid for. age: seconds since the message was sent. rounds: of tools, before those.
     """
 
     attempt: int
     pieces: tuple[Reply, ...] = ()
     age: float = 0.0
     is_command: bool = False
+    rounds: tuple[ToolRound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,13 @@ class EffectDone:
 @dataclass(frozen=True, slots=True)
 class ModelReplied:
     reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsReturned:
+    """The calls of a reply have results, which are stored."""
+
+    results: tuple[ToolResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +92,7 @@ class EffectFailed:
     elapsed: float = 0.0
 
 
-TurnEvent = MessageClaimed | EffectDone | ModelReplied | WaitElapsed | ProbeFinished | EffectFailed
+TurnEvent = MessageClaimed | EffectDone | ModelReplied | ToolsReturned | WaitElapsed | ProbeFinished | EffectFailed
 
 
 # ── effects ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -107,17 +117,31 @@ class BuildContext:
 
 @dataclass(frozen=True, slots=True)
 class AskModel:
-    """Ask provider number `level`; 0 is the preferred one. pieces: what it has said already, to be continued."""
+    """Ask provider number `level`; 0 is the preferred one.
+
+    pieces: what it has said already, to be continued. rounds: of tools, before those.
+    """
 
     level: int = 0
     pieces: tuple[Reply, ...] = ()
+    rounds: tuple[ToolRound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SavePiece:
-    """Checkpoint the last of `pieces` before it is continued."""
+    """Checkpoint the last of `pieces` before it is continued, or its tools are run."""
 
     pieces: tuple[Reply, ...]
+    rounds: tuple[ToolRound, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    """Run what the last of `pieces` calls. is_last: run nothing, and have the model told that it must answer."""
+
+    pieces: tuple[Reply, ...]
+    rounds: tuple[ToolRound, ...] = ()
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +151,14 @@ class ProbeModel:
 
 @dataclass(frozen=True, slots=True)
 class ProcessReply:
-    """Run the post-processors over the answer that `pieces` make; `fresh` when the last has to be checkpointed."""
+    """Run the post-processors over the answer that `pieces` make; `fresh` when the last has to be checkpointed.
+
+    rounds: of tools, whose words are not shown, and whose tags count.
+    """
 
     pieces: tuple[Reply, ...]
     fresh: bool
+    rounds: tuple[ToolRound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +206,7 @@ Effect = (
     | BuildContext
     | AskModel
     | SavePiece
+    | RunTools
     | ProbeModel
     | ProcessReply
     | CommitTurn
@@ -200,6 +229,7 @@ class TurnState(NamedTuple):
     dead_letter_failures: failures of this ending for another reason than the disk.
     pieces: of the answer so far.
     fresh: the last of them is not checkpointed.
+    rounds: of tools, before those pieces.
     """
 
     deferrals: int = 0
@@ -214,6 +244,7 @@ class TurnState(NamedTuple):
     dead_letter_failures: int = 0
     pieces: tuple[Reply, ...] = ()
     fresh: bool = True
+    rounds: tuple[ToolRound, ...] = ()
     ending: Ending | None = None
 
     @property
@@ -231,6 +262,7 @@ class TurnPolicy:
     expires_after: seconds after which a message is too old to be answered.
     continuations: how often an answer that was cut is continued.
     answer_chars: longest answer; it is not continued beyond.
+    tool_rounds: replies of one turn whose tools are run.
     """
 
     attempts: int = 5
@@ -240,6 +272,7 @@ class TurnPolicy:
     provider_count: int = 1
     continuations: int = 2
     answer_chars: int = 100_000
+    tool_rounds: int = 0
 
 
 def step(
@@ -253,8 +286,11 @@ def step(
             return _advance(turn, policy)
         case ModelReplied(reply):
             return _answered(turn._replace(pieces=(*turn.pieces, reply), fresh=True), policy)
+        case ToolsReturned(results):
+            rounds = (*turn.rounds, ToolRound(turn.pieces, results))
+            return _ask(turn._replace(rounds=rounds, pieces=(), provider_calls=0, stage_failures=0))
         case WaitElapsed():
-            return _again(turn)
+            return _again(turn, policy)
         case ProbeFinished(True):
             return _ask(turn._replace(ending=None, message_suspected=True, level=0, provider_calls=0))
         case ProbeFinished():
@@ -268,8 +304,8 @@ def _begun(turn: TurnState, begun: MessageClaimed, policy: TurnPolicy) -> tuple[
         return _end(turn, MoveToDeadLetters(f"{policy.attempts} attempts failed"))
     if begun.is_command:
         return turn._replace(stage="order"), RunCommand()
-    if begun.pieces:
-        turn = turn._replace(pieces=begun.pieces, fresh=False)
+    if begun.pieces or begun.rounds:
+        turn = turn._replace(pieces=begun.pieces, fresh=False, rounds=begun.rounds)
     elif begun.age > policy.expires_after:
         return _end(turn, ReportFailure(texts.EXPIRED, f"it was {begun.age / 3600:.0f} hours old", "expired"))
     return turn._replace(stage="context"), BuildContext(turn.reduced)
@@ -293,19 +329,36 @@ def _answered(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
     last = turn.pieces[-1]
     if last.end == "refused":
         return _end(turn, ReportFailure(texts.DECLINED, "the model declined to answer"))
+    if _calls_tools(turn, policy):
+        if turn.fresh:
+            return turn._replace(stage="piece"), SavePiece(turn.pieces, turn.rounds)
+        return _run_tools(turn, policy)
     if _goes_on(turn, policy):
         if turn.fresh:
-            return turn._replace(stage="piece"), SavePiece(turn.pieces)
+            return turn._replace(stage="piece"), SavePiece(turn.pieces, turn.rounds)
         turn = turn._replace(provider_calls=0)
         return _shorten(turn) if last.end == "crowded" else _ask(turn)
-    if not last.whole and not any(piece.text.strip() for piece in turn.pieces):
+    said = (*turn.pieces, *(piece for each in turn.rounds for piece in each.pieces))
+    if not last.whole and not any(piece.text.strip() for piece in said):
         return _end(turn, ReportFailure(texts.NO_ANSWER, f"the reply ended before it began: {last.stop_reason}"))
     return _process(turn)
+
+
+def _calls_tools(turn: TurnState, policy: TurnPolicy) -> bool:
+    """Whether tools are called, and the model was not told already that it must answer."""
+    return policy.tool_rounds > 0 and bool(turn.pieces[-1].calls) and len(turn.rounds) <= policy.tool_rounds
+
+
+def _run_tools(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
+    is_last = len(turn.rounds) >= policy.tool_rounds
+    return turn._replace(stage="tools"), RunTools(turn.pieces, turn.rounds, is_last)
 
 
 def _goes_on(turn: TurnState, policy: TurnPolicy) -> bool:
     """Whether an answer is to be continued: more of it is to come, and asking for that is likely to bring it."""
     last = turn.pieces[-1]
+    if last.calls:
+        return False
     if len(turn.pieces) > policy.continuations or sum(len(piece.text) for piece in turn.pieces) >= policy.answer_chars:
         return False
     if last.end == "crowded":
@@ -318,14 +371,15 @@ def _shorten(turn: TurnState) -> tuple[TurnState, Effect]:
 
 
 def _process(turn: TurnState) -> tuple[TurnState, Effect]:
-    return turn._replace(stage="process"), ProcessReply(turn.pieces, turn.fresh)
+    return turn._replace(stage="process"), ProcessReply(turn.pieces, turn.fresh, turn.rounds)
 
 
 def _ask(turn: TurnState) -> tuple[TurnState, Effect]:
-    return turn._replace(stage="model", provider_calls=turn.provider_calls + 1), AskModel(turn.level, turn.pieces)
+    effect = AskModel(turn.level, turn.pieces, turn.rounds)
+    return turn._replace(stage="model", provider_calls=turn.provider_calls + 1), effect
 
 
-def _again(turn: TurnState) -> tuple[TurnState, Effect]:
+def _again(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
     """Repeat a stage after a pause."""
     if turn.ending is not None:
         return turn, turn.ending
@@ -336,7 +390,9 @@ def _again(turn: TurnState) -> tuple[TurnState, Effect]:
     if turn.stage == "order":
         return turn, RunCommand()
     if turn.stage == "piece":
-        return turn, SavePiece(turn.pieces)
+        return turn, SavePiece(turn.pieces, turn.rounds)
+    if turn.stage == "tools":
+        return _run_tools(turn, policy)
     if turn.stage == "commit":
         return turn, CommitTurn()
     return turn._replace(stage="claim"), ClaimMessage()

@@ -7,6 +7,7 @@ from kenobot.agent.commands.command import Command
 from kenobot.agent.ledger.models import TurnCalls
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.turn.drafts import ReplyDraft
+from kenobot.agent.turn.tool_rounds import ToolJournal
 from kenobot.cognitive.identity.reply_grade import ReplyGrade
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import OWNER_SCOPE, Principal
@@ -47,7 +48,8 @@ class TurnData:
     violated_rules: patterns that rules.json forbids, in the reply.
     attachments_read: they stand in the words of `pending`. unread: for the person, which could not be read, and why.
     pictures_refused: the model took the request without its pictures only. sees_pictures: the provider that was asked
-    last may show them to its model.
+    last may show them to its model. tools: what became of the tools that were called. reduced: the prompt had to be
+    cut. brings_foreign: a tool brought words from outside.
     """
 
     pending: PendingMessage
@@ -71,6 +73,9 @@ class TurnData:
     unread: str = ""
     pictures_refused: bool = False
     sees_pictures: bool = True
+    tools: ToolJournal = field(default_factory=ToolJournal)
+    reduced: bool = False
+    brings_foreign: bool = False
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn
 
     def destination(self, first: int = 0, *, replaces: str = "") -> outbox.Destination:

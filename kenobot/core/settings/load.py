@@ -35,6 +35,7 @@ from kenobot.core.settings.schema import (
     ProviderSettings,
     SignalsSettings,
     SleepSettings,
+    ToolsSettings,
     TranscriberSettings,
     split_lists,
 )
@@ -66,6 +67,7 @@ class Settings(BaseModel):
     channels: PluginsSettings = PluginsSettings()
     postprocessors: PostProcessorsSettings = PostProcessorsSettings()
     observers: PluginsSettings = PluginsSettings()
+    tools: ToolsSettings = ToolsSettings()
     context: ContextSettings = ContextSettings()
     memory: MemorySettings = MemorySettings()
     models: ModelsSettings = ModelsSettings()

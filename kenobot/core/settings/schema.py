@@ -110,6 +110,13 @@ class PostProcessorsSettings(PluginsSettings):
     )
 
 
+class ToolsSettings(PluginsSettings):
+    rounds: int = Field(8, ge=1, le=50)
+    seconds: float = Field(30, ge=0.1, le=600, allow_inf_nan=False)
+    total_seconds: float = Field(120, ge=0.1, le=3600, allow_inf_nan=False)
+    result_chars: int = Field(8000, ge=100, le=200_000)
+
+
 class ContextSettings(SettingsModel):
     budget_tokens: int = Field(24_000, ge=2000, le=1_000_000)
     memory_tokens: int = Field(6000, ge=0, le=500_000)

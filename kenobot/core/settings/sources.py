@@ -23,6 +23,7 @@ PLUGIN_SECTIONS: Mapping[str, plugins.PluginGroup] = {
     "embedders": "kenobot.embedders",
     "transcribers": "kenobot.transcribers",
     "observers": "kenobot.observers",
+    "tools": "kenobot.tools",
 }
 
 _KEYED_SERVICES = ("anthropic", "openai", "gemini", "mistral", "groq", "cerebras", "deepseek", "openrouter")

@@ -70,6 +70,7 @@ class CommandLineProvider:
     """Streams replies and never retries."""
 
     sees_pictures = False
+    calls_tools = False
 
     def __init__(self, name: str, dialect: Dialect, path: str, settings: CommandLineSettings) -> None:
         self.name = name

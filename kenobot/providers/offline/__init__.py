@@ -18,6 +18,7 @@ class OfflineProvider:
     name = "offline"
     rule_based = True
     sees_pictures = False
+    calls_tools = False
     reports_memory = True
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.state_machine import (
     AskModel,
     BuildContext,
@@ -22,8 +23,10 @@ from kenobot.agent.turn.state_machine import (
     ProcessReply,
     ReportFailure,
     RunCommand,
+    RunTools,
     SavePiece,
     Stop,
+    ToolsReturned,
     TurnEvent,
     TurnPolicy,
     TurnState,
@@ -44,7 +47,7 @@ from kenobot.ports.errors import (
     TruncatedReply,
     Unavailable,
 )
-from kenobot.ports.provider import Reply
+from kenobot.ports.provider import Reply, ToolCall, ToolResult
 
 _STORE = st.sampled_from([StoreFull("full"), StoreError("locked")])
 _BUG = st.sampled_from([ValueError("a bug"), KeyError("key"), RecursionError("deep")])
@@ -71,6 +74,8 @@ _TROUBLE = st.fixed_dictionaries(
         "process": st.lists(st.none() | _BUG, max_size=8),
         "piece": st.lists(_WRITE, max_size=8),
         "ends": st.lists(st.none() | _ENDS, max_size=8),
+        "tools": st.lists(_WRITE, max_size=8),
+        "calls": st.lists(st.booleans(), max_size=8),
         "commit": st.lists(_WRITE, max_size=8),
         "tell": st.lists(_WRITE, max_size=8),
         "checkpoint": st.lists(st.booleans(), max_size=8),
@@ -84,10 +89,14 @@ _POLICIES = st.builds(
     longest_pause=st.just(30.0),
     provider_count=st.integers(1, 3),
     continuations=st.integers(0, 3),
+    tool_rounds=st.integers(0, 3),
 )
 
 
-_PLACES = ("claim", "context", "model", "process", "piece", "ends", "commit", "tell", "checkpoint", "crash")
+_PLACES = (
+    *("claim", "context", "model", "process", "piece", "ends", "tools", "calls"),
+    *("commit", "tell", "checkpoint", "crash"),
+)
 
 
 class _Killed(Exception):
@@ -100,9 +109,11 @@ class _World:
 
     trouble: dict[str, list[object]]
     providers: int = 1
+    tool_rounds: int = 0
     state: str = "pending"
     attempts: int = 0
     saved: tuple[Reply, ...] = ()
+    rounds: tuple[ToolRound, ...] = ()
     calls: int = 0
     claims: int = 0
     parks: int = 0
@@ -112,7 +123,7 @@ class _World:
     fresh: tuple[Reply, ...] = ()
     answer: tuple[Reply, ...] = ()
 
-    def perform(self, effect: Effect, attempt: int) -> TurnEvent:
+    def perform(self, effect: Effect, attempt: int) -> TurnEvent:  # noqa: PLR0911, PLR0912 - an effect a case
         match effect:
             case ClaimMessage():
                 self._fail("claim")
@@ -121,23 +132,36 @@ class _World:
                 self.claims += 1
                 self.attempts += 1
                 self.state = "claimed"
-                return MessageClaimed(self.attempts, self.saved)
+                return MessageClaimed(self.attempts, self.saved, rounds=self.rounds)
             case BuildContext():
                 self._fail("context")
                 return EffectDone()
-            case AskModel(level, pieces):
+            case AskModel(level, pieces, rounds):
                 assert level < self.providers
+                assert rounds == self.rounds, "what a tool returned is lost, or was never stored"
                 assert pieces == self.saved, "a piece is continued that is not on disk, or one is asked for again"
                 self.calls += 1
                 self.asked_although_saved += bool(pieces) and pieces[-1].whole
                 self._fail("model")
                 reason = self.trouble["ends"].pop(0) if self.trouble["ends"] else None
-                return ModelReplied(Reply(f"reply {self.calls}", str(reason or "end_turn")))
+                wants_tool = bool(self.trouble["calls"]) and self.trouble["calls"].pop(0)
+                calls = (ToolCall(f"c{self.calls}", "do", {}),) if wants_tool else ()
+                return ModelReplied(Reply(f"reply {self.calls}", str(reason or "end_turn"), calls=calls))
             case SavePiece(pieces):
                 self._fail("piece")
                 self.saved = pieces
                 return EffectDone()
-            case ProcessReply(pieces, fresh):
+            case RunTools(pieces, rounds, is_last):
+                assert pieces == self.saved
+                assert pieces[-1].calls
+                assert rounds == self.rounds
+                assert is_last == (len(rounds) >= self.tool_rounds)
+                self._fail("tools")
+                results = tuple(ToolResult(call.id, "done") for call in pieces[-1].calls)
+                self.rounds, self.saved = (*rounds, ToolRound(pieces, results)), ()
+                return ToolsReturned(results)
+            case ProcessReply(pieces, fresh, rounds):
+                assert rounds == self.rounds
                 self.fresh, self.answer = pieces if fresh else (), pieces
                 assert not any(piece.end == "refused" for piece in pieces)
                 assert fresh or pieces == self.saved
@@ -192,7 +216,7 @@ class _World:
 
 def _drive(world: _World, policy: TurnPolicy, life: int | None) -> None:
     """As loop and runner do: again and again while it is parked. Dies after `life` steps, if that is given."""
-    world.providers, done, turn = policy.provider_count, 0, TurnState()
+    world.providers, world.tool_rounds, done, turn = policy.provider_count, policy.tool_rounds, 0, TurnState()
     while done == 0 or turn.deferred:
         turn, done = _drive_once(world, policy, life, done)
 
@@ -242,11 +266,18 @@ def test_every_message_comes_to_exactly_one_end(trouble: dict[str, list[object]]
     else:
         assert world.state == "claimed", "it ended without a word"
         assert bugs >= 4, "it was parked before the burial had failed often enough"
+    assert len(world.rounds) <= policy.tool_rounds + 1, "tools were called for ever"
     assert world.asked_although_saved == 0, "a reply that was paid for was asked for again"
     rounds = len(lives) + world.parks
     assert world.claims <= policy.attempts + rounds, "too many claims"
     pieces = 1 + policy.continuations
-    most = 2 * pieces * (policy.retry.attempts * policy.provider_count + 1 + policy.attempts) * rounds
+    most = (
+        2
+        * pieces
+        * (policy.tool_rounds + 2)
+        * (policy.retry.attempts * policy.provider_count + 1 + policy.attempts)
+        * rounds
+    )
     assert len(world.answer) <= pieces
     assert world.calls <= most, "too many calls of the model"
 
@@ -258,7 +289,7 @@ def test_a_failing_disk_alone_never_costs_an_answer(trouble: dict[str, list[obje
         name: [error for error in errors if error is None or isinstance(error, StoreError)]
         for name, errors in trouble.items()
     }
-    world = _World({**only, "model": [], "process": [], "ends": [], "crash": []})
+    world = _World({**only, "model": [], "process": [], "ends": [], "calls": [], "crash": []})
     _drive(world, policy, None)
     assert world.ends == ["answered"]
     assert (world.calls, world.claims) == (1, 1)
@@ -284,5 +315,7 @@ def test_only_a_whole_answer_passes_for_one(trouble: dict[str, list[object]], po
         return
     cut = world.answer[-1]
     assert cut.text.strip()
-    # A turn offers no tools: of a reply that ends with a call of one, the words are the answer.
-    assert cut.end in ("unknown", "overlong", "crowded", "calls") or len(world.answer) > policy.continuations
+    # Of a reply that ends with a call, and has none or too many, the words are the answer.
+    assert (
+        cut.calls or cut.end in ("unknown", "overlong", "crowded", "calls") or len(world.answer) > policy.continuations
+    )

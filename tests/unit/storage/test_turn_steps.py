@@ -20,30 +20,22 @@ async def _append(database: Database, *steps: TurnStep, message: int = 1) -> Non
 async def test_steps_come_back_as_they_went_in(database: Database) -> None:
     """Replies with tags, calls and cost, a call before it is made, and what it returned, in order."""
     steps: list[TurnStep] = [_ASKS, _CALL, ToolResult("c1", "infusión", failed=True), _REPLY]
-    assert await database.read(lambda c: turn_steps.load_steps(c, 1)) == []
+    assert await database.read(lambda c: turn_steps.load_steps(c, 1)) == {}
     await _append(database, *steps)
-    assert await database.read(lambda c: turn_steps.load_steps(c, 1)) == steps
-    assert await database.read(lambda c: turn_steps.saved_pieces(c, 1)) == (_REPLY,)
-
-
-async def test_the_pieces_of_an_answer_come_back_in_order(database: Database) -> None:
-    """All that was said since the last tool, and nothing from before."""
-    half, rest = Reply("Hola, ", "max_tokens"), Reply("Luis.", "end_turn")
-    await _append(database, _ASKS, _CALL, ToolResult("c1", "x"), half, rest)
-    assert await database.read(lambda c: turn_steps.saved_pieces(c, 1)) == (half, rest)
+    assert await database.read(lambda c: turn_steps.load_steps(c, 1)) == dict(enumerate(steps))
 
 
 async def test_the_first_step_of_a_number_counts(database: Database) -> None:
     """A second reply is not kept: effects of the first might have been had already."""
     await _append(database, _REPLY)
     await _append(database, Reply("another", "end_turn"))
-    assert await database.read(lambda c: turn_steps.saved_pieces(c, 1)) == (_REPLY,)
+    assert await database.read(lambda c: turn_steps.load_steps(c, 1)) == {0: _REPLY}
 
 
 async def test_a_step_belongs_to_its_message(database: Database) -> None:
     """No message gets the answer to another one."""
     await _append(database, _REPLY)
-    assert await database.read(lambda c: turn_steps.saved_pieces(c, 2)) == ()
+    assert await database.read(lambda c: turn_steps.load_steps(c, 2)) == {}
 
 
 async def test_a_finished_turn_keeps_its_cost_and_not_its_words(database: Database) -> None:
@@ -79,4 +71,4 @@ async def test_a_turn_that_failed_leaves_no_steps(database: Database) -> None:
     """Nothing of it is taken up again."""
     await _append(database, _REPLY)
     await database.write(lambda c: turn_steps.drop_steps(c, 1))
-    assert await database.read(lambda c: turn_steps.load_steps(c, 1)) == []
+    assert await database.read(lambda c: turn_steps.load_steps(c, 1)) == {}

@@ -1,0 +1,154 @@
+"""Run the tool calls of a reply, in their order, each once however often the turn is taken up again."""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from zoneinfo import ZoneInfo
+
+from kenobot.agent.safety.trifecta import allowed
+from kenobot.agent.turn.pieces import ToolRound
+from kenobot.agent.turn.tool_rounds import first_number, with_rounds
+from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, failed, validated
+from kenobot.agent.turn.turn_data import TurnData
+from kenobot.cognitive.recall.results.memory import MemoryPack
+from kenobot.core.bus import Bus
+from kenobot.core.redaction import Redactor
+from kenobot.ports.clock import Clock
+from kenobot.ports.identity import Principal
+from kenobot.ports.provider import Reply, ToolCall, ToolResult, ToolSpec
+from kenobot.ports.signals import TOOL_RAN
+from kenobot.ports.tool import ToolContext, ToolEffects
+from kenobot.storage import turn_steps
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
+
+_log = logging.getLogger(__name__)
+
+_UNKNOWN = "There is no tool called {name!r}."
+_TOO_MANY = "No more than {most} tools may be called at once."
+_LAST = "No more tools may be called for this answer: give it with what is known, and say what could not be done."
+_NO_TIME = "The time for tools of one answer is used up."
+_INTERRUPTED = (
+    "The bot was stopped while this ran: it is not known whether it happened. It was not run again. Tell the person."
+)
+_NO_WAY_OUT = (
+    "Not run, for safety: this conversation shows words of others beside private memory, and the tool could carry "
+    "memory out. Tell the person what you wanted to do, and that it can be asked for in a new conversation."
+)
+_REFUSED_SECONDS = 3600.0  # for which a model that refused tools is offered none
+
+SearchMemory = Callable[[str, Principal, str], Awaitable[MemoryPack]]
+
+
+@dataclass(slots=True)
+class ToolStage:
+    """Offer the tools of a turn, and run those that are called. search_memory: of a query, speaker and session."""
+
+    toolbox: Toolbox
+    database: Database
+    bus: Bus
+    clock: Clock
+    zone: ZoneInfo
+    redact: Redactor
+    search_memory: SearchMemory
+    _refused: dict[int, float] = field(default_factory=dict)  # bounded: one a provider; test_a_model_without_tools
+
+    def offered(self, principal: Principal, level: int) -> tuple[ToolSpec, ...]:
+        """Return the tools for provider number `level`; none while it is known to take none."""
+        until = self._refused.get(level)
+        return () if until is not None and self.clock.monotonic() < until else self.toolbox.offered(principal)
+
+    def refused_by(self, level: int) -> None:
+        """Note that a provider takes requests without tools only."""
+        _log.warning("the model of provider %d takes no tools: it is offered none for an hour", level)
+        self._refused[level] = self.clock.monotonic() + _REFUSED_SECONDS
+
+    @property
+    def effects(self) -> Mapping[str, ToolEffects]:
+        """Return the effects of each tool by its name."""
+        return self.toolbox.effects
+
+    async def run_round(
+        self, data: TurnData, rounds: Sequence[ToolRound], pieces: Sequence[Reply], *, is_last: bool
+    ) -> tuple[ToolResult, ...]:
+        """Return the results of the calls of the last piece. is_last: run none, the rounds are used up.
+
+        What an earlier attempt stored is not run again; what it may have done is not done again.
+        """
+        journal, calls, number = data.tools, pieces[-1].calls, first_number(rounds) + len(pieces)
+        for place, call in enumerate(calls):
+            at = number + 2 * place
+            if at + 1 not in journal.results:
+                if is_last or place >= self.toolbox.limits.calls:
+                    result = failed(call.id, _LAST if is_last else _TOO_MANY.format(most=self.toolbox.limits.calls))
+                else:
+                    result = await self._result(data, rounds, call, at)
+                journal.results[at + 1] = result
+            if at + 1 not in journal.stored:
+                await self._store(data, at + 1, journal.results[at + 1])
+                journal.stored.add(at + 1)
+        return tuple(journal.results[number + 2 * place + 1] for place in range(len(calls)))
+
+    async def _result(self, data: TurnData, rounds: Sequence[ToolRound], call: ToolCall, at: int) -> ToolResult:
+        """Run one call, or say why not."""
+        if call.problem:
+            return failed(call.id, call.problem)
+        prepared = self.toolbox.find(call.name, data.principal)
+        if prepared is None:
+            return failed(call.id, _UNKNOWN.format(name=call.name[:80]))
+        if at in data.tools.begun:
+            return failed(call.id, _INTERRUPTED)
+        arguments = validated(prepared, call)
+        if isinstance(arguments, str):
+            return failed(call.id, arguments)
+        limits = self.toolbox.limits
+        left = limits.total_seconds - data.tools.seconds
+        if left <= 0:
+            return failed(call.id, _NO_TIME)
+        if prepared.effects.way_out and not self._may_lead_out(data, rounds):
+            await self._announce(data, call, "refused", 0.0)
+            return failed(call.id, _NO_WAY_OUT)
+        if prepared.effects.changes_outside:
+            await self._store(data, at, call)
+            data.tools.begun.add(at)
+        context = ToolContext(
+            data.pending.session,
+            data.principal,
+            call.id,
+            data.pending.trace,
+            self.clock.now().astimezone(self.zone),
+            lambda query: self._search(data, prepared, query),
+        )
+        began = self.clock.monotonic()
+        result = await self.toolbox.run(prepared, arguments, context, min(limits.seconds, left))
+        took = self.clock.monotonic() - began
+        data.tools.seconds += took
+        await self._announce(data, call, "failed" if result.failed else "done", took)
+        return ToolResult(call.id, self.redact(result.text), result.failed)
+
+    def _may_lead_out(self, data: TurnData, rounds: Sequence[ToolRound]) -> bool:
+        """Return whether what the model was shown when it wrote the call leaves a way out."""
+        assert data.context is not None
+        shown = with_rounds(data.context, rounds, self.effects).exposure
+        return allowed(replace(shown, way_out=True)).way_out
+
+    async def _search(self, data: TurnData, prepared: PreparedTool, query: str) -> str:
+        if not prepared.effects.reads_private:
+            raise PermissionError(f"{prepared.spec.name} reads memory and does not declare it")
+        found = await self.search_memory(query, data.principal, data.pending.session)
+        assert data.context is not None
+        shown = MemoryPack({}, found.texts, found.entries)  # by the result of the tool, not beside the message
+        data.context = replace(data.context, plan=data.context.plan.adding(shown))
+        return found["recalled"]
+
+    async def _store(self, data: TurnData, number: int, step: turn_steps.TurnStep) -> None:
+        message, now = data.pending.id, self.clock.now()
+
+        def write(connection: Connection) -> None:
+            turn_steps.append_step(connection, message, number, step, now)
+
+        await self.database.write(write)
+
+    async def _announce(self, data: TurnData, call: ToolCall, end: str, took: float) -> None:
+        seconds = round(took, 3)
+        await self.bus.emit(TOOL_RAN, "loop", data.pending.trace, tool=call.name, result=end, seconds=seconds)

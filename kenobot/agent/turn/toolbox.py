@@ -1,0 +1,160 @@
+"""Hold the enabled tools: offer them to a model, validate what it gives them, and run each within bounds."""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from kenobot.core import lazy
+from kenobot.ports.errors import PluginError, RemoteError, ToolFailed
+from kenobot.ports.identity import Principal
+from kenobot.ports.provider import ToolCall, ToolResult, ToolSpec
+from kenobot.ports.tool import Tool, ToolContext, ToolEffects
+from kenobot.storage.connection import replace_surrogates
+
+_log = logging.getLogger(__name__)
+
+_NAME = lazy.regex(r"[a-zA-Z0-9_-]{1,64}")
+_GRACE_SECONDS = 1.0  # for a tool to end once it is cancelled
+_MOST_MISTAKES = 5
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLimits:
+    """Limits of the tools of one turn.
+
+    rounds: replies that may call tools. calls: of one reply. seconds: of one call. total_seconds: of all of a turn.
+    result_chars: of one result that the model is shown.
+    """
+
+    rounds: int = 8
+    calls: int = 16
+    seconds: float = 30.0
+    total_seconds: float = 120.0
+    result_chars: int = 8000
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTool:
+    """A tool, and what models are told of it."""
+
+    tool: Tool[BaseModel]
+    spec: ToolSpec
+    effects: ToolEffects
+
+    @classmethod
+    def of(cls, tool: Tool[BaseModel]) -> "PreparedTool":
+        """Read a tool's declarations. Raises PluginError when they cannot be used."""
+        try:
+            name, description, effects = tool.name, tool.description, tool.effects
+            schema = tool.arguments.model_json_schema()
+        except Exception as error:  # a plugin is somebody else's code
+            raise PluginError(f"The tool {type(tool).__name__} declares nothing usable: {error!r}") from error
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise PluginError(f"A tool calls itself {name!r}: use up to 64 of a-z, A-Z, 0-9, _ and -.")
+        if not isinstance(description, str) or not description.strip() or not isinstance(effects, ToolEffects):
+            raise PluginError(f'The tool "{name}" lacks a description, or its effects are no ToolEffects.')
+        if schema.get("type") != "object":
+            raise PluginError(f'The arguments of the tool "{name}" are not an object.')
+        return cls(tool, ToolSpec(name, description, schema), effects)
+
+
+class Toolbox:
+    """The enabled tools by name."""
+
+    def __init__(self, tools: Iterable[Tool[BaseModel]], limits: ToolLimits) -> None:
+        """Prepare the tools. One that cannot be used is left out and logged."""
+        self.limits = limits
+        self._tools: dict[str, PreparedTool] = {}  # bounded: the settings; start
+        for tool in tools:
+            try:
+                prepared = PreparedTool.of(tool)
+                if prepared.spec.name in self._tools:
+                    raise PluginError(f'Two enabled tools are called "{prepared.spec.name}": switch one of them off.')
+            except PluginError as error:
+                _log.error("%s KenoBot runs without it.", error)
+            else:
+                self._tools[prepared.spec.name] = prepared
+
+    @property
+    def effects(self) -> Mapping[str, ToolEffects]:
+        """Return the effects of each tool by its name."""
+        return {name: each.effects for name, each in self._tools.items()}
+
+    def offered(self, principal: Principal) -> tuple[ToolSpec, ...]:
+        """Return the tools that a turn of this speaker offers, always in the same order: prompts are cached by it."""
+        return tuple(each.spec for each in self._tools.values() if self._may_call(principal, each))
+
+    def find(self, name: str, principal: Principal) -> PreparedTool | None:
+        """Return the tool of a name if the speaker's turns may call it."""
+        found = self._tools.get(name)
+        return found if found is not None and self._may_call(principal, found) else None
+
+    async def run(
+        self, prepared: PreparedTool, arguments: BaseModel, context: ToolContext, seconds: float
+    ) -> ToolResult:
+        """Run a tool for at most so many seconds; whatever it does, there is a result."""
+        try:
+            text = await _within(seconds, asyncio.ensure_future(prepared.tool.run(arguments, context)))
+            if not isinstance(text, str):
+                raise TypeError(f"it returned a {type(text).__name__}")
+        except TimeoutError:
+            return failed(context.call, f"It took longer than {seconds:.3g} seconds and was broken off.")
+        except (ToolFailed, RemoteError) as error:
+            return failed(context.call, self._bounded(str(error)))
+        except Exception:
+            _log.warning("the tool %s broke", prepared.spec.name, exc_info=True)
+            return failed(context.call, "The tool broke. Calling it again will hardly help.")
+        return ToolResult(context.call, self._bounded(text) or "(nothing)")
+
+    def _bounded(self, text: str) -> str:
+        clean, room = replace_surrogates(text.replace("\0", "")), self.limits.result_chars
+        return clean if len(clean) <= room else f"{clean[:room]}\n[… {len(clean) - room} characters more]"
+
+    @staticmethod
+    def _may_call(principal: Principal, each: PreparedTool) -> bool:
+        """What changes something or leads out is the owner's alone."""
+        return principal.role == "owner" or not (each.effects.changes_outside or each.effects.way_out)
+
+
+def failed(call: str, text: str) -> ToolResult:
+    """Tell the model why a call brought nothing."""
+    return ToolResult(call, text, failed=True)
+
+
+def validated(prepared: PreparedTool, call: ToolCall) -> BaseModel | str:
+    """Return the arguments of a call, or what is wrong with them in words for the model."""
+    try:
+        return prepared.tool.arguments.model_validate(dict(call.arguments))
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_context=False, include_input=False)
+        lines = [f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}" for each in details]
+        return "The arguments are wrong; call it again with others.\n" + "\n".join(lines[:_MOST_MISTAKES])
+
+
+async def _within(seconds: float, task: "asyncio.Future[T]") -> T:
+    """Wait for a tool; one that does not even end when it is cancelled is left behind."""
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+    except asyncio.CancelledError:
+        await _cancelled(task)
+        raise
+    if done:
+        return task.result()
+    await _cancelled(task)
+    raise TimeoutError
+
+
+async def _cancelled(task: "asyncio.Future[T]") -> None:
+    task.cancel()
+    done, _ = await asyncio.wait({task}, timeout=_GRACE_SECONDS)
+    if not done:
+        _log.warning("a tool goes on after it was cancelled")
+        task.add_done_callback(lambda left: left.cancelled() or left.exception())
+    elif not task.cancelled():
+        task.exception()
