@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "plugins.md"
 EXAMPLES = ("folder_channel", "heartbeat")
+MODULES = {"birthday": "class Birthday:", "dice": "class Dice:"}
 
 
 def blocks(language: str) -> list[str]:
@@ -25,12 +26,14 @@ def site(tmp_path: Path) -> Path:
     site = tmp_path / "site"
     package = site / "my_package"
     package.mkdir(parents=True)
-    (package / "birthday.py").write_text(blocks("python")[0], "utf-8")
+    for name, shown in MODULES.items():
+        (package / f"{name}.py").write_text(next(text for text in blocks("python") if shown in text), "utf-8")
     for name in EXAMPLES:
         (package / f"{name}.py").write_text((ROOT / "docs" / "examples" / f"{name}.py").read_text("utf-8"), "utf-8")
     project = tomllib.loads(blocks("toml")[0])["project"]
     entry_points = project["entry-points"] | {
         "kenobot.channels": {"folder": "my_package.folder_channel:plugin"},
+        "kenobot.tools": {"dice": "my_package.dice:plugin"},
         "kenobot.observers": {"heartbeat": "my_package.heartbeat:plugin"},
     }
     installed = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
@@ -54,7 +57,7 @@ def run(site: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 def test_the_tests_of_the_page_pass(site: Path) -> None:
     """The post-processor and the channel pass the suites as the page calls them, and a whole bot uses the first."""
-    for number, tests in enumerate(blocks("python")[1:]):
+    for number, tests in enumerate(text for text in blocks("python") if "import pytest" in text):
         (site / f"test_{number}.py").write_text(tests, "utf-8")
     done = run(site, "pytest", "-q", "-p", "no:cacheprovider")
     assert done.returncode == 0, done.stdout

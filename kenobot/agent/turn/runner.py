@@ -27,13 +27,9 @@ from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.notices import Notices
-<<<<<<< HEAD
-from kenobot.agent.turn.pieces import continued, joined_text
-from kenobot.agent.turn.run_command import run_command
-=======
 from kenobot.agent.turn.pieces import ToolRound, continued, joined_text
+from kenobot.agent.turn.run_command import run_command
 from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore, with_rounds
->>>>>>> 66a04fa2 (The model may call tools while it answers, each once, within bounds and by the guard)
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
 from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing
 from kenobot.cognitive.control import reactions
@@ -63,13 +59,8 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import Outbound
 from kenobot.ports.provider import Reply, Request
-<<<<<<< HEAD
 from kenobot.ports.signals import THINKING_END, THINKING_START
-from kenobot.postprocessors.pipeline import Pipeline
-=======
-from kenobot.ports.signals import MESSAGE_OUT, THINKING_END, THINKING_START
 from kenobot.postprocessors.pipeline import Pipeline, joined_replies
->>>>>>> 66a04fa2 (The model may call tools while it answers, each once, within bounds and by the guard)
 from kenobot.providers.pictures import shows_pictures, without_pictures
 from kenobot.providers.tool_calls import without_tools
 from kenobot.storage import conversation, inbox, outbox, turn_steps
@@ -283,36 +274,7 @@ class TurnRunner:
             data.command = Command((), lambda *_: data.unread, changes=frozenset()), ""
         data.attachments_read = True
 
-<<<<<<< HEAD
-    async def _ask(self, data: TurnData, level: int, pieces: Sequence[Reply]) -> Reply:
-=======
-    async def _run_command(self, data: TurnData) -> None:
-        """Carry out a command and answer it, in one transaction."""
-        assert data.command is not None
-        pending, (command, arguments) = data.pending, data.command
-        call = CommandCall(pending.inbound, data.principal, arguments, data.language, self._s.clock.now(), pending.id)
-        if command.stores_argument:
-            await self._s.embedding.embed_statements([arguments])
-        await self._s.prompt_service.sync_edits(pending.session)
-
-        def write(connection: Connection) -> tuple[str, list[Outbound]]:
-            inbox.finish(connection, pending.id, data.attempt, "answered", call.at)
-            text = self._s.commands.run(connection, command, call)
-            if command.stores_argument and not pending.inbound.private:
-                conversation.note_author(connection, pending.id, pending.inbound.user)
-            parts = self._render_answer(data, text).parts
-            return text, outbox.enqueue(connection, data.destination(), parts, call.at)
-
-        text, parts = await self._s.database.write(write)
-        for follow in self._s.command_listeners:
-            follow(command.changes)
-        self._s.delivery.dispatch(parts)
-        self._s.mirror.mark_dirty()
-        self._s.embedding.note_news()
-        await self._signals.emit_in_chat(MESSAGE_OUT, pending, text=text)
-
     async def _ask(self, data: TurnData, level: int, pieces: Sequence[Reply], rounds: Sequence[ToolRound]) -> Reply:
->>>>>>> 66a04fa2 (The model may call tools while it answers, each once, within bounds and by the guard)
         """Ask for an answer, or for the rest of one. Of a piece that is cut, what the cut went through is dropped."""
         if data.first_call_at is None:
             data.first_call_at = self._s.clock.monotonic()

@@ -51,7 +51,8 @@ class ToolStage:
     zone: ZoneInfo
     redact: Redactor
     search_memory: SearchMemory
-    _refused: dict[int, float] = field(default_factory=dict)  # bounded: one a provider; test_a_model_without_tools
+    # bounded: one a provider; test_a_model_without_tools_answers_without_them
+    _refused: dict[int, float] = field(default_factory=dict)
 
     def offered(self, principal: Principal, level: int) -> tuple[ToolSpec, ...]:
         """Return the tools for provider number `level`; none while it is known to take none."""
