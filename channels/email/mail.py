@@ -1,0 +1,225 @@
+"""Read a mail: by whom, whether a program wrote it, its own words, what it quotes, its files."""
+
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from html.parser import HTMLParser
+from typing import Final
+
+from kenobot.core import lazy
+from kenobot.ports.messages import Attachment, MediaKind
+
+logger = logging.getLogger(__name__)
+
+_MOST_WORDS: Final = 50_000  # characters
+_MOST_QUOTED: Final = 4_000
+_KINDS: Final[dict[str, MediaKind]] = {"image": "image", "audio": "audio", "video": "video"}  # bounded: as is; start
+_COMMENT = lazy.regex(r"\([^()]*\)")
+_REPLY = lazy.regex(r"(?:(?:re|aw|sv|r|rif|antw|fwd?|rv|wg|tr|enc)\s*(?:\[\d+\])?\s*:\s*)+", re.IGNORECASE)
+_FORWARD = lazy.regex(r"(?:fwd?|rv|wg|tr|enc)\s*:", re.IGNORECASE)
+_OTHERS_BEGIN = lazy.regex(
+    r"^(?:-{2,}[^\n-]{3,60}-{2,}|_{20,}|(?:From|De|Von|Da|Van): [^\n]+\n(?:[^\W\d_][^\n:]{1,20}: [^\n]*\n){2,})[ \t]*",
+    re.MULTILINE,
+)
+_TIME = lazy.regex(r"\d\d?[:.]\d\d")
+
+
+def parse_mail(raw: bytes) -> EmailMessage:
+    """Parse a mail, of whatever form."""
+    return message_from_bytes(raw, policy=policy.default)
+
+
+def header(message: EmailMessage, name: str) -> str:
+    """Return a header as one line; "" for one that is not there or cannot be read."""
+    try:
+        return " ".join(str(message.get(name, "")).split())
+    except Exception:  # the library raises anything on hostile headers
+        return ""
+
+
+def sender_of(message: EmailMessage) -> tuple[str, str]:
+    """Return name and address of the sender; two empty texts when there is not exactly one."""
+    written = message.get_all("From", [])
+    if len(written) != 1 or written[0].defects or len(written[0].addresses) != 1:
+        return "", ""
+    name, address = written[0].addresses[0].display_name, written[0].addresses[0].addr_spec
+    if not re.fullmatch(r"[^\s@<>\",;()]+@[^\s@<>\",;()]+", address):
+        return "", ""
+    return " ".join(name.split())[:100], address.lower()
+
+
+def is_automatic(message: EmailMessage) -> bool:
+    """Return whether a program wrote a mail, or sent it to many: an answer could go round in a loop (RFC 3834)."""
+    submitted = header(message, "Auto-Submitted").lower() or "no"
+    if not submitted.startswith("no") or header(message, "Return-Path") == "<>":
+        return True
+    if header(message, "Precedence").lower() in ("bulk", "junk", "list", "auto_reply"):
+        return True
+    if any(message.get(name) is not None for name in ("List-Id", "List-Unsubscribe", "X-Autoreply", "X-Autorespond")):
+        return True
+    local = sender_of(message)[1].partition("@")[0]
+    return message.get_content_type() == "multipart/report" or bool(
+        re.fullmatch(r"mailer-daemon|postmaster|no-?reply|do-?not-?reply|bounces?", local)
+    )
+
+
+def read_bounce(message: EmailMessage) -> tuple[str, str] | None:
+    """Return the id of the mail that a report says was not delivered, and the status; None for no such report."""
+    if message.get_content_type() != "multipart/report":
+        return None
+    text = "\n".join(part.as_string() for part in message.walk() if part.get_content_maintype() in ("message", "text"))
+    if not re.search(r"^Action:\s*failed", text, re.MULTILINE | re.IGNORECASE):
+        return None
+    status = re.search(r"^Status:\s*(\d\.\d+\.\d+)", text, re.MULTILINE | re.IGNORECASE)
+    ids = re.findall(r"^Message-ID:\s*(<[^>\s]+>)", text, re.MULTILINE | re.IGNORECASE)
+    return (ids[-1] if ids else ""), (status[1] if status else "")
+
+
+def is_verified(message: EmailMessage, address: str, server: str) -> bool:
+    """Return whether `server`, the one that took the mail in, found that it comes from the domain of `address`."""
+    domain = address.rpartition("@")[2]
+    for value in message.get_all("Authentication-Results", []):
+        words = str(value)[:4000]
+        while (plain := _COMMENT.sub(" ", words)) != words:
+            words = plain
+        name, *results = words.split(";")
+        if (name.split() or [""])[0].lower() != server.lower():
+            continue
+        return any(_passes(result.lower(), domain) for result in results)  # the topmost is the server's own
+    return False
+
+
+def _passes(result: str, domain: str) -> bool:
+    method = re.match(r"\s*(dmarc|dkim|spf)\s*=\s*pass\b", result)
+    if method is None:
+        return False
+    key = {"dmarc": r"header\.from", "dkim": r"header\.d", "spf": r"smtp\.mailfrom"}[method[1]]
+    found = re.search(rf"\b{key}\s*=\s*\"?([^\s\";]+)", result)
+    named = found[1].rpartition("@")[2] if found else ""
+    return named == domain or (method[1] != "spf" and "." in named and domain.endswith(f".{named}"))
+
+
+def conversation_of(message: EmailMessage) -> tuple[str, str]:
+    """Return the id of the first mail of a conversation, and its subject: replies keep both."""
+    ids = re.findall(r"<[^<>\s]{1,250}>", f"{header(message, 'References')} {header(message, 'In-Reply-To')}")
+    subject = header(message, "Subject")
+    stem = _REPLY.match(subject)
+    return (ids or [header(message, "Message-ID")])[0], subject[stem.end() if stem else 0 :][:200]
+
+
+@dataclass(frozen=True, slots=True)
+class MailWords:
+    """Text of a mail. text: the sender's own words. quoted: those of others below or between them.
+
+    forwarded: there is nothing but others' words, and they are the text.
+    """
+
+    text: str
+    quoted: str = ""
+    forwarded: bool = False
+
+
+def read_words(message: EmailMessage) -> MailWords:
+    """Split the text of a mail into its own words and those of others. The subject of a first mail is read too."""
+    body = _body(message).replace("\r\n", "\n").replace("\0", "")[: 4 * _MOST_WORDS]
+    subject = header(message, "Subject")
+    body, _, _ = body.partition("\n-- \n")
+    found = _OTHERS_BEGIN.search(body)
+    own, others = (body[: found.start()], body[found.start() :]) if found else (body, "")
+    mine: list[str] = []
+    theirs: list[str] = []
+    for line in own.split("\n"):
+        if not line.startswith(">"):
+            mine.append(line)
+            continue
+        while mine and not mine[-1].strip():
+            mine.pop()
+        _drop_attribution(mine)
+        theirs.append(line.lstrip("> "))
+    own, quoted = "\n".join(mine).strip(), "\n".join([*theirs, others]).strip()
+    if not own and quoted:
+        return MailWords(f"{subject}\n\n{quoted}"[:_MOST_WORDS], forwarded=True)
+    begins = not header(message, "In-Reply-To") and not _FORWARD.match(subject)
+    if begins and subject and not own.startswith("/") and len(own.split()) != 1:
+        own = f"{subject}\n\n{own}".strip()
+    return MailWords(own[:_MOST_WORDS], quoted[:_MOST_QUOTED])
+
+
+def _drop_attribution(lines: list[str]) -> None:
+    """Drop "On … Ana wrote:" from the end of lines that a quotation follows: up to three, with a time or an address."""
+    first = next((at for at in range(len(lines) - 1, -1, -1) if not lines[at].strip()), -1) + 1
+    said = " ".join(lines[max(first, len(lines) - 3) :])[-1000:]
+    if said.rstrip().endswith(":") and ("@" in said or _TIME.search(said)):
+        del lines[max(first, len(lines) - 3) :]
+
+
+def _body(message: EmailMessage) -> str:
+    for kind in ("plain", "html"):
+        try:
+            part = message.get_body((kind,))
+            if part is not None and (text := str(part.get_content())).strip():
+                return text if kind == "plain" else _HtmlText.read(text)
+        except Exception:  # the library raises anything on hostile mails: the other body may do
+            logger.debug("a body of a mail cannot be read", exc_info=True)
+    return ""
+
+
+def files_of(message: EmailMessage) -> Iterator[EmailMessage]:
+    """Yield the files of a mail, and no picture that only decorates its text."""
+    for part in message.walk():
+        decorates = part.get("Content-ID") is not None and part.get_content_disposition() != "attachment"
+        named = part.get_content_disposition() == "attachment" or part.get_filename()
+        if not part.is_multipart() and not decorates and (named or part.get_content_maintype() != "text"):
+            yield part
+
+
+def attachments_of(message: EmailMessage, handle: str, size: int | None) -> tuple[Attachment, ...]:
+    """Describe the files of a mail. size: of the mail, where it was cut off and so no file is certainly whole."""
+    found = []
+    for number, part in enumerate(files_of(message)):
+        kind = _KINDS.get(part.get_content_maintype(), "document")
+        length = size if size is not None else len(file_bytes(part))
+        name = " ".join((part.get_filename() or "").split())[:200]
+        found.append(Attachment(kind, part.get_content_type(), name, length, f"{handle}.{number}"))
+    return tuple(found[:50])
+
+
+def file_bytes(part: EmailMessage) -> bytes:
+    """Return the bytes of a file of a mail."""
+    content = part.get_payload(decode=True)
+    return content if isinstance(content, bytes) else b""
+
+
+class _HtmlText(HTMLParser):
+    """Collect the text of a page, with quotations marked as in a plain mail."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pieces: list[str] = []
+        self._unread = self._quoted = 0
+
+    @classmethod
+    def read(cls, html: str) -> str:
+        parser = cls()
+        parser.feed(html)
+        parser.close()
+        return "".join(parser._pieces)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._unread += tag in ("style", "script", "head", "title")
+        self._quoted += tag == "blockquote"
+        if tag in ("br", "p", "div", "li", "tr", "blockquote", "h1", "h2", "h3", "h4"):
+            self._pieces.append("\n" + "> " * bool(self._quoted))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._unread -= tag in ("style", "script", "head", "title") and self._unread > 0
+        if tag == "blockquote" and self._quoted:
+            self._quoted -= 1
+            self._pieces.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if not self._unread:
+            self._pieces.append(re.sub(r"\s+", " ", data))
