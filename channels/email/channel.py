@@ -5,6 +5,7 @@ import hashlib
 import imaplib
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from email import policy
 from email.message import EmailMessage
 from email.utils import format_datetime, formataddr
@@ -25,7 +26,7 @@ from kenobot.channels.email.mail import (
     sender_of,
 )
 from kenobot.channels.email.mailbox import Mailbox, StoredMail, post
-from kenobot.channels.markup import as_html, render_parts
+from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
@@ -86,8 +87,8 @@ class EmailChannel:
             last = outbound.reply_to or self._last.get((outbound.chat, outbound.thread), first)
             message["In-Reply-To"] = last
             message["References"] = first if last == first else f"{first} {last}"
-        message.set_content(text)
-        message.add_alternative(as_html(outbound.part).encode("utf-8", "replace").decode(), subtype="html")
+        message.set_content(mark_up(replace(outbound.part, text=text), plain_marks({})))
+        message.add_alternative(as_html(replace(outbound.part, text=text)), subtype="html")
         for file in outbound.part.attachments:
             kind, _, subtype = (file.mime or "text/plain").partition("/")
             content = file.text.encode("utf-8", "replace")

@@ -150,7 +150,7 @@ async def test_an_answer_stands_in_the_conversation_of_its_mail(servers: Servers
     assert (answer["Subject"], answer["To"], answer["In-Reply-To"]) == ("Re: Taxes 2026", asked.chat, asked.platform_id)
     assert answer["Auto-Submitted"] == "auto-replied"
     plain, html = answer.get_body(("plain",)), answer.get_body(("html",))
-    assert plain is not None and "All of it" in plain.get_content()
+    assert plain is not None and "here (https://example.org/x)" in plain.get_content()
     assert html is not None and '<a href="https://example.org/x">here</a>' in html.get_content()
     assert (thanked.text, thanked.quoted, thanked.session) == ("Thanks.", "All of it,\n- today", asked.session)
     assert servers.post.taken[1]["In-Reply-To"] == again["Message-ID"]
