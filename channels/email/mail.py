@@ -198,7 +198,7 @@ class _HtmlText(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self._pieces: list[str] = []
+        self._pieces: list[str] = []  # bounded: the body of one mail; turn
         self._unread = self._quoted = 0
 
     @classmethod
