@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
+from kenobot.core.time_limit import TookTooLong, time_limit
 from kenobot.ports.errors import PluginError, StoreError
 from kenobot.ports.postprocessor import Element, PostProcessor, TurnEffects
 from kenobot.postprocessors.quotation import QuotationCheck, is_blank
 from kenobot.postprocessors.scanner import ScanResult, scan_tags, settled_length, whole_length
 
+_PROCESSOR_SECONDS = 5.0  # in which no chat is answered
 _TAG = lazy.regex(r"[a-z][a-z0-9-]{1,63}/?")
 _SURROGATE = lazy.regex("[\ud800-\udfff]")
 
@@ -79,17 +81,18 @@ class Pipeline:
         """Remove the tags from a reply and let each processor apply its own to `turn`.
 
         untrusted: the person's message, tool results and recalled memory. ask_language: of the sentence that replaces
-        an empty reply. Raises StoreError; any other exception of a processor costs only that processor's items.
+        an empty reply. Raises StoreError; any other exception of a processor, or a hang, costs only its items.
         """
         found = scan_tags(_storable(reply_text), self._names, QuotationCheck(self._names, untrusted))
         applied: list[AppliedItems] = []
         failures: list[tuple[str, str]] = []
         for processor in self._processors:
             try:
-                items = _run(processor, found, turn)
+                with time_limit(_PROCESSOR_SECONDS):
+                    items = _run(processor, found, turn)
             except StoreError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit, TookTooLong) as error:
                 failures.append((processor.name, self._redact(f"{type(error).__name__}: {error}")))
             else:
                 if items:

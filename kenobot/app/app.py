@@ -136,7 +136,7 @@ class App:
         self.embedding = EmbeddingWorker(database, index, clock, *embedders, meter=meter)
 
         self._stop_began: float | None = None
-        self.home, self._settings = home, settings
+        self.home, self.settings = home, settings
         router, self._background_model = build_models(settings, plugins, clock)
         self._model = ReplyModel(router, self.ledger)
         self._background: Background | None = None
@@ -159,7 +159,7 @@ class App:
                 self.index,
                 self.embedding,
             )
-            self._background = Background(self.home, self._settings, context, self.indexer, self._background_model)
+            self._background = Background(self.home, self.settings, context, self.indexer, self._background_model)
         return self._background
 
     def _build_loop(self, home: Home, settings: Settings, rng: Random) -> AgentLoop:
@@ -280,7 +280,7 @@ class App:
         await self.start_background()
         from kenobot.app.menu_setter import MenuSetter
 
-        menus = MenuSetter(self.database, self.channels, self.plugins.access_lists, reply_language(self._settings))
+        menus = MenuSetter(self.database, self.channels, self.plugins.access_lists, reply_language(self.settings))
         self.scheduler.every(_MENU_SECONDS, "menus", menus.refresh)
         self.scheduler.every(3600.0, "media", self._remove_unused_media)
         await self.scheduler.start()

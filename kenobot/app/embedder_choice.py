@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kenobot.app.machine import Machine, this_machine
-from kenobot.core import plugins
 from kenobot.core.plugins import PluginGroup
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.ports.embedder import Embedder
@@ -71,7 +70,7 @@ def previous_embedders(
     found: list[Embedder] = []
     for model in models:
         name, _, rest = model.partition(":")
-        if name not in plugins.names(GROUP):
+        if name not in loaded.catalogue.names(GROUP):
             continue
         for own in ("", rest):
             try:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -10,8 +10,8 @@ from pydantic import BaseModel
 
 from kenobot.agent.embedding_worker import PreviousEmbedders
 from kenobot.app import embedder_choice
-from kenobot.core import plugins
 from kenobot.core.bus import Bus
+from kenobot.core.plugin_catalogue import PluginCatalogue
 from kenobot.core.plugins import PluginGroup
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings
@@ -26,6 +26,7 @@ from kenobot.ports.provider import Provider
 from kenobot.ports.signals import NoSignals, Signals
 from kenobot.ports.tool import Tool
 from kenobot.ports.transcriber import Transcriber
+from kenobot.postprocessors.pipeline import Pipeline
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +42,7 @@ class PluginInstances:
     transcriber: writes down recordings; None: nothing does.
     tools: what the model may call.
     bus: the bus that plugins subscribed to; None: none did.
+    catalogue: the plugins that there are, and which are off.
     """
 
     provider: Provider
@@ -55,6 +57,7 @@ class PluginInstances:
     observers: Sequence[object] = ()
     tools: Sequence[Tool[BaseModel]] = ()
     bus: Bus | None = None
+    catalogue: PluginCatalogue = field(default_factory=PluginCatalogue)
 
     @property
     def providers(self) -> tuple[Provider, ...]:
@@ -68,6 +71,8 @@ class PluginInstances:
 
 def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iterable[str]) -> PluginInstances:
     """Build the plugins that the configuration asks for. Raises ConfigError when a person must fix something."""
+    for name, problem in loaded.catalogue.problems.items():
+        _log.error('The plugin "%s" is off: %s', name, problem)
     bus = Bus(clock)
     surroundings = PluginContext(home.path, clock, loaded.settings.bot.name, bus)
     given = load_providers(home, loaded, clock, bus)
@@ -76,7 +81,7 @@ def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iter
         given,
         channels=channels,
         access_lists=rosters,
-        processors=_enabled(loaded, "kenobot.postprocessors", surroundings, "Replies go out without it."),
+        processors=_processors(loaded, surroundings),
         observers=_enabled(loaded, "kenobot.observers", surroundings, "KenoBot runs without it."),
         tools=_enabled(loaded, "kenobot.tools", surroundings, "KenoBot runs without it."),
         bus=bus,
@@ -91,12 +96,30 @@ def load_providers(
 ) -> PluginInstances:
     """Build the providers alone. Raises ConfigError when a person must fix something."""
     surroundings = PluginContext(home.path, clock, loaded.settings.bot.name, signals or NoSignals())
-    provider: Provider = loaded.build_plugin("kenobot.providers", loaded.settings.provider.name, surroundings)
-    written = loaded.settings.provider.fallbacks
-    fallbacks = [_fallback(loaded, "provider.fallbacks", each, surroundings) for each in written]
+    try:
+        provider: Provider = loaded.build_plugin("kenobot.providers", loaded.settings.provider.name, surroundings)
+    except PluginError as error:  # no bot without it
+        raise ConfigError(str(error)) from error
+    fallbacks = []
+    for each in loaded.settings.provider.fallbacks:
+        try:
+            fallbacks.append(_fallback(loaded, "provider.fallbacks", each, surroundings))
+        except PluginError as error:
+            _log.error("%s Nobody answers in its place.", error)
+    cheap = _cheap_provider(loaded, surroundings)
+    return PluginInstances(provider, {}, {}, (), fallbacks, cheap, catalogue=loaded.catalogue)
+
+
+def _cheap_provider(loaded: ResolvedSettings, surroundings: PluginContext) -> Provider | None:
+    """Build the provider of the background work. Rules take the place of a broken one, not the dearer model."""
     named = loaded.settings.models.cheap
-    cheap = _fallback(loaded, "models.cheap", named, surroundings) if named else None
-    return PluginInstances(provider, {}, {}, (), fallbacks, cheap)
+    if not named:
+        return None
+    try:
+        return _fallback(loaded, "models.cheap", named, surroundings)
+    except PluginError as error:
+        _log.error("%s Rules do its work.", error)
+        return _fallback(loaded, "models.cheap", "offline", surroundings)
 
 
 def _channels(
@@ -117,9 +140,9 @@ def _channels(
 
 def build_channel(loaded: ResolvedSettings, name: str, surroundings: PluginContext) -> tuple[Channel, Roster]:
     """Build a channel and read whom it lets in. Raises ConfigError or PluginError."""
-    plugin = plugins.load("kenobot.channels", name)
-    settings = loaded.plugin_settings("kenobot.channels", name, plugin.settings)
-    return plugin.build(settings, surroundings), Roster.from_settings(settings)
+    group: PluginGroup = "kenobot.channels"
+    settings = loaded.plugin_settings(group, name, loaded.catalogue.load(group, name).settings)
+    return loaded.catalogue.build(group, name, settings, surroundings), Roster.from_settings(settings)
 
 
 def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginContext, without: str) -> list[Any]:
@@ -131,6 +154,24 @@ def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginC
         except PluginError as error:
             _log.error("%s %s", error, without)
     return built
+
+
+def _processors(loaded: ResolvedSettings, surroundings: PluginContext) -> list[PostProcessor]:
+    """Build the enabled post-processors. One that does not ship is left out when its tags are another's."""
+    group: PluginGroup = "kenobot.postprocessors"
+    built: list[PostProcessor] = _enabled(loaded, group, surroundings, "Replies go out without it.")
+    catalogue = loaded.catalogue
+    foreign = [each for each in built if catalogue.is_foreign(group, each.name)]
+    used = [each for each in built if each not in foreign]
+    for each in foreign:
+        try:
+            Pipeline([*used, each], str)
+        except PluginError as error:
+            catalogue.disable(group, each.name, error)
+            _log.error("%s Replies go out without it.", error)
+        else:
+            used.append(each)
+    return [each for each in built if each in used]
 
 
 def _transcriber(loaded: ResolvedSettings, surroundings: PluginContext) -> Transcriber | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -37,7 +37,8 @@ class ChannelState:
 class ChannelServices:
     """Services that running channels need.
 
-    build: builds a channel by the settings as they are now; runs in a thread. let_in: replaces a channel's roster.
+    build: builds a channel by the settings as they are now; runs in a thread.
+    names: of the channels there are. let_in: replaces a channel's roster.
     send_waiting: sends the answers that waited for a channel.
     """
 
@@ -45,6 +46,7 @@ class ChannelServices:
     bus: Bus
     clock: Clock
     build: Callable[[str], tuple[Channel, Roster]]
+    names: Callable[[], Sequence[str]]
     let_in: Callable[[str, Roster], None]
     send_waiting: Callable[[], Awaitable[None]]
 
@@ -102,7 +104,7 @@ class RunningChannels:
             if name == self._fixed:
                 raise ConfigError(f'The channel "{name}" is the terminal\'s own: end the chat there.')
             if name not in {state.name for state in self.states()}:
-                raise ConfigError(plugins.unknown_plugin("kenobot.channels", name))
+                raise ConfigError(plugins.unknown_plugin("kenobot.channels", name, self._services.names()))
             if action == "stop":
                 await self._stop(name)
             else:
@@ -111,7 +113,7 @@ class RunningChannels:
 
     def states(self) -> tuple[ChannelState, ...]:
         """List the channels by name: of this run, and the installed ones that are off."""
-        known = dict.fromkeys((*plugins.names("kenobot.channels"), *self._channels, *self._others))
+        known = dict.fromkeys((*self._services.names(), *self._channels, *self._others))
         return tuple(self._state(name) for name in sorted(known))
 
     def _state(self, name: str) -> ChannelState:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import build_channel
+from kenobot.app.plugin_report import plugin_rows
 from kenobot.app.running_channels import ChannelServices, RunningChannels
 from kenobot.channels.console import Console, ConsoleOptions
 from kenobot.channels.shared_console import SharedConsole
@@ -118,6 +119,7 @@ async def _open_socket(app: App, channels: RunningChannels, user: str, stop: asy
         sync=app.sync_external_changes,
         stop=stop.set,
         channels=channels.command,
+        plugins=lambda: plugin_rows(app.settings, app.plugins.catalogue),
     )
     server: SocketServer = module.SocketServer(app.home.socket, services)
     await server.start()
@@ -136,14 +138,21 @@ async def _watch(app: App, channels: RunningChannels, stop: asyncio.Event) -> No
 def _running_channels(app: App) -> RunningChannels:
     """Prepare the channels of an app to run, and to be built anew by the settings as they are then."""
 
+    catalogue = app.plugins.catalogue
+
+    def names() -> tuple[str, ...]:
+        return catalogue.names("kenobot.channels")
+
     def build(name: str) -> tuple[Channel, Roster]:
+        nonlocal catalogue
         loaded = load_settings(app.home, os.environ)
+        catalogue = loaded.catalogue
         secrets = tuple(loaded.secrets())
         app.redact.learn(secrets)
         log.redact_also(secrets)
         return build_channel(loaded, name, PluginContext(app.home.path, app.clock, loaded.settings.bot.name, app.bus))
 
-    services = ChannelServices(app.loop, app.bus, app.clock, build, app.access.set_roster, app.delivery.sweep)
+    services = ChannelServices(app.loop, app.bus, app.clock, build, names, app.access.set_roster, app.delivery.sweep)
     return RunningChannels(app.channels, services, fixed=SharedConsole.name)
 
 

@@ -27,7 +27,10 @@ from kenobot.core.frames import (
     Event,
     FrameError,
     Hello,
+    ListPlugins,
     Notice,
+    PluginRow,
+    PluginStates,
     Refused,
     Request,
     Say,
@@ -67,6 +70,7 @@ class SocketServices:
 
     user: the console's. attach: called when the first screen came. sync: follows what a command wrote; returns how many
     facts people's edits touched. stop: begins the end. channels: starts, stops or restarts a channel, and lists them.
+    plugins: lists them.
     """
 
     console: SharedConsole
@@ -79,6 +83,7 @@ class SocketServices:
     wait_answered: Callable[[], Awaitable[None]]
     sync: Callable[[], Awaitable[int]]
     stop: Callable[[], None]
+    plugins: Callable[[], tuple[PluginRow, ...]]
     channels: Callable[[str, str], Awaitable[tuple[ChannelState, ...]]]
 
 
@@ -310,6 +315,8 @@ class _Connection:
                 await self._write(Synced(touched=await self._services.sync()))
             except KenobotError as error:
                 await self._write(Refused(reason=str(error)))
+        elif isinstance(request, ListPlugins):
+            await self._write(PluginStates(plugins=self._services.plugins()))
         elif isinstance(request, ControlChannels):
             try:
                 states = await self._services.channels(request.action, request.name)

@@ -6,7 +6,6 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.table import print_table
-from kenobot.core import plugins
 from kenobot.core.redaction import one_line
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Roster
@@ -82,7 +81,7 @@ def _rosters(context: CommandContext) -> dict[str, Roster]:
     loaded, rosters = context.loaded, dict[str, Roster]()
     for name in loaded.settings.channels.enabled:
         try:
-            model = plugins.load("kenobot.channels", name).settings
+            model = loaded.catalogue.load("kenobot.channels", name).settings
         except PluginError:
             continue  # `kenobot run` leaves such a channel out too
         rosters[name] = Roster.from_settings(loaded.plugin_settings("kenobot.channels", name, model))

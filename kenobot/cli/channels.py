@@ -5,7 +5,6 @@ from kenobot.cli.bot_link import ask
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
 from kenobot.cli.table import print_table
-from kenobot.core import plugins
 from kenobot.core.frames import ChannelRow, ChannelStates, ControlChannels, Refused
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.ports.errors import ConfigError
@@ -43,7 +42,7 @@ def change(context: CommandContext) -> int:
 
 def _configured(context: CommandContext) -> tuple[ChannelRow, ...]:
     enabled = context.loaded.settings.channels.enabled
-    names = sorted({*plugins.names("kenobot.channels"), *enabled})
+    names = sorted({*context.loaded.catalogue.names("kenobot.channels"), *enabled})
     return tuple(ChannelRow(name=name, state="enabled" if name in enabled else "off") for name in names)
 
 

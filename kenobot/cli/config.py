@@ -103,7 +103,7 @@ def _values(loaded: ResolvedSettings) -> Iterator[tuple[str, Any]]:
         tables = loaded.settings.plugin_tables(group)
         for name in dict.fromkeys((*loaded.settings.enabled_plugins(group), *tables)):
             try:
-                model = plugins.load(group, name).settings
+                model = loaded.catalogue.load(group, name).settings
                 # A table of a plugin that is switched off may be incomplete: its defaults are shown all the same.
                 values: Mapping[str, Any] = {
                     **model.model_construct().__dict__,

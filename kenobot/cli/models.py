@@ -71,7 +71,7 @@ def _configured(context: CommandContext) -> list[str]:
 
 
 def _chosen(context: CommandContext, name: str) -> str:
-    settings = context.loaded.plugin_settings(_GROUP, name, plugins.load(_GROUP, name).settings)
+    settings = context.loaded.plugin_settings(_GROUP, name, context.loaded.catalogue.load(_GROUP, name).settings)
     return str(getattr(settings, "model", ""))
 
 
@@ -92,7 +92,7 @@ async def _provider(
 ) -> AsyncIterator[Provider]:
     """Build a provider, and close it. home: where its pictures are, if elsewhere. Raises ConfigError."""
     surroundings = replace(context.plugin_context, home=home) if home else context.plugin_context
-    fields = plugins.load(_GROUP, name).settings.model_fields
+    fields = context.loaded.catalogue.load(_GROUP, name).settings.model_fields
     named = model if "model" in fields else ""
     provider: Provider = context.loaded.build_plugin(_GROUP, name, surroundings, named, "models")
     try:

@@ -83,6 +83,12 @@ class ControlChannels(_Frame):
     name: str = Field("", max_length=64)
 
 
+class ListPlugins(_Frame):
+    """Asks for PluginStates."""
+
+    kind: Literal["list_plugins"] = "list_plugins"
+
+
 class Welcome(_Frame):
     """Opens the conversation. process: the bot's number."""
 
@@ -168,14 +174,45 @@ class ChannelStates(_Frame):
     channels: tuple[ChannelRow, ...]
 
 
+class PluginRow(_Frame):
+    """A plugin. kind: of seam; "" where that is not known. shipped: with KenoBot."""
+
+    kind: str
+    name: str
+    state: Literal["broken", "on", "off"]
+    origin: str
+    shipped: bool = False
+    why: WholeText = ""
+
+
+class PluginStates(_Frame):
+    """Lists the plugins of the bot that runs."""
+
+    kind: Literal["plugin_states"] = "plugin_states"
+    plugins: tuple[PluginRow, ...]
+
+
 class Stopping(_Frame):
     """The bot has begun to end."""
 
     kind: Literal["stopping"] = "stopping"
 
 
-Request = Hello | Say | Shown | Drain | Sync | Stop | ControlChannels
-Event = Welcome | Refused | Stored | Show | Draft | Typing | Notice | Drained | Synced | Stopping | ChannelStates
+Request = Hello | Say | Shown | Drain | Sync | Stop | ControlChannels | ListPlugins
+Event = (
+    Welcome
+    | Refused
+    | Stored
+    | Show
+    | Draft
+    | Typing
+    | Notice
+    | Drained
+    | Synced
+    | Stopping
+    | ChannelStates
+    | PluginStates
+)
 
 REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 EVENTS: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])

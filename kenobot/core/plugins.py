@@ -2,7 +2,7 @@
 
 import difflib
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any, Literal
@@ -22,7 +22,7 @@ PluginGroup = Literal[
     "kenobot.tools",
 ]
 
-_KINDS: dict[PluginGroup, str] = {
+KINDS: dict[PluginGroup, str] = {
     "kenobot.channels": "channel",
     "kenobot.providers": "provider",
     "kenobot.postprocessors": "post-processor",
@@ -33,7 +33,10 @@ _KINDS: dict[PluginGroup, str] = {
 }
 
 
-@lru_cache(maxsize=len(_KINDS))
+_OURS = "kenobot."  # begins the value of every entry point that ships
+
+
+@lru_cache(maxsize=len(KINDS))
 def installed(group: PluginGroup) -> EntryPoints:
     """Return the entry points of a group, cached: a look-up takes milliseconds, and a start asks a dozen times."""
     return entry_points(group=group)
@@ -49,32 +52,53 @@ def load(group: PluginGroup, name: str) -> Plugin[Any, Any]:
 
     Raises ConfigError when nothing of that name is installed, PluginError when it is but cannot be used.
     """
+    entry = find(group, name)
+    try:
+        plugin = entry.load()
+    except Exception as error:  # a plugin is somebody else's code: anything may happen while it is imported
+        raise PluginError(
+            f'The {KINDS[group]} "{name}" ({_origin(entry)}) cannot be imported: {type(error).__name__}: {error}'
+        ) from error
+    return require_plugin(group, name, plugin, _origin(entry), entry.value)
+
+
+def find(group: PluginGroup, name: str) -> EntryPoint:
+    """Find the entry point of a plugin. Raises ConfigError when there is none, PluginError when there are two."""
     found = [entry for entry in installed(group) if entry.name == name]
     if not found:
         raise ConfigError(unknown_plugin(group, name))
     if len({entry.value for entry in found}) > 1:
         owners = " and ".join(sorted({_origin(entry) for entry in found}))
-        raise PluginError(f'The {_KINDS[group]} "{name}" is provided twice, by {owners}: uninstall one of them.')
-    entry = found[0]
-    try:
-        plugin = entry.load()
-    except Exception as error:  # a plugin is somebody else's code: anything may happen while it is imported
+        raise PluginError(f'The {KINDS[group]} "{name}" is provided twice, by {owners}: uninstall one of them.')
+    return found[0]
+
+
+def require_plugin(group: PluginGroup, name: str, target: object, origin: str, value: str) -> Plugin[Any, Any]:
+    """Return what an entry point names. Raises PluginError when that is no plugin."""
+    if not isinstance(target, Plugin):
         raise PluginError(
-            f'The {_KINDS[group]} "{name}" ({_origin(entry)}) cannot be imported: {type(error).__name__}: {error}'
-        ) from error
-    if not isinstance(plugin, Plugin):
-        raise PluginError(
-            f'The {_KINDS[group]} "{name}" ({_origin(entry)}) is not a plugin: {entry.value} must be a '
-            f"kenobot.ports.plugin.Plugin, and is a {type(plugin).__name__}."
+            f'The {KINDS[group]} "{name}" ({origin}) is not a plugin: {value} must be a '
+            f"kenobot.ports.plugin.Plugin, and is a {type(target).__name__}."
         )
-    return plugin
+    return target
 
 
-def unknown_plugin(group: PluginGroup, name: str) -> str:
-    """Say that no plugin of that name is installed."""
-    known = names(group)
+def is_foreign(group: PluginGroup, name: str) -> bool:
+    """Return whether a plugin of that name is installed that does not ship with KenoBot."""
+    return any(entry.name == name and not entry.value.startswith(_OURS) for entry in installed(group))
+
+
+def origin(group: PluginGroup, name: str) -> str:
+    """Name the packages that provide a plugin, with their versions."""
+    found = {_origin(entry) for entry in installed(group) if entry.name == name}
+    return " and ".join(sorted(found))
+
+
+def unknown_plugin(group: PluginGroup, name: str, known: Sequence[str] | None = None) -> str:
+    """Say that no plugin of that name is installed. known: the names that there are, if more than the installed."""
+    known = names(group) if known is None else known
     listed = ", ".join(known) or "none"
-    return f'There is no {_KINDS[group]} called "{name}"{did_you_mean(name, known)} (installed: {listed})'
+    return f'There is no {KINDS[group]} called "{name}"{did_you_mean(name, known)} (installed: {listed})'
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
@@ -96,4 +120,4 @@ async def close(parts: Iterable[object]) -> None:
 
 
 def _origin(entry: EntryPoint) -> str:
-    return entry.dist.name if entry.dist else entry.value
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value

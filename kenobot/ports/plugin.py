@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
 from kenobot.ports.clock import Clock
 from kenobot.ports.signals import NoSignals, Signals
+
+PluginKind = Literal["", "channel", "provider", "postprocessor", "embedder", "transcriber", "tool", "observer"]
 
 SettingsT = TypeVar("SettingsT", bound=BaseModel)
 
@@ -39,7 +41,9 @@ class Plugin(Generic[SettingsT, InstanceT]):
 
     Importing the module that holds it must be cheap: import SDKs inside `build`.
     `build` raises ConfigError when a person must fix something.
+    kind: needed in a single file of the home's plugins folder, where no entry point tells.
     """
 
     settings: type[SettingsT]
     build: Callable[[SettingsT, PluginContext], InstanceT]
+    kind: PluginKind = ""

@@ -76,8 +76,15 @@ async def test_an_observer_sees_every_signal_and_its_middleware_changes_a_messag
     assert _Loud.closed == closed + 1
 
 
-@pytest.mark.parametrize("name", ["HEARTBEAT__FIEL", "HARTBEAT__FILE"])
-def test_unknown_keys_are_mistakes(tmp_path: Path, name: str) -> None:
-    """Of a plugin's table, and a table of no plugin."""
+def test_a_table_of_no_plugin_is_a_mistake(tmp_path: Path) -> None:
+    """The start is refused, and the nearest name told."""
     with pytest.raises(ConfigError, match="did you mean"):
-        load_settings(Home(tmp_path), {**_ENABLED, f"KENOBOT_OBSERVERS__{name}": "x"})
+        load_settings(Home(tmp_path), {**_ENABLED, "KENOBOT_OBSERVERS__HARTBEAT__FILE": "x"})
+
+
+async def test_an_observer_whose_table_is_wrong_is_off(tmp_path: Path) -> None:
+    """The reason is kept, and the bot runs without it."""
+    wrong = _ENABLED | {"KENOBOT_OBSERVERS__HEARTBEAT__FIEL": "x"}
+    async with Scene(tmp_path, ["ok"], environ=wrong) as scene:
+        assert await scene.say("hello") == "ok"
+        assert "did you mean" in scene.app.plugins.catalogue.broken["kenobot.observers", "heartbeat"]

@@ -130,8 +130,7 @@ def _build_plugins(loaded: ResolvedSettings, context: PluginContext) -> None:
     groups: tuple[plugins.PluginGroup, ...] = ("kenobot.channels", "kenobot.providers")
     for group in groups:
         for name in loaded.settings.enabled_plugins(group):
-            plugin = plugins.load(group, name)
-            plugin.build(loaded.plugin_settings(group, name, plugin.settings), context)
+            loaded.build_plugin(group, name, context)
     choose_embedder(loaded, context)
 
 

@@ -83,10 +83,10 @@ class Wizard:
             self.changes.install = self._agreed("embedded", default=True)
 
     def _provider(self) -> None:
-        choices = plugins.names("kenobot.providers")
+        choices = self.changes.loaded.catalogue.names("kenobot.providers")
 
         def check(answer: str) -> str | None:
-            return None if answer in choices else plugins.unknown_plugin("kenobot.providers", answer)
+            return None if answer in choices else plugins.unknown_plugin("kenobot.providers", answer, choices)
 
         if any(self._agreed_to(server) for server in self.local_servers if self.changes.provider == "offline"):
             return
@@ -107,7 +107,7 @@ class Wizard:
 
     def _service(self, name: str, preset: Preset) -> None:
         """Ask for the address, the key and the model of a service, as far as it needs them."""
-        settings = plugins.load("kenobot.providers", name).settings
+        settings = self.changes.loaded.catalogue.load("kenobot.providers", name).settings
         table = self.changes.loaded.settings.plugin_tables("kenobot.providers").get(name, {})
         base_url = str(table.get("base_url") or preset.base_url)
         if not preset.base_url:
@@ -184,7 +184,7 @@ class Wizard:
         mark = f" [{self._word('set')}]" if isinstance(current, SecretStr) else ""
         what = self._word("api_key" if parts else file, **parts)
         while answer := getpass.getpass(f"{what}{mark}: ").strip():
-            settings = plugins.load(group, plugin).settings
+            settings = self.changes.loaded.catalogue.load(group, plugin).settings
             why = _complaint(settings, key, answer)
             if why is None:
                 table = self.changes.loaded.settings.plugin_tables(group).get(plugin, {})

@@ -75,6 +75,16 @@ class Home:
         return self.path / "backups"
 
     @property
+    def plugins(self) -> Path:
+        """Plugins of the owner's own: each a file or a folder, off until `plugins.enabled` names it."""
+        return self.path / "plugins"
+
+    @property
+    def plugin_markers(self) -> Path:
+        """Files that stand while a plugin is loaded."""
+        return self.path / ".plugins-loading"
+
+    @property
     def media(self) -> Path:
         """Bytes of attachments, each file under the SHA-256 of its content."""
         return self.path / "media"

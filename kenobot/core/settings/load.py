@@ -5,13 +5,15 @@ Fail closed: an unknown key, a value of the wrong kind or out of range stops Ken
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
-from kenobot.core import plugins
+from kenobot.core import home_plugins, plugins
+from kenobot.core.plugin_catalogue import PluginCatalogue
+from kenobot.core.plugin_guard import PluginGuard
 from kenobot.core.plugins import PluginGroup
 from kenobot.core.redaction import Redactor
 from kenobot.core.settings import explain, sources
@@ -24,6 +26,7 @@ from kenobot.core.settings.schema import (
     ContextSettings,
     ExpertsSettings,
     ExtractionSettings,
+    HomePluginsSettings,
     LogSettings,
     LoopSettings,
     MediaSettings,
@@ -39,7 +42,7 @@ from kenobot.core.settings.schema import (
     TranscriberSettings,
     split_lists,
 )
-from kenobot.core.settings.sources import PLUGIN_SECTIONS, KeyPath, SettingsSource
+from kenobot.core.settings.sources import PLUGIN_SECTIONS, KeyPath
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import PluginContext
 
@@ -68,6 +71,7 @@ class Settings(BaseModel):
     postprocessors: PostProcessorsSettings = PostProcessorsSettings()
     observers: PluginsSettings = PluginsSettings()
     tools: ToolsSettings = ToolsSettings()
+    plugins: HomePluginsSettings = HomePluginsSettings()
     context: ContextSettings = ContextSettings()
     memory: MemorySettings = MemorySettings()
     models: ModelsSettings = ModelsSettings()
@@ -111,16 +115,21 @@ class ResolvedSettings:
     settings: Settings
     origins: Mapping[str, str]
     plugin_models: tuple[BaseModel, ...] = ()
+    catalogue: PluginCatalogue = field(default_factory=PluginCatalogue)
 
     def origin(self, key: str) -> str:
         """Return the origin of a dotted key's value, or "default"."""
         return self.origins.get(key, "default")
 
     def plugin_settings(self, group: PluginGroup, name: str, model: type[ModelT]) -> ModelT:
-        """Validate a plugin's table as its own model. Raises ConfigError, one line a mistake."""
-        value, mistakes = _validate(self, group, name, model)
-        if value is None:
-            raise ConfigError("\n".join(mistakes))
+        """Validate a plugin's table as its own model.
+
+        Raises ConfigError, one line a mistake; PluginError in its place for a plugin that does not ship.
+        """
+        value, mistakes = self.catalogue.check(group, name, lambda: _validate(self, group, name, model))
+        if value is None or mistakes:
+            said = "\n".join(mistakes)
+            raise PluginError(said) if self.catalogue.is_foreign(group, name) else ConfigError(said)
         return value
 
     def build_plugin(
@@ -130,13 +139,13 @@ class ResolvedSettings:
 
         Raises ConfigError or PluginError.
         """
-        plugin = plugins.load(group, name)
+        plugin = self.catalogue.load(group, name)
         settings = self.plugin_settings(group, name, plugin.settings)
         if model:
             if "model" not in type(settings).model_fields:
                 raise ConfigError(f'{key}: "{name}" has no models to choose from; write "{name}" alone')
             settings = settings.model_copy(update={"model": model})
-        return plugin.build(settings, context)
+        return self.catalogue.build(group, name, settings, context)
 
     def secrets(self) -> Iterator[str]:
         """Yield every secret in plain text, for redaction."""
@@ -161,8 +170,12 @@ def load_settings(
     for layer in layers:
         for old, new in layer.renamed.items():
             _log.warning("%s%s is called %s now", explain.origin_prefix(new, origins), ".".join(old), ".".join(new))
-    settings, mistakes = _validate_merged(layers, origins)
-    loaded = ResolvedSettings(settings, origins)
+    values: dict[str, Any] = {}
+    for layer in layers:
+        values = _deep_merge(values, layer.values)
+    catalogue = _catalogue(home, values)
+    settings, mistakes = _validate_merged(values, origins)
+    loaded = ResolvedSettings(settings, origins, catalogue=catalogue)
     tables: list[BaseModel] = []
     for group in PLUGIN_SECTIONS.values():
         good, bad = _check_plugins(loaded, group)
@@ -171,15 +184,32 @@ def load_settings(
     if mistakes:
         raise ConfigError("\n".join(mistakes))
     return ResolvedSettings(
-        settings, {key: origin for key, origin in origins.items() if not key.endswith(".")}, tuple(tables)
+        settings, {key: origin for key, origin in origins.items() if not key.endswith(".")}, tuple(tables), catalogue
     )
 
 
-def _validate_merged(layers: tuple[SettingsSource, ...], origins: Mapping[str, str]) -> tuple[Settings, list[str]]:
-    """Validate the layers, weakest first, as one; sections with mistakes keep their defaults."""
-    values: dict[str, Any] = {}
-    for layer in layers:
-        values = _deep_merge(values, layer.values)
+def _catalogue(home: Home, values: dict[str, Any]) -> PluginCatalogue:
+    """Find the plugins of the home that `values` enable, and switch them on in there."""
+    guard = PluginGuard(home.plugin_markers)
+    try:
+        table = values.get("plugins", {})
+        enabled = HomePluginsSettings.model_validate(table).enabled
+    except ValidationError:  # told by the validation of all settings
+        enabled = ()
+    catalogue = PluginCatalogue(home_plugins.find(home.plugins, enabled), guard)
+    for plugin in catalogue.home_plugins:
+        section = plugin.group.removeprefix("kenobot.")
+        default = Settings.model_fields[section].default
+        if isinstance(default, PluginsSettings):
+            table = values.setdefault(section, {})
+            listed = split_lists(type(default), {"enabled": default.enabled, **table})["enabled"]
+            if isinstance(listed, list | tuple) and plugin.name not in listed:
+                table["enabled"] = [*listed, plugin.name]
+    return catalogue
+
+
+def _validate_merged(values: dict[str, Any], origins: Mapping[str, str]) -> tuple[Settings, list[str]]:
+    """Validate merged values; sections with mistakes keep their defaults."""
     try:
         return Settings.model_validate(values), []
     except ValidationError as error:
@@ -204,24 +234,40 @@ def _check_plugins(loaded: ResolvedSettings, group: PluginGroup) -> tuple[list[B
     """
     good: list[BaseModel] = []
     mistakes: list[str] = []
-    section, installed = group.removeprefix("kenobot."), plugins.names(group)
+    section, catalogue = group.removeprefix("kenobot."), loaded.catalogue
+    installed = catalogue.names(group)
     wanted, tables = loaded.settings.enabled_plugins(group), loaded.settings.plugin_tables(group)
     for name in dict.fromkeys((*wanted, *tables)):
         if name in installed:
             try:
-                model = plugins.load(group, name).settings
+                value, bad = _checked(loaded, group, name, complete=name in wanted)
             except PluginError:
                 continue
-            value, bad = _validate(loaded, group, name, model, complete=name in wanted)
             good += [value] if value else []
             mistakes += bad
+        elif catalogue.is_off(name):
+            continue
         elif name in wanted:
             key = _NAMED.get(group, (section, "enabled"))
-            mistakes.append(explain.origin_prefix(key, loaded.origins) + plugins.unknown_plugin(group, name))
+            mistakes.append(explain.origin_prefix(key, loaded.origins) + plugins.unknown_plugin(group, name, installed))
         else:
             known = [f"{section}.{other}" for other in installed]
             mistakes.append(explain.unknown_key((section, name), tables[name], loaded.origins, known))
     return good, mistakes
+
+
+def _checked(
+    loaded: ResolvedSettings, group: PluginGroup, name: str, complete: bool
+) -> tuple[BaseModel | None, list[str]]:
+    """Validate a plugin's table; mistakes in that of a plugin that does not ship switch it off. Raises PluginError."""
+    catalogue = loaded.catalogue
+    model = catalogue.load(group, name).settings
+    value, bad = catalogue.check(group, name, lambda: _validate(loaded, group, name, model, complete))
+    if bad and catalogue.is_foreign(group, name):
+        error = PluginError("\n".join(bad))
+        catalogue.disable(group, name, error)
+        raise error
+    return value, bad
 
 
 def _validate(

@@ -117,6 +117,12 @@ class ToolsSettings(PluginsSettings):
     result_chars: int = Field(8000, ge=100, le=200_000)
 
 
+class HomePluginsSettings(SettingsModel):
+    """Plugins of the home's own folder."""
+
+    enabled: UniqueNames = ()
+
+
 class ContextSettings(SettingsModel):
     budget_tokens: int = Field(24_000, ge=2000, le=1_000_000)
     memory_tokens: int = Field(6000, ge=0, le=500_000)

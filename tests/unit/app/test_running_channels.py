@@ -48,7 +48,7 @@ class House:
         self.stop = asyncio.Event()
         self.run: asyncio.Task[None]
         services = ChannelServices(
-            self.sink, self.bus, self.clock, self.build, self.access.set_roster, self.send_waiting
+            self.sink, self.bus, self.clock, self.build, self.names, self.access.set_roster, self.send_waiting
         )
         self.running = RunningChannels(self.channels, services, fixed="console")
 
@@ -60,6 +60,9 @@ class House:
             raise self.failure
         self.built.append(FakeChannel(name))
         return self.built[-1], Roster.of(owners=["ana"])
+
+    def names(self) -> tuple[str, ...]:
+        return "console", "one", "telegram"
 
     async def send_waiting(self) -> None:
         self.swept += 1

@@ -110,6 +110,7 @@ class House:
             sync=self.sync,
             stop=stop,
             channels=self.control,
+            plugins=tuple,
         )
 
 

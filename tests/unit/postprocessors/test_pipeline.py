@@ -1,5 +1,6 @@
 """From a reply to clean text and a written turn."""
 
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from kenobot.ports.errors import Fenced, PluginError
 from kenobot.ports.postprocessor import Element, TurnEffects
+from kenobot.postprocessors import pipeline as pipeline_module
 from kenobot.postprocessors.pipeline import AppliedItems, Pipeline, ProcessedReply
 from kenobot.testing.postprocessor import RecordingTurn
 from tests.unit.postprocessors.recorded import recorded
@@ -80,6 +82,24 @@ def test_a_broken_processor_costs_only_its_items(early: bool) -> None:
     assert processed.clean == "A"
     assert processed.applied == (AppliedItems("chat-memory", ("y",)),)
     assert processed.failures == (("broken", "ValueError: bad …"),)
+
+
+def test_a_processor_that_hangs_or_exits_costs_only_its_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It holds the whole bot up for some seconds at most."""
+
+    class Hanging(Broken):
+        def apply(self, items: Sequence[str], turn: TurnEffects) -> None:
+            if items == ("exit",):
+                raise SystemExit(1)
+            signal.pause()
+
+    monkeypatch.setattr(pipeline_module, "_PROCESSOR_SECONDS", 0.01)
+    pipeline = Pipeline([Hanging(ValueError()), TAGS["chat-memory"]], str)
+    for content, failure in (("hang", "TookTooLong"), ("exit", "SystemExit")):
+        reply = f"A<memory>{content}</memory><chat-memory>y</chat-memory>"
+        processed = pipeline.process(reply, (), RecordingTurn(), "en")
+        assert processed.applied == (AppliedItems("chat-memory", ("y",)),)
+        assert processed.failures[0][1].startswith(failure)
 
 
 def test_nothing_is_called_noted_that_failed() -> None:

@@ -1,0 +1,213 @@
+"""Find plugins in the home's `plugins` folder: a file, a package, or a project folder with its pyproject.toml.
+
+Only what `plugins.enabled` names is looked at, and nothing is imported to find out what it is.
+"""
+
+import ast
+import importlib
+import importlib.util
+import os
+import stat
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args
+
+from kenobot.core.plugins import KINDS, PluginGroup
+from kenobot.ports.errors import PluginError
+from kenobot.ports.plugin import PluginKind
+
+_MOST_FILES = 5000
+_LONGEST_SOURCE = 1_000_000  # bytes
+_GROUPS = {kind.replace("-", ""): group for group, kind in KINDS.items()}
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+@dataclass(frozen=True, slots=True)
+class HomePlugin:
+    """A plugin of the home, in the shape of an entry point. folder: the name that `plugins.enabled` has."""
+
+    name: str
+    group: PluginGroup
+    value: str
+    folder: str
+    root: Path
+    source: Path | None = None
+
+    @property
+    def dist(self) -> None:
+        return None
+
+    @property
+    def origin(self) -> str:
+        return f"plugins/{self.folder}"
+
+    def load(self) -> object:
+        """Import it. Raises whatever its code raises, and PluginError when another module takes its name."""
+        module_name, _, attribute = self.value.partition(":")
+        module = _import_source(module_name, self.source) if self.source else _import_below(self.root, module_name)
+        found: object = module
+        for part in attribute.split("."):
+            found = getattr(found, part)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlugins:
+    """Plugins of a home. problems: by the name in `plugins.enabled`, why it is off. others: there, and not enabled."""
+
+    plugins: tuple[HomePlugin, ...] = ()
+    problems: dict[str, str] = field(default_factory=dict)  # bounded: the plugins that are enabled; start
+    others: tuple[str, ...] = ()
+
+
+def find(folder: Path, enabled: tuple[str, ...]) -> FoundPlugins:
+    """Find the enabled plugins of a folder. Never raises for what stands in there."""
+    found: list[HomePlugin] = []
+    problems: dict[str, str] = {}
+    for name in enabled:
+        try:
+            found += _plugins_of(_place(folder, name), name)
+        except PluginError as error:
+            problems[name] = str(error)
+        except (OSError, ValueError) as error:
+            problems[name] = f"{folder / name} cannot be read: {error}."
+    return FoundPlugins(tuple(found), problems, tuple(sorted(_names(folder) - set(enabled))))
+
+
+def describe(path: Path) -> tuple[HomePlugin, ...]:
+    """Find the plugins of one file or folder, wherever it is. Raises PluginError."""
+    return _plugins_of(path.resolve(), path.resolve().stem)
+
+
+def _names(folder: Path) -> set[str]:
+    try:
+        entries = list(folder.iterdir())
+    except OSError:
+        return set()
+    return {
+        entry.stem
+        for entry in entries
+        if not entry.name.startswith((".", "_")) and (entry.suffix == ".py" or entry.is_dir())
+    }
+
+
+def _place(folder: Path, name: str) -> Path:
+    """Return where an enabled plugin stands, once nobody else can change it. Raises PluginError and OSError."""
+    if not name or name.startswith(".") or "/" in name or "\0" in name:
+        raise PluginError(f'"{name}" is not the name of a file or folder in {folder}.')
+    for path in (folder / name, folder / f"{name}.py"):
+        if path.exists():
+            _check_owner(folder, deep=False)
+            if path.is_symlink():
+                _check(path.lstat(), path, mode=False)
+            _check_owner(path.resolve(), deep=True)
+            return path.resolve()
+    raise PluginError(f"There is neither a folder {folder / name} nor a file {folder / name}.py.")
+
+
+def _check_owner(path: Path, *, deep: bool) -> None:
+    """Raise PluginError when another user owns or can change the path, or with `deep` anything in it."""
+    _check(path.stat(), path)
+    if not deep or not path.is_dir():
+        return
+    for count, inner in enumerate(path.rglob("*")):
+        if count > _MOST_FILES:
+            raise PluginError(f"{path} holds more than {_MOST_FILES} files: keep the plugin alone in its folder.")
+        if inner.exists():
+            _check(inner.stat(), inner)
+
+
+def _check(about: os.stat_result, path: Path, *, mode: bool = True) -> None:
+    if about.st_uid not in (0, os.geteuid()):
+        raise PluginError(f"{path} belongs to another user: take it over, or remove it.")
+    if mode and about.st_mode & _OTHERS_WRITE:
+        raise PluginError(f"{path} can be changed by other users; run: chmod -R go-w {path}")
+
+
+def _plugins_of(path: Path, name: str) -> tuple[HomePlugin, ...]:
+    project = path / "pyproject.toml"
+    if path.is_dir() and project.exists():
+        return tuple(_of_project(path, name, _source(project)))
+    source = path / "__init__.py" if path.is_dir() else path
+    if not source.is_file():
+        raise PluginError(f"{path} holds neither a pyproject.toml nor an __init__.py.")
+    module = f"kenobot_plugin_{name}".replace("-", "_")
+    target, kind = _target(source)
+    return (HomePlugin(name, _GROUPS[kind], f"{module}:{target}", name, path.parent, source),)
+
+
+def _source(path: Path) -> str:
+    if path.stat().st_size > _LONGEST_SOURCE:
+        raise PluginError(f"{path} is longer than a plugin's source can be.")
+    return path.read_text("utf-8")
+
+
+def _of_project(path: Path, name: str, text: str) -> Iterator[HomePlugin]:
+    """Yield the entry points that a project declares."""
+    try:
+        groups: Any = tomllib.loads(text).get("project", {}).get("entry-points", {})
+    except tomllib.TOMLDecodeError as error:
+        raise PluginError(f"{path / 'pyproject.toml'} is not valid TOML: {error}.") from error
+    root = path / "src" if (path / "src").is_dir() else path
+    found = [
+        HomePlugin(entry, group, str(value), name, root)
+        for group in KINDS
+        for entry, value in (groups.get(group, {}) if isinstance(groups, dict) else {}).items()
+    ]
+    if not found:
+        listed = ", ".join(KINDS)
+        raise PluginError(f"{path / 'pyproject.toml'} declares no entry point of KenoBot's groups: {listed}.")
+    yield from found
+
+
+def _target(source: Path) -> tuple[str, str]:
+    """Return the name of the plugin in a source, and its kind. Raises PluginError."""
+    try:
+        tree = ast.parse(_source(source))
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise PluginError(f"{source} is not Python: {error}.") from error
+    for node in tree.body:
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Call):
+            continue
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+        said = {each.arg: each.value.value for each in node.value.keywords if isinstance(each.value, ast.Constant)}
+        kind = said.get("kind")
+        if isinstance(target, ast.Name) and isinstance(kind, str) and kind in _GROUPS:
+            return target.id, kind
+    kinds = ", ".join(kind for kind in get_args(PluginKind) if kind in _GROUPS)
+    raise PluginError(f'{source} does not say what it is: write `plugin = Plugin(kind="...", ...)`, one of {kinds}.')
+
+
+def _import_source(name: str, source: Path) -> ModuleType:
+    """Import a file or package that has no name of its own, once."""
+    known = sys.modules.get(name)
+    if known is not None and getattr(known, "__file__", "") == str(source):
+        return known
+    inner = [str(source.parent)] if source.name == "__init__.py" else None
+    spec = importlib.util.spec_from_file_location(name, source, submodule_search_locations=inner)
+    if spec is None or spec.loader is None:
+        raise PluginError(f"{source} cannot be imported.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _import_below(root: Path, name: str) -> ModuleType:
+    """Import a module of a project folder, which stands last on the path: it shadows nothing."""
+    if str(root) not in sys.path:
+        sys.path.append(str(root))
+        importlib.invalidate_caches()
+    module = importlib.import_module(name)
+    file = getattr(module, "__file__", None) or ""
+    if not Path(file).resolve().is_relative_to(root.resolve()):
+        raise PluginError(f"The module {name} is another one here ({file or 'built in'}): give it another name.")
+    return module
