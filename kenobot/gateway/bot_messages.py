@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from kenobot.core import texts
 from kenobot.core.i18n import Language
+from kenobot.gateway.buttons import Choice, Pressers, add_buttons
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.clock import Clock
@@ -55,6 +56,15 @@ def render_answer(
 
 
 @dataclass(frozen=True, slots=True)
+class MessageButtons:
+    """Buttons below a message to `account`, in its language."""
+
+    rows: Sequence[Sequence[Choice]]
+    account: str
+    language: Language
+
+
+@dataclass(frozen=True, slots=True)
 class BotMessenger:
     """Send Markdown to chats."""
 
@@ -63,9 +73,15 @@ class BotMessenger:
     channels: Mapping[str, Channel]
     delivery: Delivery
 
-    def enqueue(self, connection: Connection, to: Destination, text: str) -> list[Outbound]:
+    def enqueue(
+        self, connection: Connection, to: Destination, text: str, buttons: MessageButtons | None = None
+    ) -> list[Outbound]:
         """Put a text into the outbox, inside a transaction; `dispatch` it after the commit."""
-        return outbox.enqueue(connection, to, render(self.channels, to.channel, text), self.clock.now())
+        parts, at = render(self.channels, to.channel, text), self.clock.now()
+        if buttons is not None and to.channel in self.channels and capabilities_of(self.channels[to.channel]).buttons:
+            pressers = Pressers(to.channel, to.chat, (buttons.account,))
+            parts = add_buttons(connection, parts, buttons.rows, pressers, buttons.language, at)
+        return outbox.enqueue(connection, to, parts, at)
 
     def dispatch(self, parts: Sequence[Outbound]) -> None:
         """Send what was just committed."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 
+from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.access import Access
 from kenobot.ports.messages import Button, Inbound, MessagePart
@@ -28,6 +29,16 @@ class Choice:
     label: str
     command: str
     arguments: str = ""
+
+
+def choices_of(question: str, language: Language) -> tuple[tuple[Choice, ...], ...]:
+    """Return the buttons that settle a question on memory files: "missing", or what was "revived"."""
+    forget = Choice(texts.BUTTON_FORGET(language), question, "forget")
+    other = {
+        "missing": Choice(texts.BUTTON_KEEP(language), question, "keep"),
+        "revived": Choice(texts.BUTTON_REMEMBER(language), question, "remember"),
+    }
+    return ((other[question], forget),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from kenobot.core.model_purposes import purpose_words
 from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TaskSet
 from kenobot.gateway.access import Access
-from kenobot.gateway.bot_messages import HOUR, BotMessenger, HourlyOnce
+from kenobot.gateway.bot_messages import HOUR, BotMessenger, HourlyOnce, MessageButtons
+from kenobot.gateway.buttons import Choice, choices_of
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Outbound
@@ -49,6 +50,7 @@ _log = logging.getLogger(__name__)
 _MOST = 20  # notices an hour to the owner, whatever happens
 _CHATS = 200  # chats an hour that are told directly
 _SCANNED = 2000  # of the newest messages, to find the owner's last one
+_LABEL_NAME = 24  # characters of a name on a button
 _READ = 5  # messages that tell a chat's language
 _TOLD, _HOMES = "notices:told", "notices:homes"  # keys of the table `state`
 _FIELDS = ("chat", "user", "language", "at")
@@ -154,8 +156,9 @@ class OwnerAlerts:
         if notice.subject in sent or len(sent) >= _MOST or notice.about == (home.channel, home.chat):
             return []
         write_json(connection, _TOLD, sent | {notice.subject: at.isoformat()})
-        to = Destination(home.channel, home.chat, trace)
-        return self._messenger.enqueue(connection, to, self._words(notice, home.language))
+        to, language = Destination(home.channel, home.chat, trace), self._language or home.language
+        buttons = MessageButtons(_buttons(notice, language), home.user, language)
+        return self._messenger.enqueue(connection, to, self._words(notice, language), buttons)
 
     def _words(self, notice: _Notice, language: Language) -> str:
         values, language = dict(notice.values), self._language or language
@@ -252,6 +255,27 @@ def _notice(signal: Signal, payload: Mapping[str, str]) -> _Notice | None:
         sentence = texts.NOTICE_FORGOTTEN_FILES
     about = (values["channel"], values["chat"]) if signal in (MESSAGE_FAILED, MESSAGE_STORE_FAILED) else ("", "")
     return _Notice(subject.format(**values), sentence, values, about)
+
+
+def _buttons(notice: _Notice, language: Language) -> tuple[tuple[Choice, ...], ...]:
+    """Return the buttons of an alert on which the owner can decide at once."""
+    if notice.sentence is texts.NOTICE_PROPOSALS:
+        return ((Choice(texts.BUTTON_SHOW(language), "proposals"),),)
+    if notice.sentence is texts.NOTICE_FORGOTTEN_FILES:
+        return ((Choice(texts.BUTTON_UNDO(language), "undo", notice.values["event"]),),)
+    if notice.sentence in (texts.NOTICE_MISSING_FILES, texts.NOTICE_REVIVED):
+        question = "missing" if notice.sentence is texts.NOTICE_MISSING_FILES else "revived"
+        return ((Choice(texts.BUTTON_SHOW(language), question),), *choices_of(question, language))
+    if notice.sentence is texts.NOTICE_PAIRING:
+        account = f"{notice.values['channel']} {notice.values['user']}"
+        who = notice.values["name"][:_LABEL_NAME]
+        return (
+            (
+                Choice(texts.BUTTON_ADMIT(language, who=who), "ask_admit", account),
+                Choice(texts.BUTTON_TURN_AWAY(language), "turn_away", account),
+            ),
+        )
+    return ()
 
 
 def _within_the_hour(told: Mapping[str, object], at: datetime) -> dict[str, str]:

@@ -10,7 +10,7 @@ import hmac
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from kenobot.core import texts
 from kenobot.core.i18n import Language
@@ -135,12 +135,33 @@ def approve(connection: Connection, code: str, at: datetime, is_owner: Callable[
     fitting = [row for row in rows if hmac.compare_digest(_digest(typed, row[5]), row[6])]
     if not fitting:
         return _count_wrong(connection, at)
-    channel, user, chat, name, language, *_ = fitting[0]
-    connection.execute("DELETE FROM pairing WHERE channel = ? AND user = ?", (channel, user))
     connection.execute("DELETE FROM key_value WHERE key = ?", (_STATE,))
-    person = approved_people.approve_person(connection, channel, user, name, at)
-    letter = outbox.Destination(channel, chat)
-    outbox.enqueue(connection, letter, [MessagePart(texts.PAIRED(cast("Language", language)))], at)
+    return _approve(connection, Stranger(*fitting[0][:5]), at)
+
+
+def approve_account(
+    connection: Connection, channel: str, user: str, at: datetime, is_owner: Callable[[str, str], bool]
+) -> PairingResult:
+    """Approve the stranger who waits under this account, and tell them. An owner never becomes a guest."""
+    _drop_expired(connection, at)
+    row = connection.execute(
+        "SELECT channel, user, chat, name, language FROM pairing WHERE channel = ? AND user = ?", (channel, user)
+    ).fetchone()
+    if row is None or is_owner(channel, user) or locked_until(connection, at) is not None:
+        return PairingResult("nothing")
+    return _approve(connection, Stranger(*row), at)
+
+
+def void_code(connection: Connection, channel: str, user: str) -> None:
+    """Close the code of a stranger."""
+    connection.execute("DELETE FROM pairing WHERE channel = ? AND user = ?", (channel, user))
+
+
+def _approve(connection: Connection, stranger: Stranger, at: datetime) -> PairingResult:
+    void_code(connection, stranger.channel, stranger.user)
+    person = approved_people.approve_person(connection, stranger.channel, stranger.user, stranger.name, at)
+    letter = outbox.Destination(stranger.channel, stranger.chat)
+    outbox.enqueue(connection, letter, [MessagePart(texts.PAIRED(stranger.language))], at)
     return PairingResult("approved", person)
 
 

@@ -1,8 +1,17 @@
-"""Commands that the owner alone gives: on people, on proposals of sleep, on memory files that vanished or came back."""
+"""Commands that the owner alone gives: on proposals of sleep, on memory files that vanished or came back."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from kenobot.agent.commands.command import CommandCall, CommandContext, numbered_lines, one_line, time_ago_text
+from kenobot.agent.commands.command import (
+    CommandAnswer,
+    CommandCall,
+    CommandContext,
+    numbered_lines,
+    one_line,
+    time_ago_text,
+    undo_button,
+)
 from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.missing_files import PendingForget, forget_batch
@@ -16,14 +25,10 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.proposals import Proposal
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
-from kenobot.gateway import pairing
-from kenobot.gateway.pairing import OpenPairing
-from kenobot.storage import approved_people
-from kenobot.storage.approved_people import ApprovedPerson
+from kenobot.gateway.buttons import Choice, choices_of
 from kenobot.storage.connection import Connection
 
 _POLICY = DEFAULT.control
-_REVOKE = frozenset({"revoke", "revocar"})
 _FORGET = frozenset({"forget", "olvida", "olvidar"})
 _REMEMBER = frozenset({"remember", "recuerda", "recordar"})
 _KEEP = frozenset({"keep", "guarda", "conserva", "guardar", "conservar"})
@@ -37,53 +42,10 @@ _DOES: Mapping[str, Text] = {
 }
 
 
-# ── people ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def pair(connection: Connection, call: CommandCall, context: CommandContext) -> str:
-    """`/pair CODE`: approve the person who was given the code."""
-    if not call.arguments:
-        return texts.PAIR_HOW(call.language)
-    result = pairing.approve(connection, call.arguments, call.at, context.access.is_owner)
-    match result.kind:
-        case "approved":
-            assert result.person is not None
-            return texts.PAIR_DONE(call.language, who=_person_text(result.person))
-        case "wrong":
-            return texts.PAIR_WRONG(call.language, left=result.tries_left)
-        case "locked":
-            return texts.PAIR_LOCKED(call.language)
-        case "nothing":
-            return texts.PAIR_NOTHING(call.language)
-
-
-def show_people(connection: Connection, call: CommandCall, _: CommandContext) -> str:
-    """`/people`: list approved and waiting people; `/people revoke [CHANNEL] ID`: revoke one."""
-    people = approved_people.list_people(connection)
-    word, *account = call.arguments.split()[:4] or [""]
-    if word.lower() in _REVOKE:
-        named = [person for person in people if account in ([person.user], [person.channel, person.user])]
-        if len(named) != 1:
-            return texts.PEOPLE_UNKNOWN(call.language)
-        approved_people.revoke_person(connection, *named[0].account)
-        return texts.PEOPLE_REVOKED(call.language, who=_person_text(named[0]))
-    lines = "\n".join(f"- {_person_text(person)}" for person in people)
-    parts = [texts.PEOPLE_SOME(call.language, lines=lines) if people else texts.PEOPLE_NONE(call.language)]
-    if waiting := pairing.open_pairings(connection, call.at):
-        lines = "\n".join(f"- {_person_text(person)}" for person in waiting)
-        parts.append(texts.PEOPLE_WAITING(call.language, lines=lines))
-    return "\n\n".join(parts)
-
-
-def _person_text(person: ApprovedPerson | OpenPairing) -> str:
-    """Name a person by the name that they chose and the id that is theirs alone."""
-    return f"{person.name} ({person.channel} `{person.user}`)".strip()
-
-
 # ── proposals of sleep ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def show_proposals(connection: Connection, call: CommandCall, _: CommandContext) -> str:
+def show_proposals(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
     """`/proposals`: list the proposals that wait for a decision."""
     waiting = proposal_store.list_proposals(connection)
     if not waiting:
@@ -92,10 +54,25 @@ def show_proposals(connection: Connection, call: CommandCall, _: CommandContext)
     parts = [texts.PROPOSALS_SOME(call.language, lines=lines)]
     if len(waiting) > _SHOWN:
         parts.append(texts.PROPOSALS_MORE(call.language, count=len(waiting) - _SHOWN))
-    return "\n\n".join(parts)
+    rows = (
+        (
+            Choice(texts.BUTTON_APPROVE(call.language, number=each.id), "approve", str(each.id)),
+            Choice(texts.BUTTON_REJECT(call.language, number=each.id), "reject", str(each.id)),
+        )
+        for each in waiting[:_SHOWN]
+    )
+    return CommandAnswer("\n\n".join(parts), tuple(rows))
 
 
-def approve(connection: Connection, call: CommandCall, context: CommandContext) -> str:
+def _and_the_rest(connection: Connection, call: CommandCall, context: CommandContext, done: str) -> CommandAnswer:
+    """Follow a decision that a button gave by what still waits for one: its message held them all."""
+    if call.inbound.kind != "action" or not proposal_store.list_proposals(connection):
+        return CommandAnswer(done)
+    rest = show_proposals(connection, call, context)
+    return CommandAnswer(f"{done}\n\n{rest}") if isinstance(rest, str) else replace(rest, text=f"{done}\n\n{rest.text}")
+
+
+def approve(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/approve N`: carry out a proposal."""
     number = parse_number(call.arguments.rstrip("."))
     if number is None:
@@ -107,10 +84,13 @@ def approve(connection: Connection, call: CommandCall, context: CommandContext) 
     if done.kind == "setting":
         name = done.payload.get("setting")
         return texts.PROPOSAL_ADVICE(call.language, setting=f" (`{name}`)" if isinstance(name, str) else "")
-    return texts.PROPOSAL_APPROVED(call.language, title=_plain(done.title), number=number)
+    text = texts.PROPOSAL_APPROVED(call.language, title=_plain(done.title), number=number)
+    answer = _and_the_rest(connection, call, context, text)
+    undo = Choice(texts.BUTTON_UNDO_ONE(call.language, number=number), "reject", str(number))
+    return replace(answer, buttons=((undo,), *answer.buttons))
 
 
-def reject(connection: Connection, call: CommandCall, context: CommandContext) -> str:
+def reject(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/reject N`: turn a proposal down, or take back one that was approved."""
     number = parse_number(call.arguments.rstrip("."))
     if number is None:
@@ -119,11 +99,13 @@ def reject(connection: Connection, call: CommandCall, context: CommandContext) -
     try:
         if proposal is not None and proposal.state == "approved":
             done = proposals.undo_approval(connection, number, _decision(call, context))
-            return texts.PROPOSAL_UNDONE(call.language, title=_plain(done.title))
+            return _and_the_rest(
+                connection, call, context, texts.PROPOSAL_UNDONE(call.language, title=_plain(done.title))
+            )
         done = proposals.reject(connection, number, _decision(call, context))
     except CannotDecide as error:
         return texts.PROPOSAL_HINDERED(call.language, why=error)
-    return texts.PROPOSAL_REJECTED(call.language, title=_plain(done.title))
+    return _and_the_rest(connection, call, context, texts.PROPOSAL_REJECTED(call.language, title=_plain(done.title)))
 
 
 def _decision(call: CommandCall, context: CommandContext) -> DecisionContext:
@@ -145,7 +127,7 @@ def _plain(text: str) -> str:
 # ── memory files that vanished ───────────────────────────────────────────────────────────────────────────────────
 
 
-def missing_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str:
+def missing_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/missing`: list what vanished; `/missing forget` forgets it after all, `/missing keep` settles it.
 
     The records of the files are forgotten as one decision: a batch at once, the rest in the background.
@@ -163,7 +145,8 @@ def missing_memory(connection: Connection, call: CommandCall, context: CommandCo
     if wish not in _FORGET:
         age = time_ago_text(loss.at, call.at, call.language)
         lines = numbered_lines(live[: _POLICY.max_offered], call.language)
-        return texts.MISSING_SOME(call.language, count=loss.files, where=f"`{loss.where}`", age=age, lines=lines)
+        text = texts.MISSING_SOME(call.language, count=loss.files, where=f"`{loss.where}`", age=age, lines=lines)
+        return CommandAnswer(text, choices_of("missing", call.language))
     elsewhere = tuple(sorted(set(loss.records) - records.keys()))
     event = forget_batch(connection, live[:batch], reach, context.admit_context(call))
     missing_files.resolve_loss(connection, elsewhere)
@@ -171,13 +154,14 @@ def missing_memory(connection: Connection, call: CommandCall, context: CommandCo
         return (texts.MISSING_ELSEWHERE if elsewhere else texts.MISSING_NONE)(call.language)
     rest = tuple(record.id for record in live[batch:])
     missing_files.save_pending_forget(connection, PendingForget(event, rest, reach, call.inbound.session))
-    return texts.MISSING_FORGOTTEN(call.language, count=len(live), event=event)
+    text = texts.MISSING_FORGOTTEN(call.language, count=len(live), event=event)
+    return CommandAnswer(text, ((undo_button(event, call.language),),))
 
 
 # ── what came back ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def revived_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str:
+def revived_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/revived`: list what was forgotten and stood in the files again; `remember` has it back, `forget` settles it."""
     held, reach = revived_lines.open_question(connection), call.principal.read_scopes
     lines = [line for line in held.lines if line.scope in reach] if held is not None else []
@@ -193,7 +177,8 @@ def revived_memory(connection: Connection, call: CommandCall, context: CommandCo
     if wish not in _REMEMBER:
         age = time_ago_text(held.at, call.at, call.language)
         shown = _revived_lines(connection, lines, reach, call.language)
-        return texts.REVIVED_SOME(call.language, where=f"`{held.where}`", age=age, lines=shown)
+        text = texts.REVIVED_SOME(call.language, where=f"`{held.where}`", age=age, lines=shown)
+        return CommandAnswer(text, choices_of("revived", call.language))
     occasion = context.admit_context(call)
     found = [revived_lines.restore_line(connection, line, occasion) for line in lines]
     revived_lines.resolve(connection, left)

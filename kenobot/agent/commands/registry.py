@@ -77,8 +77,8 @@ COMMANDS = (
     Command(("approve", "aprobar"), _later("owner", "approve"), texts.HELP_APPROVE, _PROPOSALS, owner_only=True),
     Command(("reject", "rechazar"), _later("owner", "reject"), texts.HELP_REJECT, _PROPOSALS, owner_only=True),
     Command(("cost", "gasto"), _later("cost", "show_cost"), texts.HELP_COST, frozenset(), owner_only=True),
-    Command(("people", "personas"), _later("owner", "show_people"), texts.HELP_PEOPLE, _PEOPLE, owner_only=True),
-    Command(("pair", "emparejar"), _later("owner", "pair"), texts.HELP_PAIR, _PEOPLE, owner_only=True),
+    Command(("people", "personas"), _later("people", "show_people"), texts.HELP_PEOPLE, _PEOPLE, owner_only=True),
+    Command(("pair", "emparejar"), _later("people", "pair"), texts.HELP_PAIR, _PEOPLE, owner_only=True),
 )
 _NAMED: Mapping[str, Command] = {
     name: replace(command, language=("en", "es")[at] if at < 2 else None)
@@ -99,6 +99,9 @@ _WORDS = Command((), _later("correct", "correct_as_asked"))
 _PRESSED: Mapping[str, Command] = {
     "answer": Command((), _later("forget", "answer_by_button")),
     "open": Command((), _later("browse", "open_memory")),
+    "ask_admit": Command((), _later("people", "ask_to_admit"), owner_only=True),
+    "admit": Command((), _later("people", "admit"), changes=_PEOPLE, owner_only=True),
+    "turn_away": Command((), _later("people", "turn_away"), owner_only=True),
     "leave": Command((), _later("correct", "leave_as_is")),
 }
 """What only buttons give."""
