@@ -27,6 +27,7 @@ from kenobot.channels.telegram.updates import (
     BotUser,
     IgnoredUpdate,
     MalformedUpdate,
+    message_body,
     parse_update,
     undecided_fields,
 )
@@ -356,7 +357,8 @@ def _is_shortage(error: Exception) -> bool:
 
 def _chat(raw: object) -> str:
     """The chat of a raw update, of whatever form; "" when it names none."""
-    raw = raw.get(PRESS_FIELD, raw) if isinstance(raw, dict) else None
-    for name in ("message", "chat", "id"):
+    raw = raw.get(PRESS_FIELD, raw) if isinstance(raw, dict) else {}
+    raw = message_body(raw)[1] if isinstance(raw, dict) else None
+    for name in ("chat", "id"):
         raw = raw.get(name) if isinstance(raw, dict) else None
     return "" if raw is None else str(raw)

@@ -20,7 +20,7 @@ from telegram.request import HTTPXRequest
 from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.callbacks import FIELD as PRESS_FIELD
 from kenobot.channels.telegram.sending import Address, MessageSender, topic
-from kenobot.channels.telegram.updates import BotUser
+from kenobot.channels.telegram.updates import EDITED, BotUser
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import MessagePart
@@ -112,7 +112,7 @@ class TelegramClient:
         """Fetch raw updates from `offset` on and confirm earlier ones; waits up to `poll_seconds` for the first."""
         arguments: dict[str, object] = {
             "timeout": self._poll_seconds,
-            "allowed_updates": ["message", "my_chat_member", PRESS_FIELD],
+            "allowed_updates": ["message", EDITED, "my_chat_member", PRESS_FIELD],
         }
         if offset is not None:
             arguments["offset"] = offset

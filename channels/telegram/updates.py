@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import resources
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
@@ -14,6 +14,7 @@ from kenobot.channels.telegram.media import ATTACHMENT_FIELDS, read_attachments
 from kenobot.ports.messages import Attachment, Inbound
 
 CHANNEL: Final = "telegram"
+EDITED: Final = "edited_message"
 ALBUM: Final = "album"
 """Where an update that stands for an album has the messages of all its items."""
 
@@ -74,6 +75,7 @@ class _Quote(BaseModel):
 
 class _Message(BaseModel):
     date: Annotated[StrictInt, Field(ge=0, le=_LAST_SECOND)]
+    edit_date: Annotated[StrictInt, Field(ge=0, le=_LAST_SECOND)] = 0
     chat: _Chat
     sender: _User | None = Field(None, alias="from")
     sender_chat: _Chat | None = None
@@ -109,8 +111,14 @@ def known_fields() -> frozenset[str]:
 
 def undecided_fields(raw: object) -> list[str]:
     """Return the fields of a raw update's message that are not known; they make its words somebody else's."""
-    body = raw.get("message") if isinstance(raw, dict) else None
+    body = message_body(raw)[1] if isinstance(raw, dict) else None
     return sorted(str(name) for name in body.keys() - known_fields()) if isinstance(body, dict) else []
+
+
+def message_body(raw: Mapping[str, Any]) -> tuple[Literal["message", "edit"], Any]:
+    """Return the message that a raw update brings, and whether it is new; None for any other update."""
+    edited = raw.get(EDITED)
+    return ("message", raw.get("message")) if edited is None else ("edit", edited)
 
 
 def update_id(raw: object) -> int | None:
@@ -128,7 +136,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
     number = update_id(raw)
     if number is None or not isinstance(raw, dict):
         raise MalformedUpdate("the update has no number")
-    body = raw.get("message")
+    kind, body = message_body(raw)
     if body is None:
         kinds = sorted(str(key)[:32] for key in raw if key != "update_id")
         if not _IGNORED_UPDATES.issuperset(kinds):
@@ -167,10 +175,12 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         chat=str(message.chat.id),
         user=str(sender.id),
         text=text,
-        sent_at=datetime.fromtimestamp(message.date, UTC),
+        sent_at=datetime.fromtimestamp(max(message.date, message.edit_date), UTC),
         user_name=_full_name(sender),
         private=private,
         forwarded=not body.keys() <= _BY_SENDER,
+        kind=kind,
+        target=str(message.message_id or "") if kind == "edit" else "",
         platform_id=str(message.message_id or ""),
         attachments=attachments,
         reply_to=str((message.reply_to_message and message.reply_to_message.message_id) or ""),

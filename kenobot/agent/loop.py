@@ -175,6 +175,8 @@ class AgentLoop:
         # bounded: loop.parallel_chats; turn
         self._running: dict[str, tuple[PendingMessage, asyncio.Task[bool]]] = {}
         self._stops: dict[str, PendingMessage] = {}  # bounded: chats with messages: at most loop.backlog; turn
+        # bounded: edits that wait for their turn: at most loop.backlog; turn
+        self._edits: dict[tuple[str, str], int] = {}
         self._deferrals: dict[str, int] = {}  # bounded: chats that were parked; turn
         self._flooding: set[str] = set()  # bounded: chats that write too fast now; turn
         # bounded: loop.backlog; test_a_full_backlog_makes_the_channel_wait
@@ -267,6 +269,8 @@ class AgentLoop:
             self._fragments.note(pending)
         if _is_stop(pending.inbound):
             self._stop_before(session, pending)
+        if pending.inbound.kind == "edit":
+            self._end_edited(session, pending)
         if session not in self._parked:
             self._lanes.put(session, pending)
         self._bus.deliver(replace(envelope, payload={**envelope.payload, "session": session, "id": pending.id}))
@@ -279,6 +283,16 @@ class AgentLoop:
         if (parked := self._parked.pop(session, None)) is not None:
             parked.cancel()
             self._lanes.put(session)
+
+    def _end_edited(self, session: str, edit: PendingMessage) -> None:
+        """End the turn under way of what is edited; the edit is answered in its place."""
+        self._edits[session, edit.inbound.target] = edit.id
+        if session in self._running and self._is_edited(self._running[session][0]):
+            self._running[session][1].cancel()
+
+    def _is_edited(self, pending: PendingMessage) -> bool:
+        names = {each.inbound.platform_id for each in pending.fragments or (pending,)} if self._edits else ()
+        return any(pending.id < self._edits.get((pending.session, name), 0) for name in names if name)
 
     def _is_stopped(self, pending: PendingMessage) -> bool:
         stop = self._stops.get(pending.session)
@@ -385,17 +399,19 @@ class AgentLoop:
         """Run the turn of a message unless its sender stopped that, or until they do."""
         if (stop := self._stops.get(session)) is not None and stop.id <= pending.id:
             del self._stops[session]
-        if not self._is_stopped(pending):
+        if self._edits.get((session, pending.inbound.target)) == pending.id:
+            del self._edits[session, pending.inbound.target]
+        if not self._is_stopped(pending) and not self._is_edited(pending):
             turn = asyncio.create_task(self._turns.run(pending), name=f"turn {pending.id}")
             self._running[session] = pending, turn
             try:
                 return await turn
             except asyncio.CancelledError as error:
-                if was_cancelled(error) or not self._is_stopped(pending):
+                if was_cancelled(error) or not (self._is_stopped(pending) or self._is_edited(pending)):
                     raise
             finally:
                 del self._running[session]
-        await self._inbox.end_stopped(pending.id)
+        await (self._inbox.end_stopped if self._is_stopped(pending) else self._inbox.end_edited)(pending.id)
         return True
 
     def _count(self, session: str, change: int) -> None:

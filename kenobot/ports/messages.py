@@ -39,13 +39,13 @@ class Attachment:
 class Inbound:
     """A message as it came in. `external_id` is unique within `channel`: the same one twice is one message.
 
-    kind: what a person did; an edit's external id is "<id>#<time of the edit>". reply_to, target: platform ids of the
-    message answered, and of the one edited, reacted to or whose button was pressed. value: emoji of a reaction, or
-    `Button.value` of an action. thread: forum topic or thread within the chat. platform_id: the platform's own id of
-    the message, by which later answers, edits and reactions name it. forwarded: the sender did not certainly write the
-    words, so they are read as another's. quoted, quoted_author: beginning of the text that the message answers or
-    quotes, read as another's too, and the name of its author; "" for the bot. trace: name of its turn in the log, its
-    signals and its answer; "" has the core choose one.
+    kind: what a person did; an edit has an external id of its own, and the whole message as it reads now. reply_to,
+    target: platform ids of the message answered, and of the one edited, reacted to or whose button was pressed.
+    value: emoji of a reaction, or `Button.value` of an action. thread: forum topic or thread within the chat.
+    platform_id: the platform's own id of the message, by which later answers, edits and reactions name it.
+    forwarded: the sender did not certainly write the words, so they are read as another's. quoted, quoted_author:
+    beginning of the text that the message answers or quotes, read as another's too, and the name of its author; ""
+    for the bot. trace: name of its turn in the log, its signals and its answer; "" has the core choose one.
     """
 
     channel: str

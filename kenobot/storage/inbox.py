@@ -33,6 +33,7 @@ _RAW_KEPT = 20_000
 _NAME_KEPT = 128
 _MOST_FRAGMENTS = 20
 _STOPPED = "stopped by its sender"
+_EDITED = "edited by its sender"
 _ASIDE = "state IN ('dead', 'dropped')"  # as the index has it
 _COLUMNS = (
     "id, channel, external_id, chat, sender, sender_name, private, forwarded, text, sent_at, trace, attempts, "
@@ -183,13 +184,20 @@ class Inbox:
 
     async def end_stopped(self, message: int) -> None:
         """End a message that its sender takes back, unless it is done; its steps go with it."""
+        await self._end_early(message, "failed", _STOPPED)
+
+    async def end_edited(self, message: int) -> None:
+        """End a message in place of which an edit of it is answered, unless it is done; its steps go with it."""
+        await self._end_early(message, "dropped", _EDITED)
+
+    async def _end_early(self, message: int, end: FinalState, reason: str) -> None:
         now = self._clock.now().isoformat()
 
         def work(connection: Connection) -> None:
             ended = connection.execute(
-                "UPDATE inbox SET state = 'failed', reason = ?, done_at = ? "
+                "UPDATE inbox SET state = ?, reason = ?, done_at = ? "
                 "WHERE (id = ? OR joined_to = ?) AND state IN ('pending', 'claimed')",
-                (_STOPPED, now, message, message),
+                (end, reason, now, message, message),
             )
             if ended.rowcount:
                 drop_steps(connection, message)
@@ -265,6 +273,11 @@ class Inbox:
         for state, kept in limits:
             newest = await self._database.read(partial(_oldest_kept, state, kept))
             await self._database.prune("inbox", f"{_ASIDE} AND state = ? AND id < ?", state, newest)
+
+
+def load_pending(connection: Connection, where: str, *values: str | int) -> list[PendingMessage]:
+    """Read messages, in whatever state. where: a condition on their rows, and their order."""
+    return [_pending(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM inbox WHERE {where}", values)]
 
 
 def joined_message(fragments: tuple[PendingMessage, ...]) -> PendingMessage:

@@ -12,6 +12,7 @@ from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
 _KEEP_DAYS = 7
+_BLANK = MessagePart("…")  # where an answer that is given anew has become shorter
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Destination:
     first_part: the number of the first part; an answer's parts count from 0, a plea for patience is part -1, and
     the word that it takes longer part -2.
     reply_to, replaces, thread: see `kenobot.ports.messages.Outbound`. The first part alone
-    replaces a message.
+    replaces a message. renews: inbox row whose answer, as far as it was sent, these parts replace one by one.
     """
 
     channel: str
@@ -33,14 +34,18 @@ class Destination:
     reply_to: str = ""
     replaces: str = ""
     thread: str = ""
+    renews: int | None = None
 
 
 def enqueue(connection: Connection, letter: Destination, parts: Sequence[MessagePart], at: datetime) -> list[Outbound]:
     """Put parts into the outbox, inside a transaction. Each number is unique per answered message."""
     waiting = []
+    places = [letter.replaces] if letter.renews is None else _sent_parts(connection, letter.renews)
+    parts = [*parts, *[_BLANK] * (len(places) - len(parts))]
     for number, part in enumerate(parts, letter.first_part):
-        if number > letter.first_part and letter.replaces:
-            letter = replace(letter, replaces="")
+        at_place = number - letter.first_part
+        can_replace = at_place < len(places) and not part.attachments
+        letter = replace(letter, replaces=places[at_place] if can_replace else "")
         cursor = connection.execute(
             "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, payload, trace, created_at) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -60,6 +65,15 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
         to = (letter.reply_to, letter.replaces, letter.thread)
         waiting.append(Outbound(cursor.lastrowid, letter.channel, letter.chat, part, letter.trace, *to))
     return waiting
+
+
+def _sent_parts(connection: Connection, inbox_id: int) -> list[str]:
+    """Return the platform's ids of the parts of an answer, in order."""
+    rows = connection.execute(
+        "SELECT platform_id FROM outbox WHERE inbox_id = ? AND part >= 0 AND platform_id != '' ORDER BY part",
+        (inbox_id,),
+    )
+    return [row[0] for row in rows]
 
 
 def is_enqueued(connection: Connection, letter: Destination) -> bool:

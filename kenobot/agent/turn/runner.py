@@ -26,6 +26,7 @@ from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.drafts import Drafts
+from kenobot.agent.turn.edits import Edits
 from kenobot.agent.turn.notices import Notices
 from kenobot.agent.turn.pieces import ToolRound, continued, joined_text
 from kenobot.agent.turn.run_command import run_command
@@ -129,6 +130,7 @@ class TurnRunner:
         self._notices = Notices(
             services.database, services.clock, services.channels, services.delivery, services.redact, self._signals
         )
+        self._edits = Edits(services.database, services.clock, services.zone)
         self._reporter: MemoryReporter | None = None
 
     def prepare(self, pending: PendingMessage) -> None:
@@ -142,12 +144,19 @@ class TurnRunner:
             return await self._run(pending)
 
     async def _run(self, pending: PendingMessage) -> bool:
+        principal, renews = self._s.access.principal(pending.inbound), None
+        if pending.inbound.kind == "edit":
+            renewed, renews = await self._edits.take_in(pending, principal)
+            self._s.mirror.mark_dirty()
+            self._s.embedding.note_news()
+            if renewed is None:
+                return True
+            pending = renewed
         token, inbound = current_trace.set(pending.trace), pending.inbound
-        principal = self._s.access.principal(inbound)
         language = self._s.language or guess_language(inbound.text, self._s.default_language)
         command = await self._s.commands.find(self._s.database, inbound, principal, self._s.clock.now())
         calls = self._s.model.calls_of(pending.session, pending.id)
-        data = TurnData(pending, principal, language, calls, command)
+        data = TurnData(pending, principal, language, calls, command, renews=renews)
         await self._signals.emit_in_chat(THINKING_START, pending)
         try:
             async with (
@@ -342,7 +351,7 @@ class TurnRunner:
 
     def _listener(self, data: TurnData, context: PromptContext, said: str) -> Callable[[str], None] | None:
         """Return what shows the reply while it is written; None where nothing does."""
-        if self._drafts is None:
+        if self._drafts is None or data.renews is not None:
             return None
         data.draft = data.draft or self._drafts.open(data.pending)
         return None if data.draft is None else data.draft.listen(context, said)

@@ -49,7 +49,7 @@ class TurnData:
     attachments_read: they stand in the words of `pending`. unread: for the person, which could not be read, and why.
     pictures_refused: the model took the request without its pictures only. sees_pictures: the provider that was asked
     last may show them to its model. tools: what became of the tools that were called. reduced: the prompt had to be
-    cut. brings_foreign: a tool brought words from outside.
+    cut. brings_foreign: a tool brought words from outside. renews: inbox row whose answer this one takes the place of.
     """
 
     pending: PendingMessage
@@ -76,11 +76,19 @@ class TurnData:
     tools: ToolJournal = field(default_factory=ToolJournal)
     reduced: bool = False
     brings_foreign: bool = False
+    renews: int | None = None
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn
 
     def destination(self, first: int = 0, *, replaces: str = "") -> outbox.Destination:
         """Return where the parts of an answer go, numbered from `first`; below 0 stand notices beside the answer."""
         pending, to = self.pending, self.pending.inbound
         return outbox.Destination(
-            to.channel, to.chat, pending.trace, pending.id, first, replaces=replaces, thread=to.thread
+            to.channel,
+            to.chat,
+            pending.trace,
+            pending.id,
+            first,
+            replaces=replaces,
+            thread=to.thread,
+            renews=self.renews if first == 0 else None,
         )

@@ -83,7 +83,6 @@ def test_what_no_version_knows_is_kept_aside(raw: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [
-        ({"update_id": 1, "edited_message": {}}, "edited_message"),
         ({"update_id": 1, "channel_post": {}}, "channel_post"),
         ({"update_id": 1}, "nothing"),
         (update(text="x", **{"from": {"id": 1, "is_bot": True}}), "a bot"),
@@ -98,7 +97,7 @@ def test_what_no_version_knows_is_kept_aside(raw: dict[str, Any]) -> None:
     ],
 )
 def test_what_wants_no_answer_is_ignored_with_a_reason(raw: dict[str, Any], reason: str) -> None:
-    """Edits, channel posts, bots, anonymous admins, service messages and other people's talk are left alone."""
+    """Channel posts, bots, anonymous admins, service messages and other people's talk are left alone."""
     assert reason in ignored(raw)
 
 

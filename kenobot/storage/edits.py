@@ -1,0 +1,93 @@
+"""Find the turn of a message that its sender edits, and have the edit take its place."""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+
+from kenobot.storage.connection import Connection
+from kenobot.storage.inbox import PendingMessage, load_pending
+
+_LATELY = 5000  # messages from the newest on among which one that is edited is looked for
+_TAKEN = "takes the place of what it edits"
+_AMONG = "IN (SELECT value FROM json_each(?))"
+
+
+@dataclass(frozen=True, slots=True)
+class EditedTurn:
+    """The turn of a message that was edited.
+
+    parts: the message and its fragments, the edited one in its new form. rows: of these, and of earlier edits of them.
+    answer: the row whose answer stands there; None for none. is_last: nothing was said behind it. is_changed: the edit
+    says or shows something else.
+    """
+
+    parts: tuple[PendingMessage, ...]
+    rows: tuple[int, ...]
+    answer: int | None
+    is_last: bool
+    is_changed: bool
+
+
+def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn | None:
+    """Find the turn of the message that `edit` is of; None where that is not known."""
+    inbound = edit.inbound
+    found = connection.execute(
+        "SELECT id, coalesce(joined_to, id) FROM inbox WHERE id > ? AND id < ? AND session = ? AND kind = 'message' "
+        "AND platform_id = ? AND sender = ? ORDER BY id DESC LIMIT 1",
+        (edit.id - _LATELY, edit.id, edit.session, inbound.target, inbound.user),
+    ).fetchone()
+    if found is None:
+        return None
+    target, head = found
+    members = load_pending(connection, "id = ? OR joined_to = ? ORDER BY id", head, head)
+    names = json.dumps([each.inbound.platform_id for each in members])
+    edits = connection.execute(
+        f"SELECT id FROM inbox WHERE id > ? AND id < ? AND session = ? AND kind = 'edit' AND target {_AMONG}",
+        (head, edit.id, edit.session, names),
+    )
+    rows = (*(each.id for each in members), *(row[0] for row in edits))
+    later = connection.execute(
+        "SELECT 1 FROM inbox WHERE id > ? AND id < ? AND session = ? AND kind = 'message' AND state != 'dropped' "
+        f"AND NOT id {_AMONG} LIMIT 1",
+        (head, edit.id, edit.session, json.dumps(rows)),
+    ).fetchone()
+    (answer,) = connection.execute(
+        f"SELECT max(inbox_id) FROM outbox WHERE inbox_id {_AMONG} AND part = 0", (json.dumps(rows),)
+    ).fetchone()
+    (taken,) = connection.execute("SELECT reason = ? FROM inbox WHERE id = ?", (_TAKEN, edit.id)).fetchone()
+    parts = tuple(_edited(each, edit) if each.id == target else each for each in members)
+    return EditedTurn(parts, rows, answer, later is None, bool(taken) or parts != tuple(members))
+
+
+def take_over(connection: Connection, edit: PendingMessage, turn: EditedTurn) -> None:
+    """Have the new form of a message stand for it; of its turn nothing stays in the conversation."""
+    note_edit(connection, edit, turn)
+    connection.execute(f"DELETE FROM message WHERE inbox_id {_AMONG}", (json.dumps(turn.rows),))
+    connection.execute("UPDATE inbox SET reason = ? WHERE id = ?", (_TAKEN, edit.id))
+
+
+def note_edit(connection: Connection, edit: PendingMessage, turn: EditedTurn) -> None:
+    """Store the new form of a message with it, for further edits."""
+    for each in turn.parts:
+        if each.inbound.platform_id == edit.inbound.target:
+            attachments = json.dumps([asdict(one) for one in each.inbound.attachments])
+            connection.execute(
+                "UPDATE inbox SET text = ?, attachments = ? WHERE id = ? AND state != 'dead'",
+                (each.inbound.text, attachments, each.id),
+            )
+
+
+def end_without_answer(connection: Connection, message: int, at: datetime) -> None:
+    """Mark a message done that nobody waits for an answer to, inside a transaction."""
+    connection.execute(
+        "UPDATE inbox SET state = 'answered', done_at = ? WHERE id = ? AND state IN ('pending', 'claimed')",
+        (at.isoformat(), message),
+    )
+
+
+def _edited(message: PendingMessage, edit: PendingMessage) -> PendingMessage:
+    """Return a message in its new form: the same row with other words, or the edit's own where it shows other files."""
+    before, now = message.inbound, edit.inbound
+    if {each.handle for each in now.attachments} <= {each.handle for each in before.attachments}:
+        return message if before.text == now.text else replace(message, inbound=replace(before, text=now.text))
+    return replace(edit, inbound=replace(now, platform_id=before.platform_id))

@@ -1,0 +1,128 @@
+"""Messages that are edited: the last one is answered anew in place of the old answer, of others the history tells."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from kenobot.ports.messages import Attachment
+from kenobot.ports.provider import Delta, Request
+from kenobot.testing.scripted import ScriptedProvider
+from tests.scene import Scene
+
+
+class Slow(ScriptedProvider):
+    """Never answers the first request."""
+
+    def __init__(self, replies: list[str]) -> None:
+        super().__init__(list(replies))
+        self.asked = asyncio.Event()
+
+    async def stream(self, request: Request) -> AsyncIterator[Delta]:
+        if not self.asked.is_set():
+            self.asked.set()
+            await asyncio.Event().wait()
+        async for delta in super().stream(request):
+            yield delta
+
+
+async def edit(scene: Scene, target: str, text: str, user: str = "1", attachments: tuple[Attachment, ...] = ()) -> str:
+    more = {"kind": "edit", "target": target, "platform_id": target, "attachments": attachments}
+    return await scene.say(text, "1", user, **more)
+
+
+async def history(scene: Scene) -> list[tuple[object, ...]]:
+    return await scene.rows("SELECT role, text FROM message ORDER BY id")
+
+
+async def test_the_last_message_is_answered_anew_in_place(tmp_path: Path) -> None:
+    """The conversation has the new words only, and the old answer is replaced; so is that by a second edit."""
+    async with Scene(tmp_path, ["Madrid, sunny", "Malaga, rain", "Merida, fog", "bye"]) as scene:
+        await scene.say("weather in Madrid?", platform_id="10")
+        old = scene.channel.sent[-1]
+        assert await edit(scene, "10", "weather in Malaga?") == "Malaga, rain"
+        assert scene.channel.sent[-1].replaces == str(old.id)
+        assert await edit(scene, "10", "weather in Merida?") == "Merida, fog"
+        assert await history(scene) == [("user", "weather in Merida?"), ("assistant", "Merida, fog")]
+        assert "Madrid" not in scene.requests[-1]
+        assert "Malaga" not in scene.requests[-1]
+        assert await scene.say("thanks", platform_id="12") == "bye"
+
+
+async def test_what_the_old_words_taught_is_taken_back(tmp_path: Path) -> None:
+    """What they replaced is believed again, unless the new words say otherwise; what was known before stays."""
+    replies = [
+        "ok <memory>The gate code is 1111</memory>",
+        "ok <memory>The dentist is on Monday</memory>",
+        "ok <memory>The dentist is on Tuesday</memory>",
+    ]
+    async with Scene(tmp_path, replies) as scene:
+        await scene.say("the gate code is 1111", platform_id="10")
+        await scene.say("dentist on Monday", platform_id="11")
+        await edit(scene, "11", "dentist on Tuesday")
+        active = await scene.rows("SELECT text FROM record WHERE status = 'active' AND form = 'note' ORDER BY id")
+        assert active == [("The gate code is 1111",), ("The dentist is on Tuesday",)]
+
+
+async def test_an_earlier_message_is_not_answered_again(tmp_path: Path) -> None:
+    """The model is told at the next message, what the old words taught is taken back, and nothing is sent."""
+    replies = ["ok <memory>Ana lives in Rome</memory>", "yes", "I see"]
+    async with Scene(tmp_path, replies) as scene:
+        await scene.say("Ana lives in Rome", platform_id="10")
+        await scene.say("is it warm there?", platform_id="11")
+        assert await edit(scene, "10", "Ana lives in Paris") == ""
+        await scene.say("and now?", platform_id="12")
+        assert "[edited an earlier message, which reads now:]\nAna lives in Paris" in scene.requests[-1]
+        assert await scene.rows("SELECT status FROM record WHERE text = 'Ana lives in Rome'") == [("invalidated",)]
+        assert await scene.rows("SELECT DISTINCT state FROM inbox") == [("answered",)]
+
+
+async def test_an_edit_that_changes_nothing_is_nothing(tmp_path: Path) -> None:
+    """As when a platform adds a preview of a link; a platform's repeat of the edit is nothing either."""
+    async with Scene(tmp_path, ["one", "two"]) as scene:
+        await scene.say("see example.org", platform_id="10")
+        assert await edit(scene, "10", "see example.org") == ""
+        assert len(scene.requests) == 1
+
+
+async def test_an_edit_of_an_unknown_message_is_a_message(tmp_path: Path) -> None:
+    """Such as one in a group that names the bot only now, or another person's of the same number."""
+    async with Scene(tmp_path, ["hello"]) as scene:
+        assert await edit(scene, "10", "are you there?") == "hello"
+        assert await edit(scene, "10", "mine", user="2") == "hello"
+
+
+async def test_what_is_edited_while_its_answer_is_written_is_answered_once(tmp_path: Path) -> None:
+    """The model is broken off, and the new words are answered."""
+    slow = Slow(["for five"])
+    async with Scene(tmp_path, provider=slow) as scene:
+        await scene.put("a table for four", platform_id="10")
+        async with asyncio.timeout(20):
+            await slow.asked.wait()
+        assert await edit(scene, "10", "a table for five") == "for five"
+        assert scene.texts == ["for five"]
+        assert await history(scene) == [("user", "a table for five"), ("assistant", "for five")]
+        assert await scene.rows("SELECT state FROM inbox ORDER BY id") == [("dropped",), ("answered",)]
+
+
+async def test_one_of_several_fragments_may_be_edited(tmp_path: Path) -> None:
+    """The others keep their words."""
+    async with Scene(tmp_path, ["ok", "renewed"]) as scene:
+        await scene.say("buy milk", platform_id="10")
+        await scene.app.database.write(
+            lambda c: c.execute(
+                "INSERT INTO inbox (channel, external_id, chat, session, sender, text, sent_at, received_at, trace, "
+                "state, done_at, platform_id, joined_to) SELECT channel, 'x', chat, session, sender, 'and bread', "
+                "sent_at, received_at, 'x', 'answered', done_at, '11', id FROM inbox"
+            )
+        )
+        assert await edit(scene, "11", "and tea") == "renewed"
+        assert (await history(scene))[0] == ("user", "buy milk\nand tea")
+
+
+async def test_a_caption_is_edited_and_its_file_stays(tmp_path: Path) -> None:
+    """The attachments that were read are shown beside the new words."""
+    place = Attachment("location", text="41.4, 2.2")
+    async with Scene(tmp_path, ["Barcelona", "a hotel"]) as scene:
+        await scene.say("where is this?", platform_id="10", attachments=(place,))
+        assert await edit(scene, "10", "a hotel here?", attachments=(place,)) == "a hotel"
+        assert "a hotel here?\n\n[sent a location: 41.4, 2.2]" in scene.requests[-1]
