@@ -5,7 +5,6 @@ import errno
 import hashlib
 import json
 import logging
-import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Final, TypeVar
@@ -22,6 +21,7 @@ from kenobot.channels.telegram.membership import membership_problem
 from kenobot.channels.telegram.menus import menu_scope
 from kenobot.channels.telegram.migration import chat_move
 from kenobot.channels.telegram.split import MAX_UNITS, split_message
+from kenobot.channels.telegram.unfinished import UnfinishedReplies
 from kenobot.channels.telegram.updates import (
     CHANNEL,
     BotUser,
@@ -33,10 +33,10 @@ from kenobot.channels.telegram.updates import (
 )
 from kenobot.core import texts
 from kenobot.core.retry import Backoff
-from kenobot.core.worker import TaskSet, TextWork
+from kenobot.core.worker import TaskSet
 from kenobot.ports.channel import Capabilities, CommandMenu, FollowsChats, Sink
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, Unavailable
+from kenobot.ports.errors import RateLimited, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound
 
 logger = logging.getLogger(__name__)
@@ -48,11 +48,7 @@ _MARGIN: Final = 10.0  # seconds that the client's own deadline gets before the 
 _MOST_NEW_FIELDS: Final = 50
 _REPORT_EVERY: Final = 3600.0  # seconds
 _MOST_REPORTS: Final = 20  # in that time
-_DRAFT_SPACING: Final = 0.1  # seconds, over all chats: what is sent has the rest of what Telegram lets a bot do
-_REFUSED_SECONDS: Final = 3600.0  # without drafts, after a refusal, such as of a server that is older than these
-_FAILED_SECONDS: Final = 60.0  # after any other failure
 _ALBUM_PAUSE: Final = 0.5  # seconds in which the next item of an album comes
-_DRAFT_WAIT: Final = 1.0  # seconds: one that came in behind its answer would stand there for half a minute
 _SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ENOSPC, errno.EIO)
 T = TypeVar("T")
 
@@ -83,22 +79,19 @@ class TelegramChannel:
         self._unnumbered: set[str] = set()
         # bounded: 50 names; test_every_new_field_is_warned_of_once_and_a_flood_of_them_is_not
         self._new_fields: set[str] = set()
-        # bounded: chats that are answered at the same time; turn
-        self._drafting: dict[str, asyncio.Task[None]] = {}
-        self._next_draft = float("-inf")
-        self._text_work = TextWork()
+        self._unfinished = UnfinishedReplies(self._client, clock, self.render)
         self._answering = TaskSet("press")
 
     @property
     def capabilities(self) -> Capabilities:
-        has_drafts = self._next_draft - self._clock.monotonic() <= _DRAFT_SPACING
         return Capabilities(
             longest=MAX_UNITS,
             receives=RECEIVED_KINDS,
             sends=frozenset({"document"}),
             edits=True,
             buttons=True,
-            drafts=has_drafts,
+            drafts=self._unfinished.has_drafts,
+            previews=True,
             fragment_seconds=self._fragment_seconds,
         )
 
@@ -118,8 +111,9 @@ class TelegramChannel:
 
     async def send(self, outbound: Outbound) -> str:
         """Send one part without link preview. Raises RateLimited, Unavailable (it may have arrived) or Rejected."""
-        if (drafting := self._drafting.get(outbound.chat)) is not None:
-            await asyncio.wait({drafting}, timeout=_DRAFT_WAIT)
+        await self._unfinished.settle(outbound.chat, replaced=outbound.replaces != "")
+        if outbound.chat.startswith("-"):
+            self._unfinished.note(outbound.chat)
         before = self._client.current_id(outbound.chat)
         sent = await self._client.send(outbound.chat, outbound.part, outbound.thread, outbound.replaces)
         if (now := self._client.current_id(outbound.chat)) != before and self._sink is not None:
@@ -135,32 +129,11 @@ class TelegramChannel:
         Telegram takes it away by itself: when a message comes, or after half a minute. Raises RemoteError, also where
         it lately refused one.
         """
-        if not text:
-            return
-        if not self.capabilities.drafts:
-            raise Unavailable("Telegram shows no drafts for now")
-        now = self._clock.monotonic()
-        if chat in self._drafting or now < self._next_draft:
-            return
-        self._next_draft = now + _DRAFT_SPACING
-        number = zlib.crc32(draft.encode()) % 0x7FFFFFFF + 1
-        # Its request runs to its end, also when nobody waits for it any more.
-        task = asyncio.create_task(self._show(chat, number, text, thread), name="draft")
-        self._drafting[chat] = task
-        task.add_done_callback(lambda ended: self._drafted(chat, ended))
-        await asyncio.shield(task)
+        await self._unfinished.draft(chat, draft, text, thread)
 
-    async def _show(self, chat: str, number: int, text: str, thread: str) -> None:
-        parts = await self._text_work.run(len(text), lambda: self.render(text))
-        await self._client.draft(chat, number, parts[-1], thread)
-
-    def _drafted(self, chat: str, ended: asyncio.Task[None]) -> None:
-        self._drafting.pop(chat, None)
-        error = None if ended.cancelled() else ended.exception()
-        if isinstance(error, RemoteError):
-            pause = error.retry_after or (_REFUSED_SECONDS if isinstance(error, Rejected) else _FAILED_SECONDS)
-            self._next_draft = self._clock.monotonic() + pause
-            logger.info("no replies are shown while they are written for now: %s", error)
+    async def preview(self, chat: str, message: str, text: str, thread: str = "") -> None:
+        """Show what there is of a reply in a message of a group; leave it out for a slower pace. Raises RemoteError."""
+        await self._unfinished.preview(chat, message, text, thread)
 
     async def typing(self, chat: str, thread: str = "") -> None:
         """Show that an answer is on its way. Never raises."""

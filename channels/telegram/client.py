@@ -155,6 +155,11 @@ class TelegramClient:
         except TokenRefused as error:
             raise Unavailable(str(error)) from None
 
+    async def edit(self, chat: str, message: str, part: MessagePart, thread: str = "") -> None:
+        """Put `part` into a message, and nowhere else: where that cannot be edited, Telegram's refusal is raised."""
+        async with self._call():
+            await self._sender.edit(Address(self.current_id(chat), thread, message), part)
+
     async def draft(self, chat: str, number: int, part: MessagePart, thread: str = "") -> None:
         """Show `part` in a private chat as what there is of a message. number: the same for all of it, not 0."""
         async with self._call():

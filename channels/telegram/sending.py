@@ -48,13 +48,17 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A form in which a part is tried. rich: as a rich message. formatted: with entities. moved: the group has."""
+    """A form in which a part is tried.
+
+    rich: as a rich message. formatted: with entities. moved: the group has. here_only: in the message that it replaces.
+    """
 
     to: Address
     part: MessagePart
     rich: dict[str, object] | None
     formatted: bool = True
     moved: bool = False
+    here_only: bool = False
 
 
 class MessageSender:
@@ -77,7 +81,14 @@ class MessageSender:
 
     async def send(self, to: Address, part: MessagePart) -> str:
         """Send `part` and return its message id; in the next lesser form where the server refuses one."""
-        attempt = _Attempt(to, part, await self._richly(part, _method(to)))
+        return await self._send(_Attempt(to, part, await self._richly(part, _method(to))))
+
+    async def edit(self, to: Address, part: MessagePart) -> None:
+        """Put `part` into the message that it replaces, and nowhere else."""
+        await self._send(_Attempt(to, part, await self._richly(part, _method(to)), here_only=True))
+
+    async def _send(self, attempt: _Attempt) -> str:
+        chat = attempt.to.chat
         while True:
             try:
                 sent = await self._try(attempt)
@@ -87,7 +98,7 @@ class MessageSender:
                 attempt = self._lesser(attempt, error)
             else:
                 if attempt.moved:
-                    self._has_moved(to.chat, attempt.to.chat)
+                    self._has_moved(chat, attempt.to.chat)
                 return sent
 
     async def draft(self, to: Address, number: int, part: MessagePart) -> None:
@@ -171,6 +182,9 @@ class MessageSender:
     def _lesser(self, attempt: _Attempt, error: api.TelegramError) -> _Attempt:
         """Return the form to try after a refusal. Raises `error` where there is none."""
         to, part, complaint = attempt.to, attempt.part, error.message.lower()
+        is_gone = isinstance(error, api.ChatMigrated) or any(sign in complaint for sign in _NOT_EDITABLE)
+        if attempt.here_only and is_gone:
+            raise error
         if isinstance(error, api.ChatMigrated) and not attempt.moved:
             chat = str(error.new_chat_id)
             logger.warning("a group is a supergroup now: where its old id stands in the settings, write %s", chat)

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import logging
 from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
@@ -72,6 +73,8 @@ class Delivery:
         False leaves it in the outbox: its channel is gone, and a sweep takes it up when that is back.
         """
         part, tries = pending
+        if part.preview and not part.replaces:
+            part = replace(part, replaces=await self._outbox.platform_id(part.preview))
         slots = self._slots.setdefault(part.channel, asyncio.Semaphore(_PARALLEL))
         while (channel := self._channels.get(part.channel)) is not None:
             try:

@@ -46,9 +46,9 @@ class Capabilities:
     """Declares what a platform can do.
 
     longest: UTF-16 units of one message. drafts: replies are shown while they are written, by `ShowsDrafts`;
-    draft_seconds: the shortest time between two of them. keeps_answers: people fetch what was sent later, so the outbox
-    keeps its text as long as its row. fragment_seconds: messages of one person that come within this time are answered
-    as one; 0 answers each by itself.
+    draft_seconds: the shortest time between two of them. previews: the same in groups, by `ShowsPreviews`. keeps_answers:
+    people fetch what was sent later, so the outbox keeps its text as long as its row. fragment_seconds: messages of one
+    person that come within this time are answered as one; 0 answers each by itself.
     """
 
     longest: int = 4096
@@ -59,6 +59,7 @@ class Capabilities:
     buttons: bool = False
     drafts: bool = False
     draft_seconds: float = 1.0
+    previews: bool = False
     threads: bool = False
     keeps_answers: bool = False
     fragment_seconds: float = 0.0
@@ -121,6 +122,19 @@ class ShowsDrafts(Protocol):
 
         draft: the same for all of one reply. It need not go on where the last one ended: a reply may begin anew.
         """
+        ...
+
+
+@runtime_checkable
+class ShowsPreviews(Protocol):
+    """A channel that edits a message while the reply that will replace it is written: best effort, at its own pace.
+
+    The message was sent by `send`, and the answer comes by `send` with `replaces`. What is shown before must not come
+    in behind that.
+    """
+
+    async def preview(self, chat: str, message: str, text: str, thread: str = "") -> None:
+        """Show `text`, Markdown, in the message, or leave it out where the platform wants a slower pace."""
         ...
 
 

@@ -117,7 +117,8 @@ class Outbound:
     """One part on its way out. `id` is the outbox row; the same id is never handed out twice at once.
 
     reply_to: platform id of the message to answer. replaces: platform id of a message to edit instead of sending one.
-    draft: the draft whose place the part takes, if any is shown; see `kenobot.ports.channel.ShowsDrafts`.
+    draft: the draft whose place the part takes, if any is shown; see `kenobot.ports.channel.ShowsDrafts`. preview: the
+    part, sent before, whose message it replaces; 0 for none. Delivery puts the message's id into `replaces`.
     """
 
     id: int
@@ -129,3 +130,4 @@ class Outbound:
     replaces: str = ""
     thread: str = ""
     draft: str = ""
+    preview: int = 0

@@ -13,6 +13,7 @@ from kenobot.storage.database import Database
 
 _KEEP_DAYS = 7
 _BLANK = MessagePart("…")  # where an answer that is given anew has become shorter
+PREVIEW_PART = -3  # of an answer: its beginning, shown while the rest is written
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,8 @@ class Destination:
     """Address of parts, and their reason: the answer to inbox row `inbox_id`, or of the bot's own accord when that is
     None.
 
-    first_part: the number of the first part; an answer's parts count from 0, a plea for patience is part -1, and
-    the word that it takes longer part -2.
+    first_part: the number of the first part; an answer's parts count from 0, a plea for patience is part -1, the word
+    that it takes longer part -2, and a preview part -3. previewed: part 0 replaces a preview, if there is one.
     reply_to, replaces, thread: see `kenobot.ports.messages.Outbound`. The first part alone
     replaces a message. renews: inbox row whose answer, as far as it was sent, these parts replace one by one.
     """
@@ -35,14 +36,18 @@ class Destination:
     replaces: str = ""
     thread: str = ""
     renews: int | None = None
+    previewed: bool = False
 
 
 def enqueue(connection: Connection, letter: Destination, parts: Sequence[MessagePart], at: datetime) -> list[Outbound]:
     """Put parts into the outbox, inside a transaction. Each number is unique per answered message."""
     waiting = []
+    has_preview = letter.previewed and letter.renews is None and letter.inbox_id is not None
+    shown = preview_of(connection, letter.inbox_id) if has_preview else 0
     places = [letter.replaces] if letter.renews is None else _sent_parts(connection, letter.renews)
     parts = [*parts, *[_BLANK] * (len(places) - len(parts))]
     for number, part in enumerate(parts, letter.first_part):
+        preview = shown if number == 0 else 0
         at_place = number - letter.first_part
         can_replace = at_place < len(places) and not part.attachments
         letter = replace(letter, replaces=places[at_place] if can_replace else "")
@@ -56,14 +61,15 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
                 letter.chat,
                 part.text,
                 _dump(part.entities),
-                _payload(letter, part),
+                _payload(letter, part, preview),
                 letter.trace,
                 at.isoformat(),
             ),
         )
         assert cursor.lastrowid is not None
         to = (letter.reply_to, letter.replaces, letter.thread)
-        waiting.append(Outbound(cursor.lastrowid, letter.channel, letter.chat, part, letter.trace, *to))
+        sent = Outbound(cursor.lastrowid, letter.channel, letter.chat, part, letter.trace, *to, preview=preview)
+        waiting.append(sent)
     return waiting
 
 
@@ -80,6 +86,13 @@ def is_enqueued(connection: Connection, letter: Destination) -> bool:
     """Return whether the first part of an answer was put into the outbox before."""
     row = (letter.inbox_id, letter.first_part)
     return connection.execute("SELECT 1 FROM outbox WHERE inbox_id = ? AND part = ?", row).fetchone() is not None
+
+
+def preview_of(connection: Connection, answered: int | None) -> int:
+    """Return the row of the preview of an answer; 0 where there is none."""
+    found = "SELECT id FROM outbox WHERE inbox_id = ? AND part = ?"
+    row = connection.execute(found, (answered, PREVIEW_PART)).fetchone()
+    return int(row[0]) if row is not None else 0
 
 
 class Outbox:
@@ -114,6 +127,15 @@ class Outbox:
                 )
             ]
         )
+
+    async def platform_id(self, part: int) -> str:
+        """Return the platform's id of a part; "" where it has not been sent."""
+
+        def read(connection: Connection) -> str:
+            row = connection.execute("SELECT platform_id FROM outbox WHERE id = ?", (part,)).fetchone()
+            return (row[0] or "") if row is not None else ""
+
+        return await self._database.read(read)
 
     async def mark_sent(self, part: int, platform_id: str, *, keeps_text: bool = False) -> None:
         """Note that the platform took a part; returns once that is on disk, so that a restart does not repeat it.
@@ -162,7 +184,7 @@ class Outbox:
         await self._database.prune("outbox", "done_at < ?", horizon)
 
 
-def _payload(letter: Destination, part: MessagePart) -> str:
+def _payload(letter: Destination, part: MessagePart, preview: int) -> str:
     """Serialise what a part carries beside its formatted text, as JSON; only what is there."""
     payload: dict[str, object] = {
         "attachments": [asdict(each) for each in part.attachments],
@@ -170,6 +192,7 @@ def _payload(letter: Destination, part: MessagePart) -> str:
         "reply_to": letter.reply_to,
         "replaces": letter.replaces,
         "thread": letter.thread,
+        "preview": preview,
     }
     held = {name: value for name, value in payload.items() if value}
     # In its own letters, by which a purge looks for what it erases.
@@ -181,9 +204,8 @@ def _outbound(channel: str, chat: str, number: int, text: str, spans: str, paylo
     attachments = tuple(Attachment(**each) for each in more.get("attachments", ()))
     buttons = tuple(tuple(Button(*each) for each in row) for row in more.get("buttons", ()))
     part = MessagePart(text, _load(spans), attachments, buttons)
-    return Outbound(
-        number, channel, chat, part, trace, more.get("reply_to", ""), more.get("replaces", ""), more.get("thread", "")
-    )
+    to = (more.get("reply_to", ""), more.get("replaces", ""), more.get("thread", ""))
+    return Outbound(number, channel, chat, part, trace, *to, preview=more.get("preview", 0))
 
 
 def _dump(spans: Sequence[TextEntity]) -> str:

@@ -8,7 +8,16 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.ports.channel import Capabilities, Channel, FetchesMedia, Reacts, ShowsDrafts, Sink, capabilities_of
+from kenobot.ports.channel import (
+    Capabilities,
+    Channel,
+    FetchesMedia,
+    Reacts,
+    ShowsDrafts,
+    ShowsPreviews,
+    Sink,
+    capabilities_of,
+)
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.identity import is_session_id, session_id
 from kenobot.ports.messages import Attachment, Button, Inbound, MessagePart, Outbound
@@ -148,6 +157,11 @@ class FakeChannel:
         self.drafts[chat, draft] = text
         if not text:
             del self.drafts[chat, draft]
+        self._changed.set()
+
+    async def preview(self, chat: str, message: str, text: str, thread: str = "") -> None:
+        """See `kenobot.ports.channel.ShowsPreviews`."""
+        self.drafted.append(text)
         self._changed.set()
 
     async def react(self, chat: str, target: str, emoji: str) -> None:
@@ -297,6 +311,10 @@ class ChannelContract:
             if declared.edits:
                 again = Outbound(2, channel.name, self.chat, MessagePart("Hello!"), "trace", replaces=sent)
                 assert await post(again) == sent, "an edit has another id than what it replaces"
+            if declared.previews:
+                assert isinstance(channel, ShowsPreviews), "it declares previews and cannot show them"
+                with suppress(RemoteError):  # best effort: the answer comes all the same
+                    await channel.preview(self.chat, sent, "Hello, **how")
             if declared.reactions:
                 assert isinstance(channel, Reacts), "it declares reactions and cannot give any"
                 await channel.react(self.chat, sent, "👍")

@@ -1,16 +1,18 @@
-"""Show replies while they are written, where the channel can: drafts, which nothing stores and the answer replaces."""
+"""Show replies while they are written, where the channel can: by drafts, or in groups by a message that is edited."""
 
 import asyncio
 import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.turn.open_reply import OpenReply
+from kenobot.agent.turn.previews import Previews
 from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TextWork
-from kenobot.ports.channel import Channel, ShowsDrafts, capabilities_of
+from kenobot.ports.channel import Channel, ShowsDrafts, ShowsPreviews, capabilities_of
 from kenobot.ports.clock import Clock
 from kenobot.ports.messages import Outbound
 from kenobot.postprocessors.pipeline import Pipeline
@@ -20,7 +22,6 @@ _log = logging.getLogger(__name__)
 
 _SECONDS = 5.0  # for a channel to show one
 _PAUSES = 10  # times what it took to find out what may be shown: at most a tenth of a core for a long reply
-_START_SECONDS = 0.005  # a reply that is all there by then needs no draft, and waits for none
 _FIRST_SECONDS = 0.02  # between two looks as long as nothing is shown
 _WORK = 4  # times the work of one look at a text of that length
 
@@ -35,32 +36,68 @@ class Drafts:
     redact: Redactor
     answer_parts: int
     work: TextWork
+    previews: Previews
 
-    def open(self, pending: PendingMessage) -> "ReplyDraft | None":
-        """Open the draft of a reply; None where the channel shows none. In a group nobody is shown any."""
+    def open(self, pending: PendingMessage, attempt: int) -> "ReplyDraft | None":
+        """Open the draft of a reply, in a group as a message that is edited; None where the channel shows neither."""
         inbound = pending.inbound
         channel = self.channels.get(inbound.channel)
-        if channel is None or not inbound.private or not capabilities_of(channel).drafts:
+        if channel is None:
             return None
-        if not isinstance(channel, ShowsDrafts):
-            return None
-        return ReplyDraft(self, channel, inbound.chat, str(pending.id), inbound.thread)
+        limits = capabilities_of(channel)
+        if inbound.private and limits.drafts and isinstance(channel, ShowsDrafts):
+            return ReplyDraft(self, channel, PrivateDraft(channel, inbound.chat, str(pending.id), inbound.thread))
+        # An edited message has an answer, which the new one replaces: there is nothing to begin.
+        has_answer = inbound.kind == "edit"
+        if not inbound.private and not has_answer and limits.previews and isinstance(channel, ShowsPreviews):
+            return ReplyDraft(self, channel, self.previews.open(pending, attempt, channel))
+        return None
+
+
+class Surface(Protocol):
+    """A place that shows a reply while it is written. start_seconds: a reply that is all there by then needs none."""
+
+    @property
+    def start_seconds(self) -> float: ...
+
+    async def show(self, text: str) -> None:
+        """Show `text` in place of what was shown; "" when no answer will replace it."""
+        ...
+
+    def replaced_by(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
+        """Have the parts of the answer take the place of what is shown."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateDraft:
+    """A draft of the channel's, which nothing stores. name: the same for all that is shown of a reply."""
+
+    channel: ShowsDrafts
+    chat: str
+    name: str
+    thread: str = ""
+    start_seconds: float = 0.005
+
+    async def show(self, text: str) -> None:
+        await self.channel.draft(self.chat, self.name, text, self.thread)
+
+    def replaced_by(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
+        return [replace(answer[0], draft=self.name), *answer[1:]]
 
 
 class ReplyDraft:
     """A reply as its chat sees it while it is written: soon begun, then followed at the channel's pace.
 
-    A channel that fails is given nothing more of this reply. name: the same for all that is shown of it. is_shown: its
-    channel shows it.
+    A channel that fails is given nothing more of this reply. is_shown: its channel shows it.
     """
 
-    def __init__(self, drafts: Drafts, channel: Channel, chat: str, name: str, thread: str = "") -> None:
-        self.name = name
+    def __init__(self, drafts: Drafts, channel: Channel, surface: Surface) -> None:
         self.is_shown = False
         self._is_begun = self._has_failed = False
         self._drafts = drafts
         self._channel = channel
-        self._chat, self._thread = chat, thread
+        self._surface = surface
         self._limits = capabilities_of(channel)
         self._open: OpenReply | None = None
         self._text = self._shown = ""
@@ -86,7 +123,7 @@ class ReplyDraft:
 
     def replaced_by(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
         """Have the parts of the answer take the place of what is shown."""
-        return [replace(answer[0], draft=self.name), *answer[1:]] if self._is_begun else answer
+        return self._surface.replaced_by(answer) if self._is_begun else answer
 
     async def withdraw(self) -> None:
         """Take away what is shown: no answer will replace it."""
@@ -103,7 +140,7 @@ class ReplyDraft:
     async def _follow(self) -> None:
         clock = self._drafts.clock
         if not self.is_shown:
-            await clock.sleep(_START_SECONDS)
+            await clock.sleep(self._surface.start_seconds)
         while self._heard:
             began = clock.monotonic()
             self._text = "".join((self._text, *self._heard))
@@ -136,10 +173,9 @@ class ReplyDraft:
         return 2 * len(text) < self._limits.longest or len(self._channel.render(text)) < self._drafts.answer_parts
 
     async def _show(self, text: str) -> bool:
-        assert isinstance(self._channel, ShowsDrafts)
         try:
             async with asyncio.timeout(_SECONDS):
-                await self._channel.draft(self._chat, self.name, text, self._thread)
+                await self._surface.show(text)
         except Exception as error:
             _log.debug("a draft could not be shown: %r", error)
             return False

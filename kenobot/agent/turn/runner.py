@@ -29,6 +29,7 @@ from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.edits import Edits
 from kenobot.agent.turn.notices import Notices
 from kenobot.agent.turn.pieces import ToolRound, continued, joined_text
+from kenobot.agent.turn.previews import Previews
 from kenobot.agent.turn.run_command import run_command
 from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore, with_rounds
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
@@ -126,7 +127,9 @@ class TurnRunner:
         self._signals = TurnSignals(services.bus)
         self._text_work = work = TextWork()
         shown = services.channels, services.clock, services.pipeline, services.redact, services.answer_parts, work
-        self._drafts = Drafts(*shown) if services.shows_drafts else None
+        parts = outbox.Outbox(services.database, services.clock)
+        previews = Previews(services.database, services.clock, services.delivery, parts)
+        self._drafts = Drafts(*shown, previews) if services.shows_drafts else None
         self._notices = Notices(
             services.database, services.clock, services.channels, services.delivery, services.redact, self._signals
         )
@@ -353,7 +356,7 @@ class TurnRunner:
         """Return what shows the reply while it is written; None where nothing does."""
         if self._drafts is None or data.renews is not None:
             return None
-        data.draft = data.draft or self._drafts.open(data.pending)
+        data.draft = data.draft or self._drafts.open(data.pending, data.attempt)
         return None if data.draft is None else data.draft.listen(context, said)
 
     async def _report_memory(self, data: TurnData, level: int) -> None:

@@ -91,4 +91,5 @@ class TurnData:
             replaces=replaces,
             thread=to.thread,
             renews=self.renews if first == 0 else None,
+            previewed=not to.private and first == 0,
         )

@@ -14,9 +14,9 @@ LIST = "# Compra\n\n- pan 🥖\n- leche <fresca>"
 RICH = "<h1>Compra</h1><ul><li>pan 🥖</li><li>leche &lt;fresca&gt;</li></ul>"
 
 
-def answer(channel: TelegramChannel, markdown: str = LIST, **more: str) -> Outbound:
+def answer(channel: TelegramChannel, markdown: str = LIST, replaces: str = "") -> Outbound:
     (part,) = channel.render(markdown)
-    return Outbound(1, "telegram", CHAT, part, "t", **more)
+    return Outbound(1, "telegram", CHAT, part, "t", replaces=replaces)
 
 
 def methods(telegram: FakeTelegram) -> list[str]:
@@ -26,7 +26,7 @@ def methods(telegram: FakeTelegram) -> list[str]:
 async def test_a_reply_with_blocks_goes_out_rich(channel: TelegramChannel, telegram: FakeTelegram) -> None:
     """As one request, with its topic and its buttons; a reply without blocks is a message as ever."""
     telegram.knows_rich = True
-    sent = answer(channel, thread="5")
+    sent = answer(channel)
     buttons = ((Button("Sí", "1.0.mac"),),)
     part = MessagePart(sent.part.text, sent.part.entities, buttons=buttons)
     assert await channel.send(Outbound(1, "telegram", CHAT, part, "t", thread="5")) == "77"

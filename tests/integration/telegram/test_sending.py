@@ -3,12 +3,13 @@
 import asyncio
 import json
 import threading
+from contextlib import nullcontext
 
 import pytest
 
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.ports.channel import capabilities_of
-from kenobot.ports.errors import KenobotError, Rejected, Unavailable
+from kenobot.ports.errors import KenobotError, Rejected, RemoteError, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound, TextEntity
 from kenobot.testing.clock import EagerClock
 from tests import waiting
@@ -195,25 +196,65 @@ async def test_a_long_draft_is_formatted_beside_the_event_loop(
         threads.append(threading.current_thread())
         return [MessagePart(text[-10:])]
 
-    monkeypatch.setattr(channel, "render", render)
+    monkeypatch.setattr(channel._unfinished, "_render", render)
     await channel.draft(CHAT, "17", "**word** " * 1000)
     assert threads
     assert threading.main_thread() not in threads
 
 
-@pytest.mark.parametrize("status", [400, 404])
 async def test_a_server_that_knows_no_drafts_is_left_alone(
-    channel: TelegramChannel, telegram: FakeTelegram, clock: EagerClock, status: int
+    channel: TelegramChannel, telegram: FakeTelegram, clock: EagerClock
 ) -> None:
     """It is asked again after an hour; answers go out all the same."""
-    telegram.answers("sendMessageDraft", Answer(status=status, error="Not Found"))
+    telegram.answers("sendMessageDraft", Answer(status=404, error="Not Found"))
     with pytest.raises(Rejected):
         await channel.draft(CHAT, "17", "Hel")
     assert not capabilities_of(channel).drafts
     with pytest.raises(Unavailable):
-        await channel.draft(CHAT, "18", "Hel")
+        await channel.draft("2", "18", "Hel")
     await channel.send(outbound("Hello"))
     assert [method for method, _ in telegram.calls] == ["sendMessageDraft", "sendMessage"]
     clock.advance(3601)
     assert capabilities_of(channel).drafts
     await channel.draft(CHAT, "19", "Hel")
+
+
+@pytest.mark.parametrize(
+    ("refusal", "seconds"),
+    [
+        (Answer(status=400, error="Bad Request: PEER_ID_INVALID"), 3600),
+        (Answer(status=429, error="Too Many Requests", parameters={"retry_after": 12}), 12),
+        (Answer(status=502, error="Bad Gateway"), 60),
+    ],
+    ids=["400", "429", "502"],
+)
+async def test_a_refused_draft_pauses_its_chat_only(
+    channel: TelegramChannel, telegram: FakeTelegram, clock: EagerClock, refusal: Answer, seconds: int
+) -> None:
+    """Others are shown theirs."""
+    telegram.answers("sendMessageDraft", refusal)
+    with pytest.raises(RemoteError):
+        await channel.draft(CHAT, "17", "Hel")
+    clock.advance(1)
+    with pytest.raises(Unavailable):
+        await channel.draft(CHAT, "17", "Hello")
+    await channel.draft("2", "18", "Hel")
+    assert [fields["chat_id"] for _, fields in telegram.calls] == [CHAT, "2"]
+    clock.advance(seconds)
+    await channel.draft(CHAT, "17", "Hello")
+    assert len(telegram.calls) == 3
+
+
+async def test_paused_chats_are_forgotten_in_time(
+    channel: TelegramChannel, telegram: FakeTelegram, clock: EagerClock
+) -> None:
+    """The first of more than a thousand."""
+    telegram.answers("sendMessageDraft", *[Answer(status=400, error="Bad Request: no")] * 1001)
+    for chat in range(1, 1002):
+        with pytest.raises(Rejected):
+            await channel.draft(str(chat), "17", "Hel")
+        clock.advance(0.2)
+    for chat, paused in ((1, False), (2, True), (1001, True)):
+        with pytest.raises(Unavailable) if paused else nullcontext():
+            await channel.draft(str(chat), "17", "Hel")
+        clock.advance(0.2)

@@ -26,6 +26,7 @@ from tests.scene import Chatter, Scene
 
 if TYPE_CHECKING:
     from kenobot.agent.prompt.context_builder import PromptContext
+    from kenobot.agent.turn.previews import Previews
 
 KEY = "sk-ant-api03-abcdefghijklmnop"
 
@@ -252,8 +253,9 @@ async def test_whoever_sees_it_being_written_is_not_asked_for_patience(
 async def test_a_second_try_is_held_back_by_what_it_was_shown_itself(tmp_path: Path) -> None:
     """A provider that answers from a report of memory is shown more than the one before it."""
     clock, chat = EagerClock(), Drafter()
-    drafts = Drafts({"telegram": chat}, clock, Pipeline((), Redactor()), Redactor(), 10, TextWork())
-    draft = drafts.open(PendingMessage(1, Inbound("telegram", "1", "1", "1", "hi", clock.now()), "trace"))
+    none = cast("Previews", None)
+    drafts = Drafts({"telegram": chat}, clock, Pipeline((), Redactor()), Redactor(), 10, TextWork(), none)
+    draft = drafts.open(PendingMessage(1, Inbound("telegram", "1", "1", "1", "hi", clock.now()), "trace"), 1)
     assert draft is not None
     for private, shown in ((False, "See evil.example "), (True, "")):
         chat.shown = ""
