@@ -46,9 +46,9 @@ class Capabilities:
     """Declares what a platform can do.
 
     longest: UTF-16 units of one message. drafts: replies are shown while they are written, by `ShowsDrafts`;
-    draft_seconds: the shortest time between two of them. previews: the same in groups, by `ShowsPreviews`. keeps_answers:
-    people fetch what was sent later, so the outbox keeps its text as long as its row. fragment_seconds: messages of one
-    person that come within this time are answered as one; 0 answers each by itself.
+    draft_seconds: the shortest time between two of them. previews: the same in groups, by `ShowsPreviews`.
+    keeps_answers: people fetch what was sent later, so the outbox keeps its text as long as its row. fragment_seconds:
+    messages of one person that come within this time are answered as one; 0 answers each by itself.
     """
 
     longest: int = 4096
