@@ -54,9 +54,9 @@ def load_digest(connection: Connection, record: Record) -> Digest:
 
 
 def summarised_through(connection: Connection, session: str, digest: Digest) -> int:
-    """The newest message of a conversation that its summary reaches; 0 when it reaches none."""
+    """The newest message of a conversation that its summary reaches, or that was said before it began anew; 0: none."""
     if not digest.last_message_at:
-        return 0
+        return conversation.begun_after(connection, session)
     if message_time(connection, session, digest.last_message) == digest.last_message_at:
         return digest.last_message
     # The message is gone, or has another number here: then its time tells.
@@ -100,13 +100,23 @@ def withdraw_summaries(connection: Connection, turns: Sequence[int], text: str, 
 
     No part of the forgetting: its undo brings back the memory, not the summary, which is made anew.
     """
-    now = records.stamp(at)
     for record in summaries_telling(connection, turns, [text]):
-        if record.status != "active":
-            continue
-        act = ChangeContext(at, ACTOR, "something it tells is to be forgotten", record.scope.removeprefix("chat:"))
-        values = {"status": "forgotten", "valid_to": now, "updated": now, "source_messages": "[]"}
-        change(connection, record, "withdrawn", values, act)
+        if record.status == "active":
+            _withdraw(connection, record, "something it tells is to be forgotten", at)
+
+
+def begin_anew(connection: Connection, session: str, at: datetime) -> None:
+    """Begin a new conversation, inside a transaction: no prompt shows what was said, or its summary; memory stays."""
+    summary = session_summary(connection, session)
+    if summary is not None:
+        _withdraw(connection, summary, "a new conversation begins", at)
+    conversation.begin_anew(connection, session)
+
+
+def _withdraw(connection: Connection, record: Record, reason: str, at: datetime) -> None:
+    now, act = records.stamp(at), ChangeContext(at, ACTOR, reason, record.scope.removeprefix("chat:"))
+    values = {"status": "forgotten", "valid_to": now, "updated": now, "source_messages": "[]"}
+    change(connection, record, "withdrawn", values, act)
 
 
 def working_notes_by_chat(connection: Connection, reach: Scopes, limit: int) -> dict[str, list[Record]]:

@@ -186,7 +186,11 @@ class App:
             redact=self.redact,
             rng=rng,
             commands=CommandRegistry(
-                CommandContext(zone, home.memory, self.access, index, language, budgets=self.ledger.limits)
+                CommandContext(
+                    *(zone, home.memory, self.access, index, language),
+                    budgets=self.ledger.limits,
+                    bot_name=settings.bot.name,
+                )
             ),
             command_listeners=(self.admission.after_command, self.proposal_announcer.after_command),
             identity=identity,

@@ -15,7 +15,9 @@ from kenobot.core.token_estimate import PICTURE_TOKENS, estimate_tokens
 from kenobot.ports.identity import Trust, chat_scope
 from kenobot.ports.provider import Role
 from kenobot.storage.connection import Connection
+from kenobot.storage.state import read_state, write_state
 
+_BEGUN = "begun:"  # and the session: a key of the table `key_value`
 _UNVEILED = "NOT EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id)"
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _EFFECTIVE_SCOPE = "CASE message.scope WHEN '' THEN 'chat:' || message.session ELSE message.scope END"
@@ -422,6 +424,17 @@ def load_prefix(connection: Connection, session: str) -> PromptPrefix | None:
     """The session's prompt prefix, if it has one."""
     row = connection.execute(f"SELECT {_PREFIX_COLUMNS} FROM prompt_prefix WHERE session = ?", (session,)).fetchone()
     return PromptPrefix(*row) if row else None
+
+
+def begin_anew(connection: Connection, session: str) -> None:
+    """End what prompts show of a session's conversation here: its next message is the first one shown."""
+    write_state(connection, _BEGUN + session, str(newest_message_id(connection, session)))
+    connection.execute("DELETE FROM prompt_prefix WHERE session = ?", (session,))
+
+
+def begun_after(connection: Connection, session: str) -> int:
+    """Return the message of a session after which its conversation began; 0 for one that never began anew."""
+    return int(read_state(connection, _BEGUN + session) or 0)
 
 
 def save_prefix(connection: Connection, frame: PromptPrefix, before: PromptPrefix | None) -> None:

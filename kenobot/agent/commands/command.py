@@ -66,7 +66,7 @@ class CommandContext:
     """Dependencies of the commands.
 
     folder: the Markdown files. language: of the answers; None follows what the person writes. commands: all there are.
-    budgets: the limits of what models may use.
+    budgets: the limits of what models may use. bot_name: of the bot.
     """
 
     zone: ZoneInfo
@@ -76,6 +76,7 @@ class CommandContext:
     language: Language | None = None
     commands: "tuple[Command, ...]" = ()
     budgets: tuple[Limit, ...] = ()
+    bot_name: str = "KenoBot"
 
     @property
     def memory_search(self) -> NearSearch | None:

@@ -57,7 +57,9 @@ def _later(module: str, function: str, **more: bool) -> Answer:
 
 
 COMMANDS = (
-    Command(("help", "ayuda", "start"), guide.show_help, texts.HELP_HELP, frozenset()),
+    Command(("help", "ayuda"), guide.show_help, texts.HELP_HELP, frozenset()),
+    Command(("start", "empezar"), _later("greeting", "greet"), changes=frozenset()),
+    Command(("new", "nueva", "nuevo"), _later("greeting", "begin_anew"), texts.HELP_NEW, frozenset()),
     Command(STOP_WORDS, tell_stopped, texts.HELP_STOP, frozenset()),
     Command(("remember", "recuerda"), _later("memory", "remember"), texts.HELP_REMEMBER, stores_argument=True),
     Command(("memory", "memoria"), _later("browse", "show_memory"), texts.HELP_MEMORY),

@@ -421,9 +421,10 @@ class ContextBuilder:
         window, session = limits.window, base.session
         summary = load_summary(connection, session, window.summary_budget, base.scopes)
         stored = conversation.latest(connection, session, limits.history_min + window.summary_batch + 1)
-        latest = self._messages.of(stored)
+        begun = conversation.begun_after(connection, session)
+        latest = self._messages.of([message for message in stored if message.id > begun])
         history = window.shown(latest, summary.cursor, summary.tokens)
-        newest = latest[-1].id if latest else 0
+        newest = latest[-1].id if latest else begun
         return _NewLog(
             history,
             history[0].id if history else newest + 1,

@@ -318,13 +318,13 @@ async def test_a_purge_that_was_killed_is_finished_by_the_next_purge(
 
 
 async def test_the_commands_are_listed_to_whoever_may_give_them(tmp_path: Path) -> None:
-    """Asked in either language, and by the first word that Telegram sends; a guest is shown no owner's commands."""
+    """Asked in either language; a guest is shown no command of the owner's."""
     async with Scene(tmp_path, []) as scene:
         told = await scene.say("/help")
         assert "- `/remember`: remember at once the text that follows" in told
         assert "- `/approve`: accept" in told
         assert "- `/recuerda`: recordar" in await scene.say("/ayuda")
-        guest = await scene.say("/start", chat="2", user="2")
+        guest = await scene.say("/help", chat="2", user="2")
         assert "`/forget`" in guest
         assert "`/approve`" not in guest
         assert scene.requests == []

@@ -1,0 +1,22 @@
+"""`/start` and `/new`: greet a person, and begin a new conversation."""
+
+from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext
+from kenobot.cognitive.compact import summary_rows
+from kenobot.core import texts
+from kenobot.gateway.buttons import Choice
+from kenobot.ports.names import sanitize_name
+from kenobot.storage.connection import Connection
+
+
+def greet(_: Connection, call: CommandCall, context: CommandContext) -> CommandAnswer:
+    """`/start`: say who this is, and what it can do."""
+    name = sanitize_name(call.inbound.user_name).split(" ")[0]
+    greeting = texts.START_NAMED(call.language, name=name) if name else texts.START_UNNAMED(call.language)
+    text = f"{greeting} {texts.START(call.language, bot=context.bot_name)}"
+    return CommandAnswer(text, ((Choice(texts.BUTTON_HELP(call.language), "help"),),))
+
+
+def begin_anew(connection: Connection, call: CommandCall, _: CommandContext) -> str:
+    """`/new`: begin a new conversation. What was said before is shown to the model no more; memory stays."""
+    summary_rows.begin_anew(connection, call.inbound.session, call.at)
+    return texts.NEW_BEGUN(call.language)
