@@ -20,6 +20,8 @@ from kenobot.channels.telegram.media import RECEIVED_KINDS
 from kenobot.channels.telegram.membership import membership_problem
 from kenobot.channels.telegram.menus import menu_scope
 from kenobot.channels.telegram.migration import chat_move
+from kenobot.channels.telegram.reactions import FIELD as REACTION_FIELD
+from kenobot.channels.telegram.reactions import parse_reaction
 from kenobot.channels.telegram.split import MAX_UNITS, split_message
 from kenobot.channels.telegram.unfinished import UnfinishedReplies
 from kenobot.channels.telegram.updates import (
@@ -253,7 +255,7 @@ class TelegramChannel:
                 is_taken = await sink(press.inbound)
                 self._answering.begin(self._answer_press(press, is_taken=is_taken))
                 return
-            match parse_update(raw, me):
+            match parse_reaction(raw) or parse_update(raw, me):
                 case IgnoredUpdate(reason):
                     logger.debug("update %s: %s", number, reason)
                     if problem := membership_problem(raw):
@@ -331,7 +333,7 @@ def _is_shortage(error: Exception) -> bool:
 def _chat(raw: object) -> str:
     """The chat of a raw update, of whatever form; "" when it names none."""
     raw = raw.get(PRESS_FIELD, raw) if isinstance(raw, dict) else {}
-    raw = message_body(raw)[1] if isinstance(raw, dict) else None
+    raw = raw.get(REACTION_FIELD) or message_body(raw)[1] if isinstance(raw, dict) else None
     for name in ("chat", "id"):
         raw = raw.get(name) if isinstance(raw, dict) else None
     return "" if raw is None else str(raw)

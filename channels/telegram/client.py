@@ -19,6 +19,7 @@ from telegram.request import HTTPXRequest
 
 from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.callbacks import FIELD as PRESS_FIELD
+from kenobot.channels.telegram.reactions import FIELD as REACTION_FIELD
 from kenobot.channels.telegram.sending import Address, MessageSender, topic
 from kenobot.channels.telegram.updates import EDITED, BotUser
 from kenobot.core.redaction import Redactor
@@ -112,7 +113,7 @@ class TelegramClient:
         """Fetch raw updates from `offset` on and confirm earlier ones; waits up to `poll_seconds` for the first."""
         arguments: dict[str, object] = {
             "timeout": self._poll_seconds,
-            "allowed_updates": ["message", EDITED, "my_chat_member", PRESS_FIELD],
+            "allowed_updates": ["message", EDITED, "my_chat_member", PRESS_FIELD, REACTION_FIELD],
         }
         if offset is not None:
             arguments["offset"] = offset

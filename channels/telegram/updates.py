@@ -40,7 +40,7 @@ class MalformedUpdate(ValueError):
 
 # ── the wire ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_LAST_SECOND: Final = 253_402_300_799  # of the year 9999, the last of a datetime
+LAST_SECOND: Final = 253_402_300_799  # of the year 9999, the last of a datetime
 
 
 class _User(BaseModel):
@@ -74,8 +74,8 @@ class _Quote(BaseModel):
 
 
 class _Message(BaseModel):
-    date: Annotated[StrictInt, Field(ge=0, le=_LAST_SECOND)]
-    edit_date: Annotated[StrictInt, Field(ge=0, le=_LAST_SECOND)] = 0
+    date: Annotated[StrictInt, Field(ge=0, le=LAST_SECOND)]
+    edit_date: Annotated[StrictInt, Field(ge=0, le=LAST_SECOND)] = 0
     chat: _Chat
     sender: _User | None = Field(None, alias="from")
     sender_chat: _Chat | None = None

@@ -1,4 +1,4 @@
-"""Apply a person's reaction to the memories that the last reply used: yes, no, or never forget that.
+"""Apply a person's reaction to the memories that a reply used: yes, no, or never forget that, in words or an emoji.
 
 What counts as a reaction is a short clause that says nothing else. A bare "no" answers a question, a question asks, and
 a long text is about something else; when in doubt, it is no reaction. What is meant are records whose words the last
@@ -6,6 +6,7 @@ reply used, or that the turn before taught; where several could be meant and the
 yes applies to them, as a no would hit what is right.
 """
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,8 +14,10 @@ from typing import Literal
 
 from kenobot.cognitive.beliefs.lifecycle import apply_event
 from kenobot.cognitive.beliefs.value import DEFAULT
+from kenobot.cognitive.control.undo import UndoError, undo
 from kenobot.cognitive.procedural.outcome import folded_reply, is_too_old
 from kenobot.cognitive.recall.prompt.usage import records_behind_reply
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext
@@ -36,6 +39,10 @@ _NAY = lazy.regex(r"(?:(?:no|nope|nah)(?:\s+|$))+")
 _PHRASES = {
     kind: lazy.regex(pattern) for kind, pattern in load_phrases("kenobot.cognitive.control", "reactions.toml").items()
 }
+# Of the emoji that a reply is reacted to with, those that can only mean one thing. Without their variants of colour.
+_LIKED = frozenset("👍 👌 💯 ✅ ❤ 🔥 👏 🏆 🙏 🤝 🫡".split())
+_DISLIKED = frozenset("👎 ❌ 💩 🤮 🤬 😡 🖕 🤡".split())
+_VARIANTS = dict.fromkeys([0xFE0F, *range(0x1F3FB, 0x1F400)])
 _BUT = lazy.regex(r"(?:but|though|except|however|only|pero|aunque|salvo|menos|solo que|sin embargo)\b")
 
 
@@ -73,13 +80,49 @@ def apply_reaction(connection: Connection, session: str, text: str, principal: P
     last = feedback.last_exchange(connection, session) if heard is not None else None
     if heard is None or last is None or is_too_old(last.at, at, DEFAULT.reaction_hours):
         return []
-    reach = principal.read_scopes if principal.role == "owner" else (principal.write_scope,)
+    act = ChangeContext(at, principal.role, f"they said so: {text.strip()[:80]}", session)
+    return _apply(connection, heard, last, principal, act)
+
+
+def apply_emoji(
+    connection: Connection, session: str, emoji: str, inbox: int, principal: Principal, at: datetime
+) -> list[int]:
+    """Apply an emoji that was put to the reply to an inbox row, inside a transaction; "" for one that was taken away.
+
+    What an earlier one to the same reply did is undone. Returns the records that changed. One whose meaning is open,
+    such as a laugh, says nothing.
+    """
+    last = feedback.exchange_of(connection, session, inbox)
+    if principal.trust not in ("owner", "guest") or last is None or is_too_old(last.at, at, DEFAULT.reaction_hours):
+        return []
+    reach, reason = _reach(principal), f"they reacted to the reply {inbox}: "
+    changed = []
+    for event in feedback.applied_by(connection, session, reason):
+        occasion = AdmitContext(at, at.date().isoformat(), principal.role, session)
+        with contextlib.suppress(UndoError):  # it is undone already, or something changed since
+            changed += [record.id for record in undo(connection, event, reach, occasion).after]
+    plain = emoji.translate(_VARIANTS)
+    kind: ReactionKind | None = "confirmed" if plain in _LIKED else "disputed" if plain in _DISLIKED else None
+    if kind is not None:
+        act = ChangeContext(at, principal.role, reason + emoji, session)
+        changed += _apply(connection, Reaction(kind), last, principal, act)
+    return changed
+
+
+def _reach(principal: Principal) -> tuple[str, ...]:
+    return principal.read_scopes if principal.role == "owner" else (principal.write_scope,)
+
+
+def _apply(
+    connection: Connection, heard: Reaction, last: LastExchange, principal: Principal, act: ChangeContext
+) -> list[int]:
+    """Apply a reaction to what the reply of an exchange used, and what that taught; returns the records."""
+    session, reach = act.session, _reach(principal)
     shown = records_behind_reply(connection, session, last.inbox)
     taught = dict(feedback.recently_learned(connection, session))
     known = store.by_ids(connection, list(dict.fromkeys([*shown, *taught])), reach)
     live = [record for record in known.values() if record.status == "active"]
     meant = _meant(heard, [(record, taught.get(record.id, "") > last.since) for record in live], last)
-    act = ChangeContext(at, principal.role, f"they said so: {text.strip()[:80]}", session)
     for record in meant:
         apply_event(connection, record, heard.kind, act)
     return [record.id for record in meant]

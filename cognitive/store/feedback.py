@@ -77,7 +77,30 @@ class LastExchange:
 
 def last_exchange(connection: Connection, session: str) -> LastExchange | None:
     """The last whole turn of a conversation as people saw it; None before there is one."""
-    rows = list(islice(conversation.iterate_messages(connection, session, newest_first=True), 3))
+    return _exchange(list(islice(conversation.iterate_messages(connection, session, newest_first=True), 3)))
+
+
+def exchange_of(connection: Connection, session: str, inbox: int) -> LastExchange | None:
+    """Query the turn of an inbox row as people saw it; None where it is not whole, or of another conversation."""
+    turn = conversation.messages_of_turns(connection, [inbox])
+    if not turn or turn[-1].session != session or turn[-1].hidden:
+        return None
+    told = conversation.iterate_messages(connection, session, before=turn[-1].id + 1, newest_first=True)
+    return _exchange(list(islice(told, 3)))
+
+
+def applied_by(connection: Connection, session: str, reason: str) -> list[int]:
+    """Query the decisions among a conversation's last few hundred events that give a reason, newest first."""
+    rows = connection.execute(
+        "SELECT id FROM event WHERE id > (SELECT max(id) FROM event) - ? AND session = ? "
+        "AND type IN ('confirmed', 'disputed') AND json_extract(data, '$.reason') LIKE ? ORDER BY id DESC",
+        (_TAIL, session, f"{reason}%"),
+    )
+    return [row[0] for row in rows]
+
+
+def _exchange(rows: Sequence[MessageRow]) -> LastExchange | None:
+    """Return the turn at the end of a conversation. rows: its last three messages, newest first."""
     if len(rows) < 2 or rows[0].role != "assistant" or rows[1].role != "user":
         return None
     before = parse_time(rows[2].at) if len(rows) > 2 else None

@@ -12,6 +12,7 @@ from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
 _KEEP_DAYS = 7
+_LATELY = 5000  # parts from the newest on among which one is looked for by its id on the platform
 _BLANK = MessagePart("…")  # where an answer that is given anew has become shorter
 PREVIEW_PART = -3  # of an answer: its beginning, shown while the rest is written
 
@@ -71,6 +72,16 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
         sent = Outbound(cursor.lastrowid, letter.channel, letter.chat, part, letter.trace, *to, preview=preview)
         waiting.append(sent)
     return waiting
+
+
+def answered_by(connection: Connection, channel: str, chat: str, platform_id: str) -> int | None:
+    """Return the inbox row that a sent message answers; None for one that is old, or that answers nobody."""
+    row = connection.execute(
+        "SELECT inbox_id FROM outbox WHERE id > (SELECT max(id) FROM outbox) - ? "
+        "AND channel = ? AND chat = ? AND platform_id = ? AND part >= 0 ORDER BY id DESC LIMIT 1",
+        (_LATELY, channel, chat, platform_id),
+    ).fetchone()
+    return row[0] if row else None
 
 
 def _sent_parts(connection: Connection, inbox_id: int) -> list[str]:

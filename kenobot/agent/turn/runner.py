@@ -30,6 +30,7 @@ from kenobot.agent.turn.edits import Edits
 from kenobot.agent.turn.notices import Notices
 from kenobot.agent.turn.pieces import ToolRound, continued, joined_text
 from kenobot.agent.turn.previews import Previews
+from kenobot.agent.turn.reaction import take_reaction
 from kenobot.agent.turn.run_command import run_command
 from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore, with_rounds
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
@@ -147,14 +148,11 @@ class TurnRunner:
             return await self._run(pending)
 
     async def _run(self, pending: PendingMessage) -> bool:
-        principal, renews = self._s.access.principal(pending.inbound), None
-        if pending.inbound.kind == "edit":
-            renewed, renews = await self._edits.take_in(pending, principal)
-            self._s.mirror.mark_dirty()
-            self._s.embedding.note_news()
-            if renewed is None:
-                return True
-            pending = renewed
+        principal = self._s.access.principal(pending.inbound)
+        to_answer, renews = await self._take_in(pending, principal)
+        if to_answer is None:
+            return True
+        pending = to_answer
         token, inbound = current_trace.set(pending.trace), pending.inbound
         language = self._s.language or guess_language(inbound.text, self._s.default_language)
         command = await self._s.commands.find(self._s.database, inbound, principal, self._s.clock.now())
@@ -179,6 +177,21 @@ class TurnRunner:
                 await data.draft.withdraw()
             await self._signals.emit_in_chat(THINKING_END, pending)
             current_trace.reset(token)
+
+    async def _take_in(self, pending: PendingMessage, principal: Principal) -> tuple[PendingMessage | None, int | None]:
+        """Return the message to answer, None for none, and the row whose answer that replaces."""
+        kind = pending.inbound.kind
+        if kind not in ("edit", "reaction"):
+            return pending, None
+        if kind == "edit":
+            taken = await self._edits.take_in(pending, principal)
+            self._s.mirror.mark_dirty()
+        else:
+            taken = None, None
+            changed = await take_reaction(self._s.database, self._s.clock, self._s.access, pending)
+            self._s.mirror.mark_dirty(changed)
+        self._s.embedding.note_news()
+        return taken
 
     async def _drive(self, data: TurnData) -> bool:
         turn = machine.TurnState(deferrals=data.pending.deferrals)
