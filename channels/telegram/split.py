@@ -14,17 +14,22 @@ from kenobot.ports.messages import MessagePart, TextEntity
 MAX_UNITS: Final = 4096
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 _BLANK_LINES = lazy.regex(r"(?:[^\S\n]*+\n)*+")
+_ITEM = lazy.regex(r"(?:[-*+•]|[0-9]{1,9}[.)])[ \t]+\S")
 _BLANKS = lazy.regex(r"[^\S\n]*+\n?")
 
 
 def split_message(text: str, spans: Sequence[TextEntity] = (), limit: int = MAX_UNITS) -> list[MessagePart]:
     """Split into parts of at most `limit` UTF-16 units (2 or more), between paragraphs, lines, words or characters.
 
-    Formatting that a cut goes through continues in the next part. Nothing is lost but white space at cuts, and parts in
+    Code, links, list items and tables stay whole where one part can hold them, headings with what follows. Formatting
+    that a cut goes through continues in the next part. Nothing is lost but white space at cuts, and parts in
     which there would be nothing to see. Spans must be in range and not begin or end inside a surrogate pair.
     """
     units = _units_before(text)
-    ranges = [(first, last) for first, last in _ranges(text, units, limit) if _visible(text, first, last)]
+    whole = list[tuple[int, int]]()
+    if units[-1] > limit:
+        whole = [span for span in _kept_whole(text, spans, units) if units[span[1]] - units[span[0]] <= limit]
+    ranges = [(first, last) for first, last in _ranges(text, units, limit, whole) if _visible(text, first, last)]
     starts = [first for first, _ in ranges]
     pieces: list[list[TextEntity]] = [[] for _ in ranges]
     for span in spans:
@@ -46,8 +51,45 @@ def _units_before(text: str) -> Sequence[int]:
     return list(accumulate((1 + (char > "\uffff") for char in text), initial=0))
 
 
-def _ranges(text: str, units: Sequence[int], limit: int) -> Iterator[tuple[int, int]]:
-    """Yield the parts as ranges of characters, in order."""
+def _kept_whole(text: str, spans: Sequence[TextEntity], units: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of characters that a cut should not go through, in no order."""
+    for span in spans:
+        first, last = bisect_left(units, span.offset), bisect_left(units, span.offset + span.length)
+        if span.kind in ("pre", "code", "text_link"):
+            yield first, last
+        elif span.kind == "bold" and span.detail:  # a heading stays with the line below it
+            below = _skip(_BLANK_LINES, text, min(last + 1, len(text)))
+            yield first, text.find("\n", below) if "\n" in text[below:] else len(text)
+    items: list[tuple[int, int]] = []  # bounded: one reply; turn
+    table: int | None = None
+    at = 0
+    for line in text.split("\n"):
+        bare = line.lstrip()
+        indent = len(line) - len(bare)
+        is_row = bare.startswith("|")
+        if table is not None and not is_row:
+            yield table, at - 1
+        table = (at if table is None else table) if is_row else None
+        while items and (not bare or indent <= items[-1][1]):
+            yield items.pop()[0], at - 1
+        if _ITEM.match(bare):
+            items.append((at, indent))
+        at += len(line) + 1
+    yield from ((first, len(text)) for first, _ in items)
+    if table is not None:
+        yield table, len(text)
+
+
+def _before_whole(text: str, start: int, cut: int, whole: Sequence[tuple[int, int]]) -> int | None:
+    """Return where to cut instead, before all ranges that a cut goes through; None where it goes through none."""
+    edge = cut
+    while crossed := [first for first, last in whole if start < first < edge < last and text[start:first].strip()]:
+        edge = min(crossed)
+    return edge if edge < cut else None
+
+
+def _ranges(text: str, units: Sequence[int], limit: int, whole: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the parts as ranges of characters, in order. whole: what is cut only where nothing else can be."""
     if units[-1] <= limit:
         yield 0, len(text)
         return
@@ -69,6 +111,8 @@ def _ranges(text: str, units: Sequence[int], limit: int) -> Iterator[tuple[int, 
         else:
             last = following = _between_characters(text, start, fits)
             broken = True
+        if following < len(text) and (edge := _before_whole(text, start, last, whole)) is not None:
+            last, following, broken = start + len(text[start:edge].rstrip()), edge, False
         yield start, last
         start = following
 

@@ -67,10 +67,39 @@ def test_keeps_together_what_a_reader_sees_as_one_character(text: str, limit: in
 def test_formatting_continues_after_a_cut() -> None:
     """A code block that is cut is code in both parts, with its language; offsets start anew."""
     text, spans = parse_markdown("😀\n```py\nab\ncd\n```")
-    assert split_message(text, spans, 6) == [
+    assert split_message(text, spans, 5) == [
         MessagePart("😀\nab", (TextEntity("pre", 3, 2, "py"),)),
         MessagePart("cd\n", (TextEntity("pre", 0, 3, "py"),)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("markdown", "limit", "expected"),
+    [
+        ("one two\n```\nab\ncd\n```", 12, ["one two", "ab\ncd\n"]),
+        ("one `two three` four", 12, ["one", "two three", "four"]),
+        ("see [the long page](https://a.b)", 15, ["see", "the long page"]),
+        ("- aa bb\n  cc\n- dd ee\n  ff\n- gg", 20, ["- aa bb\n  cc", "- dd ee\n  ff\n- gg"]),
+        ("- aa\n- bb\n  - cc\n  - dd\n- ee", 22, ["- aa", "- bb\n  - cc\n  - dd", "- ee"]),
+        ("1. aaa bbb\n\n2. ccc ddd", 16, ["1. aaa bbb", "2. ccc ddd"]),
+        ("aa\n| b | c |\n|---|---|\n| d | e |\nff", 30, ["aa", "| b | c |\n|---|---|\n| d | e |", "ff"]),
+        ("aaaa aaaa\n# bb\n\ncc dd\nee", 20, ["aaaa aaaa", "bb\n\ncc dd\nee"]),
+        ("aaaa\n# bb\n```\ncc\ndd\n```", 12, ["aaaa", "bb\ncc\ndd\n"]),
+        ("- aaaa bbbb cccc", 8, ["- aaaa", "bbbb", "cccc"]),
+    ],
+)
+def test_keeps_together_what_belongs_together(markdown: str, limit: int, expected: list[str]) -> None:
+    """Code, links, items with what is in them, tables, headings with what follows; unless a part cannot hold it."""
+    text, spans = parse_markdown(markdown)
+    assert [part.text for part in split_message(text, spans, limit)] == expected
+
+
+def test_a_long_reply_is_cut_in_no_time_to_speak_of() -> None:
+    """A hundred thousand characters of what is kept together, cut into parts that all fit."""
+    text, spans = parse_markdown("# a\n- **b** `c` [d](https://e.f)\n  - g\n| h |\n|---|\n" * 2000)
+    parts = split_message(text, spans)
+    assert max(len(part.text) for part in parts) <= 4096
+    assert "".join("".join(part.text.split()) for part in parts) == "".join(text.split())
 
 
 def test_a_short_text_is_one_part_as_it_is() -> None:
