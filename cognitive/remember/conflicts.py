@@ -14,6 +14,7 @@ from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import attribute_statements
 from kenobot.cognitive.remember.draft import FACT_FORMS, RecordDraft, attributes_json
+from kenobot.cognitive.remember.extract.states import state_claims
 from kenobot.cognitive.remember.statement_relation import relation, repeat_veto
 from kenobot.cognitive.store import links, records, term_index
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
@@ -108,6 +109,8 @@ def compare(
         verdict = verdicts.get(record.id)
         found = _judge(made, record, nearness, measured, verdict, policy)
         denied = _denied(made, record, policy) if found != "repeat" and verdict != "independent" else ()
+        if verdict == "contradiction" and not denied:
+            denied = state_claims(record.text, made.text)
         if verdict == "contradiction" and not denied and record.subject != made.subject:
             denied = _of_another(made, record)
         if found == "contradiction" or denied:

@@ -1,8 +1,9 @@
 """Find which memory a person's words end or put right, where they say that something is no longer so.
 
 A sentence is read for how it changes something: it ends a thing ("no longer", "is cancelled"), has another value for
-one ("it's Friday now"), denies a value ("not 850"), or tells that a task is done. The memory meant is the one that has
-what the sentence names, of the fitting kind. Where no memory is surely meant, nothing ends.
+one ("it's Friday now"), denies a value ("not 850"), tells that a task is done or an event that ends a state, or a sum
+by which a count changes. The memory meant is the one that has what the sentence names, of the fitting kind. Where no
+memory is surely meant, nothing ends.
 """
 
 from collections import Counter
@@ -31,6 +32,8 @@ from kenobot.cognitive.remember.extract.change_sentence import (
     without_quotations,
     word_of,
 )
+from kenobot.cognitive.remember.extract.counts import changed_count, may_change_count
+from kenobot.cognitive.remember.extract.states import ended_state, is_event, outlives_state
 from kenobot.cognitive.text.completions import completed_commitment, completes, is_open_task, names_part
 from kenobot.cognitive.text.dates import WEEKDAYS
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
@@ -95,7 +98,7 @@ class Change:
 def may_change(text: str) -> bool:
     """Return whether a text may end something that was said before it."""
     own = without_quotations(text)
-    return tells_change(fold(own)) or completes(own)
+    return tells_change(fold(own)) or completes(own) or may_change_count(own) or is_event(own)
 
 
 def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, corrects: bool = False) -> Change | None:
@@ -107,6 +110,11 @@ def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, c
     plain = fold(sentence)
     if not known or UNDECIDED.search(plain):
         return None
+    texts = [statement.text for statement in known]
+    if (count := changed_count(sentence, texts)) is not None:
+        return Change(count.place, count.text)
+    if (ended := ended_state(sentence, texts)) is not None:
+        return Change(ended, sentence, is_part=outlives_state(sentence, texts[ended]))
     if corrects or tells_change(plain):
         told = read_sentence(sentence, said, corrects=corrects)
         place = _meant(told, said, known) if len(told.content) <= _MOST else None

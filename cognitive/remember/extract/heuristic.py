@@ -14,6 +14,7 @@ from kenobot.cognitive.remember.classify import kind_of
 from kenobot.cognitive.remember.extract.change_sentence import TABLES
 from kenobot.cognitive.remember.extract.changes import KnownStatement, find_change, may_change, takes_back
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact, FactKind
+from kenobot.cognitive.remember.extract.states import is_state
 from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.confidences import CONFIDES, is_confided
@@ -382,7 +383,7 @@ def _in_clause(clause: str, said: date) -> ExtractedFact | None:
     for rule in _RULES:
         if (match := rule.pattern.match(plain)) is not None and (fact := _fact(rule, match, clause, said)) is not None:
             return fact
-    return None
+    return ExtractedFact(clause, kind="note", confidence=TIERS["explicit"]) if is_state(clause) else None
 
 
 def _fact(rule: ExtractionRule, match: re.Match[str], clause: str, said: date) -> ExtractedFact | None:

@@ -1,0 +1,260 @@
+"""Find the state that an event ends: in hospital and home again, looking for a flat and found, lent and given back.
+
+The kinds of states, and the events that end them, are a table (states.toml). An event means the one open state of its
+kind that is of the same person and of the same thing; where it names neither, the only one that there is.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from kenobot.cognitive.text.claims import Claim, claims
+from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, join_phrases, load_tables, word_set
+from kenobot.cognitive.text.relatives import RELATIVES
+from kenobot.cognitive.text.words import fold, stems, words
+from kenobot.core import lazy
+
+_LONGEST = 300  # characters of a statement that is read
+_MARKS = " ,.;:!¡¿…\"'«»“”"
+_PART = lazy.regex(r"[,;:.!…—–]+\s+|\s+(?=(?:and|but|y|pero)\s)")
+_TABLES = load_tables("kenobot.cognitive.remember.extract", "states.toml")
+_PHRASES, _WORDS = join_phrases(_TABLES), {name: frozenset(row.split()) for name, row in _TABLES["words"].items()}
+_UNDONE = lazy.regex(rf"(?<!\w)(?:{_PHRASES['undone']})(?!\w)")
+_UNSURE = lazy.regex(rf"(?<!\w)(?:{_PHRASES['unsure']})(?!\w)")
+_NAMED_AS = tuple(map(lazy.regex, _TABLES["named"]["patterns"]))
+_PRONOUNS, _OF_THEM, _ANYBODY = (_WORDS[name] for name in ("pronouns", "of_people", "anybody"))
+_PLAIN = STOPWORDS | word_set("statement_light") | _WORDS["empty"]
+_OF = {"en": " of ", "es": " de "}
+_Word = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a clause tells of a kind: whose state it is, and of what thing, by words.
+
+    of_speaker: whose it is has a place in its words, which stays empty. points: a pronoun stands for either. head: the
+    word that says what the thing is. short: the words by any of which it may be called.
+    """
+
+    kind: str
+    who: tuple[_Word, ...]
+    what: tuple[_Word, ...]
+    of_speaker: bool
+    points: str
+    head: _Word
+    short: tuple[_Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of states. bare: an event that names nothing means the only one."""
+
+    name: str
+    states: tuple[tuple[str, re.Pattern[str]], ...]
+    ends: tuple[tuple[str, re.Pattern[str]], ...]
+    bare: bool
+    kept: bool
+
+
+def is_state(text: str) -> bool:
+    """Return whether a statement is of a state worth keeping that some event will end."""
+    return any(kind.kept and any(_told(text, kind.name, "states")) for kind in _kinds())
+
+
+def is_event(sentence: str) -> bool:
+    """Return whether a sentence may tell an event that ends a state."""
+    return bool(_events(sentence))
+
+
+def ended_state(sentence: str, known: Sequence[str]) -> int | None:
+    """Return the place of the statement of `known` whose state a sentence ends; None where none is surely meant."""
+    events = _events(sentence)
+    if not events:
+        return None
+    aliases = _aliases(known)
+    surely: dict[int, int] = {}
+    perhaps: set[int] = set()
+    for place, statement in enumerate(known):
+        for event in events:
+            for state in _told(statement, event.kind, "states"):
+                sure = _sameness(event, state, _words_of(statement), aliases)
+                if sure:
+                    surely[place] = max(sure, surely.get(place, 0))
+                elif sure is None:
+                    perhaps.add(place)
+    if surely:
+        best = [place for place, sure in surely.items() if sure == max(surely.values())]
+        return best[0] if len(best) == 1 else None
+    return perhaps.pop() if len(perhaps) == 1 else None
+
+
+def state_claims(statement: str, event: str) -> tuple[Claim, ...]:
+    """Return the claims of a statement that an event ends, of one that makes several."""
+    parts = claims(statement)
+    return tuple(claim for claim in parts if ended_state(event, [claim.standalone_text]) == 0) if len(parts) > 1 else ()
+
+
+def outlives_state(event: str, statement: str) -> bool:
+    """Return whether a statement tells of more than the state that an event ends, which cannot be cut from it."""
+    parts = claims(statement)
+    if len(parts) == 1:
+        return False
+    ended = state_claims(statement, event)
+    return not ended
+
+
+def _sameness(event: _Told, state: _Told, around: tuple[_Word, ...], aliases: "_Aliases") -> int | None:
+    """Weigh whether an event is of a state: 0 for no, None where it names nothing that could tell."""
+    who, what = _same_who(event, state, around, aliases), _same_what(event, state)
+    if who is False or what is False:
+        return 0
+    if who or what:
+        return (who is True) + (what is True)
+    return None if event.points or _kind(event.kind).bare else 0
+
+
+def _same_who(event: _Told, state: _Told, around: tuple[_Word, ...], aliases: "_Aliases") -> bool | None:
+    """Return whether both are of the same person; None where the event does not say of whom it is."""
+    if event.points in _OF_THEM:
+        return False if state.of_speaker else None
+    if event.who:
+        mine = [word for word in event.who if not _has(around, aliases.of(word))]
+        theirs = [word for word in state.who if not _has(event.who, aliases.of(word))]
+        return len(mine) < len(event.who) and not (mine and theirs)
+    if event.of_speaker:
+        return True if state.of_speaker else False if state.who else None
+    return None
+
+
+def _same_what(event: _Told, state: _Told) -> bool | None:
+    """Return whether both are of the same thing; None where one of them names none."""
+    if not event.what or not state.what:
+        return None
+    if event.head & state.head:
+        mine = [word for word in event.what if not _has(state.what, word)]
+        theirs = [word for word in state.what if not _has(event.what, word)]
+        return not (mine and theirs)
+    return all(_has(state.short, word) for word in event.what)
+
+
+def _has(among: Sequence[_Word], word: _Word) -> bool:
+    return any(word & other for other in among)
+
+
+@dataclass(frozen=True, slots=True)
+class _Aliases:
+    """What people are called by: pairs of a trade and a name, as statements tell them."""
+
+    pairs: tuple[tuple[_Word, _Word], ...]
+
+    def of(self, word: _Word) -> _Word:
+        """Return a word with those that mean the same person."""
+        others = [other for pair in self.pairs for one, other in (pair, pair[::-1]) if one & word]
+        return word.union(*others)
+
+
+def _aliases(known: Sequence[str]) -> _Aliases:
+    found = (match for text in known for pattern in _NAMED_AS for match in pattern.finditer(_plain(text)))
+    read = ((_named(match["role"]), _named(match["name"])) for match in found)
+    return _Aliases(tuple((role[-1], name[-1]) for role, name in read if role and name))
+
+
+@lru_cache(512)
+def _events(sentence: str) -> tuple[_Told, ...]:
+    """What a sentence tells that may end a state."""
+    return tuple(told for kind in _kinds() for told in _told(sentence, kind.name, "ends"))
+
+
+@lru_cache(1024)
+def _told(text: str, kind: str, column: str) -> tuple[_Told, ...]:
+    """What the clauses of a text tell of a kind, as its states or as the events that end them."""
+    if len(text) > _LONGEST:
+        return ()
+    row, undone = _kind(kind), _UNDONE if column == "ends" else _UNSURE
+    found = []
+    for clause in _clauses(text):
+        if undone.search(plain := _plain(clause)):
+            continue
+        for language, pattern in row.ends if column == "ends" else row.states:
+            lead = _leads()[language].match(plain)
+            if match := pattern.match(plain) or (pattern.match(plain, lead.end()) if lead else None):
+                found.append(_reading(kind, language, match))
+                break
+    return tuple(found)
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """The text, and its clauses."""
+    text = text.strip(_MARKS)
+    yield text
+    parts = [part.strip(_MARKS) for part in _PART.split(text)]
+    if len(parts) > 1:
+        yield from filter(None, parts)
+
+
+def _reading(kind: str, language: str, match: re.Match[str]) -> _Told:
+    groups = match.groupdict()
+    said = {name: groups.get(name) or "" for name in ("who", "what")}
+    who, what = _named(said["who"]), _named(said["what"])
+    points = next((text for text in said.values() if text in _PRONOUNS), "")
+    if any(word in _ANYBODY for word in words(said["who"])):
+        who = ()
+    before, of, _ = said["what"].partition(_OF[language])
+    short = _named(before)
+    head = short[0 if language == "es" else -1] if short else frozenset[str]()
+    if language == "en" and of:
+        head |= what[-1]
+    return _Told(kind, who, what, "who" in groups and groups["who"] is None, points, head, short)
+
+
+def _named(phrase: str) -> tuple[_Word, ...]:
+    """The words of a noun phrase that say whom or what it names."""
+    return tuple(_word(word) for word in words(phrase) if word not in _PLAIN and word not in _PRONOUNS)
+
+
+@lru_cache(1024)
+def _words_of(text: str) -> tuple[_Word, ...]:
+    return tuple(_word(word) for word in words(text))
+
+
+@lru_cache(2048)
+def _word(word: str) -> _Word:
+    """A folded word by its stems, and by the relation that it tells in either language."""
+    bare = word.removesuffix("'s")
+    return frozenset({*stems(bare), f"={RELATIVES[bare]}" if bare in RELATIVES else "", bare} - {""})
+
+
+def _plain(text: str) -> str:
+    return fold(text).replace("’", "'")
+
+
+@cache
+def _kinds() -> tuple[_Kind, ...]:
+    return tuple(
+        _Kind(
+            row["name"],
+            tuple(_patterns(row, "states")),
+            tuple(_patterns(row, "ends")),
+            row.get("bare", False),
+            row.get("kept", True),
+        )
+        for row in _TABLES["kind"]
+    )
+
+
+@cache
+def _kind(name: str) -> _Kind:
+    return next(kind for kind in _kinds() if kind.name == name)
+
+
+@cache
+def _leads() -> Mapping[str, re.Pattern[str]]:
+    """What a clause may begin with, by language."""
+    return {language: lazy.regex(_TABLES["parts"][f"lead_{language}"]) for language in ("en", "es")}
+
+
+def _patterns(row: Mapping[str, list[str]], column: str) -> Iterator[tuple[str, re.Pattern[str]]]:
+    for language in ("en", "es"):
+        for pattern in row.get(f"{column}_{language}", ()):
+            yield language, lazy.regex(rf"(?:{fill_parts(pattern, _TABLES['parts'])})(?!\w)")
