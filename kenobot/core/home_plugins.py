@@ -18,7 +18,7 @@ from typing import Any, get_args
 
 from kenobot.core.plugins import KINDS, PluginGroup
 from kenobot.ports.errors import PluginError
-from kenobot.ports.plugin import PluginKind
+from kenobot.ports.plugin import Plugin, PluginKind
 
 _MOST_FILES = 5000
 _LONGEST_SOURCE = 1_000_000  # bytes
@@ -28,7 +28,10 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 @dataclass(frozen=True, slots=True)
 class HomePlugin:
-    """A plugin of the home, in the shape of an entry point. folder: the name that `plugins.enabled` has."""
+    """A plugin of the home, in the shape of an entry point. folder: the name that `plugins.enabled` has.
+
+    given: by a test, in place of a module to import.
+    """
 
     name: str
     group: PluginGroup
@@ -36,6 +39,7 @@ class HomePlugin:
     folder: str
     root: Path
     source: Path | None = None
+    given: Plugin[Any, Any] | None = None
 
     @property
     def dist(self) -> None:
@@ -47,6 +51,8 @@ class HomePlugin:
 
     def load(self) -> object:
         """Import it. Raises whatever its code raises, and PluginError when another module takes its name."""
+        if self.given is not None:
+            return self.given
         module_name, _, attribute = self.value.partition(":")
         module = _import_source(module_name, self.source) if self.source else _import_below(self.root, module_name)
         found: object = module
@@ -76,6 +82,13 @@ def find(folder: Path, enabled: tuple[str, ...]) -> FoundPlugins:
         except (OSError, ValueError) as error:
             problems[name] = f"{folder / name} cannot be read: {error}."
     return FoundPlugins(tuple(found), problems, tuple(sorted(_names(folder) - set(enabled))))
+
+
+def given_plugin(name: str, plugin: Plugin[Any, Any]) -> HomePlugin:
+    """Describe a plugin that a test hands over. Raises PluginError when it does not say its kind."""
+    if plugin.kind not in _GROUPS:
+        raise PluginError(f'The plugin "{name}" does not say what it is: write `Plugin(kind="channel", ...)` or so.')
+    return HomePlugin(name, _GROUPS[plugin.kind], "", name, Path(), given=plugin)
 
 
 def describe(path: Path) -> tuple[HomePlugin, ...]:

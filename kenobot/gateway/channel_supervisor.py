@@ -73,8 +73,8 @@ async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> 
 async def _run(channel: Channel, sink: Sink) -> None:
     """Run a channel once. Raises what it raises, and ChannelStalled when it reports liveness and falls silent."""
     if not isinstance(channel, ReportsLiveness):
-        return await channel.run(sink)
-    intake = asyncio.create_task(channel.run(sink), name=f"intake {channel.name}")
+        return await _contained(channel, sink)
+    intake = asyncio.create_task(_contained(channel, sink), name=f"intake {channel.name}")
     try:
         await _until_silent(intake, channel)
         if not intake.done():
@@ -91,6 +91,14 @@ async def _run(channel: Channel, sink: Sink) -> None:
     if intake.cancelled():
         raise Unavailable(f"the intake of {channel.name} was broken off")  # by itself: we were not told to end
     return intake.result()
+
+
+async def _contained(channel: Channel, sink: Sink) -> None:
+    """Run a channel; one that wants to end the process ends only itself."""
+    try:
+        await channel.run(sink)
+    except SystemExit as error:
+        raise Unavailable(f"The channel {channel.name} wanted to end the process (SystemExit: {error})") from error
 
 
 async def _until_silent(intake: asyncio.Task[None], channel: ReportsLiveness) -> None:

@@ -23,6 +23,7 @@ from kenobot.ports.identity import is_session_id, session_id
 from kenobot.ports.messages import Attachment, Button, Inbound, MessagePart, Outbound
 from kenobot.testing.clock import START
 
+_SENDABLE = 50_000  # UTF-16 units: a message that is longer is no message
 HOSTILE_TEXTS = (
     "\0",
     "half a pair: \ud83d",
@@ -176,17 +177,26 @@ class FakeChannel:
 
 
 class RecordingSink:
-    """A Sink that keeps what it is given. It raises `failures` first, one for each call."""
+    """A Sink that keeps what it is given. It raises `failures` first, one for each call.
+
+    open: while it is cleared nothing is stored. offered: what came in, stored or not.
+    """
 
     def __init__(self, *failures: Exception) -> None:
         self._failures = list(failures)
         self._changed = asyncio.Event()
+        self.open = asyncio.Event()
+        self.open.set()
+        self.offered: list[Inbound] = []
         self.refused: list[Inbound] = []
         self.accepted: list[Inbound] = []
         self.quarantined: list[tuple[str, str, str, str]] = []
         self.reports: list[tuple[str, str]] = []
 
     async def __call__(self, inbound: Inbound) -> bool:
+        self.offered.append(inbound)
+        self._changed.set()
+        await self.open.wait()
         if self._failures:
             self.refused.append(inbound)
             raise self._failures.pop(0)
@@ -200,6 +210,11 @@ class RecordingSink:
     async def report(self, channel: str, problem: str) -> None:
         self.reports.append((channel, problem))
 
+    async def until_offered(self, count: int) -> list[Inbound]:
+        """Wait until `count` messages came in."""
+        await _until(lambda: len(self.offered) >= count, self._changed)
+        return self.offered
+
     async def until_accepted(self, count: int) -> list[Inbound]:
         """Wait until `count` messages were taken."""
         await _until(lambda: len(self.accepted) >= count, self._changed)
@@ -208,8 +223,10 @@ class RecordingSink:
 
 @pytest.mark.asyncio
 class ChannelContract:
-    """Tests of what the core relies on in a channel. Subclass it and override `channel`; `say` and `failing` when your
-    channel can.
+    """Tests of what the core relies on in a channel: order, duplicates, a crash between receiving and storing, edits,
+    retries, oversize and hostile texts, files, capabilities that lie, and its end.
+
+    Subclass it and override `channel`; `say` and `failing` when your channel can.
 
     class TestMine(ChannelContract):
         @pytest.fixture
@@ -232,6 +249,9 @@ class ChannelContract:
 
     sends_while_running: bool = False
     """Whether `send` goes over a connection that `run` keeps."""
+
+    keeps_unstored: bool = True
+    """Whether the platform keeps a message that was being stored when `run` was cancelled; a pipe does not."""
 
     async def say(self, channel: Channel, text: str) -> None:
         """Have a person write `text` on the platform of `channel`."""
@@ -319,6 +339,51 @@ class ChannelContract:
                 assert isinstance(channel, Reacts), "it declares reactions and cannot give any"
                 await channel.react(self.chat, sent, "👍")
 
+    async def test_a_part_may_come_twice(self, channel: Channel) -> None:
+        """The core sends a part again when it does not know whether the first try went through."""
+        part = Outbound(7, channel.name, self.chat, MessagePart("Hello"), "trace")
+        async with self.serving(channel) as post:
+            assert isinstance(await post(part), str)
+            assert isinstance(await post(part), str), "the second try failed"
+
+    @pytest.mark.parametrize("text", [text for text in HOSTILE_TEXTS if len(text) < 100], ids=repr)
+    async def test_any_text_can_be_sent(self, channel: Channel, text: str) -> None:
+        """What a model writes leaves, or is refused with a RemoteError, which the core understands."""
+        async with self.serving(channel) as post:
+            for number, part in enumerate(channel.render(text), 1):
+                with suppress(RemoteError):
+                    assert isinstance(await post(Outbound(number, channel.name, self.chat, part, "trace")), str)
+
+    async def test_a_long_answer_leaves_part_by_part(self, channel: Channel) -> None:
+        """A text longer than one message is cut, nothing of it is lost, and each part is short enough to be sent."""
+        longest = capabilities_of(channel).longest
+        if longest > _SENDABLE:
+            pytest.skip("no answer is longer than one of its messages")
+        words = [f"word{number}" for number in range(longest // 6 + 30)]
+        parts = list(channel.render(" ".join(words)))
+        assert len(parts) > 1, "it fits into one message, though it is longer than its capabilities allow"
+        assert "".join("".join(part.text.split()) for part in parts) == "".join(words), "words were lost"
+        async with self.serving(channel) as post:
+            for number, part in enumerate(parts, 1):
+                assert isinstance(await post(Outbound(number, channel.name, self.chat, part, "trace")), str)
+
+    async def test_files_that_it_declares_can_be_sent(self, channel: Channel) -> None:
+        """A file is a text of the core's own, such as a long answer."""
+        if "document" not in capabilities_of(channel).sends:
+            pytest.skip("it sends no files")
+        file = Attachment("document", mime="text/markdown", name="answer.md", text="# Answer\n\nñ 你好")
+        part = MessagePart("The answer is in the file.", attachments=(file,))
+        async with self.serving(channel) as post:
+            assert isinstance(await post(Outbound(1, channel.name, self.chat, part, "trace")), str)
+
+    async def test_a_file_that_is_not_there_is_a_remote_error(self, channel: Channel) -> None:
+        """The core says then that it could not be read."""
+        if not isinstance(channel, FetchesMedia):
+            pytest.skip("it takes no files in")
+        with pytest.raises(RemoteError):
+            async for _ in channel.fetch(Attachment("document", name="lost.txt", handle="no such file")):
+                pass
+
     async def test_a_refusal_is_a_remote_error(self, failing: Channel | None) -> None:
         """The core decides about trying again by the kind of error, and shows its text to the owner."""
         if failing is None:
@@ -358,6 +423,31 @@ class ChannelContract:
                 await asyncio.gather(running, waiting, return_exceptions=True)
         assert [inbound.text for inbound in sink.refused] == ["precious"]
         assert [inbound.text for inbound in sink.accepted] == ["precious"]
+
+    async def test_what_was_being_stored_comes_again_under_the_same_id(self, channel: Channel) -> None:
+        """The process may die between receiving and storing: by its id the core knows the message again."""
+        if not self.keeps_unstored:
+            pytest.skip("its platform keeps nothing")
+        sink = RecordingSink()
+        sink.open.clear()
+        await self.say(channel, "precious")
+        running = asyncio.create_task(channel.run(sink))
+        try:
+            async with asyncio.timeout(10):
+                (first,) = await sink.until_offered(1)
+        finally:
+            running.cancel()
+            await asyncio.wait({running}, timeout=10)
+        assert running.done(), "it cannot be stopped while a message is being stored"
+        sink.open.set()
+        running = asyncio.create_task(channel.run(sink))
+        try:
+            async with asyncio.timeout(10):
+                (second,) = await sink.until_accepted(1)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        assert (second.text, second.external_id) == ("precious", first.external_id)
 
     async def test_it_stops_when_cancelled(self, channel: Channel) -> None:
         """Cancelling `run` ends it and leaves no task behind."""

@@ -2,11 +2,13 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from kenobot.app.app import App
@@ -18,15 +20,17 @@ from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Sink
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
+from kenobot.ports.plugin import Plugin
 from kenobot.ports.provider import Provider
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import ManualClock
+from kenobot.testing.clock import START, ManualClock
 from kenobot.testing.scenario import Speaker
 
 __all__ = ["Roster", "ScriptedChannel", "Simulation"]
 
 _NAP = 300.0  # seconds; what sleeps longer is not waited for
 _POLL = 0.02
+_PATIENCE = 10.0  # seconds of real time
 _BLINK = 0.001  # seconds: a clock in microseconds cannot be moved by less than one
 _BREATH = 1.0  # seconds: a pause as short as this is over at once
 _AN_HOUR = timedelta(hours=1)
@@ -60,31 +64,38 @@ class _Clock(ManualClock):
 class Simulation:
     """A running bot: use as `async with Simulation(...) as bot`, then `say` things and let time pass with `run_until`.
 
-    start: the time on its clock, which nothing else moves. channels: the channels' names. config: text for
-    kenobot.toml. files: of the memory folder, as they are before the first start. embedder: as in the settings;
-    without one a simulation is the same on every machine.
+    provider: writes the answers; None: the one that `config` names, such as a plugin under test. roster: who may talk
+    on each channel that the script speaks on; by default the owner, "1". start: the time on its clock, which nothing
+    else moves. channels: the channels' names; one of a name in `plugins` is that plugin's, and runs. config: text for
+    kenobot.toml. files: of the memory folder, as they are before the first start. embedder: as in the settings; without
+    one a simulation is the same on every machine.
+    plugins: by name, plugins under test, which say their kind; they are on.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each by its name, and all but one with a default
         self,
         folder: Path,
-        provider: Provider,
-        roster: Roster,
+        provider: Provider | None = None,
+        roster: Roster | None = None,
         *,
-        start: datetime,
-        channels: Iterable[str],
+        start: datetime = START,
+        channels: Iterable[str] = ("fake",),
         config: str = "",
         files: Mapping[str, str] | None = None,
         embedder: str = "none",
+        plugins: Mapping[str, Plugin[Any, Any]] | None = None,
     ) -> None:
         self.home = Home(folder / "home")
         self.clock: ManualClock = _Clock(start.astimezone(UTC))
         self._start = self.clock.now()
-        self.channels = {name: ScriptedChannel(name) for name in channels}
+        self._plugins = dict(plugins or {})
+        self._own_channels = [name for name in channels if name in self._plugins]
+        self.channels = {name: ScriptedChannel(name) for name in channels if name not in self._plugins}
         self.app: App
         self.zone: ZoneInfo
         self._provider = provider
-        self.roster = roster
+        self.roster = roster or Roster.of(owners=["1"])
+        self._intakes: list[asyncio.Task[None]] = []
         self._config = config
         self._embedder = embedder
         self._files = dict(files or {})
@@ -108,20 +119,26 @@ class Simulation:
 
     async def _open(self) -> None:
         self._held.enter_context(self.home.lock())  # as a bot that runs holds it
-        loaded = load_settings(self.home, {"KENOBOT_MEMORY__EMBEDDER": self._embedder})
+        environ = {"KENOBOT_MEMORY__EMBEDDER": self._embedder}
+        loaded = load_settings(self.home, environ, given=self._plugins)
         self.zone = ZoneInfo(loaded.settings.bot.timezone)
-        parts = load_plugins(self.home, loaded, self.clock, ["console"])
+        parts = load_plugins(self.home, loaded, self.clock, self._own_channels or ["console"])
+        own = {name: parts.channels[name] for name in self._own_channels}
         given = replace(
             parts,
-            provider=self._provider,
+            provider=self._provider or parts.provider,
             fallbacks=(),
-            channels=dict(self.channels),
-            access_lists=dict.fromkeys(self.channels, self.roster),
+            channels={**self.channels, **own},
+            access_lists={**parts.access_lists, **dict.fromkeys(self.channels, self.roster)},
         )
         self.app = App(self.home, loaded, self.clock, given, Random(7))  # noqa: S311 - jitter, and the same each time
         await self.app.start()
+        self._intakes = [asyncio.create_task(channel.run(self.app.loop), name=name) for name, channel in own.items()]
 
     async def _close(self) -> None:
+        for intake in self._intakes:
+            intake.cancel()
+        await asyncio.gather(*self._intakes, return_exceptions=True)
         try:
             await self.app.stop()
         finally:
@@ -159,6 +176,23 @@ class Simulation:
         )
         await self.wait_idle()
         return "\n".join(each.part.text for each in sent[before:])
+
+    async def ask(self, text: str) -> str:
+        """Have the owner say something on the first channel that the script speaks on; what the bot answered."""
+        owner = min(self.roster.owners)
+        return await self.say(next(iter(self.channels)), owner, owner, text)
+
+    async def until(self, happy: Callable[[], bool]) -> None:
+        """Let the bot work, and its clock go on with what waits, until something is so.
+
+        Raises AssertionError when that takes ten seconds of real time.
+        """
+        ends = time.monotonic() + _PATIENCE
+        while not happy():
+            assert time.monotonic() < ends, f"it did not become so within {_PATIENCE:g} seconds"
+            await asyncio.sleep(_POLL)
+            if naps := [nap for nap in self.clock.pending_sleeps if nap <= _NAP]:
+                self.clock.advance(max(_BLINK, min(naps)))
 
     async def say_as(self, speaker: Speaker, text: str) -> str:
         """Have a speaker say something in their chat; what the bot answered."""

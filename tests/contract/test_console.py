@@ -17,6 +17,8 @@ from kenobot.testing.clock import EagerClock
 class TestConsole(ChannelContract):
     """The suite, run on a pipe that stays open."""
 
+    keeps_unstored = False
+
     @pytest.fixture
     def channel(self, tmp_path: Path) -> Iterator[Channel]:
         """A console that reads what `say` writes."""

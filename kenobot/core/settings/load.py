@@ -5,7 +5,7 @@ Fail closed: an unknown key, a value of the wrong kind or out of range stops Ken
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -44,7 +44,7 @@ from kenobot.core.settings.schema import (
 )
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, KeyPath
 from kenobot.ports.errors import ConfigError, PluginError
-from kenobot.ports.plugin import PluginContext
+from kenobot.ports.plugin import Plugin, PluginContext
 
 _log = logging.getLogger(__name__)
 
@@ -154,11 +154,17 @@ class ResolvedSettings:
 
 
 def load_settings(
-    home: Home, environ: Mapping[str, str], *, text: str | None = None, new_credentials: Mapping[str, str] | None = None
+    home: Home,
+    environ: Mapping[str, str],
+    *,
+    text: str | None = None,
+    new_credentials: Mapping[str, str] | None = None,
+    given: Mapping[str, Plugin[Any, Any]] | None = None,
 ) -> ResolvedSettings:
     """Load the settings of `home`. Raises ConfigError that lists every mistake. Changes nothing on disk.
 
     text, new_credentials: contents to try out before they are written as kenobot.toml and as credential files.
+    given: by name, plugins that a test hands over; they are on.
     """
     systemd = environ.get("CREDENTIALS_DIRECTORY")
     layers = (
@@ -173,7 +179,7 @@ def load_settings(
     values: dict[str, Any] = {}
     for layer in layers:
         values = _deep_merge(values, layer.values)
-    catalogue = _catalogue(home, values)
+    catalogue = _catalogue(home, values, given or {})
     settings, mistakes = _validate_merged(values, origins)
     loaded = ResolvedSettings(settings, origins, catalogue=catalogue)
     tables: list[BaseModel] = []
@@ -188,15 +194,17 @@ def load_settings(
     )
 
 
-def _catalogue(home: Home, values: dict[str, Any]) -> PluginCatalogue:
-    """Find the plugins of the home that `values` enable, and switch them on in there."""
+def _catalogue(home: Home, values: dict[str, Any], given: Mapping[str, Plugin[Any, Any]]) -> PluginCatalogue:
+    """Find the plugins of the home that `values` enable, and switch them on in there, with those that are given."""
     guard = PluginGuard(home.plugin_markers)
     try:
         table = values.get("plugins", {})
         enabled = HomePluginsSettings.model_validate(table).enabled
     except ValidationError:  # told by the validation of all settings
         enabled = ()
-    catalogue = PluginCatalogue(home_plugins.find(home.plugins, enabled), guard)
+    found = home_plugins.find(home.plugins, enabled)
+    handed = (home_plugins.given_plugin(name, plugin) for name, plugin in given.items())
+    catalogue = PluginCatalogue(replace(found, plugins=(*found.plugins, *handed)), guard)
     for plugin in catalogue.home_plugins:
         section = plugin.group.removeprefix("kenobot.")
         default = Settings.model_fields[section].default

@@ -16,6 +16,8 @@ from tests.integration.http.served import address, channel_of, signed
 class TestHttp(ChannelContract):
     """The suite, run on the webhook."""
 
+    keeps_unstored = False  # whoever called keeps it
+
     @pytest.fixture
     def channel(self) -> Iterator[Channel]:
         """A channel whose callers send again what was not stored."""

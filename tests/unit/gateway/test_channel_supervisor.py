@@ -75,6 +75,14 @@ async def test_a_channel_that_returns_is_done(house: House) -> None:
     assert (channel.runs, house.down) == (1, [])
 
 
+async def test_a_channel_that_wants_to_end_the_process_is_started_again(house: House) -> None:
+    """It is somebody else's code, and the other channels go on."""
+    channel = Flaky(house.clock, 0, error=SystemExit(3))  # type: ignore[arg-type]
+    await house.run(channel)
+    assert (channel.runs, len(house.down)) == (2, 1)
+    assert "SystemExit: 3" in house.down[0]
+
+
 async def test_a_channel_whose_output_failed_is_not_started_again(house: House) -> None:
     """The same would happen at every further try."""
     channel = Flaky(house.clock, 0, error=StreamFailed("the disk is full"))
