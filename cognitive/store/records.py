@@ -374,6 +374,16 @@ def list_records(
     return select(connection, where, [*map(json.dumps, wanted.values())], reach, order="id DESC", limit=limit)
 
 
+def page_of_records(
+    connection: Connection, reach: Scopes, statuses: Sequence[str], before: int, limit: int
+) -> list[Record]:
+    """Records of these statuses (none: of any) with ids below one, the newest first, without boxes."""
+    among, values = (f" AND status {AMONG}", (json.dumps([*statuses]),)) if statuses else ("", ())
+    return select(
+        connection, f"id < ? AND form != 'box'{among}", (before, *values), reach, order="id DESC", limit=limit
+    )
+
+
 def live_counts_by_form(connection: Connection, reach: Scopes) -> dict[str, int]:
     """Return how many live records there are, by form."""
     where, scopes = scope_filter(reach)

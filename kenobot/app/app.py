@@ -64,7 +64,7 @@ from kenobot.ports.signals import (
     STOPPING,
 )
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.storage import approvals, attachments, keyboards, model_calls, turn_steps
+from kenobot.storage import api_keys, approvals, attachments, keyboards, model_calls, turn_steps
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
@@ -106,7 +106,7 @@ class App:
         require_memory(home.memory, home.database)
         self._default_language = default_language
         settings, language = loaded.settings, reply_language(loaded.settings)
-        zone = self._zone = ZoneInfo(settings.bot.timezone)
+        zone = self.zone = ZoneInfo(settings.bot.timezone)
         redact = self.redact = Redactor(loaded.secrets())
         self.clock, self.plugins, self.channels = clock, plugins, plugins.channels
         self.console = self._share_console()
@@ -153,7 +153,7 @@ class App:
             from kenobot.app.background import Background
 
             context = WorkerContext(
-                *(self.database, self.bus, self.clock, self._zone),
+                *(self.database, self.bus, self.clock, self.zone),
                 self.memory_files,
                 self.ledger,
                 self.index,
@@ -164,7 +164,7 @@ class App:
 
     def _build_loop(self, home: Home, settings: Settings, rng: Random) -> AgentLoop:
         """Construct the loop and its turns."""
-        database, clock, zone, language = self.database, self.clock, self._zone, reply_language(settings)
+        database, clock, zone, language = self.database, self.clock, self.zone, reply_language(settings)
         identity, index = Identity(home.identity), self.index
         builder = ContextBuilder(identity, zone, prompt_limits(settings), index)
         asked = (settings, self._background_model, self.ledger, clock)
@@ -229,7 +229,7 @@ class App:
         """Build what reports memory to a provider without a language model. Imported at the first need."""
         from kenobot.agent.turn.memory_report import MemoryReporter
 
-        parts = (self.database, self.clock, self._zone, self.index, self.embedding, self.memory_files)
+        parts = (self.database, self.clock, self.zone, self.index, self.embedding, self.memory_files)
         return MemoryReporter(*parts, final=self._background_model is None)
 
     def _share_console(self) -> SharedConsole:
@@ -317,6 +317,7 @@ class App:
         await approvals.prune(self.database, self.clock.now())
         await keyboards.prune(self.database, self.clock.now())
         await attachments.prune(self.database)
+        await api_keys.prune(self.database, self.clock.now())
         rested = ChangeContext(self.clock.now(), "memory", "nothing was added for a while")
         if await self.database.write(lambda connection: boxes.close_idle_boxes(connection, rested)):
             self.memory_files.mark_dirty(())

@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
+from kenobot.app.api import with_api
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import build_channel
 from kenobot.app.plugin_report import plugin_rows
@@ -150,8 +151,12 @@ def _running_channels(app: App) -> RunningChannels:
         secrets = tuple(loaded.secrets())
         app.redact.learn(secrets)
         log.redact_also(secrets)
-        return build_channel(loaded, name, PluginContext(app.home.path, app.clock, loaded.settings.bot.name, app.bus))
+        context = PluginContext(app.home.path, app.clock, loaded.settings.bot.name, app.bus)
+        channel, roster = build_channel(loaded, name, context)
+        return with_api(app, channel), roster
 
+    for channel in app.channels.values():
+        with_api(app, channel)
     services = ChannelServices(app.loop, app.bus, app.clock, build, names, app.access.set_roster, app.delivery.sweep)
     return RunningChannels(app.channels, services, fixed=SharedConsole.name)
 

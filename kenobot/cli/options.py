@@ -47,14 +47,14 @@ def build_parser(
     commands = dict(commands)
     shared: Mapping[str, Mapping[str, Any]] = commands.pop("arguments")
     root = argparse.ArgumentParser(prog="kenobot", parents=[home])
-    parts = root.add_subparsers(metavar="COMMAND", required=True)
+    groups = {"": root.add_subparsers(metavar="COMMAND", required=True)}
     for words, command in commands.items():
-        verb, _, part = words.partition(" ")
-        if verb != name:
+        if words.partition(" ")[0] != name:
             continue
+        group, _, last = words.rpartition(" ")
         summary = command.get("summary", "")
-        parser = parts.add_parser(
-            part or verb,
+        parser = groups[group].add_parser(
+            last,
             parents=[home],
             help=summary,
             description=_filled(command.get("description") or f"{summary[0].upper()}{summary[1:]}."),
@@ -63,9 +63,9 @@ def build_parser(
         )
         if "call" in command:
             _add_arguments(parser, parser, command.get("arguments", ()), shared)
-            parser.set_defaults(call=command["call"], command=part or verb, json=False, as_of=None)
+            parser.set_defaults(call=command["call"], command=last, json=False, as_of=None)
         else:
-            parts = parser.add_subparsers(metavar="COMMAND", required=True)
+            groups[words] = parser.add_subparsers(metavar="COMMAND", required=True)
     return root
 
 

@@ -17,6 +17,7 @@ from kenobot.core.worker import TaskSet
 from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import HOUR, BotMessenger, HourlyOnce, MessageButtons
 from kenobot.gateway.buttons import Choice, choices_of
+from kenobot.ports.channel import capabilities_of
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Outbound
@@ -226,6 +227,8 @@ class OwnerAlerts:
         newest, texts = None, []
         for channel, chat, user, text, at in inbox.newest_private(connection, _SCANNED):
             if channel not in self._messenger.channels or not self._access.is_owner(channel, user):
+                continue
+            if capabilities_of(self._messenger.channels[channel]).keeps_answers:  # a program, which reads no alerts
                 continue
             newest = newest or (channel, chat, user, at)
             if (channel, chat) == newest[:2]:

@@ -273,6 +273,28 @@ def iterate_messages(
     return _messages(connection, f"{where} DESC" if newest_first else where, session, after, before)
 
 
+class ConversationRow(NamedTuple):
+    """A conversation. newest: id of its newest message. messages: how many it has."""
+
+    session: str
+    newest: int
+    at: str
+    messages: int
+
+
+def page_of_conversations(
+    connection: Connection, scopes: Collection[str] | None, before: int, limit: int
+) -> list[ConversationRow]:
+    """Read the conversations in which memory may write to `scopes`, the latest first, whose newest id is below one."""
+    among, values = ("1", ()) if scopes is None else (f"scope {_AMONG}", (json.dumps([*scopes]),))
+    rows = connection.execute(
+        f"SELECT session, max(id), max(at), count(*) FROM message WHERE {among} GROUP BY session "
+        "HAVING max(id) < ? ORDER BY max(id) DESC LIMIT ?",
+        (*values, before, limit),
+    )
+    return list(map(ConversationRow._make, rows))
+
+
 def last_scope(connection: Connection, session: str) -> str:
     """Read the scope to which memory wrote what was said last in a conversation; "" before anything was."""
     sql = "SELECT scope FROM message WHERE session = ? AND scope != '' ORDER BY id DESC LIMIT 1"

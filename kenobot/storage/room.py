@@ -35,6 +35,8 @@ _CONTENTS: Mapping[str, RoomPart] = {  # of the database; every other table is m
     "approval": "inbox_and_outbox",
     "pairing": "inbox_and_outbox",
     "approved_person": "inbox_and_outbox",
+    "api_key": "inbox_and_outbox",
+    "idempotent_request": "inbox_and_outbox",
     "signal": "signals",
     "vector": "vectors",
     "turn_embedding": "vectors",

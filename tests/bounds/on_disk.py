@@ -54,6 +54,18 @@ TABLES = (
         f"{HERE}/test_in_memory.py::test_strangers_leave_little_behind",
     ),
     Bound(
+        "table:api_key",
+        "those that the owner made, one by one",
+        "the owner",
+        f"{HERE}/test_tables.py::test_keys_and_what_they_did_are_few",
+    ),
+    Bound(
+        "table:idempotent_request",
+        "channels.http.requests_per_minute; 7 days",
+        "housekeeping, and goes with the key",
+        f"{HERE}/test_tables.py::test_keys_and_what_they_did_are_few",
+    ),
+    Bound(
         "table:term_index",
         "the words of live records, each once a record; looked up a few hundred at a time",
         "the primary key",

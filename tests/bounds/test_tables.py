@@ -9,7 +9,7 @@ import pytest
 
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Reply
-from kenobot.storage import attachments, turn_steps
+from kenobot.storage import api_keys, attachments, turn_steps
 from kenobot.storage import inbox as mail
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -189,3 +189,24 @@ async def test_attachments_go_with_their_messages(database: Database) -> None:
     await box.prune()
     await attachments.prune(database)
     assert await scalar(database, "SELECT count(*) FROM attachment") == 20
+
+
+async def test_keys_and_what_they_did_are_few(database: Database) -> None:
+    """What a key did is kept for a week, and goes with the key."""
+    clock = ManualClock()
+    before, now = clock.now() - timedelta(days=8), clock.now()
+
+    def write(connection: Connection) -> None:
+        for name in ("one", "two"):
+            key = api_keys.add_key(connection, name, f"secret {name}", "owner", ("memory",), now)
+            assert key is not None
+            for number in range(10):
+                reply = api_keys.StoredReply("digest", 200, "{}")
+                api_keys.store_reply(connection, key.id, str(number), reply, before if number < 5 else now)
+
+    await database.write(write)
+    await api_keys.prune(database, now)
+    assert await scalar(database, "SELECT count(*) FROM idempotent_request") == 10
+    await database.write(lambda connection: api_keys.revoke_key(connection, "one"))
+    assert await scalar(database, "SELECT count(*) FROM idempotent_request") == 5
+    assert await scalar(database, "SELECT count(*) FROM api_key") == 1

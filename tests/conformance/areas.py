@@ -24,7 +24,6 @@ _NOT_WANTED: Mapping[str, str] = {
 _TOPICS: Mapping[str, str] = {
     # KenoBot in JavaScript
     "agent.": "tools and background tasks",
-    "api.": "HTTP channel and REST API",
     "batcher.": "debounce of fragments",
     "cli.": "status and statistics commands",
     "consolidation.": "sleep: consolidation",

@@ -35,10 +35,10 @@ from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
-from kenobot.core.pacing import Rank
+from kenobot.core.pacing import Rank, ranked
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.core.settings.schema import SleepSettings
-from kenobot.core.worker import BackgroundTask, Scheduler
+from kenobot.core.worker import BackgroundTask, Scheduler, TaskSet
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
 from kenobot.ports.provider import Block, Message, Reply, Request
@@ -160,6 +160,8 @@ class SleepWorker(BackgroundTask):
         self._hour = hour
         self._hurried = unthrottled
         self._compared = ComparisonCache()
+        self._is_asleep = False
+        self._wanted = TaskSet("sleep by request")
 
     def start(self, schedule: Scheduler) -> None:
         """Check every hour whether sleep is due."""
@@ -175,6 +177,33 @@ class SleepWorker(BackgroundTask):
         """Begin to sleep if it is due, or if a night was cut short, without waiting for it."""
         if self._enabled:
             self._begin(partial(self._look, 0))
+
+    def begin_now(self) -> bool:
+        """Begin a night, or go on with one that was cut short, without waiting for it; False where one is under way."""
+        if self._is_asleep:
+            return False
+        self._is_asleep = True
+        self._wanted.begin(self._sleep_now())
+        return True
+
+    async def wait_requested(self) -> None:
+        """Return once no night that was asked for is under way."""
+        await self._wanted.wait_idle()
+
+    async def stop(self) -> None:
+        await self._wanted.stop()
+        await super().stop()
+
+    async def _sleep_now(self) -> None:
+        try:
+            with ranked(self.rank):
+                await self.sleep("request")
+        except (AlreadyLocked, StoreError) as error:
+            _log.warning("no sleep now: %s", error)
+        except Exception:
+            _log.exception("sleep failed")
+        finally:
+            self._is_asleep = False
 
     async def _look(self, delay: float) -> None:
         try:
@@ -200,6 +229,7 @@ class SleepWorker(BackgroundTask):
     ) -> NightReport:
         """Run a night, or the rest of one that was cut short. Raises AlreadyLocked or StoreError."""
         with self._p.lock():
+            self._is_asleep = True
             if await self._p.database.read(partial(run_rows.last_run, state="running")) is None:
                 await self._drain()
             at = self._p.clock.now()
@@ -209,6 +239,7 @@ class SleepWorker(BackgroundTask):
             try:
                 await self._cycle(tell).run_night(run)
             finally:
+                self._is_asleep = False
                 self._compared.end_night()
                 if self._p.files is not None:
                     self._p.files.mark_dirty()

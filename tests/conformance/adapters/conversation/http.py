@@ -1,21 +1,53 @@
 """The HTTP channel: what the webhook takes, and how its requests are signed."""
 
 import asyncio
+import re
 from typing import Any
 
+from starlette.routing import Match, Route
+
+from kenobot.api.auth import bearer_secret
+from kenobot.channels.http.rate_limit import RateLimiter, peer_address
 from kenobot.channels.http.signature import signature
 from kenobot.core.bus import Bus
 from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import MESSAGE_OUT
 from kenobot.testing.channel import RecordingSink
 from kenobot.testing.clock import ManualClock
-from tests.conformance.cases import Case, Compared, NotApplicable, Outcome, compare
+from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.integration.http.served import channel_of, served, signed
 
 _ELSEWHERE = {
     "/health": "/healthz tells whether it serves; figures are behind a key of the REST API",
     "/": "the web page belongs to a later issue",
 }
+
+
+def bearer(case: Case) -> Outcome:
+    return compare(case, bearer_secret(case.input["authorization"]) == case.input["apiKey"])
+
+
+def client_ip(case: Case) -> Outcome:
+    """The address is that of the connection: no header names another."""
+    peer = case.input["remoteAddress"]
+    address = peer_address((peer, 40_000) if peer is not None else None)
+    if case.quirk:
+        return Checked(address, {"no header is believed": address == (peer or "unknown")})
+    return compare(case, address)
+
+
+def rate_limit(case: Case) -> Outcome:
+    limiter = RateLimiter(ManualClock(), case.input["limit"], case.input["windowMs"] / 1000)
+    return compare(case, [not limiter.pause("a key") for _ in range(case.input["calls"])])
+
+
+def route_match(case: Case) -> Outcome:
+    """A route matches as the framework's router does it, which serves the API."""
+    template = re.sub(r":(\w+)", r"{\1}", case.input["pattern"])
+    match, scope = Route(template, lambda _: None).matches(
+        {"type": "http", "method": "GET", "path": case.input["path"], "headers": []}
+    )
+    return compare(case, {"params": scope["path_params"]} if match is Match.FULL else None)
 
 
 def webhook_signature(case: Case) -> Outcome:

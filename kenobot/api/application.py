@@ -1,0 +1,78 @@
+"""Build the application of the REST API, and its OpenAPI document."""
+
+from typing import Any
+
+from fastapi import FastAPI
+from pydantic import BaseModel
+from starlette.types import ASGIApp
+
+from kenobot import __version__
+from kenobot.api import conversations, memory, operations
+from kenobot.api.auth import Authenticator
+from kenobot.api.errors import Refusal, add_error_handlers
+from kenobot.api.services import ApiServices
+from kenobot.ports.errors import ConfigError
+from kenobot.storage import api_keys
+
+_ABOUT = """\
+Conversations, memory and the state of one KenoBot. Every request but /healthz brings a key that `kenobot http key add`
+made. Lists come in pages: `next` of one is the `cursor` of the following."""
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    401: {"model": Refusal, "description": "No key, or a wrong one"},
+    403: {"model": Refusal, "description": "The key does not open this"},
+    404: {"model": Refusal, "description": "There is no such thing in reach"},
+    409: {"model": Refusal, "description": "It cannot be done as things are"},
+    413: {"model": Refusal, "description": "The body is too long"},
+    422: {"model": Refusal, "description": "A field is wrong"},
+    429: {"model": Refusal, "description": "Too many requests; Retry-After says when to come again"},
+    503: {"model": Refusal, "description": "The bot is stopping, or its disk fails"},
+}
+
+
+class Alive(BaseModel):
+    status: str = "ok"
+
+
+async def say_alive() -> Alive:
+    """Tell that the server answers; needs no key and says no more."""
+    return Alive()
+
+
+class Api:
+    """The backend of the channel `http`."""
+
+    def __init__(self, services: ApiServices) -> None:
+        self._services = services
+        self._app = build_app(services)
+
+    @property
+    def app(self) -> ASGIApp:
+        return self._app
+
+    async def check_exposed(self) -> None:
+        """Raise ConfigError where neither a key nor a secret guards a server that other machines reach."""
+        if self._services.channel.settings.webhook_secret.get_secret_value():
+            return
+        if not await self._services.database.read(api_keys.list_keys):
+            raise ConfigError(
+                f"channels.http.host = {self._services.channel.settings.host!r} is reachable from other machines, and "
+                "there is neither a key nor a webhook secret: run `kenobot http key add NAME`, or set 127.0.0.1."
+            )
+
+
+def build_app(services: ApiServices) -> FastAPI:
+    """Build the application for one bot."""
+    app = FastAPI(
+        title="KenoBot",
+        version=__version__,
+        description=_ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.authenticator = Authenticator(services)
+    add_error_handlers(app)
+    app.add_api_route("/healthz", say_alive, tags=["operations"])
+    for router in (conversations.router, memory.router, operations.router):
+        app.include_router(router, responses=_REFUSALS)
+    return app

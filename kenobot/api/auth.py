@@ -1,0 +1,84 @@
+"""Authenticate requests by their key, limit how many there are, and check what the key opens."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
+from starlette.exceptions import HTTPException
+
+from kenobot.api.scopes import OWNER_ONLY
+from kenobot.api.services import ApiServices, Caller
+from kenobot.channels.http import CHANNEL
+from kenobot.channels.http.rate_limit import RateLimiter, peer_address
+from kenobot.storage import api_keys
+
+_WRONG_A_MINUTE = 30  # keys, from one address
+
+_bearer = HTTPBearer(auto_error=False, description="A key that `kenobot http key add` made")
+
+
+def bearer_secret(header: str | None) -> str | None:
+    """Read the key out of an Authorization header; None where it brings none."""
+    scheme, _, secret = (header or "").partition(" ")
+    return secret.strip() or None if scheme.lower() == "bearer" else None
+
+
+class Authenticator:
+    """Finds out who makes a request. What is refused counts against its address, what is not against its key."""
+
+    def __init__(self, services: ApiServices) -> None:
+        self._services = services
+        self._requests = RateLimiter(services.clock, services.channel.settings.requests_per_minute)
+        self._wrong = RateLimiter(services.clock, _WRONG_A_MINUTE)
+
+    async def caller(self, request: Request, scopes: Sequence[str]) -> Caller:
+        """Return who makes a request whose route these scopes open. Raises HTTPException."""
+        address = peer_address(request.scope.get("client"))
+        if self._wrong.is_exhausted(address):
+            raise _too_many(self._wrong.pause(address))
+        secret = bearer_secret(request.headers.get("authorization"))
+        key = None
+        if secret is not None:
+            key = await self._services.database.read(lambda connection: api_keys.find_key(connection, secret))
+        if key is None:
+            self._wrong.pause(address)
+            raise HTTPException(401, "a valid key is needed: `kenobot http key add` makes one", _CHALLENGE)
+        if pause := self._requests.pause(str(key.id)):
+            raise _too_many(pause)
+        caller = Caller(key, self._services)
+        self._check(caller, scopes)
+        return caller
+
+    def _check(self, caller: Caller, scopes: Sequence[str]) -> None:
+        for scope in scopes:
+            if scope not in caller.key.scopes:
+                raise HTTPException(403, f"this key does not open {scope}: make one with --scope {scope}")
+            if scope in OWNER_ONLY and not caller.is_owner:
+                raise HTTPException(403, f"only a key of the owner opens {scope}")
+        access = self._services.access
+        if not caller.is_owner and not access.lets_in(CHANNEL, caller.user):
+            raise HTTPException(403, "this key's user may not talk to the bot: see `kenobot access list`")
+
+
+_CHALLENGE = {"WWW-Authenticate": "Bearer"}
+
+
+def _too_many(seconds: float) -> HTTPException:
+    return HTTPException(429, "too many requests", {"Retry-After": str(max(1, round(seconds)))})
+
+
+async def _current_caller(
+    request: Request, scopes: SecurityScopes, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
+) -> Caller:
+    authenticator: Authenticator = request.app.state.authenticator
+    return await authenticator.caller(request, scopes.scopes)
+
+
+Messenger = Annotated[Caller, Security(_current_caller, scopes=["messages"])]
+MemoryReader = Annotated[Caller, Security(_current_caller, scopes=["memory"])]
+MemoryWriter = Annotated[Caller, Security(_current_caller, scopes=["memory:write"])]
+SleepKeeper = Annotated[Caller, Security(_current_caller, scopes=["sleep"])]
+MailKeeper = Annotated[Caller, Security(_current_caller, scopes=["mail"])]
+CostReader = Annotated[Caller, Security(_current_caller, scopes=["cost"])]
+HealthReader = Annotated[Caller, Security(_current_caller, scopes=["health"])]

@@ -1,0 +1,350 @@
+"""Routes of memory: see, search with the reasons, remember, correct, forget, undo, and why an answer came out so."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from kenobot.agent.fact_candidates import confided_tags
+from kenobot.api.auth import MemoryReader, MemoryWriter
+from kenobot.api.conversations import ReadableId, readable_session
+from kenobot.api.idempotency import IdempotencyKey, do_once
+from kenobot.api.paging import Cursor, Limit, Page, page_of, read_cursor
+from kenobot.api.services import Caller
+from kenobot.cognitive.control import undo as undoing
+from kenobot.cognitive.control.forget import forget
+from kenobot.cognitive.control.history import HistoryStep, explain_last_reply, history
+from kenobot.cognitive.recall.prompt.usage import UsedMemory
+from kenobot.cognitive.recall.results import xray
+from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.recall.search.recall import recall
+from kenobot.cognitive.remember import admit
+from kenobot.cognitive.store import feedback, links, records
+from kenobot.cognitive.store.records import Record
+from kenobot.ports.memory import Candidate
+from kenobot.storage.connection import Connection
+
+router = APIRouter(prefix="/v1", tags=["memory"])
+
+T = TypeVar("T")
+Status = Literal["active", "superseded", "expired", "archived", "forgotten", "invalidated", "all"]
+MemoryId = Annotated[int, Path(ge=1, le=2**62)]
+_LONGEST_TEXT, _LONGEST_QUESTION = 4000, 2000
+_LINKS = 20
+
+
+class Memory(BaseModel):
+    """A memory. confidence: from 0 to 1. valid_to: when it ceased to be so, where it did."""
+
+    id: int
+    text: str
+    form: str
+    category: str
+    scope: str
+    subject: str
+    status: str
+    trust: str
+    source: str
+    confidence: float
+    importance: float
+    mentions: int
+    created: str
+    updated: str
+    valid_from: str
+    valid_to: str | None
+    last_used: str | None
+    attributes: dict[str, str]
+    tags: list[str]
+
+
+class Quotation(BaseModel):
+    """A message that told a memory."""
+
+    turn: int
+    trust: str
+    at: str
+    session: str
+    text: str
+
+
+class Neighbour(BaseModel):
+    """A memory that another is linked to."""
+
+    to: int
+    type: str
+    confidence: float
+
+
+class MemoryInFull(Memory):
+    """A memory, what it is linked to, and the messages that told it."""
+
+    links: list[Neighbour]
+    said: list[Quotation]
+
+
+class Change(BaseModel):
+    """Something that happened to a memory. undone: a later event took it back."""
+
+    event: int
+    at: str
+    actor: str
+    kind: str
+    reason: str
+    undone: bool
+    changes: list[tuple[str, Any, Any]]
+
+
+class UsedInReply(BaseModel):
+    """A memory that a reply was shown. behind: it shares words with the exchange. because: why it was recalled."""
+
+    memory: int
+    text: str = Field(description="Empty where it was forgotten, or is not to be shown")
+    behind: bool
+    because: str
+
+
+class ReplyOrigin(BaseModel):
+    """The last reply of a conversation, and the memories that it was shown."""
+
+    session: str
+    turn: int
+    at: str
+    question: str
+    answer: str
+    memories: list[UsedInReply]
+
+
+class NewMemory(BaseModel, extra="forbid"):
+    text: str = Field(min_length=1, max_length=_LONGEST_TEXT)
+
+
+class Decided(BaseModel):
+    """What was done to memory. memory: the one there is now. event: what to undo."""
+
+    action: str
+    memory: int
+    event: int
+
+
+class Undo(BaseModel, extra="forbid"):
+    """What to take back: an event, or the newest decision."""
+
+    event: int | None = Field(None, ge=1, le=2**62)
+
+
+# ── see ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@router.get("/memories")
+async def list_memories(
+    caller: MemoryReader, status: Status = "active", limit: Limit = 50, cursor: Cursor = ""
+) -> Page[Memory]:
+    """List memories, the newest first: the owner's key sees all of them, another its user's."""
+    before, statuses = read_cursor(cursor), () if status == "all" else (status,)
+    rows = await caller.services.database.read(
+        lambda connection: records.page_of_records(connection, caller.reach, statuses, before, limit + 1)
+    )
+    return page_of(rows, limit, lambda row: row.id, _shown)
+
+
+@router.get("/memories/{number}")
+async def get_memory(caller: MemoryReader, number: MemoryId) -> MemoryInFull:
+    """Return a memory with its links and the messages that told it."""
+
+    def read(connection: Connection) -> MemoryInFull:
+        record = _record(connection, caller, number)
+        around = [
+            Neighbour(to=link.dst if link.src == record.id else link.src, type=link.type, confidence=link.confidence)
+            for link in links.links_around(connection, record.id, caller.reach, _LINKS)
+        ]
+        told = [(turn, feedback.quotable_message(connection, turn, caller.reach)) for turn in record.source_message_ids]
+        said = [
+            Quotation(turn=turn, trust=message.trust, at=message.at, session=message.session, text=message.text)
+            for turn, message in told
+            if message is not None
+        ]
+        return MemoryInFull(**_shown(record).model_dump(), links=around, said=said)
+
+    return await caller.services.database.read(read)
+
+
+@router.get("/memories/{number}/history")
+async def get_history(caller: MemoryReader, number: MemoryId) -> list[Change]:
+    """Return what happened to a memory, newest first."""
+
+    def read(connection: Connection) -> list[HistoryStep]:
+        return history(connection, _record(connection, caller, number).id, caller.reach)
+
+    names = Change.model_fields
+    return [
+        Change(**{name: value for name, value in asdict(step).items() if name in names})
+        for step in await caller.services.database.read(read)
+    ]
+
+
+@router.get("/recall")
+async def search_memory(
+    caller: MemoryReader,
+    q: Annotated[str, Query(min_length=1, max_length=_LONGEST_QUESTION, description="What to search for")],
+    limit: Annotated[int, Query(ge=0, le=100, description="Memories at most; 0 as many as fit a prompt")] = 0,
+    as_of: Annotated[datetime | None, Query(description="Search what was known then")] = None,
+) -> dict[str, Any]:
+    """Search memory as a turn would, and return each memory with the reasons and the score's parts, and what was left
+    out, why."""
+    services = caller.services
+    moment = as_of if as_of is None or as_of.tzinfo else as_of.replace(tzinfo=UTC)
+    if moment is None:
+        await services.embedding.embed_query(q)
+    query = MemoryQuery(q, caller.reach, services.clock.now(), services.zone, limit=limit, as_of=moment, force=True)
+    report = await services.database.read_long(lambda connection: recall(connection, services.index, query))
+    found: dict[str, Any] = json.loads(json.dumps(xray.as_json(report, q)))
+    return found
+
+
+@router.get("/conversations/{name}/why")
+async def explain_reply(caller: MemoryReader, name: ReadableId) -> ReplyOrigin:
+    """Return the memories behind the last reply of a conversation, and those that were only in view."""
+
+    def read(connection: Connection) -> ReplyOrigin:
+        session = readable_session(connection, caller, name)
+        reply = explain_last_reply(connection, session, caller.reach)
+        if reply is None:
+            raise HTTPException(404)
+        behind, others = reply.told_apart()
+        used = [_used(each, behind=True) for each in behind] + [_used(each, behind=False) for each in others]
+        return ReplyOrigin(
+            session=session,
+            turn=reply.turn,
+            at=reply.at,
+            question=reply.question,
+            answer=reply.answer,
+            memories=used,
+        )
+
+    return await caller.services.database.read(read)
+
+
+# ── change ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@router.post("/memories")
+async def remember(caller: MemoryWriter, new: NewMemory, idempotency_key: IdempotencyKey = "") -> Decided:
+    """Remember a text as it stands."""
+    tags = confided_tags([new.text])
+    candidate = Candidate(
+        "note",
+        caller.write_scope,
+        new.text,
+        source="command",
+        trust="owner" if caller.is_owner else "guest",
+        tags=tags,
+    )
+
+    def work(connection: Connection) -> Decided:
+        decision = admit.admit(connection, candidate, caller.occasion())
+        if decision.record is None:
+            raise HTTPException(422, f"not remembered: {decision.reason}")
+        return _decided(connection, caller, decision.action, decision.record)
+
+    return await _change(caller, idempotency_key, ("remember", new.text), work, text=new.text)
+
+
+@router.put("/memories/{number}")
+async def correct(
+    caller: MemoryWriter, number: MemoryId, new: NewMemory, idempotency_key: IdempotencyKey = ""
+) -> Decided:
+    """Put other words in the place of a memory, which stays in its history."""
+
+    def work(connection: Connection) -> Decided:
+        _record(connection, caller, number)
+        try:
+            decision = admit.correct(connection, number, new.text, caller.reach, caller.occasion())
+        except LookupError:
+            raise HTTPException(409, "it is not remembered any more") from None
+        except ValueError as error:
+            raise HTTPException(422, f"not corrected: {error}") from None
+        if decision.record is None:
+            raise HTTPException(422, f"not corrected: {decision.reason}")
+        return _decided(connection, caller, decision.action, decision.record)
+
+    return await _change(caller, idempotency_key, ("correct", number, new.text), work, text=new.text)
+
+
+@router.delete("/memories/{number}")
+async def forget_memory(caller: MemoryWriter, number: MemoryId, idempotency_key: IdempotencyKey = "") -> Decided:
+    """Forget a memory with what repeats it; an undo of the event brings it back."""
+
+    def work(connection: Connection) -> Decided:
+        _record(connection, caller, number)
+        hidden = forget(connection, number, caller.reach, caller.occasion(), reason="by the API")
+        if hidden is None:
+            raise HTTPException(409, "it is not remembered any more")
+        return Decided(action="forgotten", memory=number, event=hidden.event)
+
+    return await _change(caller, idempotency_key, ("forget", number), work)
+
+
+@router.post("/undo")
+async def undo(caller: MemoryWriter, what: Undo, idempotency_key: IdempotencyKey = "") -> Decided:
+    """Take back a decision about memory: the event that is named, or the newest one of the caller's own memory."""
+
+    def work(connection: Connection) -> Decided:
+        event = what.event or undoing.last_undoable_event(connection, (caller.write_scope,))
+        if event is None:
+            raise HTTPException(409, "there is nothing to undo")
+        try:
+            done = undoing.undo(connection, event, caller.reach, caller.occasion())
+        except undoing.UndoError as error:
+            raise HTTPException(409, str(error)) from None
+        first = (*done.after, *done.before)[0].id
+        return Decided(action="undone", memory=first, event=done.event)
+
+    return await _change(caller, idempotency_key, ("undo", what.event), work)
+
+
+async def _change(
+    caller: Caller,
+    name: str,
+    request: tuple[object, ...],
+    work: Callable[[Connection], Decided],
+    *,
+    text: str = "",
+) -> Decided:
+    """Change memory once, then have its files and its index follow. text: what is to be remembered."""
+    services = caller.services
+    if text:
+        await services.embedding.embed_statements([text])
+    done = await do_once(caller, name, request, Decided, work)
+    services.memory_files.mark_dirty()
+    services.embedding.note_news()
+    return done
+
+
+def _decided(connection: Connection, caller: Caller, action: str, number: int) -> Decided:
+    newest = history(connection, number, caller.reach)
+    return Decided(action=action, memory=number, event=newest[0].event if newest else 0)
+
+
+def _record(connection: Connection, caller: Caller, number: int) -> Record:
+    """Return a memory in reach. Raises HTTPException with 404."""
+    record = records.get(connection, number, caller.reach)
+    if record is None:
+        raise HTTPException(404)
+    return record
+
+
+def _shown(record: Record) -> Memory:
+    tags = json.loads(record.tags)
+    row = {name: value for name, value in record._asdict().items() if name in Memory.model_fields}
+    return Memory(**row | {"attributes": record.attribute_map, "tags": tags if isinstance(tags, list) else []})
+
+
+def _used(used: UsedMemory, *, behind: bool) -> UsedInReply:
+    text = used.record.text if used.record is not None else ""
+    because = used.reason.sentence() if used.reason is not None else ""
+    return UsedInReply(memory=used.record_id, text=text, behind=behind, because=because)

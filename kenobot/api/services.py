@@ -1,0 +1,87 @@
+"""The parts of the bot that the REST API serves."""
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.agent.ledger.limits import Limit
+from kenobot.channels.http import CHANNEL
+from kenobot.channels.http.channel import HttpChannel
+from kenobot.channels.http.webhook import chat_of
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.policy.sleep import SleepPolicy
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.gateway.access import Access
+from kenobot.ports.clock import Clock
+from kenobot.ports.identity import OWNER_SCOPE, session_id, user_scope
+from kenobot.storage.api_keys import ApiKey
+from kenobot.storage.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class ApiServices:
+    """Dependencies of the API.
+
+    channels: the names of those that run now. unfinished: how many messages are accepted and not done. begin_sleep:
+    begins a night; False where one is under way. sweep: takes up messages that were put back. started: when the bot
+    started.
+    """
+
+    channel: HttpChannel
+    database: Database
+    clock: Clock
+    zone: ZoneInfo
+    access: Access
+    index: SideIndex
+    embedding: EmbeddingWorker
+    memory_files: MemoryFiles
+    budgets: tuple[Limit, ...]
+    sleep_policy: SleepPolicy
+    started: datetime
+    channels: Callable[[], Collection[str]]
+    unfinished: Callable[[], int]
+    begin_sleep: Callable[[], bool]
+    sweep: Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The account that a request speaks for, and what its key opens."""
+
+    key: ApiKey
+    services: ApiServices
+
+    @property
+    def user(self) -> str:
+        return self.key.user
+
+    @property
+    def is_owner(self) -> bool:
+        return self.services.access.is_owner(CHANNEL, self.user)
+
+    @property
+    def reach(self) -> Scopes:
+        """Return the memories in reach: the owner sees all of the home, everybody else their own."""
+        return ALL_SCOPES if self.is_owner else (user_scope(CHANNEL, self.user),)
+
+    @property
+    def write_scope(self) -> str:
+        return OWNER_SCOPE if self.is_owner else user_scope(CHANNEL, self.user)
+
+    def chat(self, conversation: str) -> str:
+        """Return the chat of one of the caller's conversations."""
+        return chat_of(self.services.channel.settings.owners, self.user, conversation)
+
+    def session(self, conversation: str) -> str:
+        return session_id(CHANNEL, self.chat(conversation))
+
+    def occasion(self) -> AdmitContext:
+        """Return the caller's decision about memory, now."""
+        services, now = self.services, self.services.clock.now()
+        actor = "owner" if self.is_owner else "person"
+        return AdmitContext(now, local_day(now, services.zone), actor, nearness=services.embedding.nearness)

@@ -1,0 +1,46 @@
+"""Have the channel `http` serve the REST API of its bot."""
+
+from kenobot.app.app import App
+from kenobot.app.wiring import sleep_policy
+from kenobot.ports.channel import Channel
+
+_HTTP = "http"
+
+
+def with_api(app: App, channel: Channel) -> Channel:
+    """Return a channel; the one that serves HTTP with the API as its backend."""
+    if channel.name == _HTTP:
+        _attach(app, channel)
+    return channel
+
+
+def _attach(app: App, channel: Channel) -> None:
+    # The web framework takes a while to import, which no other bot waits for.
+    from kenobot.api.application import Api  # noqa: PLC0415
+    from kenobot.api.services import ApiServices  # noqa: PLC0415
+    from kenobot.channels.http.channel import HttpChannel  # noqa: PLC0415
+
+    if not isinstance(channel, HttpChannel):  # another package's, of the same name
+        return
+
+    def begin_sleep() -> bool:
+        return app.background.sleep_worker.begin_now()  # whose modules are imported at the first use
+
+    services = ApiServices(
+        channel=channel,
+        database=app.database,
+        clock=app.clock,
+        zone=app.zone,
+        access=app.access,
+        index=app.index,
+        embedding=app.embedding,
+        memory_files=app.memory_files,
+        budgets=app.ledger.limits,
+        sleep_policy=sleep_policy(app.settings.sleep).sleep,
+        started=app.clock.now(),
+        channels=lambda: app.channels,
+        unfinished=lambda: app.loop.unfinished_count,
+        begin_sleep=begin_sleep,
+        sweep=app.sweep,
+    )
+    channel.backend = Api(services)

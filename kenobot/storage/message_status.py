@@ -1,0 +1,65 @@
+"""Read what became of messages: their state, and the answer that the outbox keeps for whoever fetches it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from kenobot.storage.connection import Connection
+
+MessageState = Literal["pending", "deferred", "answered", "failed", "expired", "dead", "dropped"]
+
+_HIDDEN = "EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = inbox.id)"
+_SELECT = (
+    "SELECT id, external_id, chat, session, sender, text, received_at, trace, "
+    "CASE WHEN state NOT IN ('pending', 'claimed') THEN state WHEN patience_sent THEN 'deferred' ELSE 'pending' END, "
+    f"{_HIDDEN} FROM inbox"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStatus:
+    """A message that came in. answer: the whole of it, or why there is none; "" before, and once it is forgotten."""
+
+    id: int
+    external_id: str
+    chat: str
+    session: str
+    user: str
+    text: str
+    received_at: str
+    trace: str
+    state: MessageState
+    answer: str
+
+    @property
+    def is_over(self) -> bool:
+        return self.state not in ("pending", "deferred")
+
+
+def find_by_external_id(connection: Connection, channel: str, external_id: str) -> MessageStatus | None:
+    """Find a message by the id under which its channel brought it."""
+    where = f"{_SELECT} WHERE channel = ? AND external_id = ?"
+    return _status(connection, connection.execute(where, (channel, external_id)).fetchone())
+
+
+def find_by_number(connection: Connection, channel: str, number: int) -> MessageStatus | None:
+    """Find a message of a channel by its inbox row."""
+    return _status(
+        connection, connection.execute(f"{_SELECT} WHERE channel = ? AND id = ?", (channel, number)).fetchone()
+    )
+
+
+def state_counts(connection: Connection) -> Mapping[str, int]:
+    """Count the messages of the last week by state, and the parts that wait to be sent."""
+    counts = dict(connection.execute("SELECT state, count(*) FROM inbox GROUP BY state").fetchall())
+    unsent = connection.execute("SELECT count(*) FROM outbox WHERE state = 'pending'").fetchone()[0]
+    return counts | {"unsent": unsent}
+
+
+def _status(connection: Connection, row: tuple[Any, ...] | None) -> MessageStatus | None:
+    if row is None:
+        return None
+    parts = connection.execute("SELECT text FROM outbox WHERE inbox_id = ? AND part >= 0 ORDER BY part", (row[0],))
+    is_hidden = row[-1]
+    values: tuple[Any, ...] = (*row[:-1], "" if is_hidden else "\n\n".join(text for (text,) in parts))
+    return MessageStatus(*values)
