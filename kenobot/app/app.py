@@ -217,7 +217,7 @@ class App:
         """Build what runs tools. Imported where any is enabled."""
         from kenobot.agent.turn.tool_stage import ToolStage
 
-        parts = (self.database, self.bus, self.clock, self._zone, self.redact)
+        parts = (self.database, self.bus, self.clock, self.zone, self.redact)
         return ToolStage(toolbox, *parts, search_memory=prompts.search)
 
     @property
