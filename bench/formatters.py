@@ -2,7 +2,7 @@
 
     python -m bench.formatters CASES.jsonl
 
-Prints how many of the cases of `telegram.markdown_html` and `telegram.chunk` each passes; see ADR 55.
+Prints how many of the cases of `telegram.markdown_html` and `telegram.chunk` each passes; see ADR 56.
 """
 
 import importlib
@@ -26,18 +26,12 @@ Splitter = Callable[[str, int], Sequence[str]]
 
 def main() -> None:
     cases = [json.loads(line) for name in sys.argv[1:] for line in Path(name).read_text("utf-8").splitlines()]
-    ours: tuple[Formatter, Splitter] = lambda text: as_html(*parse_markdown(text)), _split
-    _report("ours", cases, *ours)
+    _report("ours", cases, lambda text: as_html(*parse_markdown(text)), _split)
     try:
         library = importlib.import_module(_LIBRARY)
     except ImportError:
         sys.exit(f"{_LIBRARY} is not installed: pip install telegramify-markdown")
-    _report(
-        _LIBRARY,
-        cases,
-        lambda text: _library_html(library, text),
-        lambda text, most: _library_split(library, text, most),
-    )
+    _report(_LIBRARY, cases, partial(_library_html, library), partial(_library_split, library))
 
 
 def _report(name: str, cases: Sequence[dict[str, Any]], form: Formatter, split: Splitter) -> None:
