@@ -51,6 +51,7 @@ class _Attempt:
     """A form in which a part is tried.
 
     rich: as a rich message. formatted: with entities. moved: the group has. here_only: in the message that it replaces.
+    previewed: with the options of link previews; another one may have learned meanwhile that the server takes none.
     """
 
     to: Address
@@ -59,6 +60,7 @@ class _Attempt:
     formatted: bool = True
     moved: bool = False
     here_only: bool = False
+    previewed: bool = True
 
 
 class MessageSender:
@@ -151,7 +153,7 @@ class MessageSender:
                 to.chat,
                 int(to.replaces),
                 entities=shown,
-                link_preview_options=self._preview,
+                link_preview_options=self._preview if attempt.previewed else None,
                 reply_markup=markup,
             )
             return to.replaces
@@ -161,7 +163,7 @@ class MessageSender:
                 part.text,
                 message_thread_id=topic(to.thread),
                 entities=shown,
-                link_preview_options=self._preview,
+                link_preview_options=self._preview if attempt.previewed else None,
                 reply_markup=markup,
             )
         return str(message.message_id)
@@ -205,9 +207,9 @@ class MessageSender:
         if attempt.formatted and part.entities and "entit" in complaint:
             logger.warning("Telegram refused the formatting of a reply; it goes out as plain text")
             return replace(attempt, formatted=False)
-        if self._preview is not None and "link_preview_options" in complaint:
+        if attempt.previewed and "link_preview_options" in complaint:
             self._preview = None  # the Bot API server is older than this parameter
-            return attempt
+            return replace(attempt, previewed=False)
         raise error
 
 

@@ -25,7 +25,7 @@ from kenobot.cognitive.text.confidences import is_confided
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
 from kenobot.cognitive.text.provenance import AttributedText, Provenance, SpeechContext, quoted_passages, without_quotes
 from kenobot.cognitive.text.words import stems, words
-from kenobot.ports.identity import Trust, parse_trust, trust_rank
+from kenobot.ports.identity import QUOTED_TRUST, Trust, parse_trust, trust_rank
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.ports.names import sanitize_name
 from kenobot.ports.signals import PayloadValue
@@ -135,6 +135,7 @@ def trust_of(
         is_own = (turn.account, turn.trust) in speakers and turn.trust != "forward"
         (own if is_own else strange).append(turn)
     foreign = [*others, *(AttributedText("forward", passage) for turn in own for passage in quoted_passages(turn.text))]
+    foreign += [AttributedText(turn.answer_trust, turn.answer) for turn in own if turn.answer_trust in QUOTED_TRUST]
     for turn in strange:
         foreign += [AttributedText(turn.trust, turn.text), AttributedText(turn.trust, turn.answer)]
     if all(trust_rank(voice.trust) >= trust_rank(least) for voice in foreign):
@@ -143,7 +144,7 @@ def trust_of(
         trust=least,
         message="\n".join(without_quotes(turn.text) for turn in told if turn in own),
         earlier_messages=tuple(without_quotes(turn.text) for turn in own if turn not in told),
-        model_replies=tuple(turn.answer for turn in own),
+        model_replies=tuple(turn.answer for turn in own if turn.answer_trust not in QUOTED_TRUST),
         other_texts=tuple(foreign),
         has_quotes=any(quoted_passages(turn.text) for turn in told),
     )

@@ -25,6 +25,7 @@ from tests.crash import (
     sleep_kills,
     stops,
     table,
+    tool_kills,
 )
 from tests.crash.table import Line
 from tests.crash.world import Lab, lab
@@ -44,6 +45,9 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
     async def kills_with_media(lab: Lab) -> Sequence[Line]:
         return [await media_kills.play(lab)]
 
+    async def kills_with_tools(lab: Lab) -> Sequence[Line]:
+        return [await tool_kills.play(lab)]
+
     async def kills_at_syncs(lab: Lab) -> Sequence[Line]:
         return [await fsync_kills.play(lab)]
 
@@ -62,6 +66,7 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
     return {
         "kills": random_kills,
         "media": kills_with_media,
+        "tools": kills_with_tools,
         "fsync": kills_at_syncs,
         "sleep": kills_in_sleep,
         "saves": kills_between_files,

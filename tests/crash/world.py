@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import re
 import signal
 import tempfile
@@ -37,11 +38,15 @@ class Model(StandIn):
     """Answers each message by its tag and the number of the call, so that two answers to one message never look alike.
 
     calls: how often it was asked about each message. A script may add delays, faults, and an `aside` after the answer.
+    calls_tools: it answers a message once it has seen what the tools of `posting` returned. told_unknown: messages
+    whose call was broken off by a kill.
     """
 
     def __init__(self) -> None:
         super().__init__([])
         self.calls: Counter[str] = Counter()
+        self.calls_tools = False
+        self.told_unknown: set[str] = set()
         self._number = 0
 
     def _entry(self, said: str) -> Entry:
@@ -51,6 +56,12 @@ class Model(StandIn):
         tag = tag_in(said)
         if tag is None:
             return entry
+        if self.calls_tools and f"seen {tag}" not in said:
+            arguments = json.dumps({"tag": tag})
+            named = [{"id": f"t{name}", "name": name, "arguments": arguments} for name in ("post", "look")]
+            return {**entry, "reply": "", "calls": named}
+        if "not known whether it happened" in said:
+            self.told_unknown.add(tag)
         self.calls[tag] += 1
         self._number += 1
         fact = fact_of(tag)

@@ -15,7 +15,7 @@ from kenobot.cognitive.text.words import fold, head_and_tail, stems, terms, word
 from kenobot.core import lazy
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.ports.identity import Trust
+from kenobot.ports.identity import QUOTED_TRUST, Trust
 from kenobot.ports.names import split_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -106,7 +106,7 @@ def _only_asks(text: str, asked_now: str) -> bool:
 def _line(turn: MessageRow, query: MemoryQuery, matched: Collection[str], tokens: int) -> str:
     """Render as much of a turn as `tokens` may need as an item of a list, quoted where it is untrusted."""
     at = datetime.fromisoformat(turn.at).astimezone(query.zone)
-    trust: Trust = turn.person_trust
+    trust: Trust = turn.trust if turn.trust in QUOTED_TRUST else turn.person_trust
     if trust == "guest" and any(scope.startswith("user:") for scope in query.scopes):
         trust = "owner"  # a guest in private is told their own words
     who = "you answered" if turn.role == "assistant" else "was said"

@@ -38,7 +38,7 @@ class ConversationTurn:
 
     last_message: its newest message row, for the cursor. inbox_id: None for an imported turn. scope: of its memories.
     speaker: name in a group. speaker_id: as `label_id` writes it, "" where it is not known. hidden: forgotten or
-    erased, so not to be extracted.
+    erased, so not to be extracted. answer_trust: "tool" for an answer that may tell what a tool brought.
     """
 
     last_message: int
@@ -51,6 +51,7 @@ class ConversationTurn:
     speaker: str = ""
     speaker_id: str = ""
     hidden: bool = False
+    answer_trust: Trust = "model"
 
     @property
     def account(self) -> str:
@@ -142,7 +143,7 @@ def group_turns(rows: Iterable[MessageRow]) -> list[ConversationTurn]:
     for row in rows:
         if row.role == "assistant":
             if turns and turns[-1].inbox_id == row.inbox_id:
-                turns[-1] = replace(turns[-1], last_message=row.id, answer=row.text)
+                turns[-1] = replace(turns[-1], last_message=row.id, answer=row.text, answer_trust=row.trust)
             else:
                 turns.append(_unprompted(row))
             continue

@@ -28,12 +28,12 @@ _CONTEXT = "<kenobot-context>"
 
 
 def last_words(body: Entry) -> str:
-    """What the person wrote last: the last user message without the blocks of runtime context."""
-    said = [message for message in body.get("messages", []) if message.get("role") == "user"]
+    """What the person wrote last, or tools returned: the last user message without the blocks of runtime context."""
+    said = [message for message in body.get("messages", []) if message.get("role") in ("user", "tool")]
     content = said[-1]["content"] if said else ""
     if isinstance(content, str):
         return content
-    texts = (str(block.get("text", "")) for block in content)
+    texts = (str(block.get("content" if block["type"] == "tool_result" else "text", "")) for block in content)
     return "\n\n".join(text for text in texts if not text.startswith(_CONTEXT))
 
 

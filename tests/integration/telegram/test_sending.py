@@ -62,6 +62,15 @@ async def test_a_server_without_link_previews_is_not_asked_twice(
     assert all("entities" in fields for _, fields in telegram.calls)
 
 
+async def test_messages_sent_at_once_all_learn_that_there_are_no_link_previews(
+    channel: TelegramChannel, telegram: FakeTelegram
+) -> None:
+    """Also those that were on their way while another one learned it."""
+    refusal = Answer(status=400, error="Bad Request: link_preview_options is not supported yet")
+    telegram.answers("sendMessage", refusal, refusal, refusal)
+    assert await asyncio.gather(*(channel.send(outbound("hi")) for _ in range(3))) == ["77"] * 3
+
+
 async def test_refused_formatting_costs_the_formatting_only(channel: TelegramChannel, telegram: FakeTelegram) -> None:
     """The same text goes out once more, plain; not on any other refusal, which would double it."""
     refusal = Answer(status=400, error="Bad Request: can't parse entities: entity ends beyond the text")

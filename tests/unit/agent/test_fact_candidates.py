@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates
+from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates, trust_of
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -14,6 +14,7 @@ from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import records
+from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
@@ -72,3 +73,14 @@ def test_what_says_nothing_new_is_left_out(connection: Connection) -> None:
     old, new = told(connection, OLD, 1), told(connection, NEW, 2)
     assert read(connection, ExtractedFact(NEW, evidence=(1,), verdicts=((1, "repeat"),)), (new, old)) == 0
     assert read(connection, ExtractedFact(NEW, evidence=(1,), verdicts=((1, "contradiction"),)), (new, old)) == 0
+
+
+@pytest.mark.parametrize(("answer_trust", "trust"), [("model", "owner"), ("tool", "tool")])
+def test_what_a_tool_brought_into_an_answer_is_not_the_owners_word(answer_trust: Trust, trust: Trust) -> None:
+    """The owner only asked; the fact stands in the answer alone."""
+    fact = "The warehouse rotates its padlock codes every Thursday"
+    answer = "It rotates its padlock codes every Thursday."
+    turn = ConversationTurn(
+        4, 2, "What does that warehouse page say?", answer, START, "owner", "owner", answer_trust=answer_trust
+    )
+    assert trust_of(fact, (turn,), (turn,)) == trust

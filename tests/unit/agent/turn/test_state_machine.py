@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.state_machine import (
     AskModel,
     BuildContext,
@@ -22,8 +23,10 @@ from kenobot.agent.turn.state_machine import (
     ProcessReply,
     ReportFailure,
     RunCommand,
+    RunTools,
     SavePiece,
     Stop,
+    ToolsReturned,
     TurnEvent,
     TurnPolicy,
     TurnState,
@@ -45,7 +48,7 @@ from kenobot.ports.errors import (
     TruncatedReply,
     Unavailable,
 )
-from kenobot.ports.provider import Reply
+from kenobot.ports.provider import Reply, ToolCall, ToolResult
 
 _POLICY = TurnPolicy(attempts=3, retry=RetryPolicy(attempts=3))
 _REPLY = Reply("hello", "end_turn")
@@ -93,6 +96,70 @@ def test_an_answer_that_was_cut_is_continued() -> None:
     )
     assert effects[4:7] == [SavePiece((_HALF,)), AskModel(0, (_HALF,)), ProcessReply((_HALF, _REST), True)]
     assert (turn.stage, turn.provider_calls) == ("done", 1)
+
+
+_CALLS = Reply("Let me see. ", "tool_use", calls=(ToolCall("c", "look", {}),))
+_FOUND = (ToolResult("c", "found"),)
+_ROUND = ToolRound((_CALLS,), _FOUND)
+_WITH_TOOLS = replace(_POLICY, tool_rounds=1)
+
+
+def test_tools_are_run_between_replies() -> None:
+    """The reply is saved before, and the model asked anew with what came of it; each reply has tries of its own."""
+    turn, effects = _play(
+        MessageClaimed(1),
+        EffectDone(),
+        ModelReplied(_CALLS),
+        EffectDone(),
+        ToolsReturned(_FOUND),
+        EffectFailed(Unavailable("down")),
+        WaitElapsed(),
+        ModelReplied(_REPLY),
+        policy=_WITH_TOOLS,
+    )
+    assert effects[2:5] == [SavePiece((_CALLS,)), RunTools((_CALLS,)), AskModel(0, (), (_ROUND,))]
+    assert effects[6:] == [AskModel(0, (), (_ROUND,)), ProcessReply((_REPLY,), True, (_ROUND,))]
+    assert turn.provider_calls == 2
+
+
+@pytest.mark.parametrize("reason", ["tool_use", "stop", "max_tokens", "unheard of"])
+def test_calls_count_however_the_reply_ends(reason: str) -> None:
+    """Servers differ; a reply that was cut behind a call is not continued but answered."""
+    calls = replace(_CALLS, stop_reason=reason)
+    _, effects = _play(MessageClaimed(1), EffectDone(), ModelReplied(calls), EffectDone(), policy=_WITH_TOOLS)
+    assert effects[-1] == RunTools((calls,))
+
+
+def test_rounds_of_tools_are_counted() -> None:
+    """One more is answered by a refusal to run anything; then the words are the answer."""
+    again = (ModelReplied(_CALLS), EffectDone())
+    _, effects = _play(
+        MessageClaimed(1),
+        EffectDone(),
+        *again,
+        ToolsReturned(_FOUND),
+        *again,
+        ToolsReturned(_FOUND),
+        ModelReplied(_CALLS),
+        policy=_WITH_TOOLS,
+    )
+    assert [effect.is_last for effect in effects if isinstance(effect, RunTools)] == [False, True]
+    assert effects[-1] == ProcessReply((_CALLS,), True, (_ROUND, _ROUND))
+
+
+def test_a_turn_goes_on_from_its_rounds_after_a_restart() -> None:
+    """Nothing that is stored is asked for or run again."""
+    _, effects = _play(MessageClaimed(2, (), rounds=(_ROUND,)), EffectDone(), policy=_WITH_TOOLS)
+    assert effects[-1] == AskModel(0, (), (_ROUND,))
+    _, effects = _play(MessageClaimed(2, (_CALLS,)), EffectDone(), policy=_WITH_TOOLS)
+    assert effects[-1] == RunTools((_CALLS,))
+
+
+def test_a_failing_disk_is_waited_for_by_tools_too() -> None:
+    """The same calls, with the results that are there already."""
+    before = (MessageClaimed(1), EffectDone(), ModelReplied(_CALLS), EffectDone())
+    _, effects = _play(*before, EffectFailed(_DISK), WaitElapsed(), policy=_WITH_TOOLS)
+    assert effects[-1] == RunTools((_CALLS,))
 
 
 @pytest.mark.parametrize("reason", ["max_tokens", "length", "pause_turn"])

@@ -1,0 +1,65 @@
+"""Random seeded `kill -9` while the model calls tools, one of which may happen only once."""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+
+from tests.crash import posting
+from tests.crash.checker import check
+from tests.crash.posting import POSTED
+from tests.crash.table import Line
+from tests.crash.world import Lab, World
+
+_CHATS = 4
+_LONGEST_LIFE = 0.9  # seconds after `ready`
+_SETTINGS = '\n[loop]\nchat_backlog = 10000\n[plugins]\nenabled = ["posting"]\n'
+_PROJECT = """
+[project]
+name = "posting"
+[project.entry-points."kenobot.tools"]
+post = "posting:post"
+look = "posting:look"
+"""
+
+
+async def play(lab: Lab, kills: int = 30, burst: int = 6) -> Line:
+    """Say `burst` things in each life, each of which has two tools called, and kill the bot after a random moment."""
+    line = Line("`kill -9` at seeded random moments while the model calls tools, one of which may happen only once")
+    async with lab.world("tool kills", _CHATS, extra=_SETTINGS) as world:
+        world.model.calls_tools = True
+        _install(world.home / "plugins" / "posting")
+        for life in range(kills):
+            await world.say(burst)
+            await world.bot.start()
+            await asyncio.sleep(world.rng.uniform(0.0, _LONGEST_LIFE))
+            await world.bot.kill()
+            lab.progress(f"{life + 1} of {kills} kills with tools at work")
+        await world.bot.start()
+        if not await world.settles(300):
+            line.broken.append(f"no answer to {sorted(world.unanswered())[:3]} … {''.join(world.bot.log[-5:])}")
+        if code := await world.bot.terminate():
+            line.broken.append(f"exit code {code} after SIGTERM")
+        line.times = kills
+        line.add(await asyncio.to_thread(check, world))
+        line.broken += await asyncio.to_thread(_wrong, world, kills)
+        line.notes.append(f"{len(world.model.told_unknown)} calls broken off and told as such")
+    return line
+
+
+def _install(folder: Path) -> None:
+    """Put the two tools into a home."""
+    folder.mkdir(mode=0o700, parents=True)
+    for file, text in {"posting.py": Path(posting.__file__).read_text("utf-8"), "pyproject.toml": _PROJECT}.items():
+        (folder / file).write_text(text, "utf-8")
+        (folder / file).chmod(0o600)
+
+
+def _wrong(world: World, kills: int) -> list[str]:
+    """Compare what was posted with what was asked for: once each, but for calls of which nobody knows."""
+    posted = Counter((world.home / POSTED).read_text("utf-8").split())
+    unknown = world.model.told_unknown
+    wrong = [f"{tag} was posted {times} times" for tag, times in posted.items() if times > 1]
+    wrong += [f"{tag} was not posted" for tag in sorted(world.tags - posted.keys() - unknown)]
+    if len(unknown) > _CHATS * kills:
+        wrong.append(f"{len(unknown)} calls of which nobody knows after {kills} kills")
+    return wrong
