@@ -10,14 +10,16 @@ from kenobot.cognitive.sleep.plan.changes import ProposeChange
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Json
 from kenobot.storage.connection import Connection
+from kenobot.storage.state import read_state, write_state
 
+_ASKED = "sleep:asked"  # a key of the table `key_value`
 _RUN = "SELECT id, at, cause, phases, state, finished, report FROM sleep_run"
 _RESULT = "name, phase, live, touched, done, skipped, trouble"
 
 
 @dataclass(frozen=True, slots=True)
 class SleepRun:
-    """A night. cause: "hourly" or "command". finished: None while it is under way."""
+    """A night. cause: "hourly", "request" or "command". finished: None while it is under way."""
 
     id: int
     at: datetime
@@ -44,6 +46,8 @@ class PassResult:
 def begin_or_resume(connection: Connection, at: datetime, cause: str, phases: tuple[Phase, ...]) -> SleepRun:
     """Resume the night that was cut short, or else begin one."""
     run = last_run(connection, "running")
+    if is_asked_for(connection):
+        write_state(connection, _ASKED, "")
     if run is None:
         connection.execute(
             "INSERT INTO sleep_run (at, cause, phases) VALUES (?, ?, ?)", (records.stamp(at), cause, json.dumps(phases))
@@ -51,6 +55,16 @@ def begin_or_resume(connection: Connection, at: datetime, cause: str, phases: tu
         run = last_run(connection, "running")
     assert run is not None
     return run
+
+
+def ask_for_night(connection: Connection) -> None:
+    """Note that the owner wants a night as soon as may be."""
+    write_state(connection, _ASKED, "1")
+
+
+def is_asked_for(connection: Connection) -> bool:
+    """Return whether the owner wants a night that has not begun."""
+    return read_state(connection, _ASKED) == "1"
 
 
 def last_run(connection: Connection, state: str = "finished") -> SleepRun | None:

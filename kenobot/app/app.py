@@ -5,6 +5,7 @@ import contextlib
 import gc
 import importlib
 import logging
+from collections.abc import Collection
 from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -192,7 +193,11 @@ class App:
                     bot_name=settings.bot.name,
                 )
             ),
-            command_listeners=(self.admission.after_command, self.proposal_announcer.after_command),
+            command_listeners=(
+                self.admission.after_command,
+                self.proposal_announcer.after_command,
+                self._after_command,
+            ),
             identity=identity,
             delivery=self.delivery,
             language=language,
@@ -307,6 +312,11 @@ class App:
             else:
                 gc.freeze()  # what was loaded stays: no collection that a turn waits for goes through it
                 return
+
+    def _after_command(self, changes: Collection[str]) -> None:
+        """Hand on what a command changed to the work behind the turns; before that began, it looks by itself."""
+        if self._background is not None:
+            self._background.sleep_worker.after_command(changes)
 
     async def _keep_house(self) -> None:
         await self.owner_alerts.save_owner_chat()

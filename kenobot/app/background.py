@@ -10,7 +10,17 @@ from kenobot.agent.background.compaction import CompactionWorker
 from kenobot.agent.background.extraction import build_extraction_worker
 from kenobot.agent.background.per_chat_worker import WorkerContext
 from kenobot.agent.background.sleep import SleepContext, SleepWorker
-from kenobot.agent.commands import cost, forget, memory, owner  # noqa: F401 - here, so that no first command waits for them
+from kenobot.agent.commands import (  # noqa: F401 - here, so that no first command waits for them
+    browse,
+    correct,
+    cost,
+    forget,
+    greeting,
+    memory,
+    owner,
+    people,
+    status,
+)
 from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.safety import way_out  # noqa: F401 - same, and no first turn with others' words
 from kenobot.app.wiring import prompt_limits, sleep_policy

@@ -358,6 +358,14 @@ def sessions_past(connection: Connection, cursor: str) -> list[str]:
     return [row[0] for row in rows]
 
 
+def last_answer_at(connection: Connection, session: str) -> str:
+    """Return when the last reply of a session was given; "" before the first."""
+    row = connection.execute(
+        "SELECT at FROM message WHERE session = ? AND role = 'assistant' ORDER BY id DESC LIMIT 1", (session,)
+    ).fetchone()
+    return row[0] if row else ""
+
+
 def newest_message_id(connection: Connection, session: str | None = None) -> int:
     """The id of the newest message of a conversation, or of all; 0 when there is none."""
     where, values = ("1", ()) if session is None else ("session = ?", (session,))

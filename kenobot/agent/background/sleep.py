@@ -7,7 +7,7 @@ command line.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -173,6 +173,11 @@ class SleepWorker(BackgroundTask):
         if self._enabled:
             self._begin(partial(self._look, self._policy.sleep.begin_seconds))
 
+    def after_command(self, changes: Collection[str]) -> None:
+        """Sleep when the owner asked for it, also where sleep is not enabled."""
+        if "sleep" in changes:
+            self._begin(self._look_if_asked)
+
     async def tick(self) -> None:
         """Begin to sleep if it is due, or if a night was cut short, without waiting for it."""
         if self._enabled:
@@ -205,12 +210,18 @@ class SleepWorker(BackgroundTask):
         finally:
             self._is_asleep = False
 
+    async def _look_if_asked(self) -> None:
+        with contextlib.suppress(StoreError):  # it is on disk: the next look comes to it
+            if await self._p.database.read(run_rows.is_asked_for):
+                self.begin_now()
+
     async def _look(self, delay: float) -> None:
         try:
             if delay:
                 await self._p.clock.sleep(delay)
             if await self._p.database.read(self._is_time):
-                await self.sleep("hourly")
+                asked = await self._p.database.read(run_rows.is_asked_for)
+                await self.sleep("request" if asked else "hourly")
         except AlreadyLocked as error:
             _log.info("no sleep now: %s", error)
         except StoreError as error:
@@ -219,7 +230,7 @@ class SleepWorker(BackgroundTask):
             _log.exception("sleep failed; the next look tries again")
 
     def _is_time(self, connection: Connection) -> bool:
-        if run_rows.last_run(connection, "running") is not None:
+        if run_rows.last_run(connection, "running") is not None or run_rows.is_asked_for(connection):
             return True
         last, born = sleep_plans.last_full_night_at(connection), sleep_plans.first_event_at(connection)
         return is_due(self._p.clock.now(), last, self._policy.sleep, self._p.zone, self._hour, born)

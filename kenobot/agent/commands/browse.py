@@ -65,13 +65,12 @@ def show_memory(connection: Connection, call: CommandCall, context: CommandConte
     if not newest:
         return texts.MEMORY_NO_PAGE(call.language)
     shown, has_more = newest[:_NEWEST], len(newest) > _NEWEST
-    forms = [f"{count} {_FORMS[form][count != 1](call.language)}" for form, count in counts.items() if form in _FORMS]
     lines = numbered_lines(shown, call.language)
     if skipped:
         parts = [lines]
     else:
         parts = [
-            texts.MEMORY_SOME(call.language, forms=", ".join(forms), lines=lines),
+            texts.MEMORY_SOME(call.language, forms=counted_forms(counts, call.language), lines=lines),
             texts.MEMORY_HANDS(call.language),
         ]
     if has_more:
@@ -104,6 +103,12 @@ def explain(connection: Connection, call: CommandCall, context: CommandContext) 
     if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     return CommandAnswer(_because(connection, record, call), _hands(record, call.language, "1"))
+
+
+def counted_forms(counts: Mapping[str, int], language: Language) -> str:
+    """Word how many memories there are of each form: "3 notes, 1 summary"."""
+    known = ((_FORMS[form], count) for form, count in counts.items() if form in _FORMS)
+    return ", ".join(f"{count} {names[count != 1](language)}" for names, count in known)
 
 
 def _search(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:

@@ -40,6 +40,7 @@ _log = logging.getLogger(__name__)
 
 _COMMAND = lazy.regex(r"/([a-z][a-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL | re.IGNORECASE)
 _PEOPLE: frozenset[Change] = frozenset({"people"})
+_SLEEP: frozenset[Change] = frozenset({"sleep"})
 _PROPOSALS: frozenset[Change] = frozenset({"memory", "proposals"})
 
 _SPOKEN = 6  # messages of a chat that tell which language is spoken there
@@ -61,12 +62,14 @@ COMMANDS = (
     Command(("start", "empezar"), _later("greeting", "greet"), changes=frozenset()),
     Command(("new", "nueva", "nuevo"), _later("greeting", "begin_anew"), texts.HELP_NEW, frozenset()),
     Command(STOP_WORDS, tell_stopped, texts.HELP_STOP, frozenset()),
+    Command(("status", "estado"), _later("status", "show_status"), texts.HELP_STATUS, frozenset()),
     Command(("remember", "recuerda"), _later("memory", "remember"), texts.HELP_REMEMBER, stores_argument=True),
     Command(("memory", "memoria"), _later("browse", "show_memory"), texts.HELP_MEMORY),
     Command(("why", "porque"), _later("browse", "explain"), texts.HELP_WHY),
     Command(("correct", "corrige"), _later("correct", "correct"), texts.HELP_CORRECT),
     Command(("forget", "olvida"), _later("forget", "forget_memory"), texts.HELP_FORGET),
     Command(("undo", "deshacer"), _later("memory", "undo_change"), texts.HELP_UNDO),
+    Command(("sleep", "dormir"), _later("status", "sleep"), texts.HELP_SLEEP, _SLEEP, owner_only=True),
     Command(("missing", "perdidos", "lost"), _later("owner", "missing_memory"), texts.HELP_MISSING, owner_only=True),
     Command(("revived", "revividos"), _later("owner", "revived_memory"), texts.HELP_REVIVED, owner_only=True),
     Command(

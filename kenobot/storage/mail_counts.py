@@ -1,0 +1,38 @@
+"""Count the mail that still has to be worked on, and read what went wrong lately, for a person who asks."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot.storage.connection import Connection
+
+_PROBLEM = "health:degraded"
+
+
+@dataclass(frozen=True, slots=True)
+class MailCounts:
+    """Messages that wait for an answer, parts of answers that wait for their platform, and both that were given up."""
+
+    waiting: int
+    undelivered: int
+    dead: int
+
+
+def count_mail(connection: Connection) -> MailCounts:
+    """Count the mail of all chats."""
+
+    def count(table: str, states: str) -> int:
+        return int(connection.execute(f"SELECT count(*) FROM {table} WHERE state IN ({states})").fetchone()[0])
+
+    waiting, undelivered = count("inbox", "'pending', 'claimed'"), count("outbox", "'pending'")
+    return MailCounts(waiting, undelivered, count("inbox", "'dead'") + count("outbox", "'dead'"))
+
+
+def problems_since(connection: Connection, since: datetime, limit: int) -> list[str]:
+    """Return the problems that were announced since a time, the newest first, each once."""
+    rows = connection.execute(
+        "SELECT payload FROM signal WHERE name = ? AND at >= ? ORDER BY id DESC LIMIT 200",
+        (_PROBLEM, since.isoformat(timespec="microseconds")),
+    )
+    reasons = (json.loads(payload).get("reason") for (payload,) in rows)
+    return list(dict.fromkeys(reason for reason in reasons if isinstance(reason, str)))[:limit]

@@ -1,0 +1,71 @@
+"""`/status` and `/sleep` tell in plain words how the bot is, and have memory tidied."""
+
+from pathlib import Path
+
+import pytest
+
+from kenobot.ports.channel import Capabilities
+from kenobot.ports.signals import HEALTH_DEGRADED
+from tests.scene import Scene
+
+
+async def test_all_is_well(tmp_path: Path) -> None:
+    """In either language, and without a model."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await scene.say("/remember likes tea")
+        told = await scene.say("/status")
+        assert told.startswith("I am up, and all is well.")
+        assert "- I remember 1 note." in told
+        assert "- I have not tidied my memory yet." in told
+        assert "last answer" not in told
+        await scene.say("hello there, my friend")
+        scene.clock.advance(3 * 3600)  # type: ignore[attr-defined]
+        assert "My last answer here: 3 hours ago." in await scene.say("/status")
+        assert "Estoy en marcha y todo va bien." in await scene.say("/estado", chat="7")
+        assert len(scene.requests) == 1
+
+
+async def test_what_went_wrong_is_told_to_the_owner_alone(tmp_path: Path) -> None:
+    """Of the last hour, each once, with what waits."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        for _ in range(2):
+            await scene.app.bus.emit(HEALTH_DEGRADED, "fake", "", reason="the moon is in the way")
+        await scene.app.bus.drain()
+        await scene.app.audit.flush()
+        await scene.app.inbox.dead_letter("fake", "9", "{}", "odd")
+        told = await scene.say("/status")
+        assert told.count("the moon is in the way") == 1
+        assert "Messages that I gave up: 1" in told
+        assert "moon" not in await scene.say("/status", chat="2")
+        scene.clock.advance(3700)  # type: ignore[attr-defined]
+        assert "moon" not in await scene.say("/status")
+
+
+async def test_memory_is_tidied_when_the_owner_says_so(tmp_path: Path) -> None:
+    """Also where no night is scheduled; then it tells when that was, and a guest may not."""
+    async with Scene(tmp_path, ["Hm."], environ={"KENOBOT_SLEEP__ENABLED": "false"}) as scene:
+        scene.channel.capabilities = Capabilities(buttons=True, edits=True)
+        await scene.say("/remember likes tea")
+        assert "not tidied" in await scene.say("/sleep")
+        assert "I begin to tidy" in await scene.press("Tidy it now")
+        await scene.app.background.sleep_worker.wait_idle()
+        await scene.app.background.sleep_worker.wait_requested()
+        assert "I last tidied my memory" in await scene.say("/sleep")
+        assert await scene.rows("SELECT cause, state FROM sleep_run") == [("request", "finished")]
+        assert await scene.say("/sleep now", chat="2") == "Hm."
+        assert await scene.rows("SELECT count(*) FROM sleep_run") == [(1,)]
+
+
+@pytest.mark.parametrize("wish", ["now", "ahora"])
+async def test_a_night_that_was_asked_for_outlives_a_restart(tmp_path: Path, wish: str) -> None:
+    """It begins with the first look of the next run, once."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        scene.app.background.sleep_worker.after_command = lambda changes: None  # type: ignore[method-assign]
+        await scene.say(f"/sleep {wish}")
+        number = scene.channel.number
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        scene.channel.number = number
+        for _ in range(2):
+            await scene.app.background.sleep_worker.tick()
+            await scene.app.background.sleep_worker.wait_idle()
+        assert await scene.rows("SELECT cause, state FROM sleep_run") == [("request", "finished")]
