@@ -31,6 +31,9 @@ logger = logging.getLogger(__name__)
 TOKEN_REFUSED: Final = "The bot token was refused by Telegram: get a new one from @BotFather and run `kenobot setup`"  # noqa: S105
 # Bot.getUpdates exists and would parse the whole batch at once; this spelling asks for the raw one without a warning.
 _RAW_GET_UPDATES: Final = "getUpdates_"
+BANNED: Final = (
+    "Telegram has shut this bot out: write to @BotSupport, or get a new bot from @BotFather and run `kenobot setup`"
+)
 _LONGEST_PAUSE: Final = 86_400.0  # seconds
 
 
@@ -103,7 +106,7 @@ class TelegramClient:
                     self._downloads = None
 
     async def get_me(self) -> BotUser:
-        async with self._call():
+        async with self._call(own=True):
             user = await self._bot.get_me()
             if not isinstance(user.id, int) or not isinstance(user.username, str | None):
                 raise TypeError("a user whose fields have the wrong kind")
@@ -117,7 +120,7 @@ class TelegramClient:
         }
         if offset is not None:
             arguments["offset"] = offset
-        async with self._call(wait=self._poll_seconds):
+        async with self._call(wait=self._poll_seconds, own=True):
             if self._requests[0].is_busy:
                 # A poll that was given up would keep the only connection from this one.
                 await self._requests[0].start_anew()
@@ -206,11 +209,16 @@ class TelegramClient:
             await self._bot.set_my_commands(list(commands), scope, language_code=language or None)
 
     @asynccontextmanager
-    async def _call(self, wait: float = 0) -> AsyncIterator[None]:
-        """Set a call's deadline and translate the library's errors, never chained: they may quote the token."""
+    async def _call(self, wait: float = 0, *, own: bool = False) -> AsyncIterator[None]:
+        """Set a call's deadline and translate the library's errors, never chained: they may quote the token.
+
+        own: the call is about the bot itself, not about a chat.
+        """
         try:
             async with self, asyncio.timeout(self._deadline + wait):
                 yield
+        except api.Forbidden as error:
+            raise Rejected(BANNED) if own and not _not_json(error) else self._translated(error) from None
         except api.TelegramError as error:
             raise self._translated(error) from None
         except TimeoutError:

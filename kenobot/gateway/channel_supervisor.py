@@ -15,7 +15,7 @@ from kenobot.core.bus import Bus
 from kenobot.core.retry import Backoff
 from kenobot.ports.channel import Channel, ReportsLiveness, Sink
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import ConfigError, StreamFailed, Unavailable
+from kenobot.ports.errors import ConfigError, Rejected, StreamFailed, Unavailable
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED
 
 _log = logging.getLogger(__name__)
@@ -37,7 +37,8 @@ class ChannelStalled(Unavailable):
 async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> None:
     """Run a channel until it returns; restart it with growing pauses when it fails or stalls.
 
-    Five failures within a minute are announced as `health:degraded`, and it is restarted once a minute from then on.
+    Five failures within a minute are announced as `health:degraded`, and it is restarted once a minute from then on; so
+    is one failure that only a person can mend, in its own words.
     A run of more than a minute resets the count. A stall is announced when it follows another one within an hour.
     Raises ConfigError and StreamFailed, which no restart can mend.
     """
@@ -46,7 +47,7 @@ async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> 
     announced = False
     while True:
         began = clock.monotonic()
-        again = False
+        again, trouble = False, ""
         try:
             return await _run(channel, sink)
         except (ConfigError, StreamFailed):
@@ -57,6 +58,7 @@ async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> 
                 failures.clear()
                 announced = False
             failures.append(clock.monotonic())
+            trouble = str(error) if isinstance(error, Rejected) else ""
             if isinstance(error, ChannelStalled):
                 again = stalled is not None and clock.monotonic() - stalled < _STALL_MEMORY
                 stalled = clock.monotonic()
@@ -64,9 +66,10 @@ async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> 
         if again:
             await bus.emit(HEALTH_DEGRADED, "supervise", "", reason=f"channel {channel.name} keeps falling silent")
         often = len(failures) == _INTENSITY and failures[-1] - failures[0] < _WINDOW
-        if often and not announced:
+        if (often or trouble) and not announced:
             announced = True
-            await bus.emit(HEALTH_DEGRADED, "supervise", "", reason=f"channel {channel.name} keeps failing")
+            reason = trouble or f"channel {channel.name} keeps failing"
+            await bus.emit(HEALTH_DEGRADED, "supervise", "", reason=reason, channel=channel.name)
         await clock.sleep(_RESTART.longest if announced else _RESTART.pause(len(failures) - 1))
 
 

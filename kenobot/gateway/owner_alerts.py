@@ -149,7 +149,7 @@ class OwnerAlerts:
             self._messenger.dispatch(parts)
 
     def _enqueue(self, connection: Connection, notice: _Notice, trace: str, at: datetime) -> list[Outbound]:
-        home = self._find_home(connection)
+        home = self._find_home(connection, broken=notice.values["channel"])
         if home is None:
             _log.warning("there is something to tell, but the owner has not written in private yet: %s", notice.subject)
             return []
@@ -207,8 +207,11 @@ class OwnerAlerts:
         except StoreError:
             return self._home
 
-    def _find_home(self, connection: Connection) -> OwnerChat | None:
-        """Return the private chat in which the owner wrote last, among the channels of this run."""
+    def _find_home(self, connection: Connection, broken: str = "") -> OwnerChat | None:
+        """Return the private chat in which the owner wrote last, among the channels of this run.
+
+        broken: a channel that something is wrong with; a chat of another one comes first.
+        """
         homes = {}
         for channel, kept in _homes(connection).items():
             if (home := _home(channel, kept)) is not None:
@@ -220,7 +223,7 @@ class OwnerAlerts:
             for home in homes.values()
             if home.channel in self._messenger.channels and self._access.is_owner(home.channel, home.user)
         ]
-        return max(mine, key=lambda home: home.at, default=None)
+        return max(mine, key=lambda home: (home.channel != broken, home.at), default=None)
 
     def _newest_home(self, connection: Connection, kept: Mapping[str, OwnerChat]) -> OwnerChat | None:
         """Return the chat of the owner's newest private message in the inbox."""

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from kenobot.storage.connection import Connection
 from kenobot.storage.inbox import PendingMessage, load_pending
+from kenobot.storage.outbox import PREVIEW_PART
 
 _LATELY = 5000  # messages from the newest on among which one that is edited is looked for
 _TAKEN = "takes the place of what it edits"
@@ -52,7 +53,7 @@ def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn
         (head, edit.id, edit.session, json.dumps(rows)),
     ).fetchone()
     (answer,) = connection.execute(
-        f"SELECT max(inbox_id) FROM outbox WHERE inbox_id {_AMONG} AND part = 0", (json.dumps(rows),)
+        f"SELECT max(inbox_id) FROM outbox WHERE inbox_id {_AMONG} AND part IN (0, ?)", (json.dumps(rows), PREVIEW_PART)
     ).fetchone()
     (taken,) = connection.execute("SELECT reason = ? FROM inbox WHERE id = ?", (_TAKEN, edit.id)).fetchone()
     parts = tuple(_edited(each, edit) if each.id == target else each for each in members)

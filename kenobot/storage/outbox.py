@@ -85,12 +85,13 @@ def answered_by(connection: Connection, channel: str, chat: str, platform_id: st
 
 
 def _sent_parts(connection: Connection, inbox_id: int) -> list[str]:
-    """Return the platform's ids of the parts of an answer, in order."""
+    """Return the platform's ids of the parts of an answer, in order; of one that was broken off, of its preview."""
     rows = connection.execute(
-        "SELECT platform_id FROM outbox WHERE inbox_id = ? AND part >= 0 AND platform_id != '' ORDER BY part",
-        (inbox_id,),
-    )
-    return [row[0] for row in rows]
+        "SELECT part, platform_id FROM outbox WHERE inbox_id = ? AND (part >= 0 OR part = ?) AND platform_id != '' "
+        "ORDER BY part",
+        (inbox_id, PREVIEW_PART),
+    ).fetchall()
+    return [platform_id for part, platform_id in rows if part >= 0 or len(rows) == 1]
 
 
 def is_enqueued(connection: Connection, letter: Destination) -> bool:
