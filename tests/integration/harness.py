@@ -33,6 +33,8 @@ class Telegram:
     """The emulator on a loopback port of its own. `sent` is what the bot sent, in order, and `drafts` what it showed of
     that before: the emulator knows none.
 
+    stands: the text of each message that the bot sent, as it is now: by chat and number. edit_faults: statuses with
+    which the next edits and messages are refused.
     acknowledged: the highest update id that the bot has confirmed by asking for later ones, 0 before the first.
     send_seconds: how long it takes to accept a message.
     next_update: the number to go on with, 0 for the one that is due. token: of the bot that people write to. files: by
@@ -43,6 +45,8 @@ class Telegram:
         self.emulator = LoBotApiEmulator(enable_control=True, max_updates=10_000, max_history=100)
         self.sent: list[Sent] = []
         self.drafts: list[Sent] = []
+        self.stands: dict[tuple[str, int], str] = {}
+        self.edit_faults: list[int] = []
         self.acknowledged = 0
         self.send_seconds = 0.0
         self.next_update = 0
@@ -133,6 +137,12 @@ class Telegram:
         if request.path.startswith("/file/bot"):
             await asyncio.sleep(self.file_seconds)
             return web.Response(body=self.files[request.path.rpartition("/")[2]])
+        if request.path.endswith(("/editMessageText", "/sendMessage")) and self.edit_faults:
+            status = self.edit_faults.pop(0)
+            refusal = {"ok": False, "error_code": status, "description": "Faulty", "parameters": {"retry_after": 1}}
+            return web.json_response(refusal, status=status)
+        if request.path.endswith("/editMessageText"):
+            return await self._edit(await _fields(request, body))
         response = await handler(request)
         if "getupdates" in request.path.lower() and response.status == 200:
             self.acknowledged = max(self.acknowledged, int((await _fields(request, body)).get("offset") or 0) - 1)
@@ -140,8 +150,27 @@ class Telegram:
             fields = await _fields(request, body)
             async with self._changed:
                 self.sent.append(Sent(str(fields["chat_id"]), str(fields["text"]), fields.get("entities")))
+                assert isinstance(response, web.Response)
+                number = json.loads(response.text or "")["result"]["message_id"]
+                self.stands[str(fields["chat_id"]), number] = str(fields["text"])
                 self._changed.notify_all()
         return response
+
+    async def _edit(self, fields: dict[str, Any]) -> web.Response:
+        place = str(fields["chat_id"]), int(fields["message_id"])
+        if place not in self.stands:
+            refusal = {"ok": False, "error_code": 400, "description": "Bad Request: message to edit not found"}
+            return web.json_response(refusal, status=400)
+        async with self._changed:
+            self.stands[place] = str(fields["text"])
+            self._changed.notify_all()
+        chat = {"id": int(place[0]), "type": "supergroup"}
+        return web.json_response({"ok": True, "result": {"message_id": place[1], "date": 1, "chat": chat}})
+
+    async def has(self, text: str, seconds: float = 60) -> None:
+        """Wait until a message of the bot's is `text`."""
+        async with asyncio.timeout(seconds), self._changed:
+            await self._changed.wait_for(lambda: text in self.stands.values())
 
 
 async def _fields(request: web.Request, body: bytes) -> dict[str, Any]:

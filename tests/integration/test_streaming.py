@@ -2,9 +2,12 @@
 
 import asyncio
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
+from tests import waiting
 from tests.integration.harness import OWNER, Bot, Telegram
 from tests.integration.providers.anthropic_standin import Entry, StandIn
 from tests.tour.screen import Screen
@@ -58,3 +61,29 @@ async def test_a_reply_is_seen_while_it_is_written(tmp_path: Path) -> None:
         await bot.start()
         await asyncio.gather(converse(bot), write(telegram))
         assert await bot.terminate() == 0
+
+
+def is_recorded(database: Path) -> bool:
+    """Return whether a message that the bot began is known to have been sent."""
+    with closing(sqlite3.connect(database)) as connection:
+        return bool(connection.execute("SELECT 1 FROM outbox WHERE part = -3 AND state = 'sent'").fetchone())
+
+
+async def test_a_reply_in_a_group_is_one_message_through_a_crash(tmp_path: Path) -> None:
+    """Killed while it is written: after the start the same message goes on, and in the end it is the answer."""
+    script: list[Entry] = [{"times": 1, "hang": True, "reply": _BEGUN}, {"reply": "Now <memory>x</memory>it is said."}]
+    async with StandIn(script) as model, Telegram() as telegram:
+        bot = Bot(tmp_path / "home", telegram, model.url, extra="\n[extraction]\nenabled = false\n")
+        bot.configure()
+        await bot.start()
+        bots = {"id": 7, "is_bot": True, "first_name": "Fixture"}
+        group = {"id": -100, "type": "supergroup"}
+        before = {"message_id": 900, "date": 1, "chat": group, "from": bots, "text": "Hello, all."}
+        await telegram.say("and now?", "-100", OWNER, reply_to_message=before)
+        await telegram.has("It was said")
+        await waiting.until(lambda: is_recorded(bot.home / "kenobot.db"))
+        await bot.kill()
+        await bot.start()
+        await telegram.has("Now it is said.")
+        assert await bot.terminate() == 0
+        assert list(telegram.stands.values()) == ["Now it is said."]
