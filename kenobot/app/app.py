@@ -222,6 +222,8 @@ class App:
         """Build what runs tools. Imported where any is enabled."""
         from kenobot.agent.turn.tool_stage import ToolStage
 
+        if not any(map(self._model.calls_tools, range(self._model.provider_count))):
+            _log.warning("Tools are enabled, but no provider that is set can call any.")
         parts = (self.database, self.bus, self.clock, self.zone, self.redact)
         return ToolStage(toolbox, *parts, search_memory=prompts.search)
 

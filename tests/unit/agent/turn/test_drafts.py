@@ -17,10 +17,11 @@ from kenobot.core.worker import TextWork
 from kenobot.ports.channel import Capabilities
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.messages import Inbound, Outbound
-from kenobot.ports.provider import Delta, Request
+from kenobot.ports.provider import Delta, Request, ToolCall
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage.inbox import PendingMessage
 from kenobot.testing.clock import EagerClock
+from kenobot.tools.clock import Clock
 from tests import waiting
 from tests.scene import Chatter, Scene
 
@@ -60,10 +61,10 @@ class Talker:
     def __init__(self, name: str = "talker") -> None:
         self.name = name
         self.asked = 0
-        self._pieces: asyncio.Queue[str | Exception | None] = asyncio.Queue()
+        self._pieces: asyncio.Queue[str | ToolCall | Exception | None] = asyncio.Queue()
 
-    def say(self, *pieces: str | Exception | None) -> None:
-        """Say pieces; None ends the reply."""
+    def say(self, *pieces: str | ToolCall | Exception | None) -> None:
+        """Say pieces, or call a tool; None ends the reply."""
         for piece in pieces:
             self._pieces.put_nowait(piece)
 
@@ -72,7 +73,7 @@ class Talker:
         while (piece := await self._pieces.get()) is not None:
             if isinstance(piece, Exception):
                 raise piece
-            yield Delta(piece)
+            yield Delta(call=piece) if isinstance(piece, ToolCall) else Delta(piece)
         yield Delta(stop_reason="end_turn")
 
 
@@ -123,6 +124,21 @@ async def test_a_reply_grows_before_the_eyes_without_its_tags(tmp_path: Path) ->
             await house.shows(shown)
         assert await house.ends() == "Hi Ana, e\u0301l 😀.  Noted"
         assert not any("tea" in text or "<" in text for text in house.chat.drafted)
+        assert [outbound.draft for outbound in house.chat.sent] == ["1"]
+
+
+async def test_the_answer_takes_the_place_of_what_stood_before_a_tool(tmp_path: Path) -> None:
+    """What the model says while it looks is shown, and is no part of what the person has in the end."""
+    async with House(tmp_path, tools=[Clock()]) as house:
+        await house.scene.put("what time is it in Tokyo?")
+        house.talker.say("Let me look. ")
+        await house.shows("Let me look.")
+        house.talker.say(ToolCall("c", "clock", {"zone": "tokyo"}), None)
+        await waiting.until(lambda: house.talker.asked == 2)
+        house.talker.say("It is ")
+        await house.shows("It is")
+        house.talker.say("late.")
+        assert await house.ends() == "It is late."
         assert [outbound.draft for outbound in house.chat.sent] == ["1"]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.ports.errors import Rejected, StoreFull, ToolFailed
+from kenobot.ports.errors import PromptTooLong, Rejected, StoreFull, ToolFailed
 from kenobot.ports.provider import Reply, Request, ToolCall, ToolResult, Usage
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.storage import turn_steps
@@ -162,6 +162,24 @@ async def test_a_long_result_is_shown_in_part(tmp_path: Path) -> None:
     async with Scene(tmp_path, [calls("a"), "Long."], tools=[Tool("x" * 1000)], environ=environ) as scene:
         await scene.say("go")
         assert results(requests(scene)[1])[0].text == "x" * 100 + "\n[… 900 characters more]"
+
+
+async def test_results_shrink_with_a_prompt_that_is_too_long(tmp_path: Path) -> None:
+    """The rounds stay; a quarter of what they brought is shown."""
+    script = [calls("a"), PromptTooLong("too long"), "Long."]
+    async with Scene(tmp_path, script, tools=[Tool("x" * 4000)]) as scene:
+        assert await scene.say("go") == "Long."
+        assert [len(results(each)[0].text) // 1000 for each in requests(scene)[1:]] == [4, 1]
+
+
+async def test_a_provider_that_calls_no_tools_is_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever enables tools in vain finds out from the log."""
+    provider = ScriptedProvider(["Hello."])
+    provider.calls_tools = False  # type: ignore[attr-defined]
+    async with Scene(tmp_path, provider=provider, tools=[Tool()]) as scene:
+        assert await scene.say("hi") == "Hello."
+        assert provider.requests[0].tools == ()
+    assert "no provider that is set can call any" in caplog.text
 
 
 async def test_without_tools_a_call_is_no_call(tmp_path: Path) -> None:
