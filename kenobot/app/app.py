@@ -83,6 +83,7 @@ _HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the 
 _QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and would hold up each turn beside it
 _LOAD_AGAIN_SECONDS = 5.0
 _GRACE_SECONDS = 5.0
+_BACKUP_SECONDS = 300.0  # between looks whether one is due
 _MENU_SECONDS = 3600.0  # between two looks whether a menu of commands is still to be set
 _CLOSE_SECONDS = 1.0
 _FINISHED_BY, _SENT_BY, _CLOSED_BY = 6.0, 8.0, 8.5  # seconds after the end was begun; then the database is closed
@@ -294,6 +295,11 @@ class App:
         menus = MenuSetter(self.database, self.channels, self.plugins.access_lists, reply_language(self.settings))
         self.scheduler.every(_MENU_SECONDS, "menus", menus.refresh)
         self.scheduler.every(3600.0, "media", self._remove_unused_media)
+        if self.settings.backup.every_hours:
+            from kenobot.app.scheduled_backup import ScheduledBackups
+
+            backups = ScheduledBackups(self.home, self.settings.backup, self.clock, self.bus)
+            self.scheduler.every(_BACKUP_SECONDS, "backup", backups.run_if_due)
         await self.scheduler.start()
         self.indexer.begin()
         self.embedding.begin()

@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from importlib import resources
 from pathlib import Path
 
@@ -49,6 +50,16 @@ def migrate(path: Path, backups: Path) -> None:
         raise _cannot_open(path, error) from error
     finally:
         connection.close()
+
+
+def schema_version(path: Path) -> int:
+    """Count the migrations that a database has had. Raises StoreError."""
+    try:
+        with closing(connect(path, readonly=True)) as connection:
+            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.Error as error:
+        raise to_store_error(error) from error
+    return version
 
 
 def open_writer(path: Path, *, before_query: Callable[[], None] | None = None) -> Connection:

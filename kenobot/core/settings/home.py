@@ -90,6 +90,11 @@ class Home:
         return self.path / "media"
 
     @property
+    def cache(self) -> Path:
+        """Can be deleted at any time: all of it is made anew."""
+        return self.path / "cache"
+
+    @property
     def memory(self) -> Path:
         return self.path / "memory"
 
@@ -97,11 +102,35 @@ class Home:
     def identity(self) -> Path:
         return self.memory / "identity"
 
+    @property
+    def restore_mark(self) -> Path:
+        """Stands here while a backup is moved in."""
+        return self.path / "restore-under-way"
+
+    def check_restored(self) -> None:
+        """Raises ConfigError when a restore was cut off: the home is then half of one and half of another."""
+        if self.restore_mark.exists():
+            raise ConfigError(
+                f"A backup was being restored to {self.path} when it was cut off: run `kenobot restore FILE` again. "
+                f"What it replaces is kept in folders whose names begin with replaced-."
+            )
+
+    def begin_restore(self) -> None:
+        """Mark the home as being restored, durably. Raises OSError."""
+        self.restore_mark.touch(mode=0o600)
+        _sync(self.path)
+
+    def end_restore(self) -> None:
+        """Take the mark away. Raises OSError."""
+        self.restore_mark.unlink(missing_ok=True)
+        _sync(self.path)
+
     def prepare(self) -> None:
         """Create the folders, readable by the owner only. Raises ConfigError when the place is unfit.
 
         An open home is closed only when it is plainly ours: `--home /tmp` must not lock others out of /tmp.
         """
+        self.check_restored()
         try:
             self._close()
             for folder in (self.path, self.credentials, self.backups, self.memory):
@@ -134,6 +163,11 @@ class Home:
         """Hold the right to sleep, which may run beside a conversation. Raises AlreadyLocked."""
         message = "KenoBot is asleep in this home already (process {holder}): wait for it."
         return _hold(self.path / "sleep.lock", message)
+
+    def backup_lock(self) -> AbstractContextManager[None]:
+        """Hold the right to make a backup, which may run beside the bot. Raises AlreadyLocked."""
+        message = "A backup of this home is being made already (process {holder}): wait for it."
+        return _hold(self.path / "backup.lock", message)
 
     def seed_identity(self) -> bool:
         """Copy the identity templates into a home without any; returns whether it did. Raises ConfigError.

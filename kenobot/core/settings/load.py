@@ -20,6 +20,7 @@ from kenobot.core.settings import explain, sources
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.schema import (
     AccessSettings,
+    BackupSettings,
     BotSettings,
     BudgetSettings,
     CompactionSettings,
@@ -83,6 +84,7 @@ class Settings(BaseModel):
     access: AccessSettings = AccessSettings()
     messages: MessagesSettings = MessagesSettings()
     media: MediaSettings = MediaSettings()
+    backup: BackupSettings = BackupSettings()
     transcriber: TranscriberSettings = TranscriberSettings()
     loop: LoopSettings = LoopSettings()
     signals: SignalsSettings = SignalsSettings()

@@ -255,6 +255,17 @@ class TranscriberSettings(SettingsModel):
     name: NonEmptyText = "none"
 
 
+class BackupSettings(SettingsModel):
+    every_hours: float = Field(0, ge=0, le=8760, allow_inf_nan=False)
+    folder: str = ""
+    keep: int = Field(7, ge=1, le=10_000)
+    keep_days: int = Field(0, ge=0, le=36_500)
+    credentials: bool = False
+    recipients: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    command_seconds: float = Field(600, ge=1, le=86_400, allow_inf_nan=False)
+
+
 class LoopSettings(SettingsModel):
     parallel_chats: int = Field(32, ge=1, le=1000)
     backlog: int = Field(1000, ge=1, le=1_000_000)

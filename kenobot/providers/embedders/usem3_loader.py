@@ -129,7 +129,8 @@ def _unpacked(packed: "np.lib.npyio.NpzFile", folder: Path | None) -> EmbeddingT
 
 
 def _written(packed: "np.lib.npyio.NpzFile", folder: Path) -> EmbeddingTable:
-    folder.mkdir(exist_ok=True)
+    folder.parent.mkdir(mode=0o700, exist_ok=True)  # not its parent: there may be no home
+    folder.mkdir(mode=0o700, exist_ok=True)
     for other in folder.iterdir():  # of a process that was killed, an older release, or another process
         with suppress(OSError):  # an open file stays readable without a name
             other.unlink()

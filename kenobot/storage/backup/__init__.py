@@ -1,0 +1,1 @@
+"""Copies of a whole home: made beside a running bot, checked, and put back."""

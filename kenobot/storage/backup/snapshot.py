@@ -1,0 +1,103 @@
+"""Copy a home as it stands at one moment, beside a bot that may be running."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from kenobot.core.settings.home import Home
+from kenobot.ports.errors import StoreCorrupt, StoreError
+from kenobot.storage.connection import connect, to_store_error
+
+STAGING_PREFIX = ".backup-"
+REPLACED_PREFIX = "replaced-"
+RESTORE_PREFIX = ".restore-"
+
+_UNFINISHED = (".kenobot-", ".part-", ".identity-")  # how the names of files begin that are being written
+_LOCKS = ("kenobot.lock", "sleep.lock", "backup.lock", "kenobot.sock")
+
+
+def take_snapshot(home: Home, staging: Path, *, credentials: bool) -> list[str]:
+    """Copy the home into the empty folder `staging`; returns the paths that were left out because they are links.
+
+    The database cannot be written while the files are copied: they and it are then as after a crash at that moment,
+    which every start puts right. The search index is left out, since it is made anew.
+    Raises StoreError, StoreCorrupt when the copy of the database is damaged, and OSError.
+    """
+    skipped: list[str] = []
+    try:
+        with closing(connect(home.database)) as lock, closing(connect(home.database, readonly=True)) as reader:
+            lock.execute("BEGIN IMMEDIATE")
+            try:
+                reader.execute("BEGIN")
+                reader.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from here on it sees this moment
+                for path in _files(home, credentials, skipped):
+                    _copy(home, path, staging / path.relative_to(home.path))
+            finally:
+                lock.execute("ROLLBACK")
+            _copy_database(reader, staging / home.database.name)
+    except sqlite3.Error as error:
+        raise to_store_error(error) from error
+    return skipped
+
+
+def check_database(path: Path) -> None:
+    """Check a database that nobody has open, page by page. Raises StoreCorrupt or StoreError."""
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    except sqlite3.Error as error:
+        raise to_store_error(error) from error
+    if found != "ok":
+        raise StoreCorrupt(f"The copy of the database is damaged: {found}.")
+
+
+def _copy_database(reader: sqlite3.Connection, target: Path) -> None:
+    with closing(sqlite3.connect(target)) as copy:
+        reader.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")  # all of it in the one file
+    target.chmod(0o600)
+    check_database(target)
+
+
+def _files(home: Home, credentials: bool, skipped: list[str]) -> Iterator[Path]:
+    left_out = {home.backups.name, home.cache.name, *_LOCKS} | (set() if credentials else {home.credentials.name})
+    databases = tuple(f"{path.name}{end}" for path in (home.database, home.index) for end in ("", "-wal", "-shm"))
+    left_out |= {*databases, f"{home.index.name}-journal"}
+    own = (STAGING_PREFIX, RESTORE_PREFIX, REPLACED_PREFIX)
+    with os.scandir(home.path) as found:
+        top = [Path(entry.path) for entry in found if entry.name not in left_out and not entry.name.startswith(own)]
+    for path in sorted(top):
+        yield from _walk(home, path, skipped)
+
+
+def _walk(home: Home, path: Path, skipped: list[str]) -> Iterator[Path]:
+    mode = path.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        skipped.append(str(path.relative_to(home.path)))
+    elif stat.S_ISDIR(mode):
+        for inner in sorted(path.iterdir()):
+            with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+                yield from _walk(home, inner, skipped)
+    elif stat.S_ISREG(mode) and not path.name.startswith(_UNFINISHED):
+        yield path
+
+
+def _copy(home: Home, source: Path, target: Path) -> None:
+    """Copy one file, or link one that is never written again: the bot waits meanwhile."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        if source.is_relative_to(home.media):
+            with contextlib.suppress(PermissionError, NotImplementedError):
+                os.link(source, target, follow_symlinks=False)
+                return
+        shutil.copyfile(source, target, follow_symlinks=False)
+        target.chmod(source.stat().st_mode & 0o700)
+    except FileNotFoundError:  # removed meanwhile
+        target.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"{source} cannot be copied: {error.strerror or error}.") from error

@@ -1,0 +1,213 @@
+"""`kenobot backup` and `kenobot restore`: a home as one file, whole or not at all, and back."""
+
+import json
+import sqlite3
+import stat
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from kenobot.core.settings.home import Home
+from kenobot.storage import migrate
+
+from .conftest import Cli
+
+
+@pytest.fixture
+def kept(cli: Cli, home: Home) -> Path:
+    """A home with a memory and a key, and its backup."""
+    cli("memory", "remember", "My sister lives in Bilbao")
+    (home.credentials / "telegram_token").write_text("123456789:AAF-secret_secret_secret_secret_sec")
+    (home.credentials / "telegram_token").chmod(0o600)
+    (home.path / "kenobot.toml").write_text('[bot]\nname = "Keno"\n')
+    code, printed, said = cli("backup", "--json")
+    assert code == 0, said
+    return Path(json.loads(printed)["file"])
+
+
+def _memories(cli: Cli) -> list[str]:
+    return [json.loads(line)["text"] for line in cli("memory", "list", "--json")[1].splitlines()]
+
+
+def test_a_backup_is_one_file_for_its_owner_without_keys_and_what_is_made_anew(kept: Path, home: Home) -> None:
+    with tarfile.open(kept) as tar:
+        names = tar.getnames()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert {"manifest.json", "home/kenobot.db", "home/kenobot.toml", "home/memory/identity/core.md"} <= {*names}
+    assert not [name for name in names if "credentials" in name or "index.db" in name or ".lock" in name]
+    assert not [path for path in home.path.iterdir() if path.name.startswith(".backup-")]
+
+
+def test_what_was_learned_after_a_backup_is_set_aside_by_restoring_it(kept: Path, cli: Cli, home: Home) -> None:
+    cli("memory", "remember", "The cat is called Tom")
+    code, printed, _ = cli("restore", str(kept), "--yes", "--json")
+    replaced = Path(json.loads(printed)["replaced"])
+    assert (code, _memories(cli)) == (0, ["My sister lives in Bilbao"])
+    assert (home.credentials / "telegram_token").read_text() == "123456789:AAF-secret_secret_secret_secret_sec"
+    with sqlite3.connect(replaced / "kenobot.db") as before:
+        assert before.execute("SELECT count(*) FROM record WHERE text LIKE '%Tom%'").fetchone() == (1,)
+
+
+def test_a_new_machine_goes_on_from_a_backup(
+    kept: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KENOBOT_HOME", str(tmp_path / "elsewhere"))
+    code, printed, _ = cli("restore", str(kept), "--yes")
+    assert code == 0
+    assert "no credentials" in printed
+    assert _memories(cli) == ["My sister lives in Bilbao"]
+    assert cli("config", "get", "bot.name")[1].strip() == "Keno"
+
+
+def test_messages_that_were_on_their_way_are_neither_answered_nor_sent_again(
+    cli: Cli, home: Home, database: sqlite3.Connection
+) -> None:
+    at = "2026-02-14T07:00:00.000001+00:00"
+    database.execute(
+        "INSERT INTO inbox (channel, external_id, chat, session, sender, text, sent_at, received_at, trace) "
+        "VALUES ('telegram', '1', '42', 's', '42', 'are you there?', ?, ?, 't')",
+        (at, at),
+    )
+    database.execute(
+        "INSERT INTO outbox (inbox_id, part, channel, chat, text, trace, created_at) "
+        "VALUES (1, 0, 'telegram', '42', 'yes', 't', ?)",
+        (at,),
+    )
+    database.commit()
+    archive = json.loads(cli("backup", "--json")[1])["file"]
+    database.close()
+    assert cli("restore", archive, "--yes")[0] == 0
+    letters = [json.loads(line) for line in cli("deadletter", "list", "--json")[1].splitlines()]
+    assert [(letter["id"], letter["state"]) for letter in letters] == [("in-1", "expired"), ("out-1", "undelivered")]
+    assert cli("deadletter", "retry", "in-1")[0] == 0
+
+
+def test_a_file_is_as_it_was_when_the_database_was(cli: Cli, home: Home) -> None:
+    """Nobody can write to the database while files are copied; a file that is appended to later keeps its length."""
+    cli("memory", "remember", "My sister lives in Bilbao")
+    listed = next(home.memory.glob("2*.md"))
+    before = listed.read_text()
+    archive = json.loads(cli("backup", "--json")[1])["file"]
+    with listed.open("a") as file:
+        file.write("- appended later\n")
+    assert cli("restore", archive, "--yes")[0] == 0
+    assert next(home.memory.glob("2*.md")).read_text() == before
+
+
+@pytest.mark.parametrize("cut", [10, 400, 0.5, 0.99])
+def test_a_backup_that_is_cut_off_changes_nothing(kept: Path, cli: Cli, cut: float) -> None:
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[: int(cut if cut > 1 else cut * len(whole))])
+    code, _, said = cli("restore", str(kept), "--yes")
+    assert code == 1
+    assert "cut off or damaged" in said
+    assert _memories(cli) == ["My sister lives in Bilbao"]
+
+
+def test_a_backup_with_other_bytes_than_were_put_in_is_refused(kept: Path, cli: Cli, tmp_path: Path) -> None:
+    forged = tmp_path / "forged.tar.gz"
+    with tarfile.open(kept) as before, tarfile.open(forged, "w:gz") as after:
+        for member in before:
+            content = before.extractfile(member)
+            assert content is not None
+            if member.name == "home/kenobot.toml":
+                member.name = "home/../../outside"
+            after.addfile(member, content)
+    code, _, said = cli("restore", str(forged), "--check")
+    assert code == 1
+    assert "does not belong there" in said
+    assert not (tmp_path.parent / "outside").exists()
+
+
+def test_a_newer_kenobots_backup_is_refused(kept: Path, cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrate, "migrations", lambda: [(1, "")])
+    code, _, said = cli("restore", str(kept), "--yes")
+    assert code == 78
+    assert "newer KenoBot" in said
+
+
+def test_a_restore_that_is_cut_off_keeps_the_home_from_being_used_until_it_is_done_again(
+    kept: Path, cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = Path.rename
+
+    def fail(path: Path, target: Path) -> Path:
+        if target == home.database:
+            raise OSError(5, "Input/output error")
+        return moved(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", fail)
+        assert cli("restore", str(kept), "--yes")[0] == 1
+    code, _, said = cli("memory", "remember", "too early")
+    assert code == 78
+    assert "run `kenobot restore FILE` again" in said
+    assert cli("restore", str(kept), "--yes")[0] == 0
+    assert _memories(cli) == ["My sister lives in Bilbao"]
+
+
+def test_a_running_bot_is_not_replaced(kept: Path, cli: Cli, home: Home) -> None:
+    with home.lock():
+        code, _, said = cli("restore", str(kept), "--yes")
+    assert code == 78
+    assert "already running" in said
+
+
+def test_without_agreement_nothing_is_restored(kept: Path, cli: Cli) -> None:
+    cli("memory", "remember", "The cat is called Tom")
+    assert cli("restore", str(kept))[0] == 2
+    assert len(_memories(cli)) == 2
+
+
+def test_an_encrypted_backup_is_read_by_its_key_alone(cli: Cli, home: Home, tmp_path: Path) -> None:
+    pytest.importorskip("pyrage", reason="the extra encryption is not installed")
+    cli("memory", "remember", "My sister lives in Bilbao")
+    right, wrong = tmp_path / "right.key", tmp_path / "wrong.key"
+    cli("backup", "--new-key", str(wrong))
+    setting = cli("backup", "--new-key", str(right))[1].splitlines()[-1].split("backup.recipients ")[1].strip("'")
+    assert cli("config", "set", "backup.recipients", setting)[0] == 0
+    archive = Path(json.loads(cli("backup", "--json", "--credentials")[1])["file"])
+    assert archive.suffix == ".age"
+    assert b"Bilbao" not in archive.read_bytes()
+    assert stat.S_IMODE(right.stat().st_mode) == 0o600
+    assert [cli("restore", str(archive), "--check", *key)[0] for key in ((), ("--key", str(wrong)))] == [78, 78]
+    assert cli("restore", str(archive), "--yes", "--key", str(right))[0] == 0
+    assert _memories(cli) == ["My sister lives in Bilbao"]
+
+
+def test_the_oldest_backups_go_and_the_newest_stays(kept: Path, cli: Cli, home: Home) -> None:
+    (home.path / "kenobot.toml").write_text("[backup]\nkeep = 2\nkeep_days = 30\n")
+    old = [kept.with_name(f"kenobot-20260{month}14T031500Z-00ff.tar.gz") for month in (1, 2)]
+    for path in old:
+        path.write_bytes(b"")
+    notes = kept.with_name("my notes.txt")
+    notes.write_text("mine")
+    removed = json.loads(cli("backup", "--json")[1])["removed"]
+    assert {*removed} == {str(path) for path in old}
+    assert notes.exists()
+    assert len(cli("backup", "--list", "--json")[1].splitlines()) == 2
+
+
+def test_the_owners_command_gets_the_backup_and_its_failure_is_told(kept: Path, cli: Cli, home: Home) -> None:
+    copied = home.path.parent / "copied"
+    script = f"import shutil, sys; shutil.copy(sys.argv[1], {str(copied)!r})"
+    (home.path / "kenobot.toml").write_text(f"[backup]\ncommand = {json.dumps([sys.executable, '-c', script])}\n")
+    assert cli("backup")[0] == 0
+    assert copied.stat().st_size > 1000
+    (home.path / "kenobot.toml").write_text('[backup]\ncommand = ["/nowhere/upload"]\n')
+    code, printed, said = cli("backup")
+    assert (code, "Backed up" in printed) == (1, True)
+    assert "backup.command failed" in said
+
+
+def test_links_are_left_out_and_named(cli: Cli, home: Home, tmp_path: Path) -> None:
+    cli("memory", "remember", "My sister lives in Bilbao")
+    (tmp_path / "elsewhere").mkdir()
+    (home.path / "photos").symlink_to(tmp_path / "elsewhere")
+    assert json.loads(cli("backup", "--json")[1])["skipped"] == ["photos"]
+
+
+def test_an_empty_home_has_nothing_to_back_up(cli: Cli) -> None:
+    assert cli("backup")[0] == 2
