@@ -74,5 +74,7 @@ class ScheduledBackups:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
-        lines = said.decode("utf-8", "replace").strip().splitlines()
-        return (lines or [f"exit code {process.returncode}"])[-1][:_LONGEST_REASON] if process.returncode else ""
+        if not process.returncode:
+            return ""
+        lines = said.decode("utf-8", "replace").strip().splitlines() or [f"exit code {process.returncode}"]
+        return lines[-1].removeprefix("kenobot: ")[:_LONGEST_REASON]
