@@ -27,10 +27,6 @@ class RateLimiter:
             self._left.popitem(last=False)
         return 0.0 if allowed else (1 - left) * self._seconds / self._limit
 
-    def is_exhausted(self, caller: str) -> bool:
-        """Return whether the next request of `caller` would be one too many, without counting any."""
-        return self._available(caller) < 1
-
     def _available(self, caller: str) -> float:
         now = self._clock.monotonic()
         left, at = self._left.get(caller, (float(self._limit), now))

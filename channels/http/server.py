@@ -68,6 +68,7 @@ class Server:
             timeout_keep_alive=_IDLE_SECONDS,
             timeout_graceful_shutdown=int(_FINISH_SECONDS + _CLOSE_SECONDS),
         )
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # what is no HTTP may come a thousand times
         server = _Uvicorn(config)
         serving = asyncio.create_task(server.serve(sockets=[listener]), name="http server")
         self.is_listening.set()

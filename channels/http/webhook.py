@@ -63,14 +63,12 @@ class Webhook:
     async def _answer(self, request: Request) -> Response:
         if not self._secret or request.method != "POST" or request.url.query:  # no signature covers a query
             return _error(404, "not found")
-        address = peer_address(request.scope.get("client"))
-        if self._wrong.is_exhausted(address):
-            return _error(429, "too many wrong signatures")
         body = await request.body()
         given, stamp = request.headers.get(SIGNATURE, ""), request.headers.get(STAMP, "")
         may_lack = self._channel.settings.webhook_unstamped
         if not is_signed(self._secret, body, stamp, given) or not (stamp or may_lack):
-            self._wrong.pause(address)
+            if self._wrong.pause(peer_address(request.scope.get("client"))):
+                return _error(429, "too many wrong signatures")
             return _error(401, "invalid signature")
         if stamp and not is_current(stamp, self._channel.clock.now().timestamp()):
             return _error(401, "stale timestamp: sign the message anew")

@@ -18,6 +18,7 @@ _ABOUT = """\
 Conversations, memory and the state of one KenoBot. Every request but /healthz brings a key that `kenobot http key add`
 made. Lists come in pages: `next` of one is the `cursor` of the following."""
 _REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Refusal, "description": "The body cannot be read"},
     401: {"model": Refusal, "description": "No key, or a wrong one"},
     403: {"model": Refusal, "description": "The key does not open this"},
     404: {"model": Refusal, "description": "There is no such thing in reach"},

@@ -13,8 +13,6 @@ from kenobot.channels.http import CHANNEL
 from kenobot.channels.http.rate_limit import RateLimiter, peer_address
 from kenobot.storage import api_keys
 
-_WRONG_A_MINUTE = 30  # keys, from one address
-
 _bearer = HTTPBearer(auto_error=False, description="A key that `kenobot http key add` made")
 
 
@@ -25,27 +23,22 @@ def bearer_secret(header: str | None) -> str | None:
 
 
 class Authenticator:
-    """Finds out who makes a request. What is refused counts against its address, what is not against its key."""
+    """Finds out who makes a request. It counts against its key, without a good one against its address."""
 
     def __init__(self, services: ApiServices) -> None:
         self._services = services
         self._requests = RateLimiter(services.clock, services.channel.settings.requests_per_minute)
-        self._wrong = RateLimiter(services.clock, _WRONG_A_MINUTE)
 
     async def caller(self, request: Request, scopes: Sequence[str]) -> Caller:
         """Return who makes a request whose route these scopes open. Raises HTTPException."""
-        address = peer_address(request.scope.get("client"))
-        if self._wrong.is_exhausted(address):
-            raise _too_many(self._wrong.pause(address))
         secret = bearer_secret(request.headers.get("authorization"))
         key = None
         if secret is not None:
             key = await self._services.database.read(lambda connection: api_keys.find_key(connection, secret))
+        if pause := self._requests.pause(f"key {key.id}" if key else peer_address(request.scope.get("client"))):
+            raise HTTPException(429, "too many requests", {"Retry-After": str(max(1, round(pause)))})
         if key is None:
-            self._wrong.pause(address)
             raise HTTPException(401, "a valid key is needed: `kenobot http key add` makes one", _CHALLENGE)
-        if pause := self._requests.pause(str(key.id)):
-            raise _too_many(pause)
         caller = Caller(key, self._services)
         self._check(caller, scopes)
         return caller
@@ -62,10 +55,6 @@ class Authenticator:
 
 
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
-
-
-def _too_many(seconds: float) -> HTTPException:
-    return HTTPException(429, "too many requests", {"Retry-After": str(max(1, round(seconds)))})
 
 
 async def _current_caller(

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from kenobot.api.auth import Messenger
 from kenobot.api.idempotency import REUSED, IdempotencyKey
-from kenobot.api.paging import Cursor, Limit, Page, page_of, read_cursor
+from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
 from kenobot.api.services import Caller
 from kenobot.channels.http import CHANNEL
 from kenobot.channels.http.calls import Call
@@ -157,7 +157,7 @@ async def send_message(
 
 
 @router.get("/messages/{number}")
-async def get_message(caller: Messenger, number: Annotated[int, Path(ge=1, le=2**62)]) -> Message:
+async def get_message(caller: Messenger, number: Annotated[int, Path(ge=1, le=LARGEST_ID)]) -> Message:
     """Return one of your messages with its answer; both are kept for a week."""
     status = await caller.services.database.read(
         lambda connection: message_status.find_by_number(connection, CHANNEL, number)
@@ -188,7 +188,7 @@ def readable_session(connection: Connection, caller: Caller, name: str) -> str:
 async def _refuse_reuse(caller: Caller, inbound: Inbound) -> None:
     before = await _find(caller, inbound)
     if before is not None and (before.text, before.chat) != (inbound.text, inbound.chat):
-        raise HTTPException(422, REUSED)
+        raise HTTPException(409, REUSED)
 
 
 async def _take(caller: Caller, inbound: Inbound, call: Call) -> MessageStatus | None:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import compile_path
 
 from kenobot.channels.http.server import explain_refusal
 from kenobot.ports.errors import StoreError
@@ -23,9 +24,21 @@ class Refusal(BaseModel):
 
 def add_error_handlers(app: FastAPI) -> None:
     """Have an app answer errors as refusals."""
-    app.add_exception_handler(HTTPException, explain_refusal)
+    app.add_exception_handler(HTTPException, _explain_http)
     app.add_exception_handler(RequestValidationError, _explain_request)
     app.add_exception_handler(StoreError, _explain_store)
+
+
+async def _explain_http(request: Request, error: Exception) -> Response:
+    """Answer a refusal; that of a method names all that the path has, which several routes may share."""
+    response = await explain_refusal(request, error)
+    if response.status_code == 405:
+        path, methods = request.scope["path"], set[str]()
+        for template, operations in request.app.openapi()["paths"].items():
+            if compile_path(template)[0].match(path):
+                methods |= {name.upper() for name in operations}
+        response.headers["Allow"] = ", ".join(sorted(methods))
+    return response
 
 
 async def _explain_request(_: Request, error: Exception) -> Response:

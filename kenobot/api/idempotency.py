@@ -41,7 +41,7 @@ async def do_once(
         before = api_keys.stored_reply(connection, key, name) if name else None
         if before is not None:
             if before.digest != digest:
-                raise HTTPException(422, REUSED)
+                raise HTTPException(409, REUSED)
             return model.model_validate_json(before.body)
         done = work(connection)
         if name:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Path, Query
@@ -14,7 +14,8 @@ from kenobot.agent.fact_candidates import confided_tags
 from kenobot.api.auth import MemoryReader, MemoryWriter
 from kenobot.api.conversations import ReadableId, readable_session
 from kenobot.api.idempotency import IdempotencyKey, do_once
-from kenobot.api.paging import Cursor, Limit, Page, page_of, read_cursor
+from kenobot.api.moments import Moment
+from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
 from kenobot.api.services import Caller
 from kenobot.cognitive.control import undo as undoing
 from kenobot.cognitive.control.forget import forget
@@ -33,7 +34,7 @@ router = APIRouter(prefix="/v1", tags=["memory"])
 
 T = TypeVar("T")
 Status = Literal["active", "superseded", "expired", "archived", "forgotten", "invalidated", "all"]
-MemoryId = Annotated[int, Path(ge=1, le=2**62)]
+MemoryId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 _LONGEST_TEXT, _LONGEST_QUESTION = 4000, 2000
 _LINKS = 20
 
@@ -134,7 +135,7 @@ class Decided(BaseModel):
 class Undo(BaseModel, extra="forbid"):
     """What to take back: an event, or the newest decision."""
 
-    event: int | None = Field(None, ge=1, le=2**62)
+    event: int | None = Field(None, ge=1, le=LARGEST_ID)
 
 
 # ── see ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -192,7 +193,7 @@ async def search_memory(
     caller: MemoryReader,
     q: Annotated[str, Query(min_length=1, max_length=_LONGEST_QUESTION, description="What to search for")],
     limit: Annotated[int, Query(ge=0, le=100, description="Memories at most; 0 as many as fit a prompt")] = 0,
-    as_of: Annotated[datetime | None, Query(description="Search what was known then")] = None,
+    as_of: Annotated[Moment | None, Query(description="Search what was known then")] = None,
 ) -> dict[str, Any]:
     """Search memory as a turn would, and return each memory with the reasons and the score's parts, and what was left
     out, why."""
@@ -248,7 +249,7 @@ async def remember(caller: MemoryWriter, new: NewMemory, idempotency_key: Idempo
     def work(connection: Connection) -> Decided:
         decision = admit.admit(connection, candidate, caller.occasion())
         if decision.record is None:
-            raise HTTPException(422, f"not remembered: {decision.reason}")
+            raise HTTPException(409, f"not remembered: {decision.reason}")
         return _decided(connection, caller, decision.action, decision.record)
 
     return await _change(caller, idempotency_key, ("remember", new.text), work, text=new.text)
@@ -267,9 +268,9 @@ async def correct(
         except LookupError:
             raise HTTPException(409, "it is not remembered any more") from None
         except ValueError as error:
-            raise HTTPException(422, f"not corrected: {error}") from None
+            raise HTTPException(409, f"not corrected: {error}") from None
         if decision.record is None:
-            raise HTTPException(422, f"not corrected: {decision.reason}")
+            raise HTTPException(409, f"not corrected: {decision.reason}")
         return _decided(connection, caller, decision.action, decision.record)
 
     return await _change(caller, idempotency_key, ("correct", number, new.text), work, text=new.text)

@@ -1,7 +1,6 @@
 """Routes of the bot's own state: health and figures, sleep, messages that came to no end, and what models cost."""
 
 from dataclasses import asdict
-from datetime import date
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
@@ -13,6 +12,8 @@ from kenobot import __version__
 from kenobot.agent.ledger.prices import PICODOLLARS
 from kenobot.api.auth import CostReader, HealthReader, MailKeeper, SleepKeeper
 from kenobot.api.metrics import metrics_text
+from kenobot.api.moments import Day
+from kenobot.api.paging import LARGEST_ID
 from kenobot.api.services import ApiServices, Caller
 from kenobot.cognitive.sleep import night, run_rows
 from kenobot.cognitive.sleep.report import as_json, build_report
@@ -27,6 +28,7 @@ from kenobot.storage.model_calls import Spending
 router = APIRouter(prefix="/v1", tags=["operations"])
 
 LetterId = Annotated[str, Path(pattern=r"^(in|out)-[1-9][0-9]{0,17}$")]
+_METRICS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 _REFUSALS: dict[LetterOutcome, tuple[int, str]] = {
     "missing": (404, "not found"),
     "busy": (409, "it is still on its way and needs nothing"),
@@ -123,7 +125,9 @@ async def get_health(caller: HealthReader) -> Health:
     )
 
 
-@router.get("/metrics", response_class=PlainTextResponse)
+@router.get(
+    "/metrics", response_model=None, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+)
 async def get_metrics(caller: HealthReader) -> PlainTextResponse:
     """Return the same and the cost of models as text for Prometheus."""
     health, total = await get_health(caller), await caller.services.database.read(_spent_ever)
@@ -141,7 +145,8 @@ def _spent_ever(connection: Connection) -> Spending:
 
 @router.get("/sleep")
 async def get_sleep(
-    caller: SleepKeeper, run: Annotated[int | None, Query(ge=1, le=2**62, description="A night; else the last")] = None
+    caller: SleepKeeper,
+    run: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="A night; else the last")] = None,
 ) -> dict[str, Any]:
     """Return the report of a night: each change of memory with its reason and the event that undoes it."""
     services = caller.services
@@ -210,7 +215,7 @@ async def _change_letter(services: ApiServices, number: str, change: Literal["re
 async def get_cost(
     caller: CostReader,
     by: Annotated[model_calls.Grouping, Query(description="What to sum by")] = "model",
-    since: Annotated[date | None, Query(description="The first day; without, that of this month")] = None,
+    since: Annotated[Day | None, Query(description="The first day; without, that of this month")] = None,
 ) -> Costs:
     """Return what models used and cost, and how much of each budget is used."""
     today = local_day(caller.services.clock.now(), caller.services.zone)

@@ -67,7 +67,8 @@ async def served_bot(
     running = asyncio.create_task(channel.run(app.loop))
     try:
         async with asyncio.timeout(10):
-            yield ServedBot(app, channel, await address(channel))
+            base = await address(channel)
+        yield ServedBot(app, channel, base)
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)

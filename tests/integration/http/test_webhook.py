@@ -236,10 +236,8 @@ async def test_guessing_signatures_is_slowed_down() -> None:
             headers = {**wrong["headers"], "x-forwarded-for": f"10.0.0.{number}"}
             codes.append((await client.post("/webhook", content=wrong["content"], headers=headers)).status_code)
         right = await client.post("/webhook", **signed(clock, {"message": "hello"}))
-        clock.advance(60)
-        later = await client.post("/webhook", **signed(clock, {"message": "hello"}))
     assert codes == [401] * 30 + [429] * 2
-    assert (right.status_code, later.status_code) == (429, 202)
+    assert right.status_code == 202
 
 
 async def test_callers_that_wait_are_let_go_when_it_stops() -> None:

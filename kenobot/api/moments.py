@@ -1,0 +1,19 @@
+"""Dates and times as requests give them: ISO 8601 alone, no count of seconds."""
+
+import re
+from datetime import date, datetime
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def _iso(value: object) -> object:
+    if isinstance(value, str) and not _ISO.match(value):
+        raise ValueError("write it like 2026-03-01 or 2026-03-01T12:00:00Z")
+    return value
+
+
+Day = Annotated[date, BeforeValidator(_iso)]
+Moment = Annotated[datetime, BeforeValidator(_iso)]

@@ -1,0 +1,36 @@
+"""The REST API keeps to its own OpenAPI document, whatever is sent to it."""
+
+import asyncio
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from kenobot.testing.scripted import ScriptedProvider
+from tests.integration.http.bot import served_bot
+
+_COMMAND = Path(sys.executable).with_name("schemathesis")
+_EXAMPLES = "50" if os.environ.get("HYPOTHESIS_PROFILE") == "long" else "2"  # of each request, beside the covering ones
+
+
+@pytest.mark.skipif(not (_COMMAND.exists() or shutil.which("schemathesis")), reason="schemathesis is not installed")
+async def test_no_request_is_answered_otherwise_than_documented(tmp_path: Path) -> None:
+    """No error of the server, no other status, type or form than documented, nothing without a key; what the document
+    forbids is refused, and what it allows is taken."""
+    provider = ScriptedProvider(lambda _: "yes", repeat_last=True)
+    async with served_bot(tmp_path, provider, wait_seconds=0, requests_per_minute=100_000) as bot:
+        fuzzer = await asyncio.create_subprocess_exec(
+            str(_COMMAND if _COMMAND.exists() else "schemathesis"),
+            "run",
+            f"{bot.base}/openapi.json",
+            *("--header", f"Authorization: Bearer {await bot.key()}"),
+            *("--phases", "coverage,fuzzing", "--max-examples", _EXAMPLES, "--seed", "1", "--request-timeout", "30"),
+            cwd=tmp_path,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        told, _ = await fuzzer.communicate()
+    assert fuzzer.returncode == 0, told.decode()
+    assert "Tested: 22" in told.decode()
