@@ -21,6 +21,7 @@ from tests.crash import (
     media_kills,
     outputs,
     power,
+    press_kills,
     save_kills,
     sleep_kills,
     stops,
@@ -45,6 +46,9 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
     async def kills_with_media(lab: Lab) -> Sequence[Line]:
         return [await media_kills.play(lab)]
 
+    async def kills_with_presses(lab: Lab) -> Sequence[Line]:
+        return [await press_kills.play(lab)]
+
     async def kills_with_tools(lab: Lab) -> Sequence[Line]:
         return [await tool_kills.play(lab)]
 
@@ -66,6 +70,7 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
     return {
         "kills": random_kills,
         "media": kills_with_media,
+        "buttons": kills_with_presses,
         "tools": kills_with_tools,
         "fsync": kills_at_syncs,
         "sleep": kills_in_sleep,

@@ -46,6 +46,7 @@ class Telegram:
         self.sent: list[Sent] = []
         self.drafts: list[Sent] = []
         self.stands: dict[tuple[str, int], str] = {}
+        self.buttons: dict[tuple[str, int], dict[str, str]] = {}
         self.edit_faults: list[int] = []
         self.acknowledged = 0
         self.send_seconds = 0.0
@@ -93,6 +94,21 @@ class Telegram:
         if self.next_update:
             update["update_id"], self.next_update = self.next_update, 0
         identity: int = await self.emulator.enqueue_update(update, token=self.token)
+        return identity
+
+    async def press(self, chat: str, message: int, label: str, user: str = "") -> int:
+        """A person presses a button below a message of the bot's; returns the update's id."""
+        self._number += 1
+        chat_type = "private" if not chat.startswith("-") else "supergroup"
+        below = {"message_id": message, "date": 1, "chat": {"id": int(chat), "type": chat_type}}
+        query = {
+            "id": f"q{self._number}",
+            "from": {"id": int(user or chat), "is_bot": False, "first_name": "Adrian"},
+            "message": below,
+            "chat_instance": "1",
+            "data": self.buttons[chat, message][label],
+        }
+        identity: int = await self.emulator.enqueue_update({"callback_query": query}, token=self.token)
         return identity
 
     async def until(self, happy: Callable[[list[Sent]], bool], seconds: float = 60) -> list[Sent]:
@@ -152,7 +168,8 @@ class Telegram:
                 self.sent.append(Sent(str(fields["chat_id"]), str(fields["text"]), fields.get("entities")))
                 assert isinstance(response, web.Response)
                 number = json.loads(response.text or "")["result"]["message_id"]
-                self.stands[str(fields["chat_id"]), number] = str(fields["text"])
+                place = str(fields["chat_id"]), number
+                self.stands[place], self.buttons[place] = str(fields["text"]), _buttons(fields)
                 self._changed.notify_all()
         return response
 
@@ -162,7 +179,7 @@ class Telegram:
             refusal = {"ok": False, "error_code": 400, "description": "Bad Request: message to edit not found"}
             return web.json_response(refusal, status=400)
         async with self._changed:
-            self.stands[place] = str(fields["text"])
+            self.stands[place], self.buttons[place] = str(fields["text"]), _buttons(fields)
             self._changed.notify_all()
         chat = {"id": int(place[0]), "type": "supergroup"}
         return web.json_response({"ok": True, "result": {"message_id": place[1], "date": 1, "chat": chat}})
@@ -171,6 +188,13 @@ class Telegram:
         """Wait until a message of the bot's is `text`."""
         async with asyncio.timeout(seconds), self._changed:
             await self._changed.wait_for(lambda: text in self.stands.values())
+
+
+def _buttons(fields: dict[str, Any]) -> dict[str, str]:
+    """Return the values of the buttons that a request puts below its message, by their labels."""
+    markup = fields.get("reply_markup", {})
+    rows = (json.loads(markup) if isinstance(markup, str) else markup).get("inline_keyboard", ())
+    return {button["text"]: button["callback_data"] for row in rows for button in row}
 
 
 async def _fields(request: web.Request, body: bytes) -> dict[str, Any]:
