@@ -9,7 +9,8 @@ def strip_name(text: str, names: Iterable[str]) -> tuple[bool, str]:
 
     A text of nothing else stays as it is.
     """
-    written = "|".join(re.escape(name) for name in sorted(set(names), key=len, reverse=True) if name)
+    plain = {name.removeprefix("@") for name in names} - {""}
+    written = "|".join(re.escape(name) for name in sorted(plain, key=len, reverse=True))
     if not written:
         return False, text
     rest, leading = re.subn(rf"\A\s*@?(?:{written})(?![\w@.-]*\w)\s*[:,]?\s*", "", text, flags=re.IGNORECASE)

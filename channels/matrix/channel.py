@@ -1,0 +1,302 @@
+"""Take messages in by the sync of a Matrix account, and send replies into its rooms."""
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts
+from kenobot.channels.matrix import MatrixSettings
+from kenobot.channels.matrix.client import MatrixClient
+from kenobot.channels.mention import strip_name
+from kenobot.ports.channel import Capabilities, Sink
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import Rejected, StoreError
+from kenobot.ports.messages import Attachment, Inbound, MediaKind, MessagePart, Outbound
+from kenobot.storage import disk
+
+logger = logging.getLogger(__name__)
+
+_LONGEST: Final = 16_000  # UTF-16 units
+_MOST_BYTES: Final = 48_000  # of one event there may be 65,536, with all that servers add
+_AT_ONCE: Final = 100  # messages of a room in one answer; older ones are asked for
+_AGAIN_SECONDS: Final = 1.0
+_ROOMS: Final = 500
+_MOST_QUOTED: Final = 1000
+_FILES: Final[Mapping[str, MediaKind]] = {
+    "m.image": "image",
+    "m.audio": "audio",
+    "m.video": "video",
+    "m.file": "document",
+}
+_FILTER: Final = (
+    '{"presence":{"types":[]},"account_data":{"types":[]},"room":{"ephemeral":{"types":[]},"account_data":{"types":[]},'
+    f'"state":{{"lazy_load_members":true}},"timeline":{{"limit":{_AT_ONCE}}}}}}}'
+)
+
+
+class MatrixChannel:
+    """A bot on Matrix. Its place in the account's messages is kept in the home, and moves on once they are stored."""
+
+    name = "matrix"
+    capabilities = Capabilities(
+        longest=_LONGEST,
+        receives=frozenset({"image", "audio", "video", "document"}),
+        sends=frozenset({"document"}),
+        edits=True,
+        reactions=True,
+        threads=True,
+    )
+
+    def __init__(self, settings: MatrixSettings, clock: Clock, home: Path) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._client = MatrixClient(settings)
+        account = hashlib.sha256(f"{settings.homeserver} {settings.user}".encode()).hexdigest()[:16]
+        self._position = home / "channels" / f"matrix-{account}"
+        # bounded: _ROOMS rooms; test_the_people_of_so_many_rooms_are_kept
+        self._members: dict[str, Mapping[str, str]] = {}
+        self.last_answer_at: float | None = None
+        self.stall_seconds = 2 * settings.poll_seconds + 2 * settings.request_seconds
+
+    def render(self, text: str) -> Sequence[MessagePart]:
+        """Cut a Markdown reply into parts that fit an event with their HTML."""
+        return render_parts(text, _LONGEST, _fits)
+
+    async def send(self, outbound: Outbound) -> str:
+        """Send one part, and return its event id. The server takes the same part once only."""
+        room, _, person = outbound.chat.partition(" ")
+        if person and set(await self._people(room)) - {self._settings.user} != {person}:
+            raise Rejected("There are other people in that Matrix room now: the answer is not for them")
+        for number, file in enumerate(outbound.part.attachments):
+            content = file.text.encode("utf-8", "replace")
+            address = await self._client.upload(content, file.mime or "text/plain", file.name or "file.txt")
+            event = {"msgtype": "m.file", "body": file.name or "file.txt", "url": address}
+            await self._put(room, event, outbound, f"file{number}")
+        part = outbound.part
+        body = mark_up(part, plain_marks({})).encode("utf-8", "replace").decode()
+        html = as_html(part).encode("utf-8", "replace").decode()
+        content_: dict[str, Any] = {
+            "msgtype": "m.notice",  # other bots answer no notices
+            "body": body,
+            "format": "org.matrix.custom.html",
+            "formatted_body": html,
+        }
+        if outbound.replaces:
+            relation = {"rel_type": "m.replace", "event_id": outbound.replaces}
+            edit = {**content_, "body": f"* {body}", "m.new_content": content_, "m.relates_to": relation}
+            await self._put(room, edit, outbound, "edit")
+            return outbound.replaces
+        if outbound.thread:
+            content_["m.relates_to"] = {"rel_type": "m.thread", "event_id": outbound.thread}
+        elif outbound.reply_to:
+            content_["m.relates_to"] = {"m.in_reply_to": {"event_id": outbound.reply_to}}
+        return await self._put(room, content_, outbound, "text")
+
+    async def _put(self, room: str, content: Mapping[str, Any], outbound: Outbound, what: str) -> str:
+        same = f"{outbound.id} {outbound.chat} {outbound.trace} {outbound.part.text} {what}"
+        transaction = hashlib.sha256(same.encode("utf-8", "replace")).hexdigest()[:32]
+        path = f"/rooms/{quote(room, safe='')}/send/m.room.message/{transaction}"
+        return str((await self._client.call("PUT", path, content)).get("event_id", ""))
+
+    async def react(self, chat: str, target: str, emoji: str) -> None:
+        """Put a reaction below a message."""
+        room = chat.partition(" ")[0]
+        transaction = hashlib.sha256(f"{room} {target} {emoji}".encode()).hexdigest()[:32]
+        relation = {"rel_type": "m.annotation", "event_id": target, "key": emoji}
+        path = f"/rooms/{quote(room, safe='')}/send/m.reaction/{transaction}"
+        await self._client.call("PUT", path, {"m.relates_to": relation})
+
+    async def typing(self, chat: str, thread: str = "") -> None:
+        """Show that an answer is on its way."""
+        path = f"/rooms/{quote(chat.partition(' ')[0], safe='')}/typing/{quote(self._settings.user, safe='')}"
+        await self._client.call("PUT", path, {"typing": True, "timeout": 8000})
+
+    def fetch(self, attachment: Attachment) -> AsyncIterator[bytes]:
+        """Yield the file in pieces."""
+        return self._client.load(attachment.handle)
+
+    async def run(self, sink: Sink) -> None:
+        """Take messages in until cancelled. Raises RemoteError."""
+        try:
+            await self._client.log_in()
+        except Rejected:
+            await self._client.close()
+            await sink.report(self.name, "The Matrix server does not let the bot in: check user and password")
+            raise
+        position = await asyncio.to_thread(self._read_position)
+        try:
+            while True:
+                query = {"since": position} if position else {}
+                wait = self._settings.poll_seconds if position else 0
+                found = await self._client.call(
+                    "GET", "/sync", None, wait, timeout=wait * 1000, filter=_FILTER, **query
+                )
+                self.last_answer_at = self._clock.monotonic()
+                try:
+                    await self._take(found, position, sink)
+                except StoreError as error:
+                    logger.warning("messages of Matrix cannot be stored and are asked for again: %s", error)
+                    await self._clock.sleep(_AGAIN_SECONDS)
+                    continue
+                position = str(found.get("next_batch", position))
+                await asyncio.to_thread(self._write_position, position)
+        finally:
+            await self._client.close()
+
+    def _read_position(self) -> str:
+        try:
+            return self._position.read_text("utf-8").strip()
+        except OSError:
+            return ""
+
+    def _write_position(self, position: str) -> None:
+        self._position.parent.mkdir(mode=0o700, exist_ok=True)
+        disk.replace_text(self._position, position)
+
+    async def _take(self, found: Mapping[str, Any], since: str, sink: Sink) -> None:
+        """Hand over what an answer to a sync holds, and join the rooms of people on the lists."""
+        rooms = _table(found, "rooms")
+        for room, invitation in _table(rooms, "invite").items():
+            await self._answer_invitation(room, invitation)
+        for room, news in _table(rooms, "join").items():
+            timeline = _table(news, "timeline")
+            events = [*_events(_table(news, "state")), *_events(timeline)]
+            if any(event.get("type") == "m.room.member" for event in events):
+                self._members.pop(room, None)
+            if not since:
+                continue  # what was said before the first start
+            earlier = await self._earlier(room, timeline, since) if timeline.get("limited") else []
+            for event in (*earlier, *_events(timeline)):
+                try:
+                    inbound = await self._parse(room, event, sink)
+                except (TypeError, ValueError, AttributeError, KeyError) as error:  # fields of any form
+                    raw, reason = json.dumps(event), f"the message cannot be read: {type(error).__name__}"
+                    await sink.dead_letter(self.name, str(event.get("event_id", "")), raw, reason)
+                    continue
+                if inbound is not None:
+                    await sink(inbound)
+
+    async def _answer_invitation(self, room: str, invitation: object) -> None:
+        """Join a room into which a person on the lists invites; leave others."""
+        events = _events(_table(invitation, "invite_state"))
+        mine = [event for event in events if event.get("state_key") == self._settings.user]
+        invited_by = {str(event.get("sender")) for event in mine}
+        wanted = invited_by & set(self._settings.people) or room in self._settings.allowed_chats
+        try:
+            await self._client.call("POST", f"/rooms/{quote(room, safe='')}/{'join' if wanted else 'leave'}", {})
+        except Rejected as error:
+            logger.warning("an invitation on Matrix could not be answered: %s", error)
+
+    async def _earlier(self, room: str, timeline: Mapping[str, Any], since: str) -> list[Mapping[str, Any]]:
+        """Load what a sync left out since `since`, oldest first."""
+        found: list[Mapping[str, Any]] = []
+        at = str(timeline.get("prev_batch", ""))
+        while at and len(found) < 50 * _AT_ONCE:
+            path = f"/rooms/{quote(room, safe='')}/messages"
+            query: dict[str, Any] = {"dir": "b", "from": at, "to": since, "limit": _AT_ONCE}
+            page = await self._client.call("GET", path, **query)
+            chunk = page.get("chunk")
+            found += [event for event in chunk if isinstance(event, dict)] if isinstance(chunk, list) else []
+            at = str(page.get("end", "")) if chunk else ""
+        return found[::-1]
+
+    async def _people(self, room: str) -> Mapping[str, str]:
+        """Return those in a room, and those invited, with their names."""
+        if room not in self._members:
+            path = f"/rooms/{quote(room, safe='')}/members"
+            events = (await self._client.call("GET", path, not_membership="leave")).get("chunk")
+            there: dict[str, str] = {}
+            for event in events if isinstance(events, list) else ():
+                content = _table(event, "content")
+                if content.get("membership") in ("join", "invite"):
+                    there[str(event.get("state_key"))] = str(content.get("displayname") or "")
+            self._members[room] = there
+            if len(self._members) > _ROOMS:
+                del self._members[next(iter(self._members))]
+        return self._members[room]
+
+    async def _parse(self, room: str, event: Mapping[str, Any], sink: Sink) -> Inbound | None:
+        """Parse an event into a message for the bot; None for one that is not."""
+        settings, sender = self._settings, str(event.get("sender", ""))
+        if sender == settings.user:
+            return None
+        if event.get("type") == "m.room.encrypted":
+            if sender in settings.people:
+                await sink.report(self.name, "The bot cannot read encrypted Matrix rooms: talk to it in another room")
+            return None
+        content = _table(event, "content")
+        kind, relation = content.get("msgtype"), _table(content, "m.relates_to")
+        if event.get("type") != "m.room.message" or kind == "m.notice" or relation.get("rel_type") == "m.replace":
+            return None
+        people = await self._people(room)
+        private = set(people) == {settings.user, sender}
+        answered = str(_table(relation, "m.in_reply_to").get("event_id", ""))
+        replied = await self._load_event(room, answered) if answered and not relation.get("is_falling_back") else {}
+        text = "" if kind in _FILES else str(content.get("body", ""))
+        names = (settings.user, settings.user[1:].partition(":")[0], people.get(settings.user, ""))
+        named, stripped = strip_name(text, names)
+        mentioned = settings.user in (_table(content, "m.mentions").get("user_ids") or ())
+        to_bot = replied.get("sender") == settings.user
+        if not (private or named or mentioned or to_bot):
+            return None
+        file = _attachment(content) if kind in _FILES else None
+        return Inbound(
+            channel=self.name,
+            external_id=str(event.get("event_id", "")),
+            chat=f"{room} {sender}" if private else room,  # once others are there it is another chat
+            user=sender,
+            text=text if private else stripped,
+            sent_at=_time(event.get("origin_server_ts"), self._clock),
+            user_name=people.get(sender) or sender,
+            private=private,
+            attachments=(file,) if file else (),
+            reply_to=str(replied.get("event_id", "")),
+            thread=str(relation.get("event_id", "")) if relation.get("rel_type") == "m.thread" else "",
+            platform_id=str(event.get("event_id", "")),
+            quoted=str(_table(replied, "content").get("body", ""))[:_MOST_QUOTED],
+            quoted_author="" if to_bot else people.get(str(replied.get("sender")), ""),
+        )
+
+    async def _load_event(self, room: str, event_id: str) -> Mapping[str, Any]:
+        path = f"/rooms/{quote(room, safe='')}/event/{quote(event_id, safe='')}"
+        try:
+            return await self._client.call("GET", path)
+        except Rejected:
+            return {}
+
+
+def _fits(part: MessagePart) -> bool:
+    return len(part.text.encode("utf-8", "replace")) + len(as_html(part).encode("utf-8", "replace")) < _MOST_BYTES
+
+
+def _table(value: object, key: str) -> Mapping[str, Any]:
+    found = value.get(key) if isinstance(value, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _events(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    events = value.get("events")
+    return [event for event in events if isinstance(event, Mapping)] if isinstance(events, list) else []
+
+
+def _attachment(content: Mapping[str, Any]) -> Attachment:
+    kind: MediaKind = _FILES[content["msgtype"]]
+    if "org.matrix.msc3245.voice" in content or "m.voice" in content:
+        kind = "voice"
+    info, size = _table(content, "info"), _table(content, "info").get("size")
+    name = str(content.get("filename") or content.get("body") or "")[:200]
+    length = size if isinstance(size, int) and size >= 0 else None
+    return Attachment(kind, str(info.get("mimetype", ""))[:100], name, length, str(content.get("url", "")))
+
+
+def _time(milliseconds: object, clock: Clock) -> datetime:
+    try:
+        return datetime.fromtimestamp(float(str(milliseconds)) / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return clock.now()

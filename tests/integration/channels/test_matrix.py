@@ -1,0 +1,252 @@
+"""The Matrix channel, on a synapse."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kenobot.channels.matrix import MatrixSettings
+from kenobot.channels.matrix.channel import MatrixChannel
+from kenobot.ports.channel import Channel
+from kenobot.ports.clock import SystemClock
+from kenobot.ports.errors import Rejected, RemoteError, StoreError
+from kenobot.ports.messages import Attachment, MessagePart, Outbound
+from kenobot.testing.channel import ChannelContract, RecordingSink
+from tests.integration.channels.processes import free_port
+from tests.integration.channels.synapse import PASSWORD, Person, synapse
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class World:
+    """A bot's account, Ana, their direct chat, and where the bot's position is kept."""
+
+    address: str
+    bot: Person
+    ana: Person
+    room: str
+    home: Path
+
+    @property
+    def chat(self) -> str:
+        """The direct chat's id."""
+        return f"{self.room} {self.ana.id}"
+
+    def channel(self, **more: object) -> MatrixChannel:
+        """A channel of the bot's account, that Ana owns."""
+        values: dict[str, object] = {
+            "homeserver": self.address,
+            "user": self.bot.id,
+            "password": PASSWORD,
+            "owners": [self.ana.id],
+            "poll_seconds": 1,
+        }
+        return MatrixChannel(MatrixSettings.model_validate(values | more), SystemClock(), self.home)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One server for all tests of this file."""
+    with synapse(tmp_path_factory.mktemp("synapse")) as address:
+        yield address
+
+
+@pytest.fixture
+async def world(server: str, tmp_path: Path) -> World:
+    """Two accounts that nobody else has, and a bot that has accepted Ana's invitation."""
+    number = next(_numbers)
+    bot, ana = Person(server, f"keno{number}"), Person(server, f"ana{number}")
+    made = World(server, bot, ana, ana.room(bot.id, is_direct=True), tmp_path)
+    async with running(made.channel()):
+        while bot.id not in await asyncio.to_thread(ana.people, made.room):
+            await asyncio.sleep(0.01)
+        while not list(tmp_path.glob("channels/*")):
+            await asyncio.sleep(0.01)
+    return made
+
+
+@asynccontextmanager
+async def running(channel: Channel, *failures: Exception) -> AsyncIterator[RecordingSink]:
+    """What a channel hands over while it runs."""
+    sink = RecordingSink(*failures)
+    task = asyncio.create_task(channel.run(sink))
+    try:
+        async with asyncio.timeout(20):
+            yield sink
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+class TestMatrix(ChannelContract):
+    """The suite, run on Matrix."""
+
+    sends_while_running = True
+
+    @pytest.fixture
+    def channel(self, world: World) -> Channel:
+        self.chat, self._world = world.chat, world
+        return world.channel()
+
+    @pytest.fixture
+    def failing(self, tmp_path: Path) -> Channel:
+        """A bot whose server is away."""
+        values = {"homeserver": f"http://127.0.0.1:{free_port()}", "user": "@keno:example.org"}
+        return MatrixChannel(MatrixSettings.model_validate(values), SystemClock(), tmp_path)
+
+    async def say(self, channel: Channel, text: str) -> None:
+        self._world.ana.say(self._world.room, text)
+
+
+async def test_a_direct_chat_is_private_and_the_answer_is_formatted(world: World) -> None:
+    """The sender is known by the account, and the answer is a notice, which no other bot answers."""
+    async with running(channel := world.channel()) as sink:
+        world.ana.say(world.room, "hello")
+        (inbound,) = await sink.until_accepted(1)
+        (part,) = channel.render("**All** is [well](https://example.org/x).")
+        out = Outbound(1, "matrix", inbound.chat, part, "trace", reply_to=inbound.platform_id)
+        assert await channel.send(out) == await channel.send(out), "what is tried again arrives once"
+    heard = world.ana.heard(world.room)
+    assert (inbound.user, inbound.private, inbound.chat) == (world.ana.id, True, world.chat)
+    assert len(heard) == 2
+    assert heard[1]["msgtype"] == "m.notice"
+    assert heard[1]["body"] == "All is well (https://example.org/x)."
+    assert heard[1]["formatted_body"] == '<strong>All</strong> is <a href="https://example.org/x">well</a>.'
+    assert heard[1]["m.relates_to"]["m.in_reply_to"]["event_id"] == inbound.platform_id
+
+
+async def test_once_somebody_else_is_there_the_chat_is_another_and_gets_no_private_answer(world: World) -> None:
+    """Also who is only invited: they will be able to read it."""
+    bob = Person(world.address, f"bob{next(_numbers)}")
+    async with running(channel := world.channel()) as sink:
+        world.ana.do(world.room, "invite", user_id=bob.id)
+        world.ana.say(world.room, "hello")
+        world.ana.say(world.room, f"{world.bot.id}: what is new?")
+        (inbound,) = await sink.until_accepted(1)
+        with pytest.raises(Rejected, match="other people"):
+            await channel.send(Outbound(1, "matrix", world.chat, MessagePart("a secret"), "trace"))
+    assert (inbound.text, inbound.private, inbound.chat) == ("what is new?", False, world.room)
+
+
+async def test_in_a_room_a_mention_or_a_reply_calls_the_bot(world: World) -> None:
+    """And what is answered comes along, with its author's name; other bots' notices are left alone."""
+    bob = Person(world.address, f"bob{next(_numbers)}")
+    room = world.ana.room(world.bot.id, bob.id)
+    bob.do(room, "join")
+    async with running(channel := world.channel(allowed_chats=[room])) as sink:
+        while world.bot.id not in await asyncio.to_thread(world.ana.people, room):
+            await asyncio.sleep(0.01)
+        said = bob.say(room, "The meeting is at five")
+        bob.put(room, "m.room.message", {"msgtype": "m.notice", "body": world.bot.id})
+        reply = {"m.in_reply_to": {"event_id": said}}
+        world.ana.say(room, "remember this", **{"m.relates_to": reply, "m.mentions": {"user_ids": [world.bot.id]}})
+        (first,) = await sink.until_accepted(1)
+        answer = await channel.send(Outbound(1, "matrix", room, MessagePart("Noted"), "trace"))
+        bob.say(room, "thanks", **{"m.relates_to": {"m.in_reply_to": {"event_id": answer}}})
+        bob.say(
+            room,
+            "in a thread, keno" + world.bot.id[5:].partition(":")[0],
+            **{"m.relates_to": {"rel_type": "m.thread", "event_id": said}},
+        )
+        _, thanked, threaded = await sink.until_accepted(3)
+        await channel.send(Outbound(2, "matrix", room, MessagePart("Here"), "trace", thread=threaded.thread))
+    assert (first.text, first.quoted, first.quoted_author) == (
+        "remember this",
+        "The meeting is at five",
+        bob.id[1:].partition(":")[0],
+    )
+    assert (thanked.text, thanked.user, thanked.private) == ("thanks", bob.id, False)
+    assert (threaded.thread, threaded.session != thanked.session) == (said, True)
+    assert world.ana.heard(room)[-1]["m.relates_to"] == {"rel_type": "m.thread", "event_id": said}
+
+
+async def test_only_people_on_the_lists_can_invite_the_bot(world: World) -> None:
+    """Other invitations are refused."""
+    eve = Person(world.address, f"eve{next(_numbers)}")
+    room = eve.room(world.bot.id)
+    async with running(world.channel()):
+        while True:
+            members = (await asyncio.to_thread(eve.http.get, f"/rooms/{room}/members")).json()["chunk"]
+            state = {event["state_key"]: event["content"]["membership"] for event in members}
+            if state[world.bot.id] == "leave":
+                break
+            await asyncio.sleep(0.01)
+
+
+async def test_nothing_is_missed_while_the_bot_is_away_however_much_it_is(world: World) -> None:
+    """What a sync leaves out is asked for; nothing comes twice after a restart."""
+    for number in range(105):
+        world.ana.say(world.room, str(number))
+    async with running(world.channel()) as sink:
+        taken = await sink.until_accepted(105)
+    assert [inbound.text for inbound in taken] == [str(number) for number in range(105)]
+    world.ana.say(world.room, "again")
+    async with running(world.channel()) as sink:
+        taken = await sink.until_accepted(1)
+    assert taken[-1].text == "again"
+
+
+async def test_the_position_moves_on_only_once_all_is_stored(world: World) -> None:
+    """After a disk that failed the message comes again, under the same id."""
+    world.ana.say(world.room, "precious")
+    async with running(world.channel(), StoreError("the disk is full")) as sink:
+        await sink.until_accepted(1)
+    assert sink.refused == sink.accepted
+
+
+async def test_files_come_and_go(world: World) -> None:
+    """A picture is fetched when it is wanted; a long answer is a file."""
+    address = world.ana.upload(b"\x89PNG")
+    info = {"mimetype": "image/png", "size": 4}
+    async with running(channel := world.channel()) as sink:
+        world.ana.put(
+            world.room, "m.room.message", {"msgtype": "m.image", "body": "a.png", "url": address, "info": info}
+        )
+        (inbound,) = await sink.until_accepted(1)
+        (attachment,) = inbound.attachments
+        assert b"".join([piece async for piece in channel.fetch(attachment)]) == b"\x89PNG"
+        with pytest.raises(RemoteError):
+            [_ async for _ in channel.fetch(Attachment("image", handle="mxc://example.org/nothing"))]
+        file = Attachment("document", "text/markdown", "answer.md", 5, text="words")
+        await channel.send(Outbound(1, "matrix", inbound.chat, MessagePart("the rest", attachments=(file,)), "trace"))
+    assert (attachment.kind, attachment.mime, attachment.name, attachment.size) == ("image", "image/png", "a.png", 4)
+    assert [content["msgtype"] for content in world.ana.heard(world.room)] == ["m.image", "m.file", "m.notice"]
+
+
+async def test_what_cannot_be_read_is_kept_aside_and_encrypted_rooms_are_told(world: World) -> None:
+    """The messages behind it are read."""
+    async with running(channel := world.channel()) as sink:
+        broken = {"type": "m.room.message", "sender": world.ana.id, "event_id": "$1", "content": {"msgtype": ["x"]}}
+        await channel._take({"rooms": {"join": {world.room: {"timeline": {"events": [broken, 7]}}}}}, "s1", sink)
+        world.ana.put(world.room, "m.room.encrypted", {"algorithm": "m.megolm.v1.aes-sha2", "ciphertext": "x"})
+        world.ana.say(world.room, "still here")
+        (inbound,) = await sink.until_accepted(1)
+    assert inbound.text == "still here"
+    assert [number for _, number, _, _ in sink.quarantined] == ["$1"]
+    assert sink.reports == [("matrix", "The bot cannot read encrypted Matrix rooms: talk to it in another room")]
+
+
+async def test_a_wrong_password_is_told_to_the_owner(world: World) -> None:
+    """With what to check."""
+    sink = RecordingSink()
+    with pytest.raises(Rejected):
+        await world.channel(password="wrong").run(sink)
+    assert "check user and password" in sink.reports[0][1]
+
+
+async def test_the_people_of_so_many_rooms_are_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others are asked for again."""
+    monkeypatch.setattr("kenobot.channels.matrix.channel._ROOMS", 1)
+    other = world.ana.room(world.bot.id)
+    async with running(channel := world.channel()) as sink:
+        while world.bot.id not in await asyncio.to_thread(world.ana.people, other):
+            await asyncio.sleep(0.01)
+        world.ana.say(world.room, "one")
+        world.ana.say(other, "two")
+        await sink.until_accepted(2)
+    assert len(channel._members) == 1
