@@ -46,7 +46,7 @@ def render_answer(
     if len(parts) <= most:
         return RenderedAnswer(parts, text)
     shown, rest = parts[: most - 1], parts[most - 1 :]
-    if channel in channels and "document" in capabilities_of(channels[channel]).sends:
+    if sends_files(channels, channel):
         name, size = texts.ANSWER_FILE(language), len(text.encode("utf-8", "replace"))
         file = Attachment("document", mime="text/markdown", name=name, size=size, text=text)
         note = render(channels, channel, texts.REST_IN_FILE(language))[0]
@@ -62,6 +62,18 @@ class MessageButtons:
     rows: Sequence[Sequence[Choice]]
     account: str
     language: Language
+
+
+def render_file(
+    channels: Mapping[str, Channel], channel: str, file: Attachment, note: str, text: str
+) -> RenderedAnswer:
+    """Make an answer a file with a note above it. text: what the conversation keeps."""
+    return RenderedAnswer([replace(render(channels, channel, note)[0], attachments=(file,))], text)
+
+
+def sends_files(channels: Mapping[str, Channel], channel: str) -> bool:
+    """Return whether a channel sends documents."""
+    return channel in channels and "document" in capabilities_of(channels[channel]).sends
 
 
 @dataclass(frozen=True, slots=True)

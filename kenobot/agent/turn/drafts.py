@@ -47,9 +47,7 @@ class Drafts:
         limits = capabilities_of(channel)
         if inbound.private and limits.drafts and isinstance(channel, ShowsDrafts):
             return ReplyDraft(self, channel, PrivateDraft(channel, inbound.chat, str(pending.id), inbound.thread))
-        # An edited message has an answer, which the new one replaces: there is nothing to begin.
-        has_answer = inbound.kind == "edit"
-        if not inbound.private and not has_answer and limits.previews and isinstance(channel, ShowsPreviews):
+        if not inbound.private and limits.previews and isinstance(channel, ShowsPreviews):
             return ReplyDraft(self, channel, self.previews.open(pending, attempt, channel))
         return None
 

@@ -27,6 +27,7 @@ from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.edits import Edits
+from kenobot.agent.turn.file_answer import answer_file, asked_for_file, wants_file
 from kenobot.agent.turn.notices import Notices
 from kenobot.agent.turn.pieces import ToolRound, continued, joined_text
 from kenobot.agent.turn.previews import Previews
@@ -53,7 +54,7 @@ from kenobot.core.log import current_trace
 from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TextWork
 from kenobot.gateway.access import Access
-from kenobot.gateway.bot_messages import RenderedAnswer, render_answer
+from kenobot.gateway.bot_messages import RenderedAnswer, render_answer, render_file, sends_files
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
@@ -230,7 +231,8 @@ class TurnRunner:
             case machine.RunCommand():
                 await run_command(self._s, self._signals, data)
             case machine.BuildContext(reduced):
-                data.context = await self._s.prompt_service.build(data.pending, data.principal, reduced=reduced)
+                context = await self._s.prompt_service.build(data.pending, data.principal, reduced=reduced)
+                data.context = self._asked_for_file(data, context)
                 data.reduced = reduced
             case machine.SavePiece(pieces, rounds):
                 data.unsaved = self._last(pieces, rounds)
@@ -367,10 +369,18 @@ class TurnRunner:
 
     def _listener(self, data: TurnData, context: PromptContext, said: str) -> Callable[[str], None] | None:
         """Return what shows the reply while it is written; None where nothing does."""
-        if self._drafts is None or data.renews is not None:
+        if self._drafts is None or data.renews is not None or data.as_file:
             return None
         data.draft = data.draft or self._drafts.open(data.pending, data.attempt)
         return None if data.draft is None else data.draft.listen(context, said)
+
+    def _asked_for_file(self, data: TurnData, context: PromptContext) -> PromptContext:
+        """Tell the model where its answer becomes a file, because the person asks for one."""
+        inbound = data.pending.inbound
+        data.as_file = (
+            not inbound.forwarded and sends_files(self._s.channels, inbound.channel) and wants_file(inbound.text)
+        )
+        return replace(context, request=asked_for_file(context.request)) if data.as_file else context
 
     async def _report_memory(self, data: TurnData, level: int) -> None:
         """Add a report of memory to the request, once, for a provider that answers from one."""
@@ -440,14 +450,18 @@ class TurnRunner:
     def _finish(self, data: TurnData) -> RenderedAnswer:
         """Make what the person gets of a processed reply."""
         assert data.processed is not None and data.effects is not None
-        clean = self._s.redact.redact_known(data.processed.clean) or texts.SILENT(data.language)
+        clean, notes = self._s.redact.redact_known(data.processed.clean) or texts.SILENT(data.language), list[str]()
         if message_pictures(data.pending.inbound) and (data.pictures_refused or not data.sees_pictures):
-            clean = f"{clean}\n\n{texts.MEDIA_UNSEEN(data.language)}"
+            notes.append(texts.MEDIA_UNSEEN(data.language))
         if data.unread:
-            clean = f"{clean}\n\n{data.unread}"
+            notes.append(data.unread)
         if any(redaction.find_secret(candidate.text) for candidate in data.effects.candidates):
-            clean = f"{clean}\n\n{texts.SECRET_REFUSED(data.language)}"
-        return self._render_answer(data, clean)
+            notes.append(texts.SECRET_REFUSED(data.language))
+        whole = "\n\n".join((clean, *notes))
+        if data.as_file and (file := answer_file(clean, data.language)) is not None:
+            note = "\n\n".join((texts.HERE_AS_FILE(data.language), *notes))
+            return render_file(self._s.channels, data.pending.inbound.channel, file, note, whole)
+        return self._render_answer(data, whole)
 
     def _write(
         self, connection: Connection, data: TurnData, answer: RenderedAnswer

@@ -50,6 +50,7 @@ class TurnData:
     pictures_refused: the model took the request without its pictures only. sees_pictures: the provider that was asked
     last may show them to its model. tools: what became of the tools that were called. reduced: the prompt had to be
     cut. brings_foreign: a tool brought words from outside. renews: inbox row whose answer this one takes the place of.
+    as_file: the person wants the answer as a file, and the channel sends some.
     """
 
     pending: PendingMessage
@@ -77,6 +78,7 @@ class TurnData:
     reduced: bool = False
     brings_foreign: bool = False
     renews: int | None = None
+    as_file: bool = False
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn
 
     def destination(self, first: int = 0, *, replaces: str = "") -> outbox.Destination:
