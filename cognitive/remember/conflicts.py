@@ -14,7 +14,7 @@ from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import attribute_statements
 from kenobot.cognitive.remember.draft import FACT_FORMS, RecordDraft, attributes_json
-from kenobot.cognitive.remember.extract.states import state_claims
+from kenobot.cognitive.remember.extract.states import rest_of_state
 from kenobot.cognitive.remember.statement_relation import relation, repeat_veto
 from kenobot.cognitive.store import links, records, term_index
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
@@ -109,8 +109,6 @@ def compare(
         verdict = verdicts.get(record.id)
         found = _judge(made, record, nearness, measured, verdict, policy)
         denied = _denied(made, record, policy) if found != "repeat" and verdict != "independent" else ()
-        if verdict == "contradiction" and not denied:
-            denied = state_claims(record.text, made.text)
         if verdict == "contradiction" and not denied and record.subject != made.subject:
             denied = _of_another(made, record)
         if found == "contradiction" or denied:
@@ -291,7 +289,7 @@ def resolve_contradiction(
         return Conflict(record, "differ")
     if len(record.source_message_ids) >= policy.min_supporting_turns and not by_owner:
         return Conflict(record, "weaken")
-    left = remove_claims(record.text, denied) if denied else None
+    left = remove_claims(record.text, denied) if denied else rest_of_state(record.text, words.text) or None
     if left is None or left == record.text:
         return Conflict(record, "invalidate")
     gone = [n for n, v in _said(record).items() if mentions_value(record.text, v) and not mentions_value(left, v)]

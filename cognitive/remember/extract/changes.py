@@ -33,7 +33,7 @@ from kenobot.cognitive.remember.extract.change_sentence import (
     word_of,
 )
 from kenobot.cognitive.remember.extract.counts import changed_count, may_change_count
-from kenobot.cognitive.remember.extract.states import ended_state, is_event, outlives_state
+from kenobot.cognitive.remember.extract.states import ended_state, is_event
 from kenobot.cognitive.text.completions import completed_commitment, completes, is_open_task, names_part
 from kenobot.cognitive.text.dates import WEEKDAYS
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
@@ -114,7 +114,7 @@ def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, c
     if (count := changed_count(sentence, texts)) is not None:
         return Change(count.place, count.text)
     if (ended := ended_state(sentence, texts)) is not None:
-        return Change(ended, sentence, is_part=outlives_state(sentence, texts[ended]))
+        return Change(ended, sentence)
     if corrects or tells_change(plain):
         told = read_sentence(sentence, said, corrects=corrects)
         place = _meant(told, said, known) if len(told.content) <= _MOST else None

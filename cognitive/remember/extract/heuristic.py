@@ -14,7 +14,7 @@ from kenobot.cognitive.remember.classify import kind_of
 from kenobot.cognitive.remember.extract.change_sentence import TABLES
 from kenobot.cognitive.remember.extract.changes import KnownStatement, find_change, may_change, takes_back
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact, FactKind
-from kenobot.cognitive.remember.extract.states import is_state
+from kenobot.cognitive.remember.extract.states import about_subject, is_state, subject_of
 from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.confidences import CONFIDES, is_confided
@@ -62,6 +62,9 @@ _ASKS_WHETHER = lazy.regex(r"\W*(?:remember|recuerda)\b.*[?？]\W*$")
 _QUOTED_FIRST = lazy.regex(r"[ \t,.;:…-]*(?P<mark>[\"“«])[^\W_][^\"“”«»]*[\"”»][^\w\"“”«»]*\w")
 _POLITE_END = lazy.regex(rf"[,.;]\s*(?:{_PHRASES['polite']})[\s.!]*$")
 _TO_DO = lazy.regex(rf"(?:{_PHRASES['to_do']})(?!\w)")
+_NAMES = lazy.regex(
+    r"(?:(?:he|she|they)(?:'s| is|'re| are) called|(?:his|her|their) names?(?:'s| is| are)|se llaman?) "
+)
 _GOES_ON = lazy.regex(rf"(?:{_PHRASES['goes_on']})")
 _DENIES = lazy.regex(r"(?<!\w)(?:no|not|nunca|ya no|en vez|instead|never)(?!\w)|n't\b")
 _SINCE = lazy.regex(r"(?:desde|since|hace)(?: el| la| the)?\s*\Z")
@@ -238,6 +241,8 @@ def _in_message(message: Message) -> Iterator[ExtractedFact]:
             continue
         if before and not read.corrects and _goes_on(read, before, message.said):
             read = replace(read, told=f"{before.rstrip(_MARKS)}. {read.told}", asked=True)
+        elif before and not read.corrects and (told := _of_expected(read.told, before)):
+            read = replace(read, told=told, asked=True)
         elif read.points_back and before:
             read, sentence = replace(_core(before), asked=True), before
         elif listed and read.told:
@@ -246,6 +251,14 @@ def _in_message(message: Message) -> Iterator[ExtractedFact]:
         for fact in _in_sentence(sentence, read, message.said, confided=confided):
             yield replace(fact, tags=(CONFIDED,)) if confided else fact
         before = sentence or before
+
+
+def _of_expected(told: str, before: str) -> str:
+    """A sentence that names the person of whom the one before it tells a state, with what they are; "" for another."""
+    if not _NAMES.match(_folded(told)):
+        return ""
+    subject = subject_of(_core(before).told)
+    return about_subject(subject, told) if subject else ""
 
 
 def _goes_on(core: "_Core", before: str, said: date) -> bool:

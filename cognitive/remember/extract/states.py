@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from kenobot.cognitive.text.claims import Claim, claims
+from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, join_phrases, load_tables, word_set
 from kenobot.cognitive.text.relatives import RELATIVES
 from kenobot.cognitive.text.words import fold, stems, words
@@ -22,9 +22,11 @@ _TABLES = load_tables("kenobot.cognitive.remember.extract", "states.toml")
 _PHRASES, _WORDS = join_phrases(_TABLES), {name: frozenset(row.split()) for name, row in _TABLES["words"].items()}
 _UNDONE = lazy.regex(rf"(?<!\w)(?:{_PHRASES['undone']})(?!\w)")
 _UNSURE = lazy.regex(rf"(?<!\w)(?:{_PHRASES['unsure']})(?!\w)")
+_GOES_ON = {language: lazy.regex(pattern) for language, pattern in _TABLES["goes_on"].items()}
 _NAMED_AS = tuple(map(lazy.regex, _TABLES["named"]["patterns"]))
-_PRONOUNS, _OF_THEM, _ANYBODY = (_WORDS[name] for name in ("pronouns", "of_people", "anybody"))
+_PRONOUNS, _OF_THEM, _ANYBODY, _NOBODY = (_WORDS[name] for name in ("pronouns", "of_people", "anybody", "nobody"))
 _PLAIN = STOPWORDS | word_set("statement_light") | _WORDS["empty"]
+_RECENT = 3  # statements among which is the one that a pronoun means
 _OF = {"en": " of ", "es": " de "}
 _Word = frozenset[str]
 
@@ -81,27 +83,71 @@ def ended_state(sentence: str, known: Sequence[str]) -> int | None:
                 sure = _sameness(event, state, _words_of(statement), aliases)
                 if sure:
                     surely[place] = max(sure, surely.get(place, 0))
-                elif sure is None:
+                elif sure is None and (not event.points or len(known) - place <= _RECENT):
                     perhaps.add(place)
     if surely:
         best = [place for place, sure in surely.items() if sure == max(surely.values())]
-        return best[0] if len(best) == 1 else None
+        shortest = min(best, key=lambda place: len(known[place]))
+        return shortest if all(known[place].startswith(known[shortest]) for place in best) else None
     return perhaps.pop() if len(perhaps) == 1 else None
 
 
-def state_claims(statement: str, event: str) -> tuple[Claim, ...]:
-    """Return the claims of a statement that an event ends, of one that makes several."""
+def rest_of_state(statement: str, event: str) -> str:
+    """Return what a statement tells besides the state that an event ends, as a text of its own; "" for nothing."""
     parts = claims(statement)
-    return tuple(claim for claim in parts if ended_state(event, [claim.standalone_text]) == 0) if len(parts) > 1 else ()
+    around, events = _words_of(statement), _events(event)
+    over = [claim for claim in parts if _is_over(claim.standalone_text, events, around)]
+    if not over:
+        return ""
+    about = subject_of(statement)
+    left = [_about(about, claim.standalone_text) for claim in parts if claim not in over]
+    return ". ".join(f"{text[0].upper()}{text[1:]}" for text in left if text)
 
 
-def outlives_state(event: str, statement: str) -> bool:
-    """Return whether a statement tells of more than the state that an event ends, which cannot be cut from it."""
-    parts = claims(statement)
-    if len(parts) == 1:
-        return False
-    ended = state_claims(statement, event)
-    return not ended
+def subject_of(statement: str) -> str:
+    """Return whose the first state is that a statement tells of, in its words; "" where it does not say."""
+    for clause in _clauses(statement):
+        plain = _plain(clause)
+        for kind in _kinds():
+            for _, pattern in kind.states:
+                match = pattern.match(plain)
+                who = match.groupdict().get("who") if match else None
+                if (
+                    match
+                    and who
+                    and who not in _PRONOUNS
+                    and len(plain) == len(clause)
+                    and _names_somebody(match, clause)
+                ):
+                    return clause[match.start("who") : match.end("who")]
+    return ""
+
+
+def about_subject(subject: str, text: str) -> str:
+    """Return a text that goes on about somebody, with the words for them in the place of a pronoun; "" for another."""
+    plain = _plain(text)
+    for language, pattern in _GOES_ON.items():
+        if match := pattern.match(plain):
+            owner = "'s" if language == "en" and match["theirs"] else ""
+            return f"{subject}{owner} {text[match.end() :].lstrip()}".replace(f"{subject} '", f"{subject}'")
+    return ""
+
+
+def _about(subject: str, claim: str) -> str:
+    """A claim as a text that stands alone; "" where what it is about fell with another claim."""
+    first = _plain(claim).split(" ", 1)[0].split("'", 1)[0]
+    if first in _PRONOUNS or first in ("his", "their", "its"):
+        return about_subject(subject, claim) if subject else ""
+    return claim
+
+
+def _is_over(claim: str, events: tuple[_Told, ...], around: tuple[_Word, ...]) -> bool:
+    """Return whether a claim tells a state that one of the events ends."""
+    return any(
+        _sameness(event, state, around, _Aliases(())) != 0
+        for event in events
+        for state in _told(claim, event.kind, "states")
+    )
 
 
 def _sameness(event: _Told, state: _Told, around: tuple[_Word, ...], aliases: "_Aliases") -> int | None:
@@ -111,7 +157,7 @@ def _sameness(event: _Told, state: _Told, around: tuple[_Word, ...], aliases: "_
         return 0
     if who or what:
         return (who is True) + (what is True)
-    return None if event.points or _kind(event.kind).bare else 0
+    return None if event.points in _OF_THEM or _kind(event.kind).bare else 0
 
 
 def _same_who(event: _Told, state: _Told, around: tuple[_Word, ...], aliases: "_Aliases") -> bool | None:
@@ -178,7 +224,8 @@ def _told(text: str, kind: str, column: str) -> tuple[_Told, ...]:
             continue
         for language, pattern in row.ends if column == "ends" else row.states:
             lead = _leads()[language].match(plain)
-            if match := pattern.match(plain) or (pattern.match(plain, lead.end()) if lead else None):
+            match = pattern.match(plain) or (pattern.match(plain, lead.end()) if lead else None)
+            if match and _names_somebody(match, clause):
                 found.append(_reading(kind, language, match))
                 break
     return tuple(found)
@@ -191,6 +238,14 @@ def _clauses(text: str) -> Iterator[str]:
     parts = [part.strip(_MARKS) for part in _PART.split(text)]
     if len(parts) > 1:
         yield from filter(None, parts)
+
+
+def _names_somebody(match: re.Match[str], clause: str) -> bool:
+    """Return whether whose a state is may be a person or a thing, and where it is is written like a name."""
+    groups = match.groupdict()
+    at = match.start("place") if groups.get("place") else 0
+    placed = not at or len(clause) != len(match.string) or clause[at].isupper()
+    return placed and _NOBODY.isdisjoint((groups.get("who") or "").split())
 
 
 def _reading(kind: str, language: str, match: re.Match[str]) -> _Told:

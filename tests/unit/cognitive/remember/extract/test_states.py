@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kenobot.cognitive.remember.extract.changes import KnownStatement
 from kenobot.cognitive.remember.extract.counts import changed_count
 from kenobot.cognitive.remember.extract.heuristic import Message, read_messages
-from kenobot.cognitive.remember.extract.states import ended_state, is_state, outlives_state
+from kenobot.cognitive.remember.extract.states import ended_state, is_state, rest_of_state
 
 SAID = date(2026, 3, 5)
 
@@ -74,10 +74,28 @@ def test_where_two_states_may_be_meant_none_ends() -> None:
     assert ended_state("they're home now", [first, second]) is None
 
 
-def test_the_rest_of_a_statement_outlives_its_state() -> None:
-    """What else a statement says of the person can be cut from it."""
-    assert not outlives_state("Megan went home", "Megan is staying with us and my brother lives in Hull")
-    assert not outlives_state("Megan went home", "Megan is staying with us")
+@pytest.mark.parametrize(
+    ("statement", "event", "rest"),
+    [
+        ("Megan is staying with us and she is allergic to nuts", "Megan went home", "Megan is allergic to nuts"),
+        ("my mum's in St James's. Her name's Christine, she's 74", "mum's home", "My mum's name's Christine, she's 74"),
+        ("Mi madre está ingresada y tiene 74 años", "mi madre ya está en casa", "Mi madre tiene 74 años"),
+        ("Megan is staying with us", "Megan went home", ""),
+    ],
+)
+def test_the_rest_of_a_statement_outlives_its_state(statement: str, event: str, rest: str) -> None:
+    """What else a statement says of the person stands alone then."""
+    assert rest_of_state(statement, event) == rest
+
+
+def test_a_name_told_next_is_kept_with_the_trade() -> None:
+    """The plumber's name is a memory of its own, so that it outlives the visit."""
+    messages = [Message("el miércoles que viene viene el fontanero, entre 9 y 11", SAID)]
+    messages += [Message("se llama Ramiro y cobra 40 la visita", SAID, 2, messages[0].text)]
+    facts = [fact.text for fact in read_messages(messages, ())]
+    assert "el fontanero se llama Ramiro y cobra 40 la visita" in facts
+    told = read_messages([Message("ya vino Ramiro", SAID)], [KnownStatement(text) for text in facts])
+    assert [fact.verdicts for fact in told] == [((facts.index(messages[0].text) + 1, "contradiction"),)]
 
 
 @given(st.integers(2, 900), st.integers(1, 40), st.booleans())
