@@ -55,6 +55,7 @@ from kenobot.gateway.admission import AdmissionControl
 from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
+from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id
@@ -125,7 +126,8 @@ class App:
         self.admission = AdmissionControl(
             access, database, bus, clock, self.delivery, pairing_enabled=pairs, language=language
         )
-        self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language)
+        self.personal = PersonalSettings(database)
+        self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language, self.personal)
 
         self.memory_files = MemoryFiles(
             *(home.memory, database, clock, zone, sleep_policy(settings.sleep)),
@@ -192,15 +194,18 @@ class App:
                     *(zone, home.memory, self.access, index, language),
                     budgets=self.ledger.limits,
                     bot_name=settings.bot.name,
-                )
+                ),
+                self.personal,
             ),
             command_listeners=(
                 self.admission.after_command,
                 self.proposal_announcer.after_command,
+                self.personal.after_command,
                 self._after_command,
             ),
             identity=identity,
             delivery=self.delivery,
+            personal=self.personal,
             language=language,
             default_language=self._default_language,
             answer_parts=settings.messages.answer_parts,
@@ -266,6 +271,7 @@ class App:
         self.scheduler.every(60.0, "memory index", self.indexer.index_all)
         self.scheduler.every(60.0, "memory by meaning", self.embedding.tick)
         await self.admission.refresh()
+        await self.personal.refresh()
         self.owner_alerts.attach(self.bus)
         self.audit.attach(self.bus)
         self.memory_files.begin()
@@ -399,6 +405,7 @@ class App:
         while True:
             await self.loop.wait_idle()
             await self.admission.wait_refreshed()
+            await self.personal.wait_refreshed()
             await self.delivery.queue.wait_idle()
             await self.proposal_announcer.wait_idle()
             await self.bus.drain()

@@ -19,6 +19,7 @@ from kenobot.agent.commands import (  # noqa: F401 - here, so that no first comm
     memory,
     owner,
     people,
+    preferences,
     status,
 )
 from kenobot.agent.model_router import ModelRouter

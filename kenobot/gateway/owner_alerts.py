@@ -17,6 +17,7 @@ from kenobot.core.worker import TaskSet
 from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import HOUR, BotMessenger, HourlyOnce, MessageButtons
 from kenobot.gateway.buttons import Choice, choices_of
+from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.channel import capabilities_of
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
@@ -95,7 +96,7 @@ class _Notice:
 
 
 class OwnerAlerts:
-    """Alert the owner, in their private chat; `attach` it to the bus. language: None goes by what they write."""
+    """Alert the owner, in their private chat; `attach` it to the bus. language: None goes by the owner."""
 
     def __init__(
         self,
@@ -105,6 +106,7 @@ class OwnerAlerts:
         access: Access,
         redact: Redactor,
         language: Language | None = None,
+        personal: PersonalSettings | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -112,6 +114,7 @@ class OwnerAlerts:
         self._access = access
         self._redact = redact
         self._language = language
+        self._personal = personal or PersonalSettings(database)
         self._home: OwnerChat | None = None
         self._kept: OwnerChat | None = None
         self._recent = HourlyOnce(clock, _MOST)
@@ -157,7 +160,8 @@ class OwnerAlerts:
         if notice.subject in sent or len(sent) >= _MOST or notice.about == (home.channel, home.chat):
             return []
         write_json(connection, _TOLD, sent | {notice.subject: at.isoformat()})
-        to, language = Destination(home.channel, home.chat, trace), self._language or home.language
+        chosen = self._language or self._personal.language_of(home.channel, home.user)
+        to, language = Destination(home.channel, home.chat, trace), chosen or home.language
         buttons = MessageButtons(_buttons(notice, language), home.user, language)
         return self._messenger.enqueue(connection, to, self._words(notice, language), buttons)
 

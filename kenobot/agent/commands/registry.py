@@ -28,6 +28,7 @@ from kenobot.agent.stop_words import STOP_WORDS, stop_word
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, told_language
 from kenobot.gateway.buttons import find_button
+from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound
@@ -40,6 +41,7 @@ _log = logging.getLogger(__name__)
 
 _COMMAND = lazy.regex(r"/([a-z][a-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL | re.IGNORECASE)
 _PEOPLE: frozenset[Change] = frozenset({"people"})
+_SETTINGS: frozenset[Change] = frozenset({"settings"})
 _SLEEP: frozenset[Change] = frozenset({"sleep"})
 _PROPOSALS: frozenset[Change] = frozenset({"memory", "proposals"})
 
@@ -69,6 +71,7 @@ COMMANDS = (
     Command(("correct", "corrige"), _later("correct", "correct"), texts.HELP_CORRECT),
     Command(("forget", "olvida"), _later("forget", "forget_memory"), texts.HELP_FORGET),
     Command(("undo", "deshacer"), _later("memory", "undo_change"), texts.HELP_UNDO),
+    Command(("settings", "ajustes"), _later("preferences", "show_settings"), texts.HELP_SETTINGS, _SETTINGS),
     Command(("sleep", "dormir"), _later("status", "sleep"), texts.HELP_SLEEP, _SLEEP, owner_only=True),
     Command(("missing", "perdidos", "lost"), _later("owner", "missing_memory"), texts.HELP_MISSING, owner_only=True),
     Command(("revived", "revividos"), _later("owner", "revived_memory"), texts.HELP_REVIVED, owner_only=True),
@@ -121,7 +124,8 @@ CommandListener = Callable[[Collection[Change]], None]
 class CommandRegistry:
     """Find and run commands, given with a slash or in plain words."""
 
-    def __init__(self, context: CommandContext) -> None:
+    def __init__(self, context: CommandContext, personal: PersonalSettings) -> None:
+        self._personal = personal
         self._context = replace(context, commands=COMMANDS)
         # bounded: sessions that were asked how a memory should read; turn
         self._awaiting: set[str] = set()
@@ -207,7 +211,8 @@ class CommandRegistry:
 
         A press takes its buttons away: of two presses under way at once the second does nothing.
         """
-        call = replace(call, language=self._context.language or _language(connection, command, call))
+        chosen = self._context.language or self._personal.of(call.inbound).language
+        call = replace(call, language=chosen or _language(connection, command, call))
         if call.inbound.kind == "action":
             button = find_button(connection, call.inbound, self._context.access)
             if button is None or not take_keyboard(connection, button.keyboard):

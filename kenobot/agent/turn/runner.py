@@ -56,6 +56,7 @@ from kenobot.core.worker import TextWork
 from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import RenderedAnswer, render_answer, render_file, sends_files
 from kenobot.gateway.delivery import Delivery
+from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, OverBudget, PromptTooLong, Rejected, StoreError
@@ -109,6 +110,7 @@ class TurnServices:
     command_listeners: Sequence[CommandListener]
     identity: Identity
     delivery: Delivery
+    personal: PersonalSettings
     language: Language | None = None
     default_language: Language = "en"
     answer_parts: int = 10
@@ -155,7 +157,8 @@ class TurnRunner:
             return True
         pending = to_answer
         token, inbound = current_trace.set(pending.trace), pending.inbound
-        language = self._s.language or guess_language(inbound.text, self._s.default_language)
+        chosen = self._s.language or self._s.personal.of(inbound).language
+        language = chosen or guess_language(inbound.text, self._s.default_language)
         command = await self._s.commands.find(self._s.database, inbound, principal, self._s.clock.now())
         calls = self._s.model.calls_of(pending.session, pending.id)
         data = TurnData(pending, principal, language, calls, command, renews=renews)
@@ -284,7 +287,7 @@ class TurnRunner:
             attached = join_media([await media.ready(each) for each in pending.fragments or (pending,)])
         data.pending = replace(pending, inbound=attached.inbound)
         now = self._s.clock.now()
-        told = self._s.language or told_language(attached.own_words)
+        told = self._s.language or self._s.personal.of(pending.inbound).language or told_language(attached.own_words)
         if told is None:  # a picture has no language, its chat may have one
             told = await self._s.database.read(lambda c: spoken_language(c, pending.session))
         data.language = told or self._s.default_language
@@ -369,7 +372,8 @@ class TurnRunner:
 
     def _listener(self, data: TurnData, context: PromptContext, said: str) -> Callable[[str], None] | None:
         """Return what shows the reply while it is written; None where nothing does."""
-        if self._drafts is None or data.renews is not None or data.as_file:
+        wanted = self._s.personal.of(data.pending.inbound).drafts and not data.as_file
+        if self._drafts is None or data.renews is not None or not wanted:
             return None
         data.draft = data.draft or self._drafts.open(data.pending, data.attempt)
         return None if data.draft is None else data.draft.listen(context, said)

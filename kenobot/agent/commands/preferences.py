@@ -1,0 +1,67 @@
+"""`/settings`: show and change a person's own settings."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext
+from kenobot.core import texts
+from kenobot.core.i18n import Language, Text
+from kenobot.gateway.buttons import Choice
+from kenobot.gateway.personal_settings import PersonSettings, load_settings_of, save_settings_of
+from kenobot.storage.connection import Connection
+
+_LANGUAGES: Mapping[str, Language | None] = {
+    **dict.fromkeys(("en", "english", "inglés", "ingles"), "en"),
+    **dict.fromkeys(("es", "spanish", "español", "espanol"), "es"),
+    "auto": None,
+}
+_ON = frozenset({"on", "yes", "sí", "si"})
+_OFF = frozenset({"off", "no"})
+_NAMES: Mapping[Language | None, Text] = {
+    "en": texts.SETTINGS_ENGLISH,
+    "es": texts.SETTINGS_SPANISH,
+    None: texts.SETTINGS_AUTO,
+}
+
+
+def show_settings(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
+    """`/settings`: list the person's settings; `/settings NAME VALUE`: change one."""
+    account = call.inbound.channel, call.inbound.user
+    settings = load_settings_of(connection, account)
+    if call.arguments:
+        changed = _changed(settings, call.arguments.lower().split())
+        if changed is None:
+            return texts.SETTINGS_HOW(call.language)
+        save_settings_of(connection, account, settings := changed)
+    language = context.language or settings.language or call.language
+    text = texts.SETTINGS(language, lines="\n".join(_lines(settings, language)))
+    return CommandAnswer(text, _buttons(settings, language))
+
+
+def _changed(settings: PersonSettings, words: list[str]) -> PersonSettings | None:
+    """Return the settings after a change; None where the words name none."""
+    match words:
+        case ["language" | "idioma", name] if name in _LANGUAGES:
+            return replace(settings, language=_LANGUAGES[name])
+        case ["drafts" | "borradores", value] if value in _ON | _OFF:
+            return replace(settings, drafts=value in _ON)
+    return None
+
+
+def _lines(settings: PersonSettings, language: Language) -> list[str]:
+    shown = texts.SETTINGS_ON if settings.drafts else texts.SETTINGS_OFF
+    return [
+        texts.SETTINGS_LANGUAGE(language, value=_NAMES[settings.language](language)),
+        texts.SETTINGS_DRAFTS(language, value=shown(language)),
+    ]
+
+
+def _buttons(settings: PersonSettings, language: Language) -> tuple[tuple[Choice, ...], ...]:
+    """Return a button for each other value."""
+    languages = tuple(
+        Choice(_NAMES[other](language), "settings", f"language {other or 'auto'}")
+        for other in _NAMES
+        if other != settings.language
+    )
+    other = texts.BUTTON_NO_DRAFTS if settings.drafts else texts.BUTTON_DRAFTS
+    return (languages, (Choice(other(language), "settings", f"drafts {'off' if settings.drafts else 'on'}"),))

@@ -1,0 +1,97 @@
+"""The few settings that are each person's own: the language in which the bot speaks to them, and drafts of replies."""
+
+import logging
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kenobot.core.i18n import Language
+from kenobot.core.worker import TaskSet
+from kenobot.ports.errors import StoreError
+from kenobot.ports.identity import Account
+from kenobot.ports.messages import Inbound
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
+from kenobot.storage.state import read_json, write_json
+
+_log = logging.getLogger(__name__)
+
+_KEY = "settings:people"
+_MOST = 1000  # people, of whom those who changed theirs last are kept
+
+
+@dataclass(frozen=True, slots=True)
+class PersonSettings:
+    """A person's settings. language: of the bot's own sentences in private; None follows what they write.
+
+    drafts: replies are shown while they are written, where the channel and the bot's settings let them.
+    """
+
+    language: Language | None = None
+    drafts: bool = True
+
+
+_DEFAULT = PersonSettings()
+
+
+def load_settings_of(connection: Connection, account: Account) -> PersonSettings:
+    """Read a person's settings."""
+    return _all(connection).get(account, _DEFAULT)
+
+
+def save_settings_of(connection: Connection, account: Account, settings: PersonSettings) -> None:
+    """Store a person's settings, inside a transaction; none where they are as for everybody."""
+    rows = {known: each for known, each in _all(connection).items() if known != account}
+    if settings != _DEFAULT:
+        rows[account] = settings
+    newest = list(rows.items())[-_MOST:]
+    write_json(connection, _KEY, {" ".join(known): asdict(each) for known, each in newest})
+
+
+class PersonalSettings:
+    """Everybody's settings, in memory. `refresh` it at the start."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        # bounded: 1,000 people; test_the_settings_of_many_take_a_bounded_place
+        self._known: Mapping[Account, PersonSettings] = {}
+        self._refreshing = TaskSet("settings")
+
+    def of(self, inbound: Inbound) -> PersonSettings:
+        """Return the settings that hold for a message: the sender's in private, nobody's in a group."""
+        return self._known.get((inbound.channel, inbound.user), _DEFAULT) if inbound.private else _DEFAULT
+
+    def language_of(self, channel: str, user: str) -> Language | None:
+        """Return the language that a person chose; None when they chose none."""
+        return self._known.get((channel, user), _DEFAULT).language
+
+    async def refresh(self) -> None:
+        """Load the settings. Raises StoreError."""
+        self._known = await self._database.read(_all)
+
+    def after_command(self, changes: Collection[str]) -> None:
+        """Load the settings anew when a command changed some."""
+        if "settings" in changes:
+            self._refreshing.begin(self._refresh_or_log())
+
+    async def wait_refreshed(self) -> None:
+        """Return once what a command changed is known."""
+        await self._refreshing.wait_idle()
+
+    async def _refresh_or_log(self) -> None:
+        try:
+            await self.refresh()
+        except StoreError as error:
+            _log.warning("the settings of people could not be read: %s", error)
+
+
+def _all(connection: Connection) -> dict[Account, PersonSettings]:
+    none: dict[str, Any] = {}
+    known: dict[Account, PersonSettings] = {}
+    for account, kept in read_json(connection, _KEY, none).items():
+        channel, _, user = account.partition(" ")
+        if not isinstance(kept, dict):
+            continue
+        language = kept.get("language") if kept.get("language") in ("en", "es") else None
+        known[channel, user] = PersonSettings(language, bool(kept.get("drafts", True)))
+    return known
