@@ -408,6 +408,8 @@ class TurnRunner:
         context = self._with_rounds(data, rounds)
         data.unsaved = self._last(pieces, rounds) if fresh else None
         data.brings_foreign = brings_foreign(context)
+        if self._s.tools is not None:
+            self._s.tools.note_held_back(data, rounds)
         effects = data.effects = CollectedEffects(data.pending.session, data.principal)
         said = [text for text in (*(each.text for each in rounds), joined_text(pieces)) if text.strip()]
         processed = joined_replies(
@@ -461,6 +463,8 @@ class TurnRunner:
             notes.append(data.unread)
         if any(redaction.find_secret(candidate.text) for candidate in data.effects.candidates):
             notes.append(texts.SECRET_REFUSED(data.language))
+        if self._s.tools is not None and (question := self._s.tools.question(data)):
+            notes.append(question)
         whole = "\n\n".join((clean, *notes))
         if data.as_file and (file := answer_file(clean, data.language)) is not None:
             note = "\n\n".join((texts.HERE_AS_FILE(data.language), *notes))
@@ -493,6 +497,8 @@ class TurnRunner:
             conversation.drop_pictures(connection, session)
             turn = replace(turn, pictures="")
         conversation.append_turn(connection, turn)
+        if self._s.tools is not None:
+            self._s.tools.ask(connection, data, at)
         conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
         usage.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
         if context.bootstrap is not None:

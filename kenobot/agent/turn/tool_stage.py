@@ -3,9 +3,11 @@
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.safety.trifecta import allowed
+from kenobot.agent.turn import tool_consent
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.tool_rounds import first_number, with_rounds
 from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, failed, validated
@@ -64,6 +66,18 @@ class ToolStage:
         _log.warning("the model of provider %d takes no tools: it is offered none for an hour", level)
         self._refused[level] = self.clock.monotonic() + _REFUSED_SECONDS
 
+    def note_held_back(self, data: TurnData, rounds: Sequence[ToolRound]) -> None:
+        """Note which call of a turn the owner has to be asked about."""
+        data.held_back = tool_consent.wanted_call(rounds)
+
+    def question(self, data: TurnData) -> str:
+        """Word the question whether it may run; "" where there is none."""
+        return tool_consent.question(data) if data.held_back is not None else ""
+
+    def ask(self, connection: Connection, data: TurnData, at: datetime) -> None:
+        """Open that question, in the transaction that commits the turn."""
+        tool_consent.ask(connection, data, at)
+
     @property
     def effects(self) -> Mapping[str, ToolEffects]:
         """Return the effects of each tool by its name."""
@@ -97,7 +111,7 @@ class ToolStage:
         prepared = self.toolbox.find(call.name, data.principal)
         if prepared is None:
             return failed(call.id, _UNKNOWN.format(name=call.name[:80]))
-        if at in data.tools.begun:
+        if at in data.tools.begun and prepared.effects.changes_outside:
             return failed(call.id, _INTERRUPTED)
         arguments = validated(prepared, call)
         if isinstance(arguments, str):
@@ -106,10 +120,11 @@ class ToolStage:
         left = limits.total_seconds - data.tools.seconds
         if left <= 0:
             return failed(call.id, _NO_TIME)
-        if prepared.effects.way_out and not self._may_lead_out(data, rounds):
+        held_back = prepared.effects.way_out and not self._may_lead_out(data, rounds)
+        if held_back and not await self._has_consent(data, call, at):
             await self._announce(data, call, "refused", 0.0)
-            return failed(call.id, _NO_WAY_OUT)
-        if prepared.effects.changes_outside:
+            return failed(call.id, tool_consent.HELD_BACK if tool_consent.may_ask(data, call) else _NO_WAY_OUT)
+        if prepared.effects.changes_outside and at not in data.tools.begun:
             await self._store(data, at, call)
             data.tools.begun.add(at)
         context = ToolContext(
@@ -132,6 +147,25 @@ class ToolStage:
         assert data.context is not None
         shown = with_rounds(data.context, rounds, self.effects).exposure
         return allowed(replace(shown, way_out=True)).way_out
+
+    async def _has_consent(self, data: TurnData, call: ToolCall, at: int) -> bool:
+        """Return whether the owner said yes to this very call; that is used up, and the call begun, at once."""
+        if at in data.tools.begun:  # before a crash, of a call that may be run again
+            return True
+        if not tool_consent.says_yes(data):
+            return False
+        now = self.clock.now()
+
+        def write(connection: Connection) -> bool:
+            given = tool_consent.take_consent(connection, data, call, now)
+            if given:
+                turn_steps.append_step(connection, data.pending.id, at, call, now)
+            return given
+
+        given = await self.database.write(write)
+        if given:
+            data.tools.begun.add(at)
+        return given
 
     async def _search(self, data: TurnData, prepared: PreparedTool, query: str) -> str:
         if not prepared.effects.reads_private:

@@ -12,6 +12,7 @@ from kenobot.cognitive.identity.reply_grade import ReplyGrade
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.provider import ToolCall
 from kenobot.postprocessors.pipeline import ProcessedReply
 from kenobot.storage import outbox
 from kenobot.storage.inbox import PendingMessage
@@ -51,6 +52,7 @@ class TurnData:
     last may show them to its model. tools: what became of the tools that were called. reduced: the prompt had to be
     cut. brings_foreign: a tool brought words from outside. renews: inbox row whose answer this one takes the place of.
     as_file: the person wants the answer as a file, and the channel sends some.
+    held_back: a call that the owner is asked about.
     """
 
     pending: PendingMessage
@@ -77,6 +79,7 @@ class TurnData:
     tools: ToolJournal = field(default_factory=ToolJournal)
     reduced: bool = False
     brings_foreign: bool = False
+    held_back: ToolCall | None = None
     renews: int | None = None
     as_file: bool = False
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn

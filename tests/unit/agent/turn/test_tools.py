@@ -237,11 +237,61 @@ async def test_no_way_out_once_words_of_others_stand_beside_memory(tmp_path: Pat
     script = [calls("first"), calls("second"), "I stopped.", calls("third"), "Still not."]
     async with Scene(tmp_path, ["Hello.", *script], tools=[tool]) as scene:
         await scene.say("hi")  # from here on there is a conversation, which is private
-        assert await scene.say("read it") == "I stopped."
+        assert (await scene.say("read it")).startswith("I stopped.")
         assert tool.ran == ["first"]
         assert "for safety" in results(requests(scene)[3])[-1].text
-        assert await scene.say("and now?") == "Still not."
+        assert (await scene.say("and now?")).startswith("Still not.")
         assert tool.ran == ["first"]
+
+
+async def test_the_owner_may_let_a_call_out(tmp_path: Path) -> None:
+    """The core shows the call itself, and a yes is good for that call alone, once."""
+    tool, again = Tool("A page.", _FETCHES), calls("b.example")
+    script = ["Hello.", calls("a"), "Read.", again, "It links to another page.", again, "Read that too.", again, "No."]
+    async with Scene(tmp_path, script, tools=[tool]) as scene:
+        await scene.say("hi")
+        assert await scene.say("read a") == "Read."
+        asked = await scene.say("and what it links to")
+        assert asked.startswith("It links to another page.")
+        assert '```\ndo {"word": "b[.]example"}\n```' in asked
+        assert await scene.say("Yes.") == "Read that too."
+        assert tool.ran == ["a", "b.example"]
+        assert "May I run this?" in await scene.say("yes")
+        assert tool.ran == ["a", "b.example"]
+
+
+@pytest.mark.parametrize(
+    ("said", "word"), [("yes", "c.example"), ("no", "b.example"), ("yes, and read the next one", "b.example")]
+)
+async def test_a_yes_is_to_what_was_asked(tmp_path: Path, said: str, word: str) -> None:
+    """Neither to other arguments nor by other words."""
+    tool = Tool("A page.", _FETCHES)
+    script = ["Hello.", calls("a"), "Read.", calls("b.example"), "May I?", calls(word), "I could not."]
+    async with Scene(tmp_path, script, tools=[tool]) as scene:
+        for text in ("hi", "read a", "go on", said):
+            await scene.say(text)
+        assert tool.ran == ["a"]
+
+
+async def test_in_a_group_nothing_is_asked(tmp_path: Path) -> None:
+    """Others would read what memory holds in the question, and somebody else might say yes."""
+    tool = Tool("A page.", _FETCHES)
+    async with Scene(tmp_path, ["Hello.", calls("a"), "Read.", calls("b"), "No."], tools=[tool]) as scene:
+        for text in ("hi", "read a"):
+            await scene.say(text, chat="-5", user="1", private=False)
+        assert await scene.say("and b", chat="-5", user="1", private=False) == "No."
+        assert tool.ran == ["a"]
+
+
+async def test_a_yes_to_something_older_lets_nothing_out(tmp_path: Path) -> None:
+    """The question has to be the last thing that was said; a forwarded yes is nobody's."""
+    tool = Tool("A page.", _FETCHES)
+    script = ["Hello.", calls("a"), "Read.", calls("b"), "May I?", "Fine.", calls("b"), "No."]
+    async with Scene(tmp_path, [*script, calls("b"), "No."], tools=[tool]) as scene:
+        for text in ("hi", "read a", "go on", "what a day", "yes"):
+            await scene.say(text)
+        await scene.say("yes", forwarded=True)
+        assert tool.ran == ["a"]
 
 
 async def test_secrets_in_a_result_reach_no_prompt(tmp_path: Path) -> None:
