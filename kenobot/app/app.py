@@ -357,6 +357,10 @@ class App:
         at = self.clock.now().isoformat()
         await self.bus.emit(signal, "memory", "", path=notice.path, changes=notice.changes, at=at)
 
+    async def check_alive(self) -> None:
+        """Return when the database has answered. Raises StoreError."""
+        await self.database.read(lambda connection: connection.execute("SELECT 1").fetchone())
+
     async def check_external_changes(self) -> None:
         """Follow what the command line changed meanwhile: people, messages and memory."""
         if await self.database.changed_elsewhere() or self.admission.stale:

@@ -17,8 +17,9 @@ from kenobot.channels.console import Console, ConsoleOptions
 from kenobot.channels.shared_console import SharedConsole
 from kenobot.core import log
 from kenobot.core.settings.load import load_settings
+from kenobot.core.systemd import notify_systemd, start_extended, watchdog_answered
 from kenobot.gateway.access import Roster
-from kenobot.gateway.channel_supervisor import notify_systemd, start_extended, stop_signals
+from kenobot.gateway.channel_supervisor import stop_signals
 from kenobot.ports.channel import Channel
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.signals import MEMORY_WRITTEN, Envelope
@@ -48,6 +49,7 @@ async def serve(app: App, console: ConsoleOptions | None = None, console_user: s
                 return 0
             _log.info("ready: %s, with %s", ", ".join(app.channels), app.plugins.provider.name)
             notify_systemd("READY=1")
+            await ending.enter_async_context(watchdog_answered(app.check_alive))
             if not only_answers:
                 await ending.enter_async_context(_socket(app, channels, console_user, stop))
             async with contextlib.nullcontext() if only_answers else _background(app):

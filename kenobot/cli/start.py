@@ -13,8 +13,8 @@ from kenobot.cli.context import CommandContext
 from kenobot.core import log
 from kenobot.core.i18n import terminal_language
 from kenobot.core.settings.load import ResolvedSettings
+from kenobot.core.systemd import start_extended
 from kenobot.gateway.access import Roster
-from kenobot.gateway.channel_supervisor import start_extended
 from kenobot.ports.errors import ConfigError, StoreCorrupt
 from kenobot.storage import migrate
 

@@ -1,13 +1,9 @@
-"""Supervise channels, notify systemd, and turn SIGTERM into an orderly end."""
+"""Supervise channels, and turn SIGTERM into an orderly end."""
 
 import asyncio
 import contextlib
 import logging
-import os
 import signal
-import socket
-import threading
-import time
 from collections import deque
 from collections.abc import Iterator
 
@@ -26,8 +22,6 @@ _RESTART = Backoff(2.0, 60.0)
 _CHECKS = 8  # times a channel's patience
 _STALL_MEMORY = 3600.0
 _CLOSE_SECONDS = 5.0
-_EXTEND_SECONDS = 10.0
-_LONGEST_START = 1800.0
 
 
 class ChannelStalled(Unavailable):
@@ -117,39 +111,6 @@ async def _until_silent(intake: asyncio.Task[None], channel: ReportsLiveness) ->
             return
         heard = channel.last_answer_at
         last, silences = heard, 0 if heard != last else silences + 1
-
-
-def notify_systemd(state: str) -> None:
-    """Send "READY=1", "STOPPING=1" and the like to systemd, where it asks for them (sd_notify(3))."""
-    address = os.environ.get("NOTIFY_SOCKET")
-    if not address:
-        return
-    if address.startswith("@"):
-        address = "\0" + address[1:]
-    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as link:
-        link.connect(address)
-        link.sendall(state.encode())
-
-
-@contextlib.contextmanager
-def start_extended(patience: float = _LONGEST_START) -> Iterator[None]:
-    """Ask systemd for more time while the block runs, such as a migration of a large database: at most `patience`."""
-    over = threading.Event()
-
-    def extend() -> None:
-        ends = time.monotonic() + patience
-        while time.monotonic() < ends:
-            notify_systemd(f"EXTEND_TIMEOUT_USEC={round(3 * _EXTEND_SECONDS * 1_000_000)}")
-            if over.wait(_EXTEND_SECONDS):
-                return
-
-    thread = threading.Thread(target=extend, name="start", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 @contextlib.contextmanager

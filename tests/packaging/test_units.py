@@ -17,7 +17,7 @@ def unit() -> str:
 
 
 def settings() -> ConfigParser:
-    parser = ConfigParser(interpolation=None, comment_prefixes=("#",))
+    parser = ConfigParser(interpolation=None, comment_prefixes=("#",), strict=False)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
     parser.read_string(unit())
     return parser

@@ -3,15 +3,13 @@
 import asyncio
 import os
 import signal
-import socket
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from kenobot.core.bus import Bus
 from kenobot.gateway import channel_supervisor
-from kenobot.gateway.channel_supervisor import keep_running, notify_systemd, start_extended, stop_signals
+from kenobot.gateway.channel_supervisor import keep_running, stop_signals
 from kenobot.ports.channel import Sink
 from kenobot.ports.errors import ConfigError, StreamFailed
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope
@@ -267,48 +265,6 @@ async def test_a_channel_that_will_not_end_is_left_behind(
 async def _rounds(count: int) -> None:
     for _ in range(count):
         await asyncio.sleep(0)
-
-
-# ── systemd ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize("abstract", [False, True])
-def test_systemd_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, abstract: bool) -> None:
-    """Over the socket it named, in the file system or in the abstract name space."""
-    address = f"@{tmp_path}/notify" if abstract else str(tmp_path / "notify")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
-        server.bind(f"\0{address[1:]}" if abstract else address)
-        server.settimeout(5)
-        monkeypatch.setenv("NOTIFY_SOCKET", address)
-        notify_systemd("READY=1")
-        notify_systemd("STOPPING=1")
-        assert [server.recv(100), server.recv(100)] == [b"READY=1", b"STOPPING=1"]
-
-
-def test_a_start_that_lasts_asks_systemd_for_more_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """While it lasts and no longer, and only for so long: what hangs is ended."""
-    monkeypatch.setattr(channel_supervisor, "_EXTEND_SECONDS", 0.01)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
-        server.bind(str(tmp_path / "notify"))
-        server.settimeout(5)
-        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
-        with start_extended():
-            assert {server.recv(100) for _ in range(3)} == {b"EXTEND_TIMEOUT_USEC=30000"}
-        notify_systemd("READY=1")
-        while (told := server.recv(100)) != b"READY=1":
-            assert told == b"EXTEND_TIMEOUT_USEC=30000"
-        server.setblocking(False)
-        with start_extended(patience=0.0), pytest.raises(BlockingIOError):
-            server.recv(100)
-
-
-def test_without_systemd_nobody_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No socket, an empty name or one that nobody listens to: nothing happens."""
-    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
-    notify_systemd("READY=1")
-    for address in ("", str(tmp_path / "nobody"), "@nobody listens here", "x" * 500):
-        monkeypatch.setenv("NOTIFY_SOCKET", address)
-        notify_systemd("READY=1")
 
 
 # ── signals ──────────────────────────────────────────────────────────────────────────────────────────────────────
