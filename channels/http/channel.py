@@ -3,12 +3,14 @@
 import hashlib
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
@@ -16,7 +18,7 @@ from kenobot.channels.http import CHANNEL, HttpSettings
 from kenobot.channels.http.calls import FOLLOWED, Call, Calls
 from kenobot.channels.http.server import Server, bound_body, explain_refusal
 from kenobot.channels.http.webhook import Webhook
-from kenobot.ports.channel import Capabilities, Sink
+from kenobot.ports.channel import Capabilities, Channel, HookRequest, Sink, TakesRequests
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
@@ -42,6 +44,8 @@ class HttpChannel:
     """The HTTP server, and the callers that wait for answers.
 
     An answer counts as sent at once: the outbox keeps it for a week, and whoever asked fetches it.
+
+    others: the channels that run, by name, some of which take requests of their platforms.
     """
 
     name = CHANNEL
@@ -51,6 +55,7 @@ class HttpChannel:
         self.clock = clock
         self.calls = Calls()
         self.backend: Backend | None = None
+        self.others: Mapping[str, Channel] = {}  # bounded: the channels there are; start
         self.server: Server | None = None
         self._signals = signals
         self._sink: Sink | None = None
@@ -79,10 +84,20 @@ class HttpChannel:
             unsubscribe()
 
     def _app(self) -> ASGIApp:
-        routes = [Route("/webhook", Webhook(self))]
+        routes = [Route("/webhook", Webhook(self)), Route("/hooks/{name}", self._hand_over, methods=["GET", "POST"])]
         mounts = [Mount("/", self.backend.app)] if self.backend is not None else []
         app = Starlette(routes=[*routes, *mounts], exception_handlers={HTTPException: explain_refusal})
         return bound_body(app, self.settings.body_bytes)
+
+    async def _hand_over(self, request: Request) -> Response:
+        """Hand a platform's request to its channel."""
+        channel = self.others.get(request.path_params["name"])
+        if not isinstance(channel, TakesRequests):
+            raise HTTPException(404)
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        taken = HookRequest(request.method, dict(request.query_params), headers, await request.body())
+        answer = await channel.take_request(taken)
+        return PlainTextResponse(answer.text, answer.status)
 
     def trace_of(self, external_id: str, text: str) -> str:
         """Return the trace of a message, the same whenever it comes."""

@@ -40,6 +40,13 @@ def _token(value: SecretStr) -> SecretStr:
     return value
 
 
+def _public(value: str) -> str:
+    """Refuse an address that Telegram would not post to. Empty means that the bot polls."""
+    if value and not value.startswith(("https://", "http://127.0.0.1:", "http://localhost:")):
+        raise ValueError("Telegram posts to https:// alone: put a server that speaks TLS in front of channels.http")
+    return value
+
+
 Ids = Annotated[list[str], BeforeValidator(_ids)]
 
 
@@ -51,6 +58,7 @@ class TelegramSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_err
     owners: Ids = Field([], description="user ids of the bot's owner")
     allowed_users: Ids = Field([], description="user ids of guests")
     allowed_chats: Ids = Field([], description="ids of chats in which everybody may talk to the bot")
+    webhook_url: Annotated[str, AfterValidator(_public)] = Field("", description="where Telegram reaches channels.http")
     poll_seconds: int = Field(30, ge=1, le=50, description="how long one request waits for messages")
     fragment_seconds: float = Field(1.5, ge=0, le=4, description="messages that come within it are one; 0 for each")
     request_seconds: float = Field(20, gt=0, le=300, description="deadline of every other request")

@@ -13,7 +13,7 @@ from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.albums import confirmed_before, join_albums, open_albums
 from kenobot.channels.telegram.callbacks import FIELD as PRESS_FIELD
 from kenobot.channels.telegram.callbacks import ButtonPress, parse_press
-from kenobot.channels.telegram.client import PollingConflict, TelegramClient
+from kenobot.channels.telegram.client import PollingConflict, TelegramClient, WebhookInTheWay
 from kenobot.channels.telegram.clock_offset import clock_ahead, clock_problem, correct_sent_at
 from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.media import RECEIVED_KINDS
@@ -33,10 +33,11 @@ from kenobot.channels.telegram.updates import (
     parse_update,
     undecided_fields,
 )
+from kenobot.channels.telegram.webhook import Webhook
 from kenobot.core import texts
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import TaskSet
-from kenobot.ports.channel import Capabilities, CommandMenu, FollowsChats, Sink
+from kenobot.ports.channel import Capabilities, CommandMenu, FollowsChats, HookAnswer, HookRequest, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound
@@ -66,6 +67,8 @@ class TelegramChannel:
 
     def __init__(self, settings: TelegramSettings, clock: Clock) -> None:
         self._client = TelegramClient(settings, clock.monotonic)
+        self._webhook = Webhook(self._client, clock, settings.webhook_url, settings.token.get_secret_value())
+        self._me: BotUser | None = None
         self._fragment_seconds = settings.fragment_seconds
         self.account = settings.token.get_secret_value().partition(":")[0]
         self._clock = clock
@@ -149,36 +152,68 @@ class TelegramChannel:
         await self._client.set_commands(menu_scope(menu), menu.language, menu.commands)
 
     async def run(self, sink: Sink) -> None:
-        """Poll until cancelled. Raises Rejected when Telegram refuses the token or a webhook is in the way."""
+        """Poll, or have updates posted, until cancelled.
+
+        Raises Rejected when Telegram refuses the token, or another program's webhook is in the way of polls.
+        """
         self._offset, self._sink = None, sink
         try:
-            await self._poll(sink)
+            async with self._client:
+                me = await self._until_answered(self._client.get_me, sink)
+                logger.info("listening on Telegram as @%s", me.username or me.id)
+                await (self._be_posted(me, sink) if self._webhook.is_wanted else self._poll(me, sink))
         finally:
+            self._me = None
             await self._answering.stop()
 
-    async def _poll(self, sink: Sink) -> None:
-        async with self._client:
-            me = await self._until_answered(self._client.get_me, sink)
-            logger.info("listening on Telegram as @%s", me.username or me.id)
-            failures = 0
-            while True:
-                before = self._offset
-                batch = await self._next_batch(sink)
-                self._ahead = clock_ahead(self._clock.now(), self._client.server_time)
-                failure = await self._take(batch, me, sink)
-                if batch and (problem := clock_problem(self._ahead)):  # the owner's chat may be new with this batch
-                    await self._report("clock", problem, sink)
-                if failure is not None:
-                    logger.warning("messages cannot be stored, Telegram keeps them meanwhile: %s", failure)
-                if failure is not None or (batch and self._offset == before):
-                    # The same updates would come again at once.
-                    await self._clock.sleep(_RETRY.pause(failures))
-                    failures += 1
-                else:
-                    failures = 0
-                if not batch:
-                    # All is confirmed. After a quiet week Telegram goes on from a random, perhaps lower, number.
-                    self._offset = None
+    @property
+    def awaits_requests(self) -> bool:
+        """Return whether Telegram is to post updates instead of being polled."""
+        return self._webhook.is_wanted
+
+    async def take_request(self, request: HookRequest) -> HookAnswer:
+        """Store the update that Telegram posts, then confirm it."""
+        if request.method != "POST" or not self._webhook.is_genuine(request.headers):
+            return HookAnswer(403, "forbidden")
+        if self._me is None or self._sink is None:
+            return HookAnswer(503, "not now")
+        try:
+            raw: object = json.loads(request.body)
+        except ValueError:
+            return HookAnswer(400, "no update")
+        failure = await self._take([raw], self._me, self._sink)
+        return HookAnswer(503, "not stored") if failure is not None else HookAnswer(200)
+
+    async def _be_posted(self, me: BotUser, sink: Sink) -> None:
+        """Take updates from the bot's HTTP server until cancelled."""
+
+        async def report(problem: str) -> None:
+            await self._report("webhook", problem, sink)
+
+        self._me = me
+        await self._until_answered(self._webhook.set, sink)
+        await self._webhook.watch(report, lambda request: self._until_answered(request, sink))
+
+    async def _poll(self, me: BotUser, sink: Sink) -> None:
+        failures = 0
+        while True:
+            before = self._offset
+            batch = await self._next_batch(sink)
+            self._ahead = clock_ahead(self._clock.now(), self._client.server_time)
+            failure = await self._take(batch, me, sink)
+            if batch and (problem := clock_problem(self._ahead)):  # the owner's chat may be new with this batch
+                await self._report("clock", problem, sink)
+            if failure is not None:
+                logger.warning("messages cannot be stored, Telegram keeps them meanwhile: %s", failure)
+            if failure is not None or (batch and self._offset == before):
+                # The same updates would come again at once.
+                await self._clock.sleep(_RETRY.pause(failures))
+                failures += 1
+            else:
+                failures = 0
+            if not batch:
+                # All is confirmed. After a quiet week Telegram goes on from a random, perhaps lower, number.
+                self._offset = None
 
     async def _next_batch(self, sink: Sink) -> Sequence[object]:
         """Ask for updates; again, without confirming them, while an album among them grows."""
@@ -206,6 +241,11 @@ class TelegramChannel:
         while True:
             try:
                 answer = await self._request(request)
+            except WebhookInTheWay:
+                if not await self._webhook.remove_own():
+                    raise
+                pause = _RETRY.pause(failures)
+                failures += 1
             except PollingConflict as error:
                 pause = self._contested_pause
                 logger.warning("%s; asking again in %g s", error, pause)

@@ -22,6 +22,7 @@ from kenobot.channels.telegram.callbacks import FIELD as PRESS_FIELD
 from kenobot.channels.telegram.reactions import FIELD as REACTION_FIELD
 from kenobot.channels.telegram.sending import Address, MessageSender, topic
 from kenobot.channels.telegram.updates import EDITED, BotUser
+from kenobot.channels.telegram.webhook import WebhookInfo
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import MessagePart
@@ -30,6 +31,7 @@ logger = logging.getLogger(__name__)
 
 TOKEN_REFUSED: Final = "The bot token was refused by Telegram: get a new one from @BotFather and run `kenobot setup`"  # noqa: S105
 # Bot.getUpdates exists and would parse the whole batch at once; this spelling asks for the raw one without a warning.
+ALLOWED_UPDATES: Final = ("message", EDITED, "my_chat_member", PRESS_FIELD, REACTION_FIELD)
 _RAW_GET_UPDATES: Final = "getUpdates_"
 BANNED: Final = (
     "Telegram has shut this bot out: write to @BotSupport, or get a new bot from @BotFather and run `kenobot setup`"
@@ -43,6 +45,10 @@ class TokenRefused(Rejected):
 
 class PollingConflict(Unavailable):
     """Another program reads this bot's messages with the same token."""
+
+
+class WebhookInTheWay(Rejected):
+    """Telegram posts the updates to a webhook, so they cannot be polled."""
 
 
 class TelegramClient:
@@ -116,7 +122,7 @@ class TelegramClient:
         """Fetch raw updates from `offset` on and confirm earlier ones; waits up to `poll_seconds` for the first."""
         arguments: dict[str, object] = {
             "timeout": self._poll_seconds,
-            "allowed_updates": ["message", EDITED, "my_chat_member", PRESS_FIELD, REACTION_FIELD],
+            "allowed_updates": list(ALLOWED_UPDATES),
         }
         if offset is not None:
             arguments["offset"] = offset
@@ -208,6 +214,22 @@ class TelegramClient:
         async with self._call():
             await self._bot.set_my_commands(list(commands), scope, language_code=language or None)
 
+    async def set_webhook(self, url: str, secret: str) -> None:
+        """Have updates posted to `url`, with `secret` in a header; those that wait are kept."""
+        async with self._call(own=True):
+            await self._bot.set_webhook(url, allowed_updates=list(ALLOWED_UPDATES), secret_token=secret)
+
+    async def delete_webhook(self) -> None:
+        """Have updates wait for polls again; those that wait are kept."""
+        async with self._call(own=True):
+            await self._bot.delete_webhook()
+
+    async def webhook_info(self) -> WebhookInfo:
+        async with self._call(own=True):
+            info = await self._bot.get_webhook_info()
+            failed = int(info.last_error_date.timestamp()) if info.last_error_date else 0
+        return WebhookInfo(info.url, failed, self._redact(info.last_error_message or ""))
+
     @asynccontextmanager
     async def _call(self, wait: float = 0, *, own: bool = False) -> AsyncIterator[None]:
         """Set a call's deadline and translate the library's errors, never chained: they may quote the token.
@@ -237,7 +259,7 @@ class TelegramClient:
             case api.InvalidToken() | api.EndPointNotFound():
                 return TokenRefused(TOKEN_REFUSED)
             case api.Conflict() if "webhook" in reason.lower():
-                return Rejected(
+                return WebhookInTheWay(
                     "Telegram gives this bot's messages to a webhook: "
                     "remove it with the Bot API method deleteWebhook and start KenoBot again"
                 )

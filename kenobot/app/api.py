@@ -1,8 +1,11 @@
 """Have the channel `http` serve the REST API of its bot."""
 
+from collections.abc import Mapping
+
 from kenobot.app.app import App
 from kenobot.app.wiring import sleep_policy
-from kenobot.ports.channel import Channel
+from kenobot.ports.channel import Channel, TakesRequests
+from kenobot.ports.errors import ConfigError
 
 _HTTP = "http"
 
@@ -12,6 +15,13 @@ def with_api(app: App, channel: Channel) -> Channel:
     if channel.name == _HTTP:
         _attach(app, channel)
     return channel
+
+
+def check_hooks(channels: Mapping[str, Channel]) -> None:
+    """Raise ConfigError where a channel waits for requests of its platform and nothing serves HTTP."""
+    for name, channel in channels.items():
+        if _HTTP not in channels and isinstance(channel, TakesRequests) and channel.awaits_requests:
+            raise ConfigError(f'The webhook of {name} needs the channel http: add "http" to channels.enabled.')
 
 
 def _attach(app: App, channel: Channel) -> None:
@@ -44,3 +54,4 @@ def _attach(app: App, channel: Channel) -> None:
         sweep=app.sweep,
     )
     channel.backend = Api(services)
+    channel.others = app.channels

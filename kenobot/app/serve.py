@@ -8,7 +8,7 @@ import os
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-from kenobot.app.api import with_api
+from kenobot.app.api import check_hooks, with_api
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import build_channel
 from kenobot.app.plugin_report import plugin_rows
@@ -159,6 +159,7 @@ def _running_channels(app: App) -> RunningChannels:
 
     for channel in app.channels.values():
         with_api(app, channel)
+    check_hooks(app.channels)
     services = ChannelServices(app.loop, app.bus, app.clock, build, names, app.access.set_roster, app.delivery.sweep)
     return RunningChannels(app.channels, services, fixed=SharedConsole.name)
 

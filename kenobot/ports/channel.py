@@ -1,6 +1,6 @@
 """The seam to a place where people talk to the bot."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -185,6 +185,41 @@ class ReportsLiveness(Protocol):
     @property
     def stall_seconds(self) -> float:
         """Seconds of silence after which the channel counts as stalled and is started again."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HookRequest:
+    """A request of a platform to the bot's HTTP server. headers: by name in lower case."""
+
+    method: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HookAnswer:
+    """The answer to a platform's request."""
+
+    status: int
+    text: str = ""
+
+
+@runtime_checkable
+class TakesRequests(Protocol):
+    """A channel whose platform posts to the bot's HTTP server, below /hooks/ and the channel's name.
+
+    The channel `http` hands requests over as they come, so it is the channel that knows whether they are genuine.
+    """
+
+    @property
+    def awaits_requests(self) -> bool:
+        """Return whether its settings have the platform post here."""
+        ...
+
+    async def take_request(self, request: HookRequest) -> HookAnswer:
+        """Answer a request, after what it brings is stored. Never raises; a status from 500 on has it come again."""
         ...
 
 

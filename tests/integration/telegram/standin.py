@@ -115,6 +115,7 @@ SENT = {"message_id": 77, "date": 1, "chat": {"id": 1, "type": "private"}}
 class FakeTelegram:
     """Gives the scripted answers of each method in turn; then getUpdates waits for ever, as a long poll may.
 
+    webhook: where it posts updates, which nobody can ask for then. webhook_failure: what it tells of that beside.
     knows_rich: it is of the Bot API that has rich messages.
     """
 
@@ -125,6 +126,9 @@ class FakeTelegram:
         self.base_url = ""
         self.files: dict[str, bytes] = {}
         self.knows_rich = False
+        self.webhook = ""
+        self.webhook_set = asyncio.Event()
+        self.webhook_failure: dict[str, object] = {}
 
     async def hand_over(self, request: web.Request) -> web.Response:
         """Hand over the bytes of a file; `getFile` says which path a file has: its id."""
@@ -154,6 +158,14 @@ class FakeTelegram:
                 assert request.transport is not None
                 request.transport.close()
             return answer.response()
+        if method in ("setWebhook", "deleteWebhook"):
+            self.webhook = str(posted.get("url", ""))
+            self.webhook_set.set()
+        if method == "getWebhookInfo":
+            info = {"url": self.webhook, "has_custom_certificate": False, "pending_update_count": 0}
+            return Answer(info | self.webhook_failure).response()
+        if method == "getUpdates" and self.webhook:
+            return Answer(status=409, error="Conflict: can't use getUpdates method while webhook is active").response()
         if method == "getUpdates":
             self.idle.set()
             await asyncio.Event().wait()

@@ -44,6 +44,8 @@ async def test_the_owner_is_told_once_and_what_to_do(
     bus = Bus(clock)
     bus.subscribe((HEALTH_DEGRADED,), hear)
     telegram.answers(method, *[answer] * 7)
+    others = {"url": "https://other.example/bot", "has_custom_certificate": False, "pending_update_count": 0}
+    telegram.answers("getWebhookInfo", *[Answer(others)] * 7)
     running = asyncio.create_task(keep_running(channel, Box(), bus, clock))
     async with asyncio.timeout(DEADLINE):
         await telegram.idle.wait()
