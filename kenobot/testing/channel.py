@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -107,6 +108,16 @@ class FakeChannel:
             private=private,
             forwarded=forwarded,
         )
+        self._said.append(inbound)
+        self._changed.set()
+        return inbound
+
+    def press(self, value: str, target: str, chat: str = "1", user: str = "1", *, private: bool = True) -> Inbound:
+        """Have a person press the button of this value below the message `target`."""
+        self._count += 1
+        sent_at = START + timedelta(seconds=self._count)
+        inbound = Inbound(self._name, str(self._count), chat, user, "", sent_at, private=private)
+        inbound = replace(inbound, kind="action", target=target, value=value)
         self._said.append(inbound)
         self._changed.set()
         return inbound
@@ -256,6 +267,10 @@ class ChannelContract:
     async def say(self, channel: Channel, text: str) -> None:
         """Have a person write `text` on the platform of `channel`."""
         pytest.skip("this suite does not know how to make a person write here")
+
+    async def press(self, channel: Channel, message: str, value: str) -> None:
+        """Have a person press the button of this value below a message of `send`, on the platform of `channel`."""
+        pytest.skip("this suite does not know how to make a person press a button here")
 
     @asynccontextmanager
     async def serving(self, channel: Channel) -> AsyncIterator[Callable[[Outbound], Awaitable[str]]]:
@@ -408,6 +423,23 @@ class ChannelContract:
         assert {inbound.channel for inbound in taken} == {channel.name}
         assert len({inbound.external_id for inbound in taken}) == 2
         assert all(inbound.sent_at.tzinfo is not None for inbound in taken), "sent_at has no time zone"
+
+    async def test_a_press_of_a_button_reaches_the_sink(self, channel: Channel) -> None:
+        """As an action that names the message and the button, with no words of its own."""
+        if not capabilities_of(channel).buttons:
+            pytest.skip("this channel has no buttons")
+        sink = RecordingSink()
+        part = MessagePart("Sure?", buttons=((Button("Yes", "1.0.mac"), Button("No", "1.1.mac")),))
+        sent = await channel.send(Outbound(1, channel.name, "1", part, "trace"))
+        await self.press(channel, sent, "1.1.mac")
+        running = asyncio.create_task(channel.run(sink))
+        try:
+            async with asyncio.timeout(10):
+                [pressed] = await sink.until_accepted(1)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        assert (pressed.kind, pressed.target, pressed.value, pressed.text) == ("action", sent, "1.1.mac", "")
 
     async def test_what_the_sink_did_not_take_comes_again(self, channel: Channel) -> None:
         """It is acknowledged only once it is on disk: when that fails it is offered again, in this run or the next."""

@@ -38,6 +38,11 @@ class TestFakeChannel(ChannelContract):
         assert isinstance(channel, FakeChannel)
         channel.say(text)
 
+    async def press(self, channel: Channel, message: str, value: str) -> None:
+        """A person presses a button on the fake."""
+        assert isinstance(channel, FakeChannel)
+        channel.press(value, message)
+
 
 class TestFakeChannelOfAPlatformThatCanAll(TestFakeChannel):
     """The suite, run on the fake with all that a platform may have."""

@@ -61,7 +61,7 @@ def _later(module: str, function: str, **more: bool) -> Answer:
 
 COMMANDS = (
     Command(("help", "ayuda"), guide.show_help, texts.HELP_HELP, frozenset()),
-    Command(("start", "empezar"), _later("greeting", "greet"), changes=frozenset()),
+    Command(("start", "empezar"), _later("greeting", "greet"), texts.HELP_START, frozenset()),
     Command(("new", "nueva", "nuevo"), _later("greeting", "begin_anew"), texts.HELP_NEW, frozenset()),
     Command(STOP_WORDS, tell_stopped, texts.HELP_STOP, frozenset()),
     Command(("status", "estado"), _later("status", "show_status"), texts.HELP_STATUS, frozenset()),

@@ -9,7 +9,7 @@ from kenobot.ports.channel import Channel
 from kenobot.testing.channel import ChannelContract
 from kenobot.testing.clock import EagerClock
 from tests.integration.telegram.emulator import Emulator, running_emulator
-from tests.integration.telegram.standin import TOKEN, channel_at, update
+from tests.integration.telegram.standin import TOKEN, channel_at, press, update
 
 _NUMBERS = count(123456789)
 
@@ -38,3 +38,8 @@ class TestTelegram(ChannelContract):
     async def say(self, channel: Channel, text: str) -> None:
         """The owner writes to the bot."""
         await self._server.post("/__fixture/updates", {"token": self._token, "update": update(next(_NUMBERS), text)})
+
+    async def press(self, channel: Channel, message: str, value: str) -> None:
+        """The owner presses a button below a message of the bot's."""
+        pressed = press(next(_NUMBERS), value, int(message))
+        await self._server.post("/__fixture/updates", {"token": self._token, "update": pressed})
