@@ -46,6 +46,7 @@ from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.pacing import responsive
 from kenobot.core.plugins import close as close_plugins
+from kenobot.core.quiet_hours import QuietHours
 from kenobot.core.redaction import Redactor
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings
@@ -127,7 +128,8 @@ class App:
             access, database, bus, clock, self.delivery, pairing_enabled=pairs, language=language
         )
         self.personal = PersonalSettings(database)
-        self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language, self.personal)
+        quiet = QuietHours.parse(settings.messages.quiet_hours, zone)
+        self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language, self.personal, quiet)
 
         self.memory_files = MemoryFiles(
             *(home.memory, database, clock, zone, sleep_policy(settings.sleep)),

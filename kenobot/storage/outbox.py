@@ -26,6 +26,7 @@ class Destination:
     that it takes longer part -2, and a preview part -3. previewed: part 0 replaces a preview, if there is one.
     reply_to, replaces, thread: see `kenobot.ports.messages.Outbound`. The first part alone
     replaces a message. renews: inbox row whose answer, as far as it was sent, these parts replace one by one.
+    not_before: when they may go out, where that is not at once.
     """
 
     channel: str
@@ -38,10 +39,14 @@ class Destination:
     thread: str = ""
     renews: int | None = None
     previewed: bool = False
+    not_before: datetime | None = None
 
 
 def enqueue(connection: Connection, letter: Destination, parts: Sequence[MessagePart], at: datetime) -> list[Outbound]:
-    """Put parts into the outbox, inside a transaction. Each number is unique per answered message."""
+    """Put parts into the outbox, inside a transaction. Each number is unique per answered message.
+
+    Returned are those to send now; what waits for its time is sent by a sweep.
+    """
     waiting = []
     has_preview = letter.previewed and letter.renews is None and letter.inbox_id is not None
     shown = preview_of(connection, letter.inbox_id) if has_preview else 0
@@ -53,8 +58,8 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
         can_replace = at_place < len(places) and not part.attachments
         letter = replace(letter, replaces=places[at_place] if can_replace else "")
         cursor = connection.execute(
-            "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, payload, trace, created_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, payload, trace, created_at, not_before) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 letter.inbox_id,
                 number,
@@ -65,13 +70,14 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
                 _payload(letter, part, preview),
                 letter.trace,
                 at.isoformat(),
+                letter.not_before.isoformat() if letter.not_before is not None else "",
             ),
         )
         assert cursor.lastrowid is not None
         to = (letter.reply_to, letter.replaces, letter.thread)
         sent = Outbound(cursor.lastrowid, letter.channel, letter.chat, part, letter.trace, *to, preview=preview)
         waiting.append(sent)
-    return waiting
+    return waiting if letter.not_before is None or letter.not_before <= at else []
 
 
 def answered_by(connection: Connection, channel: str, chat: str, platform_id: str) -> int | None:
@@ -115,12 +121,14 @@ class Outbox:
         self._clock = clock
 
     async def open_chats(self, channel: str) -> list[str]:
-        """Chats of a channel with parts that still have to go out."""
+        """Chats of a channel with parts that still have to go out now."""
+        now = self._clock.now().isoformat()
         return await self._database.read(
             lambda connection: [
                 row[0]
                 for row in connection.execute(
-                    "SELECT DISTINCT chat FROM outbox WHERE channel = ? AND state = 'pending'", (channel,)
+                    "SELECT DISTINCT chat FROM outbox WHERE channel = ? AND state = 'pending' AND not_before <= ?",
+                    (channel, now),
                 )
             ]
         )
@@ -129,13 +137,15 @@ class Outbox:
         self, channel: str, chat: str, after: int = 0, limit: int = 20
     ) -> list[tuple[Outbound, int]]:
         """The next parts of a chat with ids above `after`, in order, each with how often it was tried."""
+        now = self._clock.now().isoformat()
         return await self._database.read(
             lambda connection: [
                 (_outbound(channel, chat, *row[:5]), row[5])
                 for row in connection.execute(
                     "SELECT id, text, spans, payload, trace, attempts FROM outbox "
-                    "WHERE channel = ? AND chat = ? AND id > ? AND state = 'pending' ORDER BY id LIMIT ?",
-                    (channel, chat, after, limit),
+                    "WHERE channel = ? AND chat = ? AND id > ? AND state = 'pending' AND not_before <= ? "
+                    "ORDER BY id LIMIT ?",
+                    (channel, chat, after, now, limit),
                 )
             ]
         )

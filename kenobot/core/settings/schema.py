@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from kenobot.core.pattern_set import PatternSet
+from kenobot.core.quiet_hours import QuietHours
 from kenobot.core.settings.sources import EnvValue
 
 
@@ -29,6 +30,11 @@ def _known_timezone(name: str) -> str:
         hint = f"; did you mean {near[0]}?" if near else ", which looks like Europe/Madrid or UTC"
         raise ValueError(f"not the name of a time zone{hint}") from error
     return name
+
+
+def _known_hours(text: str) -> str:
+    QuietHours.parse(text, zoneinfo.ZoneInfo("UTC"))
+    return text
 
 
 def _lower(value: object) -> object:
@@ -240,6 +246,7 @@ class MessagesSettings(SettingsModel):
     patience_seconds: float = Field(25, ge=0.1, le=3600, allow_inf_nan=False)
     stale_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
     expire_hours: float = Field(48, ge=1, le=8760, allow_inf_nan=False)
+    quiet_hours: Annotated[str, AfterValidator(_known_hours)] = ""
 
 
 class MediaSettings(SettingsModel):

@@ -4,21 +4,24 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
+from kenobot.core.quiet_hours import QuietHours
 from kenobot.core.redaction import Redactor
 from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.errors import Rejected, StoreError
-from kenobot.ports.messages import Inbound
+from kenobot.ports.messages import Inbound, MessagePart
 from kenobot.ports.signals import (
     BUDGET_NEAR,
     HEALTH_DEGRADED,
@@ -33,7 +36,7 @@ from kenobot.ports.signals import (
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
-from kenobot.storage.outbox import Outbox
+from kenobot.storage.outbox import Destination, Outbox, enqueue
 from kenobot.testing.channel import FakeChannel
 from kenobot.testing.clock import START, EagerClock
 from tests.samples import inbound, rows
@@ -45,7 +48,13 @@ SECRET = "very-secret-value-1"
 class House:
     """Notices with a real outbox and delivery; `tell` fires a signal and returns what was sent because of it."""
 
-    def __init__(self, database: Database, language: Language | None = None, clock: EagerClock | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        language: Language | None = None,
+        clock: EagerClock | None = None,
+        quiet: QuietHours | None = None,
+    ) -> None:
         self.database = database
         self.clock = clock or EagerClock()
         self.bus = Bus(self.clock)
@@ -60,6 +69,7 @@ class House:
             Access({name: Roster.of(["owner"]) for name in channels}),
             Redactor([SECRET]),
             language,
+            quiet=quiet,
         )
         self.notices.attach(self.bus)
         self._number = 0
@@ -96,6 +106,30 @@ async def house(database: Database) -> AsyncIterator[House]:
     await made.hear("hello, what is the time?")
     yield made
     await made.close()
+
+
+async def test_in_quiet_hours_an_alert_waits_until_they_are_over(database: Database) -> None:
+    """Also across a restart; an answer to the same chat does not wait behind it."""
+    begin = START.time()
+    quiet = QuietHours(begin, (START + timedelta(hours=8)).time(), ZoneInfo("UTC"))
+    house = House(database, quiet=quiet)
+    await house.hear("hello")
+    assert await house.tell(MESSAGE_QUARANTINED, channel="telegram", reason="no") == []
+    letter = Destination(house.channel.name, "home", "t")
+    write = partial(enqueue, letter=letter, parts=[MessagePart("an answer")], at=house.clock.now())
+    house.delivery.dispatch(await database.write(write))
+    await house.settle()
+    assert house.channel.texts == ["an answer"]
+    await house.delivery.sweep()
+    await house.settle()
+    assert house.channel.texts == ["an answer"]
+    await house.close()
+    house.clock.advance(8 * 3600)
+    later = House(database, clock=house.clock, quiet=quiet)
+    await later.delivery.sweep()
+    await later.settle()
+    assert len(later.channel.texts) == 1
+    await later.close()
 
 
 async def test_a_budget_names_its_purpose_in_the_owners_language(database: Database) -> None:
