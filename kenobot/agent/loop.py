@@ -82,6 +82,10 @@ class MessageJoiner(Protocol):
         """Forget a chat without messages."""
         ...
 
+    def stop(self) -> None:
+        """Wait for nothing any more."""
+        ...
+
     async def gather(self, head: PendingMessage, has_more: Callable[[], bool]) -> PendingMessage:
         """Return a message with what goes on it, once no more is expected. Raises StoreError."""
         ...
@@ -455,6 +459,8 @@ class AgentLoop:
         """Begin no more turns; give those under way `grace` seconds, then leave them to the next start."""
         self._stopping = True
         self._room.set()
+        if self._fragments is not None:
+            self._fragments.stop()
         for parked in self._parked.values():
             parked.cancel()
         await asyncio.gather(*self._parked.values(), return_exceptions=True)

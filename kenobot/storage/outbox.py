@@ -25,7 +25,7 @@ class Destination:
     first_part: the number of the first part; an answer's parts count from 0, a plea for patience is part -1, the word
     that it takes longer part -2, and a preview part -3. previewed: part 0 replaces a preview, if there is one.
     reply_to, replaces, thread: see `kenobot.ports.messages.Outbound`. The first part alone
-    replaces a message. renews: inbox row whose answer, as far as it was sent, these parts replace one by one.
+    replaces a message. renews: inbox row whose answer these parts replace one by one.
     not_before: when they may go out, where that is not at once.
     """
 
@@ -50,13 +50,13 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
     waiting = []
     has_preview = letter.previewed and letter.renews is None and letter.inbox_id is not None
     shown = preview_of(connection, letter.inbox_id) if has_preview else 0
-    places = [letter.replaces] if letter.renews is None else _sent_parts(connection, letter.renews)
-    parts = [*parts, *[_BLANK] * (len(places) - len(parts))]
+    places = [shown] if letter.renews is None else _parts_of(connection, letter.renews)
+    parts = [*parts, *[_BLANK] * (len(places) - len(parts) if letter.renews is not None else 0)]
     for number, part in enumerate(parts, letter.first_part):
-        preview = shown if number == 0 else 0
         at_place = number - letter.first_part
-        can_replace = at_place < len(places) and not part.attachments
-        letter = replace(letter, replaces=places[at_place] if can_replace else "")
+        preview = places[at_place] if at_place < len(places) and not part.attachments else 0
+        if at_place and letter.replaces:
+            letter = replace(letter, replaces="")
         cursor = connection.execute(
             "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, payload, trace, created_at, not_before) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -90,14 +90,13 @@ def answered_by(connection: Connection, channel: str, chat: str, platform_id: st
     return row[0] if row else None
 
 
-def _sent_parts(connection: Connection, inbox_id: int) -> list[str]:
-    """Return the platform's ids of the parts of an answer, in order; of one that was broken off, of its preview."""
+def _parts_of(connection: Connection, inbox_id: int) -> list[int]:
+    """Return the rows of the parts of an answer, in order; of one that was broken off, of its preview."""
     rows = connection.execute(
-        "SELECT part, platform_id FROM outbox WHERE inbox_id = ? AND (part >= 0 OR part = ?) AND platform_id != '' "
-        "ORDER BY part",
+        "SELECT part, id FROM outbox WHERE inbox_id = ? AND (part >= 0 OR part = ?) AND state != 'dead' ORDER BY part",
         (inbox_id, PREVIEW_PART),
     ).fetchall()
-    return [platform_id for part, platform_id in rows if part >= 0 or len(rows) == 1]
+    return [row for part, row in rows if part >= 0 or len(rows) == 1]
 
 
 def is_enqueued(connection: Connection, letter: Destination) -> bool:

@@ -14,6 +14,7 @@ from tests.crash import (
     clocks,
     damage,
     disks,
+    edit_kills,
     fsync_kills,
     io_errors,
     kills,
@@ -49,6 +50,9 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
     async def kills_with_presses(lab: Lab) -> Sequence[Line]:
         return [await press_kills.play(lab)]
 
+    async def kills_with_edits(lab: Lab) -> Sequence[Line]:
+        return [await edit_kills.play(lab)]
+
     async def kills_with_tools(lab: Lab) -> Sequence[Line]:
         return [await tool_kills.play(lab)]
 
@@ -71,6 +75,7 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
         "kills": random_kills,
         "media": kills_with_media,
         "buttons": kills_with_presses,
+        "edits": kills_with_edits,
         "tools": kills_with_tools,
         "fsync": kills_at_syncs,
         "sleep": kills_in_sleep,

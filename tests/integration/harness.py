@@ -14,10 +14,14 @@ from typing import Any, Protocol, Self
 
 from aiohttp import web
 from lo_bot_api_emulator import LoBotApiEmulator
+from lo_bot_api_emulator import updates as emulator_updates
 
 TOKEN = "123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 KEY = "sk-ant-api03-canary-canary-canary-canary"
 OWNER = "123456789"
+
+
+emulator_updates.KINDS |= {"edited_message", "message_reaction"}  # which the emulator would refuse to bring
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class Telegram:
     stands: the text of each message that the bot sent, as it is now: by chat and number. edit_faults: statuses with
     which the next edits and messages are refused.
     acknowledged: the highest update id that the bot has confirmed by asking for later ones, 0 before the first.
+    last_update: the newest update id.
     send_seconds: how long it takes to accept a message.
     next_update: the number to go on with, 0 for the one that is due. token: of the bot that people write to. files: by
     their ids, each of which takes file_seconds to hand over.
@@ -50,7 +55,7 @@ class Telegram:
         self.edit_faults: list[int] = []
         self.acknowledged = 0
         self.send_seconds = 0.0
-        self.next_update = 0
+        self.next_update = self.last_update = 0
         self.token = TOKEN
         self.files: dict[str, bytes] = {}
         self.file_seconds = 0.0
@@ -94,6 +99,7 @@ class Telegram:
         if self.next_update:
             update["update_id"], self.next_update = self.next_update, 0
         identity: int = await self.emulator.enqueue_update(update, token=self.token)
+        self.last_update = identity
         return identity
 
     async def press(self, chat: str, message: int, label: str, user: str = "") -> int:
@@ -110,6 +116,30 @@ class Telegram:
         }
         identity: int = await self.emulator.enqueue_update({"callback_query": query}, token=self.token)
         return identity
+
+    @property
+    def newest(self) -> int:
+        """Return the number of the message that was said last."""
+        return self._number
+
+    async def edit(self, message: int, text: str, chat: str = OWNER) -> None:
+        """A person edits what they wrote in their private chat."""
+        now, user = int(datetime.now(UTC).timestamp()), {"id": int(chat), "is_bot": False, "first_name": "Adrian"}
+        body = {"message_id": message, "date": now, "edit_date": now, "from": user, "text": text}
+        body["chat"] = {"id": int(chat), "type": "private"}
+        self.last_update = await self.emulator.enqueue_update({"edited_message": body}, token=self.token)
+
+    async def react(self, emoji: str, message: int, chat: str = OWNER) -> None:
+        """A person puts an emoji to a message in their private chat, in place of the one that was there."""
+        body = {
+            "chat": {"id": int(chat), "type": "private"},
+            "user": {"id": int(chat), "is_bot": False, "first_name": "Adrian"},
+            "message_id": message,
+            "date": int(datetime.now(UTC).timestamp()),
+            "old_reaction": [],
+            "new_reaction": [{"type": "emoji", "emoji": emoji}],
+        }
+        self.last_update = await self.emulator.enqueue_update({"message_reaction": body}, token=self.token)
 
     async def until(self, happy: Callable[[list[Sent]], bool], seconds: float = 60) -> list[Sent]:
         """Wait until what was sent makes `happy` true."""
@@ -252,6 +282,7 @@ class Bot:
     environ: dict[str, str] = field(default_factory=dict)
     starter: Starter = execute
     process: Running | None = None
+    fragment_seconds: float = 0.0
     _reader: asyncio.Task[None] | None = None
     _ready: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -264,7 +295,7 @@ class Bot:
             f"[providers.anthropic]\nbase_url = '{self.model_url}'\n"
             "[channels]\nenabled = ['telegram']\n"
             f"[channels.telegram]\nbase_url = '{self.telegram.base_url}'\nowners = {list(owners)!r}\n"
-            f"poll_seconds = 1\nfragment_seconds = 0\n{self.extra}"
+            f"poll_seconds = 1\nfragment_seconds = {self.fragment_seconds}\n{self.extra}"
         )
 
     async def spawn(self) -> None:

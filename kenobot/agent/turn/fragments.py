@@ -38,6 +38,7 @@ class Fragments:
         self._inbox = inbox
         self._clock = clock
         self._channels = channels
+        self._is_stopping = False
         self._chats: dict[str, _Arrivals] = {}  # bounded: chats with messages: at most loop.backlog; turn
 
     def note(self, pending: PendingMessage) -> None:
@@ -53,6 +54,12 @@ class Fragments:
     def forget(self, session: str) -> None:
         """Forget a chat without messages."""
         self._chats.pop(session, None)
+
+    def stop(self) -> None:
+        """Wait for nothing any more."""
+        self._is_stopping = True
+        for chat in self._chats.values():
+            chat.closed.set()
 
     async def gather(self, head: PendingMessage, has_more: Callable[[], bool]) -> PendingMessage:
         """Return a message with the fragments that go on it, once no more of them are expected. Raises StoreError.
@@ -73,7 +80,7 @@ class Fragments:
         """Return `seconds` after the newest message of the chat. One of an earlier run is not waited for."""
         chat = self._chats.get(head.session)
         until = self._clock.monotonic() + _LONGEST_WAIT
-        while chat is not None and chat.closing <= head.id:
+        while chat is not None and chat.closing <= head.id and not self._is_stopping:
             left = min(chat.at + seconds, until) - self._clock.monotonic()
             if left <= 0:
                 return
