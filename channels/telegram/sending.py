@@ -10,7 +10,7 @@ from telegram import error as api
 
 from kenobot.channels.telegram.callbacks import keyboard_markup
 from kenobot.channels.telegram.rich import rich_message
-from kenobot.channels.telegram.split import MAX_UNITS
+from kenobot.channels.telegram.split import MAX_UNITS, split_message
 from kenobot.core import texts
 from kenobot.core.i18n import guess_language
 from kenobot.core.worker import TextWork
@@ -31,6 +31,7 @@ _NOT_EDITABLE: Final = (
 _NO_METHOD: Final = (api.EndPointNotFound, api.InvalidToken)
 # What servers say that know the method not at all, or in an older form.
 _NOT_KNOWN: Final = ("method not found", "unknown method", "must be non-empty", "text is empty", "not supported")
+_FILE_UNITS: Final = MAX_UNITS - 200  # of a refused file, with a word of what is left out
 _WORK: Final = 4  # times the work of formatting a text of that length
 
 # Bot.editMessageText exists, without `rich_message`; this spelling passes it on without a warning.
@@ -204,6 +205,9 @@ class MessageSender:
         if attempt.rich is not None:
             self._note_refusal(_method(to), error)
             return replace(attempt, rich=None)
+        if part.attachments:
+            logger.warning("Telegram refused a file; what stands in it goes out as a message")
+            return replace(attempt, part=_in_words(part))
         if attempt.formatted and part.entities and "entit" in complaint:
             logger.warning("Telegram refused the formatting of a reply; it goes out as plain text")
             return replace(attempt, formatted=False)
@@ -224,6 +228,16 @@ def _method(to: Address) -> _RawMethod:
 
 def _topic_field(to: Address) -> dict[str, object]:
     return {} if (number := topic(to.thread)) is None else {"message_thread_id": number}
+
+
+def _in_words(part: MessagePart) -> MessagePart:
+    """Make a message of the file of a part, as much as there is room for."""
+    caption, content = part.text, part.attachments[0].text
+    (begin, *rest) = split_message(content, limit=_FILE_UNITS) or [MessagePart(caption)]
+    if not rest:
+        return replace(begin, buttons=part.buttons)
+    left_out = texts.REST_LEFT_OUT(guess_language(caption), count=len(content) - len(begin.text))
+    return MessagePart(f"{begin.text}\n\n{left_out}", buttons=part.buttons)
 
 
 def _out_of_topic(part: MessagePart) -> MessagePart:

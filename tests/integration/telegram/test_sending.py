@@ -101,6 +101,20 @@ async def test_a_long_answer_goes_out_as_a_file(channel: TelegramChannel, telegr
     assert fields["document"] == "respuesta.md\n# Todo\n\nñandú 👋 你好"
 
 
+async def test_a_refused_file_is_told_in_words(channel: TelegramChannel, telegram: FakeTelegram) -> None:
+    """As in a group where the bot may send none: what stands in it, or its beginning and how much is left out."""
+    refusal = Answer(status=400, error="Bad Request: not enough rights to send documents to the chat")
+    telegram.answers("sendDocument", refusal, refusal)
+    for text in ("a,b\n1,2", "ñandú 👋\n" * 1000):
+        part = MessagePart("Aquí lo tienes, en un archivo.", (), (Attachment("document", name="r.csv", text=text),))
+        assert await channel.send(Outbound(1, "telegram", CHAT, part, "t")) == "77"
+    told = [fields["text"] for method, fields in telegram.calls if method == "sendMessage"]
+    assert told[0] == "a,b\n1,2"
+    assert told[1].startswith("ñandú 👋\nñandú 👋")
+    assert "caracteres" in told[1]
+    assert len(told[1].encode("utf-16-le")) // 2 <= 4096
+
+
 async def test_a_group_that_became_a_supergroup_gets_its_answer(
     channel: TelegramChannel, telegram: FakeTelegram, caplog: pytest.LogCaptureFixture
 ) -> None:
