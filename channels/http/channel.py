@@ -35,6 +35,10 @@ class Backend(Protocol):
     @property
     def app(self) -> ASGIApp: ...
 
+    def lets_in(self, user: str, chat: str) -> bool:
+        """Return whether a sender may talk to the bot in a chat."""
+        ...
+
     async def check_exposed(self) -> None:
         """Raise ConfigError unless the server may listen where other machines reach it."""
         ...

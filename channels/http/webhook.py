@@ -85,11 +85,14 @@ class Webhook:
     async def _take(self, message: WebhookMessage, given: str) -> Response:
         channel, settings = self._channel, self._channel.settings
         user = message.user or settings.webhook_user
+        chat = chat_of(settings.owners, user, message.chat_id, group=message.group)
+        if channel.backend is not None and not channel.backend.lets_in(user, chat):
+            return _error(403, "its sender may not talk here: put them into channels.http.allowed_users")
         external_id = f"webhook:{message.id or given}"
         inbound = Inbound(
             channel=CHANNEL,
             external_id=external_id,
-            chat=chat_of(settings.owners, user, message.chat_id, group=message.group),
+            chat=chat,
             user=user,
             user_name=message.name,
             text=message.message,
@@ -103,7 +106,7 @@ class Webhook:
                 _log.warning("a message of the webhook was not taken in: %s", error)
                 return _error(503, "the message is not stored: send it again", {"Retry-After": _RETRY_SECONDS})
             if not new:
-                return _error(409, "refused: it was received before, its sender may not talk here, or too many wait")
+                return _error(409, "refused: it was received before, or too many of this conversation wait")
             await call.wait_over(settings.wait_seconds)
             if call.answer is None:
                 return JSONResponse({"status": "pending", "id": call.trace}, 202)

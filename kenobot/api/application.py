@@ -11,6 +11,7 @@ from kenobot.api import conversations, memory, operations
 from kenobot.api.auth import Authenticator
 from kenobot.api.errors import Refusal, add_error_handlers
 from kenobot.api.services import ApiServices
+from kenobot.channels.http import CHANNEL
 from kenobot.ports.errors import ConfigError
 from kenobot.storage import api_keys
 
@@ -49,6 +50,10 @@ class Api:
     @property
     def app(self) -> ASGIApp:
         return self._app
+
+    def lets_in(self, user: str, chat: str) -> bool:
+        """Return whether a sender may talk to the bot in a chat."""
+        return self._services.access.lets_in(CHANNEL, user, chat)
 
     async def check_exposed(self) -> None:
         """Raise ConfigError where neither a key nor a secret guards a server that other machines reach."""

@@ -81,10 +81,9 @@ class Access:
     def is_owner(self, channel: str, user: str) -> bool:
         return user in self._rosters.get(channel, _NOBODY).owners
 
-    def lets_in(self, channel: str, user: str) -> bool:
-        """Return whether an account may talk to the bot in private."""
-        roster = self._rosters.get(channel, _NOBODY)
-        return user in roster.owners or user in roster.users or (channel, user) in self._people
+    def lets_in(self, channel: str, user: str, chat: str = "") -> bool:
+        """Return whether an account may talk to the bot; without a chat, in private."""
+        return self._rosters.get(channel, _NOBODY).allows(user, chat) or (channel, user) in self._people
 
     def access_level(self, inbound: Inbound) -> AccessLevel:
         """Classify the sender of `inbound` in its chat."""

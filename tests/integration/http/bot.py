@@ -31,6 +31,12 @@ class ServedBot:
     app: App
     channel: HttpChannel
     base: str
+    serving: "asyncio.Task[None]"
+
+    async def stop_serving(self) -> None:
+        """Stop the channel as a bot that ends does."""
+        self.serving.cancel()
+        await asyncio.gather(self.serving, return_exceptions=True)
 
     async def key(self, user: str = "owner", scopes: Iterable[Scope] = SCOPES, name: str = "") -> str:
         """Make a key."""
@@ -68,7 +74,7 @@ async def served_bot(
     try:
         async with asyncio.timeout(10):
             base = await address(channel)
-        yield ServedBot(app, channel, base)
+        yield ServedBot(app, channel, base, running)
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)

@@ -10,9 +10,12 @@ import httpx
 import pytest
 
 from kenobot.api.scopes import Scope
+from kenobot.app.api import with_api
+from kenobot.ports.errors import ConfigError
 from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.testing.scripted import ScriptedProvider
 from tests.integration.http.bot import ServedBot, served_bot
+from tests.integration.http.served import channel_of, signed
 
 
 def last_words(request: Request) -> str:
@@ -264,3 +267,47 @@ async def test_a_night_begins_when_it_is_asked_for(bot: ServedBot) -> None:
         await bot.app.background.sleep_worker.wait_requested()
         report = (await client.get("/v1/sleep")).json()
         assert (report["state"], report["cause"]) == ("finished", "request")
+
+
+async def test_the_webhook_and_the_api_share_the_bot(bot: ServedBot) -> None:
+    """A signed message of the owner's is in the conversation that a key reads; a stranger's is not taken."""
+    clock = bot.app.clock
+    async with await bot.client() as client:
+        taken = await client.post("/webhook", **signed(clock, {"message": "hello", "chat_id": "c1"}))
+        assert taken.json() == {"response": "You said: hello", "status": "ok"}
+        lines = (await client.get("/v1/conversations/c1/messages")).json()["items"]
+        assert [line["text"] for line in lines] == ["You said: hello", "hello"]
+        refused = await client.post("/webhook", **signed(clock, {"message": "hello", "user": "eve"}))
+        assert refused.status_code == 403
+
+
+async def test_a_stop_lets_the_answers_under_way_through(tmp_path: Path) -> None:
+    """Who waits gets the answer; who comes then is not taken."""
+    provider = Hesitating()
+    async with served_bot(tmp_path, provider) as bot, await bot.client() as client:
+        waiting = asyncio.create_task(send(client, "tell me"))
+        while not bot.app.loop.unfinished_count:
+            await asyncio.sleep(0)
+        stopping = asyncio.create_task(bot.stop_serving())
+        for step in provider.steps:
+            step.set()
+        assert (await waiting).json()["answer"] == "Once upon a time there was a bot."
+        await stopping
+        with pytest.raises(httpx.TransportError):
+            await client.get("/healthz")
+
+
+@pytest.mark.parametrize(("guarded", "settings"), [(False, {}), (True, {"webhook_secret": "a secret of the webhook"})])
+async def test_an_open_address_needs_a_key_or_a_secret(tmp_path: Path, guarded: bool, settings: dict[str, Any]) -> None:
+    """Without either the bot does not start, and says what to do."""
+    async with served_bot(tmp_path, ScriptedProvider()) as bot:
+        open_to_all = channel_of(bot.app.clock, host="0.0.0.0", **({"webhook_secret": ""} | settings))
+        with_api(bot.app, open_to_all)
+        assert open_to_all.backend is not None
+        if guarded:
+            await open_to_all.backend.check_exposed()
+        else:
+            with pytest.raises(ConfigError, match="kenobot http key add"):
+                await open_to_all.run(bot.app.loop)
+            await bot.key()
+            await open_to_all.backend.check_exposed()

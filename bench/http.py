@@ -1,0 +1,233 @@
+"""`python -m bench.http`: what HTTP adds to a turn, and how many messages a second the webhook takes at 50 chats.
+
+A whole bot with a model that costs nothing serves in a process of its own; this one calls it over loopback, on
+connections that stay open. The bare turn is one of the same bot, in its own process, without HTTP.
+"""
+
+import argparse
+import asyncio
+import itertools
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Self
+
+from bench.turns import OWNERS, BenchApp, InstantProvider
+from kenobot.api.scopes import SCOPES, new_secret
+from kenobot.app.api import with_api
+from kenobot.app.app import App
+from kenobot.app.plugin_instances import PluginInstances, load_plugins
+from kenobot.channels.http import HttpSettings
+from kenobot.channels.http.channel import HttpChannel
+from kenobot.channels.http.signature import signature
+from kenobot.core.bus import Bus
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import load_settings
+from kenobot.gateway.access import Roster
+from kenobot.ports.clock import SystemClock
+from kenobot.storage import api_keys
+
+_SECRET = "the secret of a bench"
+_CHATS, _WARM = 50, 30
+_Request = Callable[[int], tuple[str, bytes, str]]
+"""Builds a request by its number: path, body and further headers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Milliseconds of sequential turns, and messages a second at 50 chats."""
+
+    bare_ms: float
+    rest_ms: float
+    webhook_ms: float
+    bare_a_second: float
+    answered_a_second: float
+    stored_a_second: float
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.http", description=__doc__)
+    parser.add_argument("--turns", type=int, default=500, metavar="N", help="sequential turns of each kind (500)")
+    parser.add_argument("--seconds", type=float, default=10, metavar="S", help="of each throughput (10)")
+    parser.add_argument("--serve", metavar="FOLDER", help=argparse.SUPPRESS)
+    options = parser.parse_args(argv)
+    if options.serve:
+        asyncio.run(_serve(Path(options.serve)))
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        figures = asyncio.run(measure(Path(folder), options.turns, options.seconds))
+    print(f"bare turn, p50: {figures.bare_ms:.2f} ms")
+    print(f"REST, p50: {figures.rest_ms:.2f} ms ({figures.rest_ms - figures.bare_ms:+.2f} ms)")
+    print(f"webhook, p50: {figures.webhook_ms:.2f} ms ({figures.webhook_ms - figures.bare_ms:+.2f} ms)")
+    print(f"bare turns at {_CHATS} chats: {figures.bare_a_second:.0f} messages/s")
+    print(f"webhook at {_CHATS} chats, answered in the response: {figures.answered_a_second:.0f} messages/s")
+    print(f"webhook at {_CHATS} chats, stored at once and answered later: {figures.stored_a_second:.0f} messages/s")
+    return 0
+
+
+async def measure(folder: Path, turns: int, seconds: float) -> Figures:
+    """Measure each in turn, a fresh home for each bot."""
+    async with BenchApp(folder / "bare") as bot:
+        bare = [await bot.say("1", f"message {number}") for number in range(turns + _WARM)]
+        bare_a_second = await _throughput(lambda chat: _bare(bot, chat), seconds)
+    async with _server(folder / "served", wait=30) as server:
+        rest = await _sequential(server, turns, server.rest)
+        webhook = await _sequential(server, turns, server.webhook)
+        answered = await _throughput(server.talk, seconds)
+    async with _server(folder / "stored", wait=0) as server:
+        stored = await _throughput(server.talk, seconds)
+    medians = [1000 * statistics.median(each[_WARM:]) for each in (bare, rest, webhook)]
+    return Figures(medians[0], medians[1], medians[2], bare_a_second, answered, stored)
+
+
+# ── the bot ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _serve(folder: Path) -> None:
+    """Serve until standard input ends; tell the port and a key first. folder: its name ends in how long calls wait."""
+    home, clock = Home(folder / "home"), SystemClock()
+    home.prepare()
+    home.seed_identity()
+    (home.identity / "BOOTSTRAP.md").unlink()
+    loaded = load_settings(home, {})
+    parts = load_plugins(home, loaded, clock, ["console"])
+    given = {"port": 0, "webhook_secret": _SECRET, "requests_per_minute": 100_000}
+    settings = HttpSettings.model_validate(given | {"wait_seconds": folder.name.rpartition("-")[2]})
+    bus = Bus(clock)
+    channel = HttpChannel(settings, clock, bus)
+    instances = PluginInstances(
+        InstantProvider(), {"http": channel}, {"http": Roster.of(settings.owners)}, parts.processors, bus=bus
+    )
+    app = App(home, loaded, clock, instances, Random(1))
+    with_api(app, channel)
+    await app.start()
+    running = asyncio.create_task(channel.run(app.loop))
+    while channel.server is None:
+        await asyncio.sleep(0)
+    await channel.server.is_listening.wait()
+    secret, at = new_secret(), clock.now()
+    await app.database.write(lambda connection: api_keys.add_key(connection, "bench", secret, "owner", SCOPES, at))
+    print(json.dumps([channel.server.port, secret]), flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    await app.stop()
+
+
+# ── the caller ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """Where the bot serves, and requests that it takes."""
+
+    port: int
+    key: str
+
+    def rest(self, number: int) -> tuple[str, bytes, str]:
+        body = json.dumps({"text": f"message {number}"}).encode()
+        return "/v1/conversations/1/messages", body, f"Authorization: Bearer {self.key}\r\n"
+
+    def webhook(self, number: int, chat: str = "1") -> tuple[str, bytes, str]:
+        body = json.dumps({"message": f"message {number}", "chat_id": chat, "id": f"{chat} {number}"}).encode()
+        stamp = str(int(time.time()))
+        mac = signature(_SECRET, body, stamp)
+        return "/webhook", body, f"X-Webhook-Timestamp: {stamp}\r\nX-Webhook-Signature: {mac}\r\n"
+
+    async def talk(self, chat: str) -> AsyncGenerator[bool, None]:
+        """Say one thing after the other by the webhook, on a connection of its own."""
+        async with _Connection(self.port) as connection:
+            for number in itertools.count():
+                yield await connection.post(*self.webhook(number, chat)) in (200, 202)
+
+
+@asynccontextmanager
+async def _server(folder: Path, *, wait: int) -> AsyncIterator[_Server]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bench.http", "--serve", f"{folder}-{wait}"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        cwd=Path(__file__).resolve().parents[1],
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield _Server(*json.loads(await process.stdout.readline()))
+    finally:
+        process.stdin.close()
+        await process.wait()
+
+
+class _Connection:
+    """A connection that stays open, with as little of a client as can be."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    async def __aenter__(self) -> Self:
+        self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._writer.close()
+
+    async def post(self, path: str, body: bytes, headers: str) -> int:
+        """Post a body; return the status."""
+        head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        self._writer.write(f"{head}{headers}\r\n".encode() + body)
+        answer = await self._reader.readuntil(b"\r\n\r\n")
+        length = int(answer.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+        await self._reader.readexactly(length)
+        return int(answer[9:12])
+
+
+async def _sequential(server: _Server, turns: int, request: _Request) -> list[float]:
+    """Return the seconds of calls that come one after the other."""
+    taken = []
+    async with _Connection(server.port) as connection:
+        for number in range(turns + _WARM):
+            began = time.perf_counter()
+            status = await connection.post(*request(number))
+            taken.append(time.perf_counter() - began)
+            if status != 200:
+                raise AssertionError(f"a call ended with {status}")
+    return taken
+
+
+_Talk = Callable[[str], AsyncGenerator[bool, None]]
+"""Has one chat say one thing after the other; yields whether each was taken in."""
+
+
+async def _bare(bot: BenchApp, chat: str) -> AsyncGenerator[bool, None]:
+    for number in itertools.count():
+        await bot.say(chat, f"message {number}")
+        yield True
+
+
+async def _throughput(talk: _Talk, seconds: float) -> float:
+    """Return how many messages a second are taken in at 50 chats."""
+    ends = time.perf_counter() + seconds
+    taken = 0
+
+    async def follow(chat: str) -> None:
+        nonlocal taken
+        async with aclosing(talk(chat)) as said:
+            async for is_taken in said:
+                taken += is_taken
+                if time.perf_counter() > ends:
+                    return
+
+    began = time.perf_counter()
+    await asyncio.gather(*(follow(OWNERS[number]) for number in range(_CHATS)))
+    return taken / (time.perf_counter() - began)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
