@@ -2,7 +2,7 @@
 
 import asyncio
 from datetime import datetime, tzinfo
-from functools import cache
+from functools import lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import Field
@@ -49,7 +49,7 @@ class Clock:
         return "\n".join(dict.fromkeys(lines))
 
 
-_zones = cache(available_timezones)  # which looks through folders
+_zones = lru_cache(maxsize=1)(available_timezones)  # which looks through folders
 
 
 def _zone(name: str, own: tzinfo) -> tzinfo:

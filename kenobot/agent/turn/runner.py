@@ -4,10 +4,9 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -28,12 +27,13 @@ from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.edits import Edits
 from kenobot.agent.turn.file_answer import answer_file, asked_for_file, wants_file
+from kenobot.agent.turn.model_stage import ModelStage
 from kenobot.agent.turn.notices import Notices
-from kenobot.agent.turn.pieces import ToolRound, continued, joined_text
+from kenobot.agent.turn.pieces import ToolRound, joined_text
 from kenobot.agent.turn.previews import Previews
 from kenobot.agent.turn.reaction import take_reaction
 from kenobot.agent.turn.run_command import run_command
-from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore, with_rounds
+from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
 from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing
 from kenobot.cognitive.control import reactions
@@ -46,7 +46,6 @@ from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.text.provenance import Provenance, SpeechContext
-from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.core import redaction, texts
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, guess_language, told_language
@@ -59,15 +58,13 @@ from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import KenobotError, OverBudget, PromptTooLong, Rejected, StoreError
+from kenobot.ports.errors import KenobotError, StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import Outbound
-from kenobot.ports.provider import Reply, Request
+from kenobot.ports.provider import Reply
 from kenobot.ports.signals import THINKING_END, THINKING_START
 from kenobot.postprocessors.pipeline import Pipeline, joined_replies
-from kenobot.providers.pictures import shows_pictures, without_pictures
-from kenobot.providers.tool_calls import without_tools
 from kenobot.storage import conversation, inbox, outbox, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -133,12 +130,12 @@ class TurnRunner:
         shown = services.channels, services.clock, services.pipeline, services.redact, services.answer_parts, work
         parts = outbox.Outbox(services.database, services.clock)
         previews = Previews(services.database, services.clock, services.delivery, parts)
-        self._drafts = Drafts(*shown, previews) if services.shows_drafts else None
+        drafts = Drafts(*shown, previews) if services.shows_drafts else None
+        self._models = ModelStage(services, drafts, work)
         self._notices = Notices(
             services.database, services.clock, services.channels, services.delivery, services.redact, self._signals
         )
         self._edits = Edits(services.database, services.clock, services.zone)
-        self._reporter: MemoryReporter | None = None
 
     def prepare(self, pending: PendingMessage) -> None:
         """Begin to read the attachments of a message."""
@@ -220,7 +217,7 @@ class TurnRunner:
             case machine.ClaimMessage():
                 return await self._claim(data)
             case machine.AskModel(level, pieces, rounds):
-                return machine.ModelReplied(await self._ask(data, level, pieces, rounds))
+                return machine.ModelReplied(await self._models.ask(data, level, pieces, rounds))
             case machine.RunTools(pieces, rounds, is_last):
                 assert self._s.tools is not None
                 return machine.ToolsReturned(await self._s.tools.run_round(data, rounds, pieces, is_last=is_last))
@@ -304,80 +301,6 @@ class TurnRunner:
             data.command = Command((), lambda *_: data.unread, changes=frozenset()), ""
         data.attachments_read = True
 
-    async def _ask(self, data: TurnData, level: int, pieces: Sequence[Reply], rounds: Sequence[ToolRound]) -> Reply:
-        """Ask for an answer, or for the rest of one. Of a piece that is cut, what the cut went through is dropped."""
-        if data.first_call_at is None:
-            data.first_call_at = self._s.clock.monotonic()
-        await self._report_memory(data, level)
-        said, context = joined_text(pieces), self._with_rounds(data, rounds)
-        request, listener = continued(context.request, said), self._listener(data, context, said)
-        if self._s.tools is not None:
-            offered = self._s.tools.offered(data.principal, level) if self._s.model.calls_tools(level) else ()
-            request = replace(request, tools=offered) if offered else without_tools(request)
-        if data.cut_short:
-            data.cut_short = False
-            await self._s.model.count_lost(request, data.calls)
-        try:
-            reply = await self._ask_for(data, request, level, len(said), listener)
-        finally:
-            if data.draft is not None:
-                data.draft.stop()
-        data.first_call_at = None  # the next piece has tries of its own
-        if reply.whole:
-            return reply
-        answer = said + reply.text
-        kept = await self._text_work.run(len(answer), lambda: self._s.pipeline.drop_cut(answer))
-        return replace(reply, text=kept[len(said) :])
-
-    async def _ask_for(
-        self, data: TurnData, request: Request, level: int, said: int, listener: Callable[[str], None] | None
-    ) -> Reply:
-        """Ask a model; without what it refuses to take with the request, pictures or tools, and from then on."""
-        data.sees_pictures = self._s.model.sees_pictures(level)
-        if data.pictures_refused:
-            request = without_pictures(request)
-
-        async def ask(request: Request) -> Reply:
-            reply = await self._s.model.ask(request, data.calls, level, said=said, on_text=listener)
-            return reply if request.tools else replace(reply, calls=())  # of tools that nobody offered
-
-        try:
-            return await ask(request)
-        except (OverBudget, PromptTooLong):
-            raise
-        except Rejected:
-            for simpler, note_refusal in self._simpler(data, request, level):
-                with contextlib.suppress(Rejected):
-                    reply = await ask(simpler)
-                    note_refusal()
-                    return reply
-            raise
-
-    def _simpler(self, data: TurnData, request: Request, level: int) -> Iterator[tuple[Request, Callable[[], None]]]:
-        """Iterate over a request without each thing that a model may not take, and how to note that it does not."""
-
-        def note_pictures() -> None:
-            data.pictures_refused = True  # one of them may be damaged: shown again, it would cost every further answer
-
-        if shows_pictures(request):
-            yield without_pictures(request), note_pictures
-        if request.tools and self._s.tools is not None:
-            yield without_tools(request), partial(self._s.tools.refused_by, level)
-
-    def _with_rounds(self, data: TurnData, rounds: Sequence[ToolRound]) -> PromptContext:
-        """Return the prompt with the tool calls so far and what came of them."""
-        assert data.context is not None
-        effects = {} if self._s.tools is None else self._s.tools.effects
-        return with_rounds(data.context, rounds, effects, reduced=data.reduced)
-
-    def _listener(self, data: TurnData, context: PromptContext, said: str) -> Callable[[str], None] | None:
-        """Return what shows the reply while it is written; None where nothing does."""
-        wanted = self._s.personal.of(data.pending.inbound).drafts and not data.as_file
-        if self._drafts is None or data.renews is not None or not wanted:
-            return None
-        data.draft = data.draft or self._drafts.open(data.pending, data.attempt)
-        return None if data.draft is None else data.draft.listen(context, said)
-
     def _asked_for_file(self, data: TurnData, context: PromptContext) -> PromptContext:
         """Tell the model where its answer becomes a file, because the person asks for one."""
         inbound = data.pending.inbound
@@ -386,26 +309,12 @@ class TurnRunner:
         )
         return replace(context, request=asked_for_file(context.request)) if data.as_file else context
 
-    async def _report_memory(self, data: TurnData, level: int) -> None:
-        """Add a report of memory to the request, once, for a provider that answers from one."""
-        context, text = data.context, data.pending.inbound.text
-        if self._s.memory_reporter is None or context is None or not self._s.model.reports_memory(level):
-            return
-        if data.report is None and recall_need(text) != "no_recall":
-            if self._reporter is None:
-                self._reporter = await asyncio.to_thread(self._s.memory_reporter)
-            said = [line.text for line in context.plan.history if line.role == "user"]
-            data.report = await self._reporter.report(data.pending, data.principal, "".join(said[-1:]))
-        if data.report is not None and data.report.text and not context.reported:
-            request = data.report.added_to(context.request)
-            data.context = context.with_report(request, data.report.text, data.report.found)
-
     def _process(self, data: TurnData, pieces: Sequence[Reply], fresh: bool, rounds: Sequence[ToolRound]) -> None:
         """Clean the answer and collect what its tags ask for; mark one that is not whole.
 
         Of what the model said before it called tools, the tags count, and the words where there are no later ones.
         """
-        context = self._with_rounds(data, rounds)
+        context = self._models.with_rounds(data, rounds)
         data.unsaved = self._last(pieces, rounds) if fresh else None
         data.brings_foreign = brings_foreign(context)
         if self._s.tools is not None:
@@ -517,8 +426,7 @@ class TurnRunner:
         unique = list(dict.fromkeys(effects.candidates))
         if unique and (tags := fact_candidates.confided_tags([pending.inbound.text])):
             unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
-        if data.report is not None and self._reporter is not None:
-            self._reporter.settle(connection, pending)
+        self._models.settle_report(connection, data)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
         waiting = outbox.enqueue(connection, data.destination(), answer.parts, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)

@@ -1,0 +1,135 @@
+"""Ask the models of a turn for a reply: with tools where they take them, and shown while it is written."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.agent.turn.drafts import Drafts
+from kenobot.agent.turn.pieces import ToolRound, continued, joined_text
+from kenobot.agent.turn.tool_rounds import with_rounds
+from kenobot.agent.turn.turn_data import TurnData
+from kenobot.cognitive.text.recall_need import recall_need
+from kenobot.core.worker import TextWork
+from kenobot.ports.errors import OverBudget, PromptTooLong, Rejected
+from kenobot.ports.provider import Reply, Request, ToolSpec
+from kenobot.providers.pictures import shows_pictures, without_pictures
+from kenobot.providers.tool_calls import without_tools
+from kenobot.storage.connection import Connection
+
+if TYPE_CHECKING:
+    from kenobot.agent.turn.memory_report import MemoryReporter
+    from kenobot.agent.turn.runner import TurnServices
+
+
+class ModelStage:
+    """Asks the models of turns. drafts: None shows no reply early. work: of the text that was cut."""
+
+    def __init__(self, services: "TurnServices", drafts: Drafts | None, work: TextWork) -> None:
+        self._s = services
+        self._drafts = drafts
+        self._work = work
+        self._reporter: MemoryReporter | None = None
+
+    async def ask(self, data: TurnData, level: int, pieces: Sequence[Reply], rounds: Sequence[ToolRound]) -> Reply:
+        """Ask for an answer, or for the rest of one. Of a piece that is cut, what the cut went through is dropped."""
+        if data.first_call_at is None:
+            data.first_call_at = self._s.clock.monotonic()
+        await self._report_memory(data, level)
+        said, context = joined_text(pieces), self.with_rounds(data, rounds)
+        request, listener = continued(context.request, said), self._listener(data, context, said)
+        if offered := self._offered(data, level):
+            request = replace(request, tools=offered)
+        elif rounds:
+            request = without_tools(request)
+        if data.cut_short:
+            data.cut_short = False
+            await self._s.model.count_lost(request, data.calls)
+        try:
+            reply = await self._ask_for(data, request, level, len(said), listener)
+        finally:
+            if data.draft is not None:
+                data.draft.stop()
+        data.first_call_at = None  # the next piece has tries of its own
+        if reply.whole:
+            return reply
+        answer = said + reply.text
+        kept = await self._work.run(len(answer), lambda: self._s.pipeline.drop_cut(answer))
+        return replace(reply, text=kept[len(said) :])
+
+    async def _ask_for(
+        self, data: TurnData, request: Request, level: int, said: int, listener: Callable[[str], None] | None
+    ) -> Reply:
+        """Ask a model; without what it refuses to take with the request, pictures or tools, and from then on."""
+        data.sees_pictures = self._s.model.sees_pictures(level)
+        if data.pictures_refused:
+            request = without_pictures(request)
+
+        async def ask(request: Request) -> Reply:
+            reply = await self._s.model.ask(request, data.calls, level, said=said, on_text=listener)
+            return reply if request.tools else replace(reply, calls=())  # of tools that nobody offered
+
+        try:
+            return await ask(request)
+        except (OverBudget, PromptTooLong):
+            raise
+        except Rejected:
+            for simpler, note_refusal in self._simpler(data, request, level):
+                with contextlib.suppress(Rejected):
+                    reply = await ask(simpler)
+                    note_refusal()
+                    return reply
+            raise
+
+    def _simpler(self, data: TurnData, request: Request, level: int) -> Iterator[tuple[Request, Callable[[], None]]]:
+        """Iterate over a request without each thing that a model may not take, and how to note that it does not."""
+
+        def note_pictures() -> None:
+            data.pictures_refused = True  # one of them may be damaged: shown again, it would cost every further answer
+
+        if shows_pictures(request):
+            yield without_pictures(request), note_pictures
+        if request.tools and self._s.tools is not None:
+            yield without_tools(request), partial(self._s.tools.refused_by, level)
+
+    def _offered(self, data: TurnData, level: int) -> tuple[ToolSpec, ...]:
+        """Return the tools that provider number `level` is offered."""
+        if self._s.tools is None or not self._s.model.calls_tools(level):
+            return ()
+        return self._s.tools.offered(data.principal, level)
+
+    def with_rounds(self, data: TurnData, rounds: Sequence[ToolRound]) -> PromptContext:
+        """Return the prompt with the tool calls so far and what came of them."""
+        assert data.context is not None
+        effects = {} if self._s.tools is None else self._s.tools.effects
+        return with_rounds(data.context, rounds, effects, reduced=data.reduced)
+
+    def _listener(self, data: TurnData, context: PromptContext, said: str) -> Callable[[str], None] | None:
+        """Return what shows the reply while it is written; None where nothing does."""
+        wanted = self._s.personal.of(data.pending.inbound).drafts and not data.as_file
+        if self._drafts is None or data.renews is not None or not wanted:
+            return None
+        data.draft = data.draft or self._drafts.open(data.pending, data.attempt)
+        return None if data.draft is None else data.draft.listen(context, said)
+
+    async def _report_memory(self, data: TurnData, level: int) -> None:
+        """Add a report of memory to the request, once, for a provider that answers from one."""
+        context, text = data.context, data.pending.inbound.text
+        if self._s.memory_reporter is None or context is None or not self._s.model.reports_memory(level):
+            return
+        if data.report is None and recall_need(text) != "no_recall":
+            if self._reporter is None:
+                self._reporter = await asyncio.to_thread(self._s.memory_reporter)
+            said = [line.text for line in context.plan.history if line.role == "user"]
+            data.report = await self._reporter.report(data.pending, data.principal, "".join(said[-1:]))
+        if data.report is not None and data.report.text and not context.reported:
+            request = data.report.added_to(context.request)
+            data.context = context.with_report(request, data.report.text, data.report.found)
+
+    def settle_report(self, connection: Connection, data: TurnData) -> None:
+        """Settle what a report told, in the transaction that commits the turn."""
+        if data.report is not None and self._reporter is not None:
+            self._reporter.settle(connection, data.pending)
