@@ -24,6 +24,7 @@ DATA = (
     "evals/life/data/*.toml",
     "evals/recall/data/*.jsonl",
     "cli/*.toml",
+    "cli/templates/*.txt",
     "cli/importers/*.toml",
     "cli/setup/*.toml",
     "agent/commands/*.toml",
