@@ -10,6 +10,7 @@ from typing import Any, Self
 from kenobot.agent.embedding_worker import PreviousEmbedders
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import PluginInstances, load_plugins
+from kenobot.core.i18n import Language
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
@@ -77,6 +78,7 @@ class Scene:
         formers: PreviousEmbedders | None = None,
         transcriber: Transcriber | None = None,
         tools: Sequence[Tool[Any]] = (),
+        default_language: Language = "en",
     ) -> None:
         self.home = Home(folder / "home")
         self.clock = clock or EagerClock()
@@ -88,6 +90,7 @@ class Scene:
         self._embedder, self._formers = embedder, formers
         self._transcriber = transcriber
         self._tools = tools
+        self._default_language = default_language
         self._roster = roster or _OpenHouse.of(owners)
         self._files = dict(files or {})
         self._environ = {
@@ -121,7 +124,7 @@ class Scene:
             tools=self._tools,
         )
         assert isinstance(given, PluginInstances)
-        self.app = App(self.home, loaded, self.clock, given, Random(7))
+        self.app = App(self.home, loaded, self.clock, given, Random(7), self._default_language)
         await self.app.start()
         await self.app.memory_files.wait_caught_up()
         return self

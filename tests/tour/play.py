@@ -38,6 +38,7 @@ _CODE = re.compile(r"\b[A-Z0-9]{4}-[A-Z0-9]{4}\b")
 _SHOWN_CODE = "WXYZ-2345"
 _PROCESS = re.compile(r"(?<=\(process )\d+|(?<=\(proceso )\d+")
 _LOGGED = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.]+\+00:00 ", re.MULTILINE)
+_TRACE = re.compile(r" \[[0-9a-f]{16}\](?=:)")
 _ELSEWHERE = "https://elsewhere.invalid/v1"  # a model that runs on this machine is not asked for
 _PLACES = {"{token}": TOKEN, "{key}": KEY, "{owner}": OWNER}
 
@@ -242,6 +243,7 @@ class _Player:
         text = _CHANGE.sub(lambda match: str(self._place_of_change(int(match[0]))), text)
         text = text.replace(str(self._person), "/home/laura")
         text = text.replace(self._telegram.base_url.removesuffix("/bot"), "https://api.telegram.org")
+        text = _TRACE.sub("", text)
         text = _LOGGED.sub(f"{self._now:%Y-%m-%dT%H:%M:%S}.000+00:00 ", text)
         return _PROCESS.sub("4242", _CODE.sub(_SHOWN_CODE, text))
 

@@ -88,8 +88,9 @@ COMMANDS = (
     Command(("people", "personas"), _later("people", "show_people"), texts.HELP_PEOPLE, _PEOPLE, owner_only=True),
     Command(("pair", "emparejar"), _later("people", "pair"), texts.HELP_PAIR, _PEOPLE, owner_only=True),
 )
+_BY_PLATFORM = frozenset({"start"})  # written by Telegram when a chat begins, so no sign of the person's language
 _NAMED: Mapping[str, Command] = {
-    name: replace(command, language=("en", "es")[at] if at < 2 else None)
+    name: replace(command, language=("en", "es")[at] if at < 2 and name not in _BY_PLATFORM else None)
     for command in COMMANDS
     for at, name in enumerate(command.names)
 }

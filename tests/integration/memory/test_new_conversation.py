@@ -64,4 +64,6 @@ async def test_the_first_word_on_telegram_is_greeted(tmp_path: Path) -> None:
         assert (await scene.say("/start", user_name="Ana López")).startswith("Hello, Ana! I am KenoBot")
         assert "- `/remember`:" in await scene.press("What can you do?")
         assert (await scene.say("/empezar")).startswith("¡Hola! Soy KenoBot")
+    async with Scene(tmp_path, [], default_language="es") as scene:
+        assert (await scene.say("/start", chat="2")).startswith("¡Hola! Soy KenoBot")
         assert scene.requests == []
