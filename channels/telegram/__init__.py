@@ -62,6 +62,7 @@ class TelegramSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_err
     poll_seconds: int = Field(30, ge=1, le=50, description="how long one request waits for messages")
     fragment_seconds: float = Field(1.5, ge=0, le=4, description="messages that come within it are one; 0 for each")
     request_seconds: float = Field(20, gt=0, le=300, description="deadline of every other request")
+    link_previews: bool = Field(False, description="show previews of links; Telegram's servers call their addresses")
     rich_messages: bool = Field(True, description="show headings, lists and tables where the server can")
 
 

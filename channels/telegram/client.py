@@ -86,7 +86,7 @@ class TelegramClient:
         self._downloads: httpx.AsyncClient | None = None
         # bounded: groups that became supergroups; start
         self._moves: dict[str, str] = {}
-        self._sender = MessageSender(self._bot, monotonic, self.follow, rich=settings.rich_messages)
+        self._sender = MessageSender(self._bot, monotonic, self.follow, settings)
         self._users = 0
         self._turning = asyncio.Lock()  # opening and closing take steps, which do not overlap
 

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from telegram import Bot, InputFile, LinkPreviewOptions, MessageEntity
 from telegram import error as api
 
+from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.callbacks import keyboard_markup
 from kenobot.channels.telegram.rich import rich_message
 from kenobot.channels.telegram.split import MAX_UNITS, split_message
@@ -72,14 +73,18 @@ class MessageSender:
     """
 
     def __init__(
-        self, bot: Bot, monotonic: Callable[[], float], has_moved: Callable[[str, str], None], *, rich: bool
+        self,
+        bot: Bot,
+        monotonic: Callable[[], float],
+        has_moved: Callable[[str, str], None],
+        settings: TelegramSettings,
     ) -> None:
         self._bot = bot
         self._monotonic = monotonic
         self._has_moved = has_moved
-        self._rich = rich
+        self._rich = settings.rich_messages
         self._unknown: dict[str, float] = {}  # bounded: the three methods of rich messages; start
-        self._preview: LinkPreviewOptions | None = LinkPreviewOptions(is_disabled=True)
+        self._preview: LinkPreviewOptions | None = LinkPreviewOptions(is_disabled=not settings.link_previews)
         self._text_work = TextWork()
 
     async def send(self, to: Address, part: MessagePart) -> str:

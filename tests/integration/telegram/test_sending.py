@@ -71,6 +71,13 @@ async def test_messages_sent_at_once_all_learn_that_there_are_no_link_previews(
     assert await asyncio.gather(*(channel.send(outbound("hi")) for _ in range(3))) == ["77"] * 3
 
 
+async def test_link_previews_can_be_switched_on(telegram: FakeTelegram, clock: EagerClock) -> None:
+    """By the setting; without it no message has any."""
+    await channel_at(telegram.base_url, clock, link_previews=True).send(outbound("see https://a.b"))
+    ((_, fields),) = telegram.calls
+    assert json.loads(fields["link_preview_options"]) == {"is_disabled": False}
+
+
 async def test_refused_formatting_costs_the_formatting_only(channel: TelegramChannel, telegram: FakeTelegram) -> None:
     """The same text goes out once more, plain; not on any other refusal, which would double it."""
     refusal = Answer(status=400, error="Bad Request: can't parse entities: entity ends beyond the text")
