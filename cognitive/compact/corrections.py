@@ -10,6 +10,7 @@ from kenobot.cognitive.remember.extract import heuristic
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.changes import KnownStatement
 from kenobot.cognitive.remember.extract.heuristic import Message
+from kenobot.cognitive.text.completions import names_part
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.core import lazy, pacing
@@ -34,7 +35,8 @@ def outdated_keys(lines: Iterable[SummaryLine], turns: Sequence[ConversationTurn
             if own and heuristic.may_end_something(sentence):
                 message = Message(sentence, turn.at.astimezone(zone).date())
                 facts = heuristic.read_messages([message], [KnownStatement(text) for text, _ in own])
-                ended = [own[number - 1][1] for fact in facts for number, _ in fact.verdicts]
+                against = ((fact, own[number - 1]) for fact in facts for number, _ in fact.verdicts)
+                ended = [whole for fact, (text, whole) in against if not names_part(fact.text, text)]
                 found |= {key_of(whole) for whole in ended}
                 told = [pair for pair in told if pair[1] not in ended]
             told.append((f"{mark}{sentence}", sentence))

@@ -27,6 +27,7 @@ from kenobot.cognitive.text.claims import (
     remove_values,
     with_outdated_note,
 )
+from kenobot.cognitive.text.completions import named_part
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
 from kenobot.cognitive.text.lexicon import word_set
 from kenobot.cognitive.text.similarity import Nearness, band_of, similarity
@@ -290,6 +291,8 @@ def resolve_contradiction(
     if len(record.source_message_ids) >= policy.min_supporting_turns and not by_owner:
         return Conflict(record, "weaken")
     left = remove_claims(record.text, denied) if denied else rest_of_state(record.text, words.text) or None
+    if left is None and (over := named_part(words.text, record.text)):
+        left = with_outdated_note(record.text, [over], record.lang)
     if left is None or left == record.text:
         return Conflict(record, "invalidate")
     gone = [n for n, v in _said(record).items() if mentions_value(record.text, v) and not mentions_value(left, v)]

@@ -77,14 +77,31 @@ def completed_commitment(sentence: str, commitments: Sequence[str]) -> int | Non
     return scores[0][1]
 
 
-def names_part(sentence: str, statement: str) -> bool:
-    """Return whether a sentence names only one of two things that a statement joins: of milk and bread, the bread."""
+def named_part(sentence: str, statement: str) -> str:
+    """Return the one of two things that a statement joins which a sentence names alone: of milk and bread, the bread.
+
+    "" where it names none of them, or both, or the statement joins none.
+    """
     named = frozenset(stem for word in _content(sentence) for stem in word)
-    told = [_content(part) for part in _JOINT.split(statement)]
-    return any(
-        one and other and named.isdisjoint(one[-1]) != named.isdisjoint(frozenset().union(*other[:2]))
-        for one, other in pairwise(told)
-    )
+    parts = _JOINT.split(statement)
+    for (first, one), (second, other) in pairwise((part, _content(part)) for part in parts):
+        if one and other:
+            ahead = not named.isdisjoint(one[-1])
+            if ahead == named.isdisjoint(frozenset().union(*other[:2])):
+                return _shared(named, first if ahead else second)
+    return ""
+
+
+def names_part(sentence: str, statement: str) -> bool:
+    """Return whether a sentence names only one of two things that a statement joins."""
+    return bool(named_part(sentence, statement))
+
+
+def _shared(named: frozenset[str], part: str) -> str:
+    """The words of a part of a statement from the first to the last that a sentence names; the part, for none."""
+    told = part.split()
+    at = [place for place, word in enumerate(told) if any(not named.isdisjoint(stem) for stem in _content(word))]
+    return " ".join(told[at[0] : at[-1] + 1]).strip(" ,.;:!") if at else part.strip()
 
 
 def completes(sentence: str) -> bool:

@@ -93,7 +93,7 @@ def _sums(plain: str) -> tuple[_Count, _Count] | None:
         at = match.start("now") if match["now"] else match.start("left")
         now = next((each for each in counts if each.start == at), None)
         others = [each for each in counts if each is not now and each.end <= at]
-        if now is not None and len(others) == 1 and now.value != others[0].value and others[0].value:
+        if now is not None and len(others) == 1 and others[0].value:
             return others[0], now
     return None
 

@@ -207,8 +207,9 @@ def _with_fact(
         if fact.confidence < TIERS["implied"] or any(fold(fact.text) == fold(each.text) for each in facts):
             return facts
         return [*facts, fact]
-    if change.is_part:
-        return [*facts, replace(fact, confidence=TIERS["explicit"])]
+    if change.is_part:  # admission takes from the memory only what is named
+        part = _against([change.place + 1]) if change.place < len(known) else ()
+        return [*facts, replace(fact, confidence=TIERS["explicit"], verdicts=part)]
     if due := change.due or (change.text != fact.text and dict(_due(fold(change.text), said, first=1)).get("due", "")):
         fact = replace(fact, attributes=tuple({**dict(fact.attributes), "due": due}.items()))
     fact = replace(fact, text=change.text, category="correction" if not fact.attributes else fact.category)

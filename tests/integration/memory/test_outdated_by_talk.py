@@ -54,6 +54,21 @@ TALKS = [
         {"Where do I live?": "I don't live in Lyon", "What is my name?": "Ana"},
         ["My name is Ana", "I don't live in Lyon anymore"],
     ),
+    (
+        ("I pay 42 euros a month for Netflix and Spotify", "I cancelled Netflix"),
+        {"What do I pay for Netflix?": "no longer: Netflix"},
+        ["I pay 42 euros a month for Netflix and Spotify [no longer: Netflix]", "I cancelled Netflix"],
+    ),
+    (
+        ("Mi madre está ingresada en el Clínico y tiene 74 años", "mamá ya está en casa"),
+        {"¿Cuántos años tiene mi madre?": "74"},
+        ["Mi madre tiene 74 años", "mamá ya está en casa"],
+    ),
+    (
+        ("There are 28 kids in my class", "two kids moved away so I'm down to 26"),
+        {"How many kids are in my class?": "26"},
+        ["There are 26 kids in my class"],
+    ),
 ]
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.remember.extract.changes import KnownStatement, find_change, may_change, takes_back
 from kenobot.cognitive.remember.extract.heuristic import Message, read_messages
+from kenobot.cognitive.text.completions import named_part
 from kenobot.cognitive.text.words import fold
 
 CASES = tomllib.loads((Path(__file__).parents[4] / "data" / "changes.toml").read_text("utf-8"))["case"]
@@ -52,9 +53,11 @@ def test_nothing_else_ends(case: dict[str, list[str]]) -> None:
     ],
 )
 def test_a_statement_of_two_things_outlives_the_end_of_one(known: str, says: str) -> None:
-    """What ended is remembered beside it: what it says of the other still holds."""
+    """What ended is remembered beside it, and the statement says which of the two it is."""
     [fact] = read_messages([Message(says, SAID)], [KnownStatement(known)])
-    assert (fact.text, fact.verdicts) == (says, ())
+    assert (fact.text, fact.verdicts) == (says, ((1, "contradiction"),))
+    assert named_part(says, known) in known
+    assert named_part(says, known)
 
 
 def test_a_new_day_leaves_the_hour_and_the_month() -> None:
