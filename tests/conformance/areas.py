@@ -9,6 +9,7 @@ _NOT_WANTED: Mapping[str, str] = {
     "backfill-subjects": "a fact comes with its subject, from whoever read it; sleep joins names, and gives none anew",
     "core-prefs": "preferences stand in preferences.md, all of them, in every prompt of the owner's",
     "disagreement": "asking why is answered by /why; only a plain no counts against a memory",
+    "batcher.": "whether a person goes on is told by time; the last words of a message do not tell",
     "cosine": "vectors are kept at length 1, so a product is the cosine; one of another size is made anew",
     "vector.": "vectors are kept at length 1, so a product is the cosine; one of another size is made anew",
     "gateway.interpolate": "prompts are composed in code; no template has places that words could fill by accident",
@@ -24,7 +25,6 @@ _NOT_WANTED: Mapping[str, str] = {
 _TOPICS: Mapping[str, str] = {
     # KenoBot in JavaScript
     "agent.": "tools and background tasks",
-    "batcher.": "debounce of fragments",
     "cli.": "status and statistics commands",
     "consolidation.": "sleep: consolidation",
     "dedupe.": "sleep: pruning and merging",
@@ -40,7 +40,6 @@ _TOPICS: Mapping[str, str] = {
     "scheduler.": "cron tasks and reminders",
     "sleep.": "the sleep cycle",
     "stats.": "response-time statistics",
-    "telegram.debounce": "debounce of fragments",
     "tools.": "tools and background tasks",
     "transparency.": "/why and learning feedback",
     "watchdog.": "watchdog and health states",

@@ -1,61 +1,17 @@
 """Messages that one person sends within moments are one turn, whatever happens meanwhile."""
 
 import asyncio
-from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from kenobot.ports.channel import Capabilities
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Reply
 from kenobot.storage import turn_steps
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START, ManualClock
-from tests.scene import Chatter, Scene
-
-
-class Hasty(Chatter):
-    """A channel whose people write in fragments."""
-
-    def __init__(self) -> None:
-        super().__init__("telegram")
-        self.capabilities = Capabilities(fragment_seconds=1.5)
-        self.typed = 0
-
-    async def typing(self, chat: str, thread: str = "") -> None:
-        self.typed += 1
-
-
-class HastyScene(Scene):
-    """A scene on a clock that stands still until the test moves it."""
-
-    def __init__(self, folder: Path, replies: Sequence[object] = ("ok",), **more: object) -> None:
-        self.time = ManualClock()
-        super().__init__(folder, replies, clock=self.time, **more)  # type: ignore[arg-type]
-        self.channel = Hasty()
-
-    async def until(self, happy: Callable[[], bool]) -> None:
-        async with asyncio.timeout(20):
-            while not happy():
-                await asyncio.sleep(0.005)
-
-    async def waits(self, seconds: float) -> None:
-        """Return once a turn waits that long for more of its message."""
-        await self.until(lambda: any(abs(left - seconds) < 0.01 for left in self.time.pending_sleeps))
-
-    async def answered(self, count: int) -> list[str]:
-        """Let moments pass until there are so many answers."""
-        async with asyncio.timeout(20):
-            while len(self.texts) < count:
-                short = [left for left in self.time.pending_sleeps if left <= 1.5]
-                self.time.advance(min(short, default=0))
-                await asyncio.sleep(0.005)
-        return self.texts
-
-    def prompts(self) -> list[str]:
-        return [request.split("_Now:")[0] for request in self.requests]
+from kenobot.testing.clock import START
+from tests.hasty import HastyScene
 
 
 async def test_three_fragments_are_one_turn(tmp_path: Path) -> None:

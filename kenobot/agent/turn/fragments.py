@@ -79,7 +79,7 @@ class Fragments:
     async def _wait(self, head: PendingMessage, seconds: float) -> None:
         """Return `seconds` after the newest message of the chat. One of an earlier run is not waited for."""
         chat = self._chats.get(head.session)
-        until = self._clock.monotonic() + _LONGEST_WAIT
+        until = self._clock.monotonic() + max(_LONGEST_WAIT, 2 * seconds)
         while chat is not None and chat.closing <= head.id and not self._is_stopping:
             left = min(chat.at + seconds, until) - self._clock.monotonic()
             if left <= 0:
