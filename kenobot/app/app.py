@@ -127,9 +127,9 @@ class App:
         self.admission = AdmissionControl(
             access, database, bus, clock, self.delivery, pairing_enabled=pairs, language=language
         )
-        self.personal = PersonalSettings(database)
         quiet = QuietHours.parse(settings.messages.quiet_hours, zone)
-        self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language, self.personal, quiet)
+        self.personal = PersonalSettings(database, zone, quiet)
+        self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language, self.personal)
 
         self.memory_files = MemoryFiles(
             *(home.memory, database, clock, zone, sleep_policy(settings.sleep)),

@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text, guess_language, translate_problem
 from kenobot.core.model_purposes import purpose_words
-from kenobot.core.quiet_hours import QuietHours
 from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TaskSet
 from kenobot.gateway.access import Access
@@ -99,7 +98,7 @@ class _Notice:
 class OwnerAlerts:
     """Alert the owner, in their private chat; `attach` it to the bus.
 
-    language: None goes by the owner. quiet: hours in which alerts wait until these are over.
+    language: None goes by the owner. personal: the language that they chose, and the hours in which alerts wait.
     """
 
     def __init__(
@@ -111,9 +110,7 @@ class OwnerAlerts:
         redact: Redactor,
         language: Language | None = None,
         personal: PersonalSettings | None = None,
-        quiet: QuietHours | None = None,
     ) -> None:
-        self._quiet = quiet
         self._database = database
         self._clock = clock
         self._messenger = messenger
@@ -167,7 +164,8 @@ class OwnerAlerts:
             return []
         write_json(connection, _TOLD, sent | {notice.subject: at.isoformat()})
         chosen = self._language or self._personal.language_of(home.channel, home.user)
-        not_before = self._quiet.over_at(at) if self._quiet is not None else None
+        quiet = self._personal.quiet_hours_of(home.channel, home.user)
+        not_before = quiet.over_at(at) if quiet is not None else None
         to, language = Destination(home.channel, home.chat, trace, not_before=not_before), chosen or home.language
         buttons = MessageButtons(_buttons(notice, language), home.user, language)
         return self._messenger.enqueue(connection, to, self._words(notice, language), buttons)

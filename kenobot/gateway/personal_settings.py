@@ -1,11 +1,13 @@
-"""The few settings that are each person's own: the language in which the bot speaks to them, and drafts of replies."""
+"""The few settings that are each person's own: the language in which the bot speaks to them, drafts, quiet hours."""
 
 import logging
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from kenobot.core.i18n import Language
+from kenobot.core.quiet_hours import QuietHours
 from kenobot.core.worker import TaskSet
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import Account
@@ -24,14 +26,17 @@ _MOST = 1000  # people, of whom those who changed theirs last are kept
 class PersonSettings:
     """A person's settings. language: of the bot's own sentences in private; None follows what they write.
 
-    drafts: replies are shown while they are written, where the channel and the bot's settings let them.
+    drafts: replies are shown while they are written, where the channel and the bot's settings let them. quiet_hours: of
+    what the bot says of its own accord, such as "22:30-08:00"; "" for none, None as the bot's settings have them.
     """
 
     language: Language | None = None
     drafts: bool = True
+    quiet_hours: str | None = None
 
 
 _DEFAULT = PersonSettings()
+_ANY_ZONE = ZoneInfo("UTC")
 
 
 def load_settings_of(connection: Connection, account: Account) -> PersonSettings:
@@ -49,10 +54,15 @@ def save_settings_of(connection: Connection, account: Account, settings: PersonS
 
 
 class PersonalSettings:
-    """Everybody's settings, in memory. `refresh` it at the start."""
+    """Everybody's settings, in memory. `refresh` it at the start.
 
-    def __init__(self, database: Database) -> None:
+    zone: of the quiet hours. quiet: of everybody without any of their own.
+    """
+
+    def __init__(self, database: Database, zone: ZoneInfo | None = None, quiet: QuietHours | None = None) -> None:
         self._database = database
+        self._zone = zone or ZoneInfo("UTC")
+        self._quiet = quiet
         # bounded: 1,000 people; test_the_settings_of_many_take_a_bounded_place
         self._known: Mapping[Account, PersonSettings] = {}
         self._refreshing = TaskSet("settings")
@@ -64,6 +74,11 @@ class PersonalSettings:
     def language_of(self, channel: str, user: str) -> Language | None:
         """Return the language that a person chose; None when they chose none."""
         return self._known.get((channel, user), _DEFAULT).language
+
+    def quiet_hours_of(self, channel: str, user: str) -> QuietHours | None:
+        """Return when the bot says nothing to a person of its own accord."""
+        own = self._known.get((channel, user), _DEFAULT).quiet_hours
+        return self._quiet if own is None else QuietHours.parse(own, self._zone)
 
     async def refresh(self) -> None:
         """Load the settings. Raises StoreError."""
@@ -85,6 +100,15 @@ class PersonalSettings:
             _log.warning("the settings of people could not be read: %s", error)
 
 
+def _hours(kept: object) -> str | None:
+    """Return stored quiet hours; None where they are damaged."""
+    try:
+        QuietHours.parse(kept if isinstance(kept, str) else "?", _ANY_ZONE)
+    except ValueError:
+        return None
+    return str(kept)
+
+
 def _all(connection: Connection) -> dict[Account, PersonSettings]:
     none: dict[str, Any] = {}
     known: dict[Account, PersonSettings] = {}
@@ -93,5 +117,5 @@ def _all(connection: Connection) -> dict[Account, PersonSettings]:
         if not isinstance(kept, dict):
             continue
         language = kept.get("language") if kept.get("language") in ("en", "es") else None
-        known[channel, user] = PersonSettings(language, bool(kept.get("drafts", True)))
+        known[channel, user] = PersonSettings(language, bool(kept.get("drafts", True)), _hours(kept.get("quiet_hours")))
     return known

@@ -1,5 +1,6 @@
 """`/settings`: each person's own language and drafts, which hold for what the bot says to them in private."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,27 @@ async def test_a_person_chooses_the_language_of_the_bot(tmp_path: Path) -> None:
         assert "Estoy en marcha" in await scene.say("/status")
         assert "as you write" in (await scene.say("/settings language auto")) + (await scene.say("/settings"))
         assert "I am up" in await scene.say("/status and how are you doing")
+
+
+async def test_the_owner_sets_quiet_hours(tmp_path: Path) -> None:
+    """What the bot says of its own accord waits until they are over; answers do not. A guest is told nothing anyway."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await scene.say("hello there, how are you?")
+        now = scene.clock.now()
+        hours = f"{now:%H:%M}-{now + timedelta(hours=2):%H:%M}"
+        assert f"by myself: {hours}" in await scene.say(f"/settings quiet {hours}")
+        await scene.app.bus.emit(HEALTH_DEGRADED, "fake", "", reason="the moon is in the way")
+        await scene.app.bus.drain()
+        await scene.app.owner_alerts.under_way.wait_idle()
+        assert "moon" not in "".join(scene.texts)
+        assert await scene.say("are you there?") == "Hm."
+        assert "by myself: off" in await scene.say("/settings quiet off")
+        await scene.app.bus.emit(HEALTH_DEGRADED, "fake", "", reason="the sun is in the way")
+        await scene.app.wait_drained()
+        assert "sun" in scene.texts[-1]
+        assert "Write `/settings" in await scene.say("/settings quiet at night")
+        assert "Write `/settings" in await scene.say("/settings quiet off", chat="2")
+        assert "as configured" in await scene.say("/settings quiet auto")
 
 
 async def test_it_is_nobody_elses_language(tmp_path: Path) -> None:

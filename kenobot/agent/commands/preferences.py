@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
+from kenobot.core.quiet_hours import QuietHours
 from kenobot.gateway.buttons import Choice
 from kenobot.gateway.personal_settings import PersonSettings, load_settings_of, save_settings_of
+from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
 
 _LANGUAGES: Mapping[str, Language | None] = {
@@ -29,23 +32,47 @@ def show_settings(connection: Connection, call: CommandCall, context: CommandCon
     account = call.inbound.channel, call.inbound.user
     settings = load_settings_of(connection, account)
     if call.arguments:
-        changed = _changed(settings, call.arguments.lower().split())
+        owner = OWNER_SCOPE in call.principal.read_scopes
+        changed = _changed(settings, call.arguments.lower().split(maxsplit=1), owner=owner)
         if changed is None:
             return texts.SETTINGS_HOW(call.language)
         save_settings_of(connection, account, settings := changed)
     language = context.language or settings.language or call.language
-    text = texts.SETTINGS(language, lines="\n".join(_lines(settings, language)))
+    lines = _lines(settings, language)
+    if OWNER_SCOPE in call.principal.read_scopes:
+        lines.append(_quiet_line(settings, language))
+    text = texts.SETTINGS(language, lines="\n".join(lines))
     return CommandAnswer(text, _buttons(settings, language))
 
 
-def _changed(settings: PersonSettings, words: list[str]) -> PersonSettings | None:
+def _changed(settings: PersonSettings, words: list[str], *, owner: bool) -> PersonSettings | None:
     """Return the settings after a change; None where the words name none."""
     match words:
         case ["language" | "idioma", name] if name in _LANGUAGES:
             return replace(settings, language=_LANGUAGES[name])
         case ["drafts" | "borradores", value] if value in _ON | _OFF:
             return replace(settings, drafts=value in _ON)
+        case ["quiet" | "silencio", hours] if owner:
+            return _with_quiet(settings, hours)
     return None
+
+
+def _with_quiet(settings: PersonSettings, hours: str) -> PersonSettings | None:
+    if hours == "auto":
+        return replace(settings, quiet_hours=None)
+    wanted = "" if hours in _OFF else hours
+    try:
+        QuietHours.parse(wanted, ZoneInfo("UTC"))
+    except ValueError:
+        return None
+    return replace(settings, quiet_hours=wanted)
+
+
+def _quiet_line(settings: PersonSettings, language: Language) -> str:
+    """Word when the owner is told nothing of the bot's own accord: only they are told anything."""
+    if settings.quiet_hours is None:
+        return texts.SETTINGS_QUIET(language, value=texts.SETTINGS_AS_CONFIGURED(language))
+    return texts.SETTINGS_QUIET(language, value=settings.quiet_hours or texts.SETTINGS_OFF(language))
 
 
 def _lines(settings: PersonSettings, language: Language) -> list[str]:

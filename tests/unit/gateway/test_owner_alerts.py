@@ -20,6 +20,7 @@ from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
+from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.errors import Rejected, StoreError
 from kenobot.ports.messages import Inbound, MessagePart
 from kenobot.ports.signals import (
@@ -69,7 +70,7 @@ class House:
             Access({name: Roster.of(["owner"]) for name in channels}),
             Redactor([SECRET]),
             language,
-            quiet=quiet,
+            personal=PersonalSettings(database, quiet=quiet),
         )
         self.notices.attach(self.bus)
         self._number = 0
