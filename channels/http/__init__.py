@@ -10,7 +10,7 @@ from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 
 CHANNEL = "http"
-_NEEDED = ("fastapi", "uvicorn")
+_NEEDED = ("fastapi", "uvicorn", "httptools")
 _SHORTEST_SECRET = 16
 
 
@@ -52,7 +52,7 @@ class HttpSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_errors=
 def build(settings: HttpSettings, surroundings: PluginContext) -> Channel:
     """Build the channel, which listens only once it runs. Raises ConfigError where its packages are missing."""
     if missing := [name for name in _NEEDED if importlib.util.find_spec(name) is None]:
-        raise ConfigError(f"The channel http needs {' and '.join(missing)}: run `pip install 'kenobot[http]'`.")
+        raise ConfigError(f"The channel http needs {', '.join(missing)}: run `pip install 'kenobot[http]'`.")
     from kenobot.channels.http.channel import HttpChannel
 
     return HttpChannel(settings, surroundings.clock, surroundings.signals)

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from kenobot.ports.errors import Unavailable
 
@@ -19,6 +20,7 @@ _log = logging.getLogger(__name__)
 _CONNECTIONS = 512
 _BACKLOG = 512
 _IDLE_SECONDS = 15
+HEAD_SECONDS = 15.0  # for the head of a request to come in
 _BODY_SECONDS = 15.0  # for the whole body of a request to come in
 _FINISH_SECONDS = 2.5  # for the answers under way, once the server is told to end
 _CLOSE_SECONDS = 1.0
@@ -30,6 +32,40 @@ class _Uvicorn(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+class _Protocol(HttpToolsProtocol):
+    """A connection that is closed unless the head of a request comes in within some seconds.
+
+    Uvicorn waits for it without end, so a few hundred silent connections would keep everybody else out.
+    """
+
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_timer()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        self._await_head()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._end_timer()
+        super().on_headers_complete()
+
+    def _await_head(self) -> None:
+        self._end_timer()
+        self._head_timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _end_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
 
 class Server:
@@ -59,6 +95,7 @@ class Server:
             self._app,
             lifespan="off",
             loop="none",
+            http=_Protocol,
             ws="none",
             log_config=None,
             access_log=False,

@@ -311,3 +311,18 @@ async def test_an_open_address_needs_a_key_or_a_secret(tmp_path: Path, guarded: 
                 await open_to_all.run(bot.app.loop)
             await bot.key()
             await open_to_all.backend.check_exposed()
+
+
+async def test_an_answer_survives_a_restart(tmp_path: Path) -> None:
+    """The next run knows the message by its number and by its Idempotency-Key, and answers it no second time."""
+    name = {"Idempotency-Key": "once"}
+    first = ScriptedProvider(["the only answer"])
+    async with served_bot(tmp_path, first) as bot, await bot.client() as client:
+        secret = client.headers["authorization"]
+        sent = (await send(client, "tell me", **name)).json()
+    async with served_bot(tmp_path, ScriptedProvider()) as bot, await bot.client() as client:
+        client.headers["authorization"] = secret
+        kept = await client.get(f"/v1/messages/{sent['id']}")
+        again = await send(client, "tell me", **name)
+        assert kept.json() == again.json() == sent
+        assert sent["answer"] == "the only answer"

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
+from kenobot.channels.http import server
 from kenobot.core.bus import Bus
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Inbound
@@ -264,3 +265,18 @@ def test_the_secret_is_shown_nowhere() -> None:
     """Neither the settings nor the channel print it."""
     channel = channel_of(ManualClock())
     assert SECRET not in repr(channel.settings)
+
+
+async def test_a_connection_that_says_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one whose head never ends: others need the room. One that speaks in time is served as before."""
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.05)
+    clock = ManualClock()
+    channel, sink = channel_of(clock), RecordingSink()
+    async with served(channel, sink) as client, asyncio.timeout(20):
+        assert channel.server is not None
+        for said in (b"", b"POST /webhook HTTP/1.1\r\nX-Endless: "):
+            reader, writer = await asyncio.open_connection("127.0.0.1", channel.server.port)
+            writer.write(said)
+            assert await reader.read() == b""
+            writer.close()
+        assert (await client.post("/webhook", **signed(clock, {"message": "hello"}))).status_code == 202
