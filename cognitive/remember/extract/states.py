@@ -23,6 +23,7 @@ _PHRASES, _WORDS = join_phrases(_TABLES), {name: frozenset(row.split()) for name
 _UNDONE = lazy.regex(rf"(?<!\w)(?:{_PHRASES['undone']})(?!\w)")
 _UNSURE = lazy.regex(rf"(?<!\w)(?:{_PHRASES['unsure']})(?!\w)")
 _GOES_ON = {language: lazy.regex(pattern) for language, pattern in _TABLES["goes_on"].items()}
+_LEADS = {language: lazy.regex(_TABLES["parts"][f"lead_{language}"]) for language in ("en", "es")}
 _NAMED_AS = tuple(map(lazy.regex, _TABLES["named"]["patterns"]))
 _PRONOUNS, _OF_THEM, _ANYBODY, _NOBODY = (_WORDS[name] for name in ("pronouns", "of_people", "anybody", "nobody"))
 _PLAIN = STOPWORDS | word_set("statement_light") | _WORDS["empty"]
@@ -215,20 +216,24 @@ def _events(sentence: str) -> tuple[_Told, ...]:
 @lru_cache(1024)
 def _told(text: str, kind: str, column: str) -> tuple[_Told, ...]:
     """What the clauses of a text tell of a kind, as its states or as the events that end them."""
-    if len(text) > _LONGEST:
-        return ()
-    row, undone = _kind(kind), _UNDONE if column == "ends" else _UNSURE
-    found = []
-    for clause in _clauses(text):
-        if undone.search(plain := _plain(clause)):
-            continue
+    row, found = _kind(kind), []
+    for clause, plain, leads in _readable(text, column):
         for language, pattern in row.ends if column == "ends" else row.states:
-            lead = _leads()[language].match(plain)
-            match = pattern.match(plain) or (pattern.match(plain, lead.end()) if lead else None)
+            match = pattern.match(plain) or (pattern.match(plain, leads[language]) if leads[language] else None)
             if match and _names_somebody(match, clause):
                 found.append(_reading(kind, language, match))
                 break
     return tuple(found)
+
+
+@lru_cache(512)
+def _readable(text: str, column: str) -> tuple[tuple[str, str, Mapping[str, int]], ...]:
+    """The clauses of a text that are sure of what they say, folded too, and where each begins to say it."""
+    if len(text) > _LONGEST:
+        return ()
+    undone = _UNDONE if column == "ends" else _UNSURE
+    folded = ((clause, _plain(clause)) for clause in _clauses(text))
+    return tuple((clause, plain, _leads(plain)) for clause, plain in folded if not undone.search(plain))
 
 
 def _clauses(text: str) -> Iterator[str]:
@@ -303,10 +308,10 @@ def _kind(name: str) -> _Kind:
     return next(kind for kind in _kinds() if kind.name == name)
 
 
-@cache
-def _leads() -> Mapping[str, re.Pattern[str]]:
-    """What a clause may begin with, by language."""
-    return {language: lazy.regex(_TABLES["parts"][f"lead_{language}"]) for language in ("en", "es")}
+def _leads(plain: str) -> Mapping[str, int]:
+    """Where a folded clause begins to say something, by language."""
+    found = {language: pattern.match(plain) for language, pattern in _LEADS.items()}
+    return {language: match.end() if match else 0 for language, match in found.items()}
 
 
 def _patterns(row: Mapping[str, list[str]], column: str) -> Iterator[tuple[str, re.Pattern[str]]]:
