@@ -36,6 +36,23 @@ class Intake:
         self._waiting.append((inbound, stored))
         self._changed.set()
 
+    def put_now(self, inbound: Inbound, stored: Acknowledge | None = None) -> bool:
+        """Take a message in; False when there is no room."""
+        if len(self._waiting) >= self._room:
+            return False
+        self._waiting.append((inbound, stored))
+        self._changed.set()
+        return True
+
+    def forget(self) -> None:
+        """Drop what is not stored, because the platform brings that again."""
+        self._waiting.clear()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all that came in is stored."""
+        return not self._waiting
+
     async def run(self, sink: Sink) -> None:
         """Store until cancelled. What the disk does not take is tried again, with growing pauses."""
         failures = 0
@@ -61,7 +78,7 @@ class Intake:
             await self._changed.wait()
 
 
-async def run_together(*parts: Coroutine[object, object, None]) -> None:
+async def run_together(*parts: Coroutine[object, object, object]) -> None:
     """Run until the first of `parts` ends, and end the others. Raises what that one raised."""
     tasks = [asyncio.create_task(part) for part in parts]
     try:

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 current_trace: ContextVar[str] = ContextVar("trace", default="")
 
-_CHATTY = ("httpx", "httpx2", "httpcore", "anthropic", "telegram", "apscheduler", "asyncio", "uvicorn")
+_CHATTY = ("httpx", "httpx2", "httpcore", "anthropic", "telegram", "slixmpp", "apscheduler", "asyncio", "uvicorn")
 
 
 def configure(

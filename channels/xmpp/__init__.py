@@ -1,0 +1,53 @@
+"""The XMPP plugin and its settings: chats with the bot's account, and rooms that say its nick."""
+
+import importlib.util
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from kenobot.channels.people import ChatSettings, Names, check_people, check_set
+from kenobot.ports.channel import Channel
+from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import Plugin, PluginContext
+
+
+def _jids(values: list[str]) -> list[str]:
+    for value in values:
+        name, _, host = value.partition("@")
+        if not (name and host) or "/" in value or any(char.isspace() for char in value):
+            raise ValueError(f'"{value}" is no XMPP address, which looks like ana@example.org')
+    return [value.lower() for value in values]
+
+
+Jids = Annotated[Names, AfterValidator(_jids)]
+
+
+class XmppSettings(ChatSettings):
+    """The `[channels.xmpp]` part of the configuration."""
+
+    owners: Jids = Field([], description="addresses of the bot's owner")
+    allowed_users: Jids = Field([], description="addresses of guests")
+    allowed_chats: Jids = Field([], description="rooms in which everybody may talk to the bot")
+    account: str = Field("", pattern=r"^([^@/\s]+@[^@/\s]+)?$", description="address of the bot")
+    password: SecretStr = Field(SecretStr(""), description="password of that account")
+    server: str = Field("", description="host name of the server, where it is not that of the address")
+    port: int = Field(5222, ge=1, le=65535, description="its port, where `server` is set")
+    security: Literal["starttls", "tls", "none"] = "starttls"
+    nick: str = Field("kenobot", min_length=1, max_length=60, description="name of the bot in rooms")
+    join: Jids = Field([], description="rooms to be in, beside those of allowed_chats")
+    request_seconds: float = Field(20, gt=0, le=300, description="deadline of connecting and of each message")
+    ping_seconds: float = Field(60, ge=1, le=600, description="how often the connection is tested")
+
+
+def build(settings: XmppSettings, surroundings: PluginContext) -> Channel:
+    """Build the channel, not yet connected. Raises ConfigError for what only a person can decide."""
+    check_set("xmpp", account=settings.account, password=settings.password.get_secret_value())
+    check_people(settings, "xmpp", "ana@example.org")
+    if importlib.util.find_spec("slixmpp") is None:
+        raise ConfigError("XMPP needs a package: pip install 'kenobot[xmpp]'")
+    from kenobot.channels.xmpp.channel import XmppChannel
+
+    return XmppChannel(settings, surroundings.clock)
+
+
+plugin = Plugin(settings=XmppSettings, build=build)

@@ -1,0 +1,210 @@
+"""The XMPP channel, on a prosody."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+slixmpp = pytest.importorskip("slixmpp")
+
+from kenobot.channels.xmpp import XmppSettings  # noqa: E402
+from kenobot.channels.xmpp.channel import XmppChannel  # noqa: E402
+from kenobot.ports.channel import Channel  # noqa: E402
+from kenobot.ports.clock import SystemClock  # noqa: E402
+from kenobot.ports.errors import Rejected, StoreError, Unavailable  # noqa: E402
+from kenobot.ports.messages import MessagePart, Outbound  # noqa: E402
+from kenobot.testing.channel import ChannelContract, RecordingSink  # noqa: E402
+from tests.integration.channels.processes import free_port  # noqa: E402
+from tests.integration.channels.prosody import PASSWORD, prosody  # noqa: E402
+
+ROOM = "home@rooms.localhost"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """One server for all tests of this file."""
+    with prosody(tmp_path_factory.mktemp("prosody"), "keno", "ana", "bob") as port:
+        yield port
+
+
+def bot(port: int, **more: object) -> XmppChannel:
+    """A channel that Ana owns."""
+    values: dict[str, object] = {
+        "account": "keno@localhost",
+        "password": PASSWORD,
+        "server": "127.0.0.1",
+        "port": port,
+        "security": "none",
+        "owners": ["ana@localhost"],
+    }
+    return XmppChannel(XmppSettings.model_validate(values | more), SystemClock())
+
+
+class Person:
+    """Writes, and keeps what arrives."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.heard: asyncio.Queue[Any] = asyncio.Queue()
+        client.add_event_handler("message", self._hear)
+
+    def _hear(self, message: Any) -> None:
+        if message["body"]:
+            self.heard.put_nowait(message)
+
+    def say(self, to: str, text: str, kind: str = "chat") -> None:
+        self.client.send_message(mto=to, mbody=text, mtype=kind)
+
+
+@asynccontextmanager
+async def person(port: int, name: str = "ana", room: str = "") -> AsyncIterator[Person]:
+    """A person who is there."""
+    login = {"feature_mechanisms": {"unencrypted_plain": True, "unencrypted_scram": True}}
+    client = slixmpp.ClientXMPP(f"{name}@localhost", PASSWORD, plugin_config=login)
+    client.enable_plaintext, client.enable_starttls, client.enable_direct_tls = True, False, False
+    client.register_plugin("xep_0045")
+    client.register_plugin("xep_0199")
+    begun = asyncio.Event()
+    client.add_event_handler("session_start", lambda _: begun.set())
+    someone = Person(client)
+    client.connect("127.0.0.1", port)
+    async with asyncio.timeout(10):
+        await begun.wait()
+        await client.get_roster()
+        client.send_presence()
+        if room:
+            await client.plugin["xep_0045"].join_muc_wait(slixmpp.JID(room), name, maxstanzas=0)
+        await client.plugin["xep_0199"].send_ping(slixmpp.JID("localhost"))
+    try:
+        yield someone
+    finally:
+        await client.disconnect(wait=0.5, ignore_send_queue=True)
+        client.abort()
+
+
+@asynccontextmanager
+async def running(channel: XmppChannel, *failures: Exception) -> AsyncIterator[RecordingSink]:
+    """What a channel hands over while it runs, once it is connected."""
+    sink = RecordingSink(*failures)
+    task = asyncio.create_task(channel.run(sink))
+    try:
+        async with asyncio.timeout(10):
+            while not channel._ready and not task.done():
+                await asyncio.sleep(0.01)
+            yield sink
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+class TestXmpp(ChannelContract):
+    """The suite, run on XMPP."""
+
+    chat = "ana@localhost"
+    sends_while_running = True
+
+    @pytest.fixture
+    async def channel(self, server: int) -> AsyncIterator[Channel]:
+        """A bot, and Ana, who is there; the server keeps what she writes meanwhile."""
+        async with person(server) as ana:
+            self._ana = ana
+            yield bot(server)
+
+    @pytest.fixture
+    def failing(self) -> Channel:
+        """A bot that is not connected."""
+        return bot(9)
+
+    async def say(self, channel: Channel, text: str) -> None:
+        self._ana.say("keno@localhost", text)
+        await self._ana.client.plugin["xep_0199"].send_ping(slixmpp.JID("localhost"))
+
+
+async def test_a_chat_is_private_and_known_by_the_address(server: int) -> None:
+    """The answer has XMPP's own formatting, and no character that XML does not take."""
+    async with person(server) as ana, running(channel := bot(server)) as sink:
+        ana.say("keno@localhost", "hello <b> ñ 你好")
+        (inbound,) = await sink.until_accepted(1)
+        (part,) = channel.render("**All** is `well`\x07 \ud83d")
+        sent = await channel.send(Outbound(1, "xmpp", inbound.chat, part, "trace"))
+        answer = await ana.heard.get()
+        await channel.send(Outbound(2, "xmpp", inbound.chat, MessagePart("Better"), "trace", replaces=sent))
+        edit = await ana.heard.get()
+    assert (inbound.text, inbound.private) == ("hello <b> ñ 你好", True)
+    assert inbound.user == inbound.chat == "ana@localhost"
+    assert answer["body"].startswith("*All* is `well`")
+    assert answer["id"] == sent
+    assert edit.xml.find("{urn:xmpp:message-correct:0}replace").get("id") == sent
+
+
+async def test_in_a_room_the_nick_calls_the_bot(server: int) -> None:
+    """The answer goes to the room; what is whispered there is left alone."""
+    async with running(channel := bot(server, allowed_chats=[ROOM])) as sink, person(server, "bob", ROOM) as bob:
+        bob.say(ROOM, "nothing for kenobots", "groupchat")
+        bob.say(ROOM, "kenobot, what is new?", "groupchat")
+        (inbound,) = await sink.until_accepted(1)
+        await channel.send(Outbound(1, "xmpp", inbound.chat, MessagePart("All well"), "trace"))
+        async with asyncio.timeout(10):
+            while (heard := await bob.heard.get())["body"] != "All well":
+                continue
+        bob.say(f"{ROOM}/kenobot", "whispered")
+        bob.say(ROOM, "kenobot: bye", "groupchat")
+        await sink.until_accepted(2)
+    assert (inbound.text, inbound.private, inbound.chat) == ("what is new?", False, ROOM)
+    assert inbound.user == "bob@localhost"
+    assert heard["from"] == f"{ROOM}/kenobot"
+    assert [taken.text for taken in sink.accepted] == ["what is new?", "bye"]
+
+
+async def test_what_was_not_stored_comes_again_to_another_process(server: int) -> None:
+    """The server was not told that it arrived; the id is the same."""
+    async with person(server) as ana:
+        full = RecordingSink(*[StoreError("the disk is full")] * 100)
+        channel = bot(server)
+        task = asyncio.create_task(channel.run(full))
+        async with asyncio.timeout(10):
+            while not channel._ready:
+                await asyncio.sleep(0.01)
+            ana.say("keno@localhost", "precious")
+            while not full.refused:
+                await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        async with running(bot(server)) as sink:
+            (kept,) = await sink.until_accepted(1)
+    assert (kept.text, kept.external_id) == ("precious", full.refused[0].external_id)
+
+
+async def test_whoever_does_not_exist_is_refused(server: int) -> None:
+    """The server's complaint comes before its answer to the ping."""
+    async with running(channel := bot(server)):
+        with pytest.raises(Rejected, match="service-unavailable"):
+            await channel.send(Outbound(1, "xmpp", "nobody@localhost", MessagePart("hi"), "trace"))
+        with pytest.raises(Rejected, match="no such address"):
+            await channel.send(Outbound(2, "xmpp", "@@", MessagePart("hi"), "trace"))
+
+
+async def test_a_wrong_password_is_told_to_the_owner(server: int) -> None:
+    """With what to check."""
+    sink = RecordingSink()
+    with pytest.raises(Rejected):
+        await bot(server, password="wrong").run(sink)
+    assert "check account and password" in sink.reports[0][1]
+
+
+async def test_a_server_that_is_away_is_unavailable() -> None:
+    """The supervisor tries again."""
+    with pytest.raises(Unavailable):
+        await bot(free_port(), request_seconds=2).run(RecordingSink())
+
+
+async def test_people_on_the_lists_see_the_bot(server: int) -> None:
+    """It accepts their wish to, and nobody else's."""
+    async with running(bot(server)), person(server) as ana:
+        seen = asyncio.Event()
+        ana.client.add_event_handler("presence_subscribed", lambda _: seen.set())
+        ana.client.send_presence_subscription("keno@localhost")
+        async with asyncio.timeout(10):
+            await seen.wait()
