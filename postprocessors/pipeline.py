@@ -12,6 +12,7 @@ from kenobot.postprocessors.quotation import QuotationCheck, is_blank
 from kenobot.postprocessors.scanner import ScanResult, scan_tags, settled_length, whole_length
 
 _PROCESSOR_SECONDS = 5.0  # in which no chat is answered
+_HUNG = "it took too long, and is left out until the next start"
 _TAG = lazy.regex(r"[a-z][a-z0-9-]{1,63}/?")
 _SURROGATE = lazy.regex("[\ud800-\udfff]")
 
@@ -59,6 +60,7 @@ class Pipeline:
         self._processors = tuple(processors)
         self._redact = redact
         self._names = _names(self._processors)
+        self._hung: set[str] = set()  # bounded: the processors there are; turn
 
     def drop_cut(self, text: str) -> str:
         """Drop the element or the tag that the end of a text went through, because the model was cut off there."""
@@ -87,12 +89,18 @@ class Pipeline:
         applied: list[AppliedItems] = []
         failures: list[tuple[str, str]] = []
         for processor in self._processors:
+            if processor.name in self._hung:
+                failures.append((processor.name, _HUNG))
+                continue
             try:
                 with time_limit(_PROCESSOR_SECONDS):
                     items = _run(processor, found, turn)
             except StoreError:
                 raise
-            except (Exception, SystemExit, TookTooLong) as error:
+            except TookTooLong:
+                self._hung.add(processor.name)  # each further reply would hold the whole bot up
+                failures.append((processor.name, _HUNG))
+            except (Exception, SystemExit) as error:
                 failures.append((processor.name, self._redact(f"{type(error).__name__}: {error}")))
             else:
                 if items:

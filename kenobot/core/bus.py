@@ -61,7 +61,7 @@ class _Subscription:
                 with ranked(Rank.SOON):
                     async with asyncio.timeout(self._bus.deadline):
                         await self._receiver(envelope)
-            except (Exception, asyncio.CancelledError) as error:
+            except (Exception, SystemExit, asyncio.CancelledError) as error:
                 if was_cancelled(error):
                     raise
                 _log.warning("receiver %s of %s failed: %r", self._name, envelope.signal.name, error)
@@ -113,7 +113,7 @@ class Bus:
 
     def add_middleware(self, middleware: Middleware) -> None:
         """Pass every envelope through `middleware` before delivery. Raises TypeError unless it is `async def`."""
-        _require_async(middleware)
+        require_async(middleware)
         self._middleware.append(middleware)
 
     def wake_on(self, signal: Signal, ring: Callable[[Envelope], None]) -> None:
@@ -125,7 +125,7 @@ class Bus:
 
     def subscribe(self, signals: Signal | Iterable[Signal], receiver: Subscriber) -> Unsubscribe:
         """Call `receiver` with every envelope of `signals`, in order. Raises TypeError unless it is `async def`."""
-        _require_async(receiver)
+        require_async(receiver)
         subscription = _Subscription(self, receiver)
         self._subscriptions.add(subscription)
         names = [signal.name for signal in ([signals] if isinstance(signals, Signal) else signals)]
@@ -159,7 +159,7 @@ class Bus:
             try:
                 async with asyncio.timeout(self.deadline):
                     following = await middleware(envelope)
-            except (Exception, asyncio.CancelledError) as error:
+            except (Exception, SystemExit, asyncio.CancelledError) as error:
                 if was_cancelled(error):
                     raise
                 _log.warning("middleware %r failed at %s: %r", middleware, envelope.signal.name, error)
@@ -189,7 +189,7 @@ class Bus:
             await subscription.close()
 
 
-def _require_async(function: Callable[..., Any]) -> None:
+def require_async(function: Callable[..., Any]) -> None:
     called: Any = function
     while isinstance(called, functools.partial):
         called = called.func

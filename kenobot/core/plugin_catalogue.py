@@ -2,11 +2,14 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from kenobot.core import plugins
 from kenobot.core.home_plugins import FoundPlugins, HomePlugin
 from kenobot.core.plugin_guard import PluginGuard
+from kenobot.core.plugin_signals import PluginSignals
 from kenobot.core.plugins import KINDS, PluginGroup
 from kenobot.ports.channel import Channel
 from kenobot.ports.embedder import Embedder
@@ -114,6 +117,8 @@ class PluginCatalogue:
         plugin = self.load(group, name)
         if not self.is_foreign(group, name):
             return plugin.build(settings, context)
+        signals = PluginSignals(context.signals, partial(self._turn_off, group, name))
+        context = replace(context, signals=signals)
         try:
             built = self._watch(group, name, lambda: plugin.build(settings, context))
             if problem := self._watch(group, name, lambda: _misfit(group, name, built)):
@@ -122,6 +127,12 @@ class PluginCatalogue:
             self.disable(group, name, error)
             raise
         return built
+
+    def _turn_off(self, group: PluginGroup, name: str, why: str) -> None:
+        """Note that a plugin is off from now on, because it fails while the bot runs."""
+        error = PluginError(f"{self._describe(group, name)} {why}.")
+        _log.error("%s It hears nothing more until the next start.", error)
+        self.disable(group, name, error)
 
     def disable(self, group: PluginGroup, name: str, error: PluginError) -> None:
         """Remember that a plugin is off, and why."""

@@ -133,6 +133,8 @@ async def _unbroken(sending: Awaitable[T]) -> T:
         if was_cancelled(error):
             raise
         raise Unavailable("The sending was broken off; KenoBot tries again") from None
+    except SystemExit as error:  # a plugin that wants to end the process
+        raise Unavailable(f"The channel wanted to end the process (SystemExit: {error})") from error
 
 
 def _describe(error: Exception) -> str:

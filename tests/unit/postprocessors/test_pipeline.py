@@ -85,7 +85,7 @@ def test_a_broken_processor_costs_only_its_items(early: bool) -> None:
 
 
 def test_a_processor_that_hangs_or_exits_costs_only_its_items(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It holds the whole bot up for some seconds at most."""
+    """One that hangs holds the bot up once, for some seconds, and is left out from then on."""
 
     class Hanging(Broken):
         def apply(self, items: Sequence[str], turn: TurnEffects) -> None:
@@ -95,7 +95,7 @@ def test_a_processor_that_hangs_or_exits_costs_only_its_items(monkeypatch: pytes
 
     monkeypatch.setattr(pipeline_module, "_PROCESSOR_SECONDS", 0.01)
     pipeline = Pipeline([Hanging(ValueError()), TAGS["chat-memory"]], str)
-    for content, failure in (("hang", "TookTooLong"), ("exit", "SystemExit")):
+    for content, failure in (("exit", "SystemExit"), ("hang", "it took too long"), ("exit", "it took too long")):
         reply = f"A<memory>{content}</memory><chat-memory>y</chat-memory>"
         processed = pipeline.process(reply, (), RecordingTurn(), "en")
         assert processed.applied == (AppliedItems("chat-memory", ("y",)),)
