@@ -1,10 +1,12 @@
 """A turn offers tools, runs what the model calls, and answers with what came of it."""
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 import pytest
 
+from kenobot.agent.turn import toolbox
 from kenobot.ports.errors import PromptTooLong, Rejected, StoreFull, ToolFailed
 from kenobot.ports.provider import Reply, Request, ToolCall, ToolResult, Usage
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
@@ -320,6 +322,19 @@ async def test_memory_can_be_searched_in_other_words(tmp_path: Path) -> None:
         assert "Ferrer" not in results(requests(scene)[1])[0].text
 
 
+async def test_in_a_group_only_what_the_group_may_know_is_found(tmp_path: Path) -> None:
+    """Also when the owner is the one who asks there."""
+    script = [
+        "Noted. <memory>The dentist of Ana is Dr Ferrer</memory>",
+        script_call("Ana dentist"),
+        "I cannot say here.",
+    ]
+    async with Scene(tmp_path, script, tools=[MemorySearch()]) as scene:
+        await scene.say("Ana's dentist is Dr Ferrer, remember it")
+        await scene.say("who is the dentist of Ana?", chat="-5", user="1", private=False)
+        assert "Ferrer" not in results(requests(scene)[2])[0].text
+
+
 def script_call(query: str) -> Reply:
     return Reply("", "tool_use", calls=(ToolCall("c", "memory_search", {"query": query}),))
 
@@ -401,6 +416,47 @@ async def test_a_call_that_a_crash_broke_off(tmp_path: Path, effects: ToolEffect
         assert scene.texts == ["Here."]
         assert tool.ran == again
         assert told in results(requests(scene)[0])[0].text
+
+
+async def test_a_call_that_was_let_out_survives_a_crash(tmp_path: Path) -> None:
+    """The yes is used up by then, and still counts for that very call."""
+    tool = Tool("A page.", _FETCHES)
+    script = ["Hello.", calls("a"), "Read.", calls("b"), "May I?", calls("b")]
+    async with Scene(tmp_path, script, tools=[tool]) as scene:
+        for text in ("hi", "read a", "go on"):
+            await scene.say(text)
+        tool.hangs = True
+        await scene.put("yes")
+        while tool.ran != ["a", "b"]:
+            await asyncio.sleep(0)
+        assert await scene.rows("SELECT state FROM approval") == [("approved",)]
+        await scene.app.loop.stop(0.0)
+    again = Tool("B page.", _FETCHES)
+    async with Scene(tmp_path, ["Read that too."], tools=[again]) as scene:
+        await scene.app.wait_drained()
+        assert (again.ran, scene.texts) == (["b"], ["Read that too."])
+
+
+class Stubborn(Tool):
+    """Goes on whatever happens."""
+
+    async def run(self, arguments: Word, turn: ToolContext) -> str:
+        while not self.answer:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.01)
+        return "late"
+
+
+async def test_a_tool_that_cannot_be_stopped_is_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It costs the person no more than its deadline."""
+    monkeypatch.setattr(toolbox, "_GRACE_SECONDS", 0.05)
+    tool, environ = Stubborn(""), {"KENOBOT_TOOLS__SECONDS": "0.1"}
+    async with Scene(tmp_path, [calls("a"), "It took too long."], tools=[tool], environ=environ) as scene:
+        assert await scene.say("go") == "It took too long."
+        tool.answer = "enough"
+    assert "goes on after it was cancelled" in caplog.text
 
 
 async def test_a_stopped_turn_stops_its_tool(tmp_path: Path) -> None:
