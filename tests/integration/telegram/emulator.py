@@ -38,11 +38,11 @@ class Emulator:
 
 
 @contextmanager
-def running_emulator(folder: Path) -> Iterator[Emulator]:
-    """Start a Bot API server that nobody here wrote."""
+def running_emulator(folder: Path, *options: str) -> Iterator[Emulator]:
+    """Start a Bot API server that nobody here wrote. options: more of its own."""
     journal = folder / "journal.jsonl"
     code = "import lo_bot_api_emulator as emulator; emulator.main()"
-    command = [sys.executable, "-c", code, "--port", "0", "--enable-control", "--journal", str(journal)]
+    command = [sys.executable, "-c", code, "--port", "0", "--enable-control", "--journal", str(journal), *options]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
         try:

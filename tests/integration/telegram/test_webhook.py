@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -15,6 +16,7 @@ from kenobot.ports.errors import ConfigError, StoreError
 from kenobot.testing.channel import RecordingSink
 from kenobot.testing.clock import EagerClock, ManualClock
 from tests.integration.http.served import channel_of, served
+from tests.integration.telegram.emulator import running_emulator
 from tests.integration.telegram.standin import DEADLINE, Box, FakeTelegram, channel_at, press, running, update
 
 BASE = "https://bot.example.org"
@@ -123,3 +125,24 @@ def test_a_webhook_without_a_server_is_refused(clock: EagerClock) -> None:
         check_hooks({"telegram": channel})
     check_hooks({"telegram": channel, "http": channel_of(clock)})
     check_hooks({"telegram": channel_at("http://127.0.0.1:9/bot", clock)})
+
+
+async def test_a_server_that_nobody_here_wrote_posts_and_a_switch_loses_nothing(
+    tmp_path: Path, clock: EagerClock
+) -> None:
+    """What waited before the webhook, what comes by it, and what came while the bot was away: each once, in order."""
+    box, http = Box(), channel_of(ManualClock())
+    with running_emulator(tmp_path, "--allow-insecure-loopback-webhooks") as emulator:
+        await emulator.write(1, "before")
+        async with served(http, RecordingSink()) as client, asyncio.timeout(DEADLINE):
+            posted = channel_at(emulator.base_url, clock, webhook_url=str(client.base_url))
+            http.others = {"telegram": posted}
+            async with running(posted, box):
+                await box.holds(1)
+                await emulator.write(2, "by the webhook")
+                await box.holds(2)
+            await emulator.write(3, "while it was away")
+        async with running(channel_at(emulator.base_url, clock), box), asyncio.timeout(DEADLINE):
+            await box.holds(3)
+    assert box.ids == ["1", "2", "3"]
+    assert {record["status"] for record in emulator.records() if record.get("event") == "webhook"} == {200, 503}
