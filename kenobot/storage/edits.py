@@ -18,7 +18,8 @@ class EditedTurn:
     """The turn of a message that was edited.
 
     parts: the message and its fragments, the edited one in its new form. rows: of these, and of earlier edits of them.
-    answer: the row whose answer stands there; None for none. is_last: nothing was said behind it. is_changed: the edit
+    answer: the row whose answer stands there; None for none. is_last: nothing was said behind it,
+    or it has still to be answered. is_changed: the edit
     says or shows something else.
     """
 
@@ -52,12 +53,18 @@ def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn
         f"AND NOT id {_AMONG} LIMIT 1",
         (head, edit.id, edit.session, json.dumps(rows)),
     ).fetchone()
+    # One whose turn an edit ended has no answer, whatever was said since, and its words stand nowhere else.
+    ended = connection.execute(
+        f"SELECT state = 'dropped' AND NOT EXISTS (SELECT 1 FROM message WHERE inbox_id {_AMONG}) "
+        "FROM inbox WHERE id = ?",
+        (json.dumps(rows), head),
+    ).fetchone()
     (answer,) = connection.execute(
         f"SELECT max(inbox_id) FROM outbox WHERE inbox_id {_AMONG} AND part IN (0, ?)", (json.dumps(rows), PREVIEW_PART)
     ).fetchone()
     (taken,) = connection.execute("SELECT reason = ? FROM inbox WHERE id = ?", (_TAKEN, edit.id)).fetchone()
     parts = tuple(_edited(each, edit) if each.id == target else each for each in members)
-    return EditedTurn(parts, rows, answer, later is None, bool(taken) or parts != tuple(members))
+    return EditedTurn(parts, rows, answer, later is None or bool(ended[0]), bool(taken) or parts != tuple(members))
 
 
 def take_over(connection: Connection, edit: PendingMessage, turn: EditedTurn) -> None:

@@ -104,6 +104,19 @@ async def test_what_is_edited_while_its_answer_is_written_is_answered_once(tmp_p
         assert await scene.rows("SELECT state FROM inbox ORDER BY id") == [("dropped",), ("answered",)]
 
 
+async def test_what_an_edit_broke_off_is_answered_whatever_was_said_since(tmp_path: Path) -> None:
+    """Its other words stand nowhere else."""
+    slow = Slow(["to the second", "to the first"])
+    async with Scene(tmp_path, provider=slow) as scene:
+        await scene.put("a table for four", platform_id="10")
+        async with asyncio.timeout(20):
+            await slow.asked.wait()
+        await scene.put("and a taxi", platform_id="11")
+        assert await edit(scene, "10", "a table for five") == "to the second\nto the first"
+        told = [text for role, text in await history(scene) if role == "user"]
+        assert told == ["and a taxi", "a table for five"]
+
+
 async def test_one_of_several_fragments_may_be_edited(tmp_path: Path) -> None:
     """The others keep their words."""
     async with Scene(tmp_path, ["ok", "renewed"]) as scene:
