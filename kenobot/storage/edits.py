@@ -17,10 +17,9 @@ _AMONG = "IN (SELECT value FROM json_each(?))"
 class EditedTurn:
     """The turn of a message that was edited.
 
-    parts: the message and its fragments, the edited one in its new form. rows: of these, and of earlier edits of them.
-    answer: the row whose answer stands there; None for none. is_last: nothing was said behind it,
-    or it has still to be answered. is_changed: the edit
-    says or shows something else.
+    parts: the message and its fragments, the edited one in its new form. rows: of these, and of earlier edits of
+    them. answer: the row whose answer stands there; None for none. is_last: nothing was said behind it, or it has
+    still to be answered. is_changed: the edit says or shows something else.
     """
 
     parts: tuple[PendingMessage, ...]
