@@ -1,0 +1,89 @@
+"""`kenobot doctor`: whether the bot is well, what is not, and what to do about it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from kenobot.cli import options
+from kenobot.cli.context import CommandContext
+from kenobot.cli.doctor import home_checks, outside_checks
+from kenobot.cli.doctor.findings import SEVERITIES, Finding
+from kenobot.cli.language import say
+from kenobot.ports.errors import KenobotError
+
+_Check = Callable[[CommandContext], Iterator[Finding]]
+_WARNED = 3
+_MARKS = {"ok": "✓", "note": "·", "warning": "!", "error": "✗"}
+
+
+def doctor(context: CommandContext) -> int:
+    """Run every check. Returns 0 when all is well, _WARNED with warnings, options.FAILED with errors."""
+    args = context.args
+    if not context.home.path.is_dir():
+        raise options.NoDatabase(f"{context.home.path} does not exist: start with `kenobot setup` or `kenobot chat`.")
+    findings = list(_all_findings(context, offline=args.offline))
+    fixed = [finding.fix() for finding in findings if args.fix and finding.fix is not None]
+    if fixed:
+        findings = list(_all_findings(context, offline=args.offline))
+    worst = max((finding.severity for finding in findings), key=SEVERITIES.index)
+    if args.json:
+        options.print_rows([_row(finding) for finding in findings], True, str)
+    else:
+        _print(findings, fixed, whole=args.all)
+    return {"ok": 0, "note": 0, "warning": _WARNED, "error": options.FAILED}[worst]
+
+
+def _all_findings(context: CommandContext, *, offline: bool) -> Iterator[Finding]:
+    settings = list(home_checks.check_settings(context))
+    yield from settings
+    is_valid = settings[0].severity == "ok"
+    has_database = context.home.database.exists()
+    checks: list[tuple[_Check, bool]] = [
+        (home_checks.check_rights, True),
+        (home_checks.check_room, True),
+        (home_checks.check_database, is_valid and has_database),
+        (home_checks.check_index, has_database),
+        (home_checks.check_files, is_valid and has_database),
+        (home_checks.check_messages, is_valid and has_database),
+        (home_checks.check_backups, is_valid),
+        (outside_checks.check_plugins, is_valid),
+        (outside_checks.check_access, is_valid),
+        (outside_checks.check_secrets, is_valid),
+        (outside_checks.check_exposure, is_valid),
+        (outside_checks.check_services, is_valid and not offline),
+        (outside_checks.check_running, True),
+    ]
+    for check, applies in checks:
+        if applies:
+            yield from _guarded(check, context)
+
+
+def _guarded(check: _Check, context: CommandContext) -> Iterator[Finding]:
+    """Run a check; what it cannot find out is a finding as well."""
+    try:
+        yield from check(context)
+    except (KenobotError, OSError) as error:
+        name = check.__name__.removeprefix("check_")
+        advice = say("Mend what else was found, then run `kenobot doctor` again.")
+        yield Finding(name, "error", say("This could not be checked: {reason}", reason=str(error)), advice)
+
+
+def _print(findings: list[Finding], fixed: list[str], *, whole: bool) -> None:
+    for line in fixed:
+        print(f"+ {line}")
+    shown = [finding for finding in findings if whole or finding.severity != "ok"]
+    for finding in sorted(shown, key=lambda each: -SEVERITIES.index(each.severity)):
+        print(f"{_MARKS[finding.severity]} {finding.text}")
+        if finding.advice:
+            print(f"    {finding.advice}")
+    good = sum(finding.severity == "ok" for finding in findings)
+    if not shown:
+        print(say("All is well: {count} checks.", count=good))
+    elif not whole:
+        print(say("{count} other checks found nothing.", count=good))
+
+
+def _row(finding: Finding) -> dict[str, Any]:
+    row = asdict(finding)
+    del row["fix"]
+    return row | {"fixable": finding.fix is not None}

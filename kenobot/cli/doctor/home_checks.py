@@ -1,0 +1,191 @@
+"""Check a home on disk: settings, rights, room, clock, database, index, memory files, messages, backups."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+from kenobot.cli.context import CommandContext
+from kenobot.cli.doctor.findings import Finding
+from kenobot.cli.language import say, translate_lines
+from kenobot.ports.errors import KenobotError
+from kenobot.storage import diagnosis, erasure, migrate
+from kenobot.storage.backup.archive import find_archives
+from kenobot.storage.backup.backups import backup_folder
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_LITTLE_ROOM, _NO_ROOM = 500_000_000, 50_000_000  # bytes
+_CLOCK_SLACK = timedelta(minutes=5)
+_LONGEST_WAIT = timedelta(hours=1)
+_RECENT = timedelta(days=7)
+_NAMED = 3  # files
+
+
+def check_settings(context: CommandContext) -> Iterator[Finding]:
+    """The settings, as a start reads them."""
+    try:
+        context.loaded  # noqa: B018 - raises ConfigError
+    except KenobotError as error:
+        for line in str(error).splitlines():
+            yield Finding(
+                "settings", "error", translate_lines(line), say("Correct it: `kenobot config` shows every setting.")
+            )
+    else:
+        yield Finding("settings", "ok", say("The settings are valid."))
+
+
+def check_rights(context: CommandContext) -> Iterator[Finding]:
+    """Who owns the home, and who else may look into it."""
+    home = context.home
+    found = home.path.stat()
+    if found.st_uid != os.geteuid():
+        advice = say(
+            "Run it as the account that owns the home, or give the home away: chown -R ACCOUNT {home}", home=home.path
+        )
+        yield Finding("rights", "warning", say("{home} belongs to another account.", home=home.path), advice)
+    open_paths = [path for path in (home.path, home.credentials, home.config_file, home.database) if _is_open(path)]
+    for path in open_paths:
+        text = say("Other accounts of this machine may read {path}.", path=path)
+        yield Finding("rights", "error", text, say("Close it: chmod go-rwx {path}", path=path), partial(_close, path))
+    if os.geteuid() == 0:
+        text = say("The bot runs as root: a mistake of its own, or of a plugin, can then reach the whole machine.")
+        yield Finding(
+            "rights", "warning", text, say("Give it an account: `kenobot service install --machine --user NAME`.")
+        )
+    if not open_paths and found.st_uid == os.geteuid():
+        yield Finding("rights", "ok", say("Only its owner can look into the home."))
+
+
+def check_room(context: CommandContext) -> Iterator[Finding]:
+    """Room on the home's disk."""
+    free = shutil.disk_usage(context.home.path).free
+    advice = say("Make room: `kenobot memory stats` shows what the home takes.")
+    text = say("{size} are free on the home's disk.", size=f"{free / 1e9:.1f} GB")
+    if free < _LITTLE_ROOM:
+        yield Finding("disk", "error" if free < _NO_ROOM else "warning", text, advice)
+    else:
+        yield Finding("disk", "ok", text)
+
+
+def check_database(context: CommandContext) -> Iterator[Finding]:
+    """The database: whether it can be used, is whole, is of this version, and stands in the past."""
+    home = context.home
+    restore = say("Put back a backup: `kenobot restore FILE`; `kenobot backup --list` shows them.")
+    try:
+        home.check_restored()
+        migrate.check(home.database)
+        with context.read() as connection:
+            problems = diagnosis.integrity_problems(connection)
+            newest = diagnosis.newest_moment(connection)
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            is_purging = erasure.is_purge_unfinished(connection)
+    except KenobotError as error:
+        yield Finding("database", "error", translate_lines(str(error)), restore)
+        return
+    for problem in problems:
+        yield Finding("database", "error", say("The database is damaged: {problem}", problem=problem), restore)
+    if not problems:
+        yield Finding("database", "ok", say("The database is whole."))
+    if version < migrate.migrations()[-1][0]:
+        text = say("The database is of an older KenoBot.")
+        yield Finding(
+            "database", "note", text, say("Nothing to do: the next start brings it up to date, after a copy.")
+        )
+    if newest is not None and newest > context.now + _CLOCK_SLACK:
+        text = say("The clock of this machine stands before the last message ({at}).", at=context.local_time(newest))
+        yield Finding("clock", "error", text, say("Set the clock: `timedatectl set-ntp true`."))
+    if is_purging:
+        text = say("What was purged may still stand in the database's free space.")
+        yield Finding("database", "warning", text, say("Stop the bot, then run any `kenobot memory purge` again."))
+
+
+def check_index(context: CommandContext) -> Iterator[Finding]:
+    """The search index, which can be made anew at any time."""
+    index = context.home.index
+    problem = diagnosis.index_problem(index)
+    if not problem:
+        yield Finding("index", "ok", say("The search index is whole."))
+        return
+
+    def remove() -> str:
+        for path in (index, *(index.with_name(f"{index.name}-{end}") for end in ("wal", "shm"))):
+            path.unlink(missing_ok=True)
+        return say("The search index was removed: the next start makes it anew.")
+
+    text = say("The search index is damaged: {problem}", problem=problem)
+    yield Finding("index", "warning", text, say("Stop the bot and delete {file}: it is made anew.", file=index), remove)
+
+
+def check_files(context: CommandContext) -> Iterator[Finding]:
+    """The memory files beside the database."""
+    with context.read() as connection:
+        found = diagnosis.compare_files(connection, context.home.memory)
+    if found.missing:
+        text = say("Memory files are gone: {files}", files=_named(found.missing))
+        advice = say(
+            "Whoever deleted them forgets what is in them; else run `kenobot memory rebuild` before the next start."
+        )
+        yield Finding("files", "warning", text, advice)
+    if found.edited:
+        text = say("Memory files were edited and not read yet: {files}", files=_named(found.edited))
+        yield Finding("files", "note", text, say("Nothing to do: the bot reads them, or run `kenobot memory sync`."))
+    if not found.missing and not found.edited:
+        yield Finding("files", "ok", say("Memory files and database agree."))
+
+
+def check_messages(context: CommandContext) -> Iterator[Finding]:
+    """Messages that wait, and that could not be answered."""
+    with context.read() as connection:
+        waiting = diagnosis.oldest_waiting(connection)
+        ended = diagnosis.count_ended_letters(connection, context.now - _RECENT)
+    if waiting is not None and context.now - waiting > _LONGEST_WAIT:
+        text = say("A message waits since {at}.", at=context.local_time(waiting))
+        yield Finding("messages", "warning", text, say("Is the bot running? Its log says what hinders it."))
+    if ended:
+        text = say("{count} messages of the last week could not be answered or sent.", count=ended)
+        yield Finding("messages", "note", text, say("See them with `kenobot deadletter list`."))
+    elif waiting is None or context.now - waiting <= _LONGEST_WAIT:
+        yield Finding("messages", "ok", say("No message waits, and none of the last week failed."))
+
+
+def check_backups(context: CommandContext) -> Iterator[Finding]:
+    """The age of the newest backup."""
+    settings = context.loaded.settings.backup
+    folder = backup_folder(context.home, settings.folder)
+    archives = find_archives(folder)
+    advice = say("Make one now with `kenobot backup`, and by schedule with backup.every_hours = 24.")
+    if not archives:
+        yield Finding("backups", "note", say("There is no backup in {folder}.", folder=folder), advice)
+        return
+    newest = archives[-1][0]
+    text = say("The newest backup is of {at}.", at=context.local_time(newest))
+    due = timedelta(hours=2 * settings.every_hours) if settings.every_hours else 4 * _RECENT
+    if context.now - newest > due:
+        yield Finding("backups", "warning", text, advice)
+    else:
+        yield Finding("backups", "ok", text)
+    if folder == context.home.backups:
+        text = say("Backups lie in the home itself: they end with its disk.")
+        yield Finding(
+            "backups", "note", text, say("Set backup.folder to another disk, or backup.command to bring them away.")
+        )
+
+
+def _is_open(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & _OTHERS)
+    except OSError:
+        return False
+
+
+def _close(path: Path) -> str:
+    path.chmod(path.stat().st_mode & ~_OTHERS)
+    return say("Only its owner may read {path} now.", path=path)
+
+
+def _named(files: tuple[str, ...]) -> str:
+    more = f" (+{len(files) - _NAMED})" if len(files) > _NAMED else ""
+    return ", ".join(files[:_NAMED]) + more

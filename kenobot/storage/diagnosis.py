@@ -1,0 +1,105 @@
+"""Questions that tell how a database is, and whether the memory files agree with it: the SQL of `kenobot doctor`."""
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from kenobot.storage.connection import Connection
+
+_NEWEST = """
+SELECT max(at) FROM (
+  SELECT max(at) AS at FROM event UNION ALL SELECT max(received_at) FROM inbox UNION ALL SELECT max(at) FROM message
+)
+"""
+_OLDEST_WAITING = """
+SELECT min(at) FROM (
+  SELECT min(received_at) AS at FROM inbox WHERE state IN ('pending', 'claimed')
+  UNION ALL SELECT min(created_at) FROM outbox WHERE state = 'pending'
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FileAgreement:
+    """Memory files beside what the database knows of them, by their paths. edited: not read yet. missing: gone."""
+
+    edited: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+def integrity_problems(connection: Connection) -> list[str]:
+    """Check every page, index and reference; returns what is wrong, ten lines at most. Raises sqlite3.Error."""
+    found = [row[0] for row in connection.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
+    orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
+    tables = sorted({row[0] for row in orphans})
+    return found + [f"rows of {table} refer to rows that are gone" for table in tables]
+
+
+def newest_moment(connection: Connection) -> datetime | None:
+    """Return when the database was last written by people or by the bot."""
+    return _moment(connection.execute(_NEWEST).fetchone()[0])
+
+
+def oldest_waiting(connection: Connection) -> datetime | None:
+    """Return since when the oldest message waits for its answer, or for being sent; None when none does."""
+    return _moment(connection.execute(_OLDEST_WAITING).fetchone()[0])
+
+
+def count_ended_letters(connection: Connection, since: datetime) -> int:
+    """Count the messages since then that could not be answered or sent."""
+    ended = "state IN ('dead', 'failed', 'expired') AND done_at > :since"
+    sql = f"SELECT (SELECT count(*) FROM inbox WHERE {ended}) + (SELECT count(*) FROM outbox WHERE {ended})"
+    return int(connection.execute(sql, {"since": since.isoformat()}).fetchone()[0])
+
+
+def compare_files(connection: Connection, memory: Path) -> FileAgreement:
+    """Compare the memory files with what was last written to them, or read from them, and change nothing."""
+    edited, missing = [], []
+    for path, is_same in (*_lists(connection, memory), *_records(connection, memory)):
+        if is_same is None:
+            missing.append(path)
+        elif not is_same:
+            edited.append(path)
+    return FileAgreement(tuple(edited), tuple(missing))
+
+
+def _lists(connection: Connection, memory: Path) -> Iterator[tuple[str, bool | None]]:
+    for path, text in connection.execute("SELECT path, text FROM list_file WHERE text != ''"):
+        try:
+            yield path, (memory / path).read_text("utf-8-sig") == text
+        except FileNotFoundError:
+            yield path, None
+        except (OSError, UnicodeDecodeError):
+            yield path, False
+
+
+def _records(connection: Connection, memory: Path) -> Iterator[tuple[str, bool | None]]:
+    for folder, name, size in connection.execute("SELECT folder, name, size FROM record_file"):
+        path = f"{folder}/{name}" if folder else name
+        try:
+            yield path, (memory / path).lstat().st_size == size
+        except OSError:
+            yield path, None
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def index_problem(path: Path) -> str:
+    """Check the search index; returns what is wrong, "" when nothing is or there is none."""
+    if not path.exists():
+        return ""
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
+        try:
+            found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        finally:
+            connection.close()
+    except sqlite3.OperationalError as error:
+        return "" if "locked" in str(error) else str(error)
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    return "" if found == "ok" else str(found)

@@ -1,0 +1,205 @@
+"""`kenobot doctor`: each thing that is broken is found, named with what to do, and mended where that is safe."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kenobot.cli.setup import service_check
+from kenobot.core.settings.home import Home
+from kenobot.storage.backup.backups import BackupPlan, make_backup
+from kenobot.testing.clock import START
+
+from .conftest import Cli
+
+_SETTINGS = '[channels]\nenabled = ["telegram"]\n[channels.telegram]\nowners = ["1"]\n'
+
+
+@pytest.fixture
+def well(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """A home in which nothing is wrong."""
+    cli("memory", "remember", "My sister lives in Bilbao")
+    (home.path / "kenobot.toml").write_text(_SETTINGS)
+    (home.path / "kenobot.toml").chmod(0o600)
+    token = home.credentials / "telegram_token"
+    token.write_text("123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+    token.chmod(0o600)
+    make_backup(home, BackupPlan(home.backups), START, lambda done, whole: None)
+    if os.geteuid() == 0:
+        os.chown(home.path, 1000, 1000)
+        monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setattr(service_check, "is_refused", lambda *_: False)
+    return home
+
+
+def _found(cli: Cli, check: str) -> tuple[int, list[tuple[str, str]]]:
+    """The exit code, and what a check found that is not well: severity and text."""
+    code, printed, _ = cli("doctor", "--json")
+    rows = [json.loads(line) for line in printed.splitlines()]
+    assert all(row["advice"] for row in rows if row["severity"] != "ok")
+    return code, [(r["severity"], r["text"]) for r in rows if r["check"] == check and r["severity"] != "ok"]
+
+
+def test_a_bot_that_is_well_has_no_warnings(cli: Cli, well: Home) -> None:
+    assert cli("doctor", "--json")[0] == 0
+
+
+def _forget_the_sender(home: Home) -> None:
+    (home.path / "kenobot.toml").write_text("[bot]\nnmae = 1\n")
+
+
+def _open_to_all(home: Home) -> None:
+    home.path.chmod(0o755)
+
+
+def _cut_the_database(home: Home) -> None:
+    home.database.write_bytes(home.database.read_bytes()[:40_000])
+
+
+def _scramble_the_index(home: Home) -> None:
+    home.index.write_bytes(b"no database at all" * 1000)
+
+
+def _delete_a_file(home: Home) -> None:
+    next(home.memory.glob("2*.md")).unlink()
+
+
+def _edit_a_file(home: Home) -> None:
+    path = next(home.memory.glob("2*.md"))
+    path.write_text(path.read_text() + "\n- one more\n")
+
+
+def _letter(home: Home, state: str, at: str) -> None:
+    with sqlite3.connect(home.database) as database:
+        database.execute(
+            "INSERT INTO inbox (channel, external_id, chat, session, sender, text, sent_at, received_at, trace, state, "
+            "done_at) VALUES ('telegram', '1', '42', 's', '42', 'hello', ?, ?, 't', ?, ?)",
+            (at, at, state, None if state == "pending" else at),
+        )
+
+
+def _leave_a_message_waiting(home: Home) -> None:
+    _letter(home, "pending", "2026-02-14T07:00:00.000001+00:00")
+
+
+def _fail_a_message(home: Home) -> None:
+    _letter(home, "dead", "2026-02-14T07:00:00.000001+00:00")
+
+
+def _be_ahead_of_the_clock(home: Home) -> None:
+    _letter(home, "answered", "2031-02-14T07:00:00.000001+00:00")
+
+
+def _lose_the_backups(home: Home) -> None:
+    for path in home.backups.glob("*.tar.gz"):
+        path.unlink()
+
+
+def _take_the_token(home: Home) -> None:
+    (home.credentials / "telegram_token").unlink()
+
+
+def _have_no_owner(home: Home) -> None:
+    (home.path / "kenobot.toml").write_text(_SETTINGS.replace("owners", "allowed_users"))
+
+
+def _write_a_secret_into_the_settings(home: Home) -> None:
+    (home.credentials / "telegram_token").unlink()
+    token = "123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+    (home.path / "kenobot.toml").write_text(f'{_SETTINGS}token = "{token}"\n')
+
+
+def _open_a_port(home: Home) -> None:
+    (home.path / "kenobot.toml").write_text(
+        _SETTINGS.replace('"telegram"]', '"telegram", "http"]') + '[channels.http]\nhost = "0.0.0.0"\n'
+    )
+
+
+def _enable_a_broken_plugin(home: Home) -> None:
+    (home.plugins).mkdir(mode=0o700)
+    plugin = home.plugins / "weather.py"
+    plugin.write_text("raise RuntimeError('no forecast')\n")
+    plugin.chmod(0o600)
+    (home.path / "kenobot.toml").write_text(f'{_SETTINGS}[plugins]\nenabled = ["weather"]\n')
+
+
+def _cut_off_a_restore(home: Home) -> None:
+    home.begin_restore()
+
+
+@pytest.mark.parametrize(
+    ("break_it", "check", "code", "severity", "words"),
+    [
+        (_forget_the_sender, "settings", 1, "error", "bot.nmae"),
+        (_open_to_all, "rights", 1, "error", "Other accounts"),
+        (_cut_the_database, "database", 1, "error", "damaged"),
+        (_cut_off_a_restore, "database", 1, "error", "cut off"),
+        (_be_ahead_of_the_clock, "clock", 1, "error", "clock"),
+        (_scramble_the_index, "index", 3, "warning", "search index is damaged"),
+        (_delete_a_file, "files", 3, "warning", "are gone"),
+        (_edit_a_file, "files", 0, "note", "not read yet"),
+        (_leave_a_message_waiting, "messages", 3, "warning", "waits since"),
+        (_fail_a_message, "messages", 0, "note", "1 messages"),
+        (_lose_the_backups, "backups", 0, "note", "no backup"),
+        (_take_the_token, "plugins", 1, "error", "telegram cannot be used"),
+        (_have_no_owner, "access", 3, "warning", "no owner"),
+        (_write_a_secret_into_the_settings, "secrets", 3, "warning", "channels.telegram.token"),
+        (_open_a_port, "exposure", 3, "warning", "0.0.0.0"),
+        (_enable_a_broken_plugin, "plugins", 3, "warning", "weather is off"),
+    ],
+)
+def test_what_is_broken_is_found(
+    cli: Cli, well: Home, break_it: Callable[[Home], None], check: str, code: int, severity: str, words: str
+) -> None:
+    break_it(well)
+    returned, found = _found(cli, check)
+    assert [one for one in found if one[0] == severity and words in one[1]]
+    assert returned >= code if code == 3 else returned == code
+
+
+def test_services_that_refuse_or_are_silent_are_told_apart(
+    cli: Cli, well: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_check, "is_refused", lambda *_: None)
+    code, found = _found(cli, "services")
+    assert (code, found[0][0]) == (3, "warning")
+    monkeypatch.setattr(service_check, "is_refused", lambda *_: True)
+    code, found = _found(cli, "services")
+    assert (code, found) == (1, [("error", "Telegram refuses the key.")])
+
+
+def test_a_full_disk_is_an_error(cli: Cli, well: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = type("Usage", (), {"free": 1_000_000})
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
+    assert _found(cli, "disk")[1][0][0] == "error"
+
+
+def test_what_is_safe_is_mended(cli: Cli, well: Home) -> None:
+    _open_to_all(well)
+    _scramble_the_index(well)
+    assert cli("doctor", "--fix")[0] == 0
+    assert well.path.stat().st_mode & 0o077 == 0
+    assert not well.index.exists()
+    assert cli("memory", "recall", "sister")[0] == 0
+
+
+def test_nothing_is_changed_without_being_asked(cli: Cli, well: Home) -> None:
+    _open_to_all(well)
+    _scramble_the_index(well)
+    before = {path: path.stat().st_mtime_ns for path in well.path.rglob("*") if path.is_file()}
+    cli("doctor")
+    after = {path: path.stat().st_mtime_ns for path in well.path.rglob("*") if path.is_file()}
+    assert {path.name for path in after.keys() ^ before.keys()} <= {"kenobot.lock", "kenobot.db-wal", "kenobot.db-shm"}
+    assert all(after[path] == then for path, then in before.items() if path.name in ("kenobot.db", "index.db"))
+
+
+def test_a_running_bot_is_examined_beside_its_work(cli: Cli, well: Home) -> None:
+    with well.lock():
+        assert _found(cli, "running") == (0, [])
+
+
+def test_no_home_is_said(cli: Cli, tmp_path: Path) -> None:
+    assert cli("--home", str(tmp_path / "nowhere"), "doctor")[0] == 2
