@@ -136,10 +136,13 @@ def takes_back(text: str) -> bool:
 
 def _change(place: int, sentence: str, told: ChangeSentence, said: date, old: KnownStatement) -> Change:
     """The change of a statement that is meant, in the statement's own words where the sentence has fewer."""
-    named = [word for word in content_words(sentence) if not any(stem.startswith("=") for stem in word)]
-    less = bool(named) and {*named} <= {*content_words(old.text)} and len(words(sentence)) < len(words(old.text))
+    of_day = bool(told.denied) and told.denied <= WEEKDAYS.keys()  # "not on Wednesday, on Thursday"
+    telling = told.content if of_day else content_words(sentence)
+    named = [word for word in telling if not any(stem.startswith("=") for stem in word)]
+    shorter = of_day or len(words(sentence)) < len(words(old.text))
+    less = bool(named) and {*named} <= {*content_words(old.text)} and shorter
     due = _in_month_of(told, sentence, old.due, said)
-    if less and told.days and not told.denied and (moved := _moved(sentence, old.text, told, said)):
+    if less and told.days and (of_day or not told.denied) and (moved := _moved(sentence, old.text, told, said)):
         return Change(place, moved, due)
     text = _instead(sentence, old.text, told, said) if told.is_bare else sentence
     return Change(place, text, due, is_part=text == sentence and names_part(sentence, old.text))
