@@ -122,6 +122,24 @@ class FakeChannel:
         self._changed.set()
         return inbound
 
+    def correct(self, text: str, message: Inbound) -> Inbound:
+        """Have the person change what `message` says."""
+        self._count += 1
+        edit = replace(message, external_id=str(self._count), kind="edit", text=text, target=message.external_id)
+        self._said.append(edit)
+        self._changed.set()
+        return edit
+
+    def hand_over(self, name: str, content: bytes) -> Inbound:
+        """Have a person send a file."""
+        handle = f"file-{len(self.media) + 1}"
+        self.media[handle] = content
+        inbound = self.say("")
+        self._said.pop()
+        file = Attachment("document", name=name, size=len(content), handle=handle)
+        self._said.append(replace(inbound, attachments=(file,)))
+        return inbound
+
     def end_input(self) -> None:
         """The person ends the conversation: `run` returns after what was said before."""
         self._said.append(None)
@@ -271,6 +289,14 @@ class ChannelContract:
     async def press(self, channel: Channel, message: str, value: str) -> None:
         """Have a person press the button of this value below a message of `send`, on the platform of `channel`."""
         pytest.skip("this suite does not know how to make a person press a button here")
+
+    async def correct(self, channel: Channel, text: str) -> None:
+        """Have the person change what they wrote last to `text`, on the platform of `channel`."""
+        pytest.skip("this suite does not know how to make a person edit a message here")
+
+    async def hand_over(self, channel: Channel, name: str, content: bytes) -> None:
+        """Have a person send a file, on the platform of `channel`."""
+        pytest.skip("this suite does not know how to make a person send a file here")
 
     @asynccontextmanager
     async def serving(self, channel: Channel) -> AsyncIterator[Callable[[Outbound], Awaitable[str]]]:
@@ -423,6 +449,37 @@ class ChannelContract:
         assert {inbound.channel for inbound in taken} == {channel.name}
         assert len({inbound.external_id for inbound in taken}) == 2
         assert all(inbound.sent_at.tzinfo is not None for inbound in taken), "sent_at has no time zone"
+
+    async def test_an_edit_names_what_it_changes(self, channel: Channel) -> None:
+        """It comes in beside the message, under an id of its own, with the new words."""
+        sink = RecordingSink()
+        await self.say(channel, "milk")
+        await self.correct(channel, "milk and bread")
+        first, edit = await self._taken(channel, sink, 2)
+        assert (edit.kind, edit.text) == ("edit", "milk and bread"), "an edit is no message of its own"
+        assert edit.target in {first.platform_id, first.external_id}, f"it names {edit.target!r}"
+        assert edit.external_id != first.external_id, "the inbox would take it for a repetition"
+
+    async def test_a_file_that_comes_in_can_be_fetched(self, channel: Channel) -> None:
+        """The message says what it brings; its bytes come when they are asked for, all of them."""
+        if not isinstance(channel, FetchesMedia) or not capabilities_of(channel).receives:
+            pytest.skip("it takes no files in")
+        content = bytes(range(256)) * 300
+        sink = RecordingSink()
+        await self.hand_over(channel, "figures.bin", content)
+        (inbound,) = await self._taken(channel, sink, 1)
+        (file,) = inbound.attachments
+        assert b"".join([piece async for piece in channel.fetch(file)]) == content
+
+    async def _taken(self, channel: Channel, sink: RecordingSink, count: int) -> list[Inbound]:
+        """Run the channel until `count` messages came in."""
+        running = asyncio.create_task(channel.run(sink))
+        try:
+            async with asyncio.timeout(10):
+                return await sink.until_accepted(count)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
 
     async def test_a_press_of_a_button_reaches_the_sink(self, channel: Channel) -> None:
         """As an action that names the message and the button, with no words of its own."""

@@ -36,7 +36,17 @@ class TestFakeChannel(ChannelContract):
     async def say(self, channel: Channel, text: str) -> None:
         """A person writes on the fake."""
         assert isinstance(channel, FakeChannel)
-        channel.say(text)
+        self.said = channel.say(text)
+
+    async def correct(self, channel: Channel, text: str) -> None:
+        """A person changes their mind on the fake."""
+        assert isinstance(channel, FakeChannel)
+        channel.correct(text, self.said)
+
+    async def hand_over(self, channel: Channel, name: str, content: bytes) -> None:
+        """A person sends a file on the fake."""
+        assert isinstance(channel, FakeChannel)
+        channel.hand_over(name, content)
 
     async def press(self, channel: Channel, message: str, value: str) -> None:
         """A person presses a button on the fake."""
