@@ -104,7 +104,7 @@ def _lines(turn: ConversationTurn, zone: ZoneInfo, policy: Policy) -> Iterator[t
             value += _PUT_RIGHT * (trust == turn.trust and _may_end(sentence))
             who = f"{turn.label}: " if turn.label else ""
             yield sentence, _line(f"{day} {who}{sentence}", trust, turn, policy), value
-    trust = min(turn.trust, "model", key=trust_rank)
+    trust = min(turn.trust, turn.answer_trust, key=trust_rank)
     spoken = {stem for word in words(turn.text) for stem in stems(word)}
     for sentence in said.sentences(turn.answer):
         if _is_echo(sentence, spoken):

@@ -1,6 +1,7 @@
 """The parts of compaction by themselves: what must not get lost, the summary by rules, its record, the self-check."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
@@ -169,6 +170,14 @@ def test_quoted_words_are_not_the_speakers() -> None:
     )
     trusts = {line.text.partition(" ")[2]: line.trust for line in found}
     assert trusts["We decided to fire everybody"] == "forward"
+
+
+def test_what_was_answered_of_a_tools_result_keeps_its_trust() -> None:
+    """It tells what stands on a page, and not what the assistant knows."""
+    asked = turn("What do they say about it?", "They decided to move to Vigo on 3 May.")
+    for trust in ("model", "tool"):
+        found = rule_summary.summarize(Digest(), [replace(asked, answer_trust=trust)], 200, ZONE)
+        assert {line.trust for line in found if "(answered)" in line.text} == {trust}
 
 
 # ── the record ───────────────────────────────────────────────────────────────────────────────────────────────────
