@@ -7,6 +7,7 @@ from contextlib import nullcontext
 
 import pytest
 
+from kenobot.channels.telegram import unfinished
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.ports.channel import capabilities_of
 from kenobot.ports.errors import KenobotError, Rejected, RemoteError, Unavailable
@@ -276,15 +277,16 @@ async def test_a_refused_draft_pauses_its_chat_only(
 
 
 async def test_paused_chats_are_forgotten_in_time(
-    channel: TelegramChannel, telegram: FakeTelegram, clock: EagerClock
+    channel: TelegramChannel, telegram: FakeTelegram, clock: EagerClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first of more than a thousand."""
-    telegram.answers("sendMessageDraft", *[Answer(status=400, error="Bad Request: no")] * 1001)
-    for chat in range(1, 1002):
+    """The first of more than there is room for."""
+    monkeypatch.setattr(unfinished, "_MOST_PAUSES", 3)
+    telegram.answers("sendMessageDraft", *[Answer(status=400, error="Bad Request: no")] * 4)
+    for chat in range(1, 5):
         with pytest.raises(Rejected):
             await channel.draft(str(chat), "17", "Hel")
         clock.advance(0.2)
-    for chat, paused in ((1, False), (2, True), (1001, True)):
+    for chat, paused in ((1, False), (2, True), (4, True)):
         with pytest.raises(Unavailable) if paused else nullcontext():
             await channel.draft(str(chat), "17", "Hel")
         clock.advance(0.2)

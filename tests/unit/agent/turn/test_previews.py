@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.app import app
 from kenobot.ports.channel import Capabilities
 from kenobot.ports.errors import RateLimited, Unavailable
 from kenobot.ports.messages import Outbound
@@ -109,8 +110,11 @@ async def test_a_preview_that_waits_out_an_outage_is_replaced(tmp_path: Path) ->
         assert list(group.stands.values()) == ["Hi Ana!"]
 
 
-async def test_a_turn_that_begins_again_goes_on_with_its_message(tmp_path: Path) -> None:
+async def test_a_turn_that_begins_again_goes_on_with_its_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A stop in the middle, as a crash: the next start edits the message that is there."""
+    monkeypatch.setattr(app, "_GRACE_SECONDS", 0.01)
     talker, group = Talker(), Group()
     async with group_chat(tmp_path, talker, group) as scene:
         talker.say("Hi ")
