@@ -82,19 +82,23 @@ def _run(path: Path, found: tuple[HomePlugin, ...], folder: Path) -> tuple[list[
 
 
 def _reason(done: "subprocess.CompletedProcess[str]") -> str:
+    """Return the last error that pytest printed, or else what the process printed last."""
     errors = [line.removeprefix("E ").strip() for line in done.stdout.splitlines() if line.startswith("E ")]
-    return (
-        errors or done.stderr.strip().splitlines() or done.stdout.strip().splitlines() or [f"exit {done.returncode}"]
-    )[-1]
+    printed = [*done.stdout.strip().splitlines(), *done.stderr.strip().splitlines()]
+    return (errors or printed or [say("the process ended with exit code {code}", code=done.returncode)])[-1]
 
 
 def _print(found: tuple[HomePlugin, ...], rows: list[dict[str, str]]) -> None:
     for plugin in found:
         print(f"{KINDS[plugin.group]} {plugin.name} ({plugin.value})")
     for outcome, mark in (("failed", "✗"), ("skipped", "–")):
+        by_reason: dict[str, list[str]] = {}
         for row in rows:
             if row["outcome"] == outcome:
-                print(escape_controls(f"  {mark} {row['asked']}\n      {_because(row)}"))
+                by_reason.setdefault(_because(row), []).append(row["asked"])
+        for reason, asked in by_reason.items():
+            more = say(" (and {number} more)", number=len(asked) - 1) if len(asked) > 1 else ""
+            print(escape_controls(f"  {mark} {asked[0]}{more}\n      {reason}"))
     counts: Mapping[str, int] = {
         outcome: sum(row["outcome"] == outcome for row in rows) for outcome in ("passed", "failed", "skipped")
     }
