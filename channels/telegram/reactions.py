@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import BaseModel, Field, StrictInt, StrictStr, ValidationError
+from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
 from kenobot.channels.telegram.updates import CHANNEL, LAST_SECOND, IgnoredUpdate, MalformedUpdate, update_id
 from kenobot.ports.messages import Inbound
@@ -13,6 +13,7 @@ FIELD = "message_reaction"
 
 class _User(BaseModel):
     id: StrictInt
+    is_bot: StrictBool = False
 
 
 class _Chat(BaseModel):
@@ -51,6 +52,8 @@ def parse_reaction(raw: object) -> Inbound | IgnoredUpdate | None:
         raise MalformedUpdate("the update has no number")
     if reaction.user is None:
         return IgnoredUpdate("a reaction in the name of a chat, not of a person")
+    if reaction.user.is_bot:
+        return IgnoredUpdate("a reaction of a bot")
     emoji = reaction.new_reaction[-1].emoji if reaction.new_reaction else ""
     return Inbound(
         channel=CHANNEL,

@@ -23,11 +23,18 @@ def reaction(number: int, *emoji: str, **more: object) -> dict[str, Any]:
 
 
 async def test_reactions_come_in_by_person_and_message(telegram: FakeTelegram, channel: TelegramChannel) -> None:
-    """Telegram is asked for them; one that was taken away is an empty one, and a group's own is nobody's."""
+    """Telegram is asked for them; one that was taken away is an empty one, and a group's own, or a bot's, is nobody's."""
     box = Box()
     custom = {"new_reaction": [{"type": "custom_emoji", "custom_emoji_id": "5"}]}
     anonymous = {"user": None, "actor_chat": {"id": -5, "type": "supergroup"}}
-    updates = [reaction(1, "👍"), reaction(2), reaction(3, **custom), reaction(4, "👎", **anonymous)]
+    robot = {"user": {"id": 9, "is_bot": True, "first_name": "R"}}
+    updates = [
+        reaction(5, "👎", **robot),
+        reaction(1, "👍"),
+        reaction(2),
+        reaction(3, **custom),
+        reaction(4, "👎", **anonymous),
+    ]
     telegram.answers("getUpdates", Answer(updates))
     await until_idle(channel, telegram, box)
     assert [(each.kind, each.value, each.target, each.user) for each in box.inbounds] == [
