@@ -5,7 +5,7 @@ import hashlib
 import json
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -13,11 +13,12 @@ from urllib.parse import quote
 from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts
 from kenobot.channels.matrix import MatrixSettings
 from kenobot.channels.matrix.client import MatrixClient
+from kenobot.channels.matrix.events import FILES, events_of, read_attachment, read_time, table
 from kenobot.channels.mention import strip_name
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, StoreError
-from kenobot.ports.messages import Attachment, Inbound, MediaKind, MessagePart, Outbound
+from kenobot.ports.messages import Attachment, Inbound, MessagePart, Outbound
 from kenobot.storage import disk
 
 logger = logging.getLogger(__name__)
@@ -28,12 +29,6 @@ _AT_ONCE: Final = 100  # messages of a room in one answer; older ones are asked 
 _AGAIN_SECONDS: Final = 1.0
 _ROOMS: Final = 500
 _MOST_QUOTED: Final = 1000
-_FILES: Final[Mapping[str, MediaKind]] = {
-    "m.image": "image",
-    "m.audio": "audio",
-    "m.video": "video",
-    "m.file": "document",
-}
 _FILTER: Final = (
     '{"presence":{"types":[]},"account_data":{"types":[]},"room":{"ephemeral":{"types":[]},"account_data":{"types":[]},'
     f'"state":{{"lazy_load_members":true}},"timeline":{{"limit":{_AT_ONCE}}}}}}}'
@@ -161,18 +156,18 @@ class MatrixChannel:
 
     async def _take(self, found: Mapping[str, Any], since: str, sink: Sink) -> None:
         """Hand over what an answer to a sync holds, and join the rooms of people on the lists."""
-        rooms = _table(found, "rooms")
-        for room, invitation in _table(rooms, "invite").items():
+        rooms = table(found, "rooms")
+        for room, invitation in table(rooms, "invite").items():
             await self._answer_invitation(room, invitation)
-        for room, news in _table(rooms, "join").items():
-            timeline = _table(news, "timeline")
-            events = [*_events(_table(news, "state")), *_events(timeline)]
+        for room, news in table(rooms, "join").items():
+            timeline = table(news, "timeline")
+            events = [*events_of(table(news, "state")), *events_of(timeline)]
             if any(event.get("type") == "m.room.member" for event in events):
                 self._members.pop(room, None)
             if not since:
                 continue  # what was said before the first start
             earlier = await self._earlier(room, timeline, since) if timeline.get("limited") else []
-            for event in (*earlier, *_events(timeline)):
+            for event in (*earlier, *events_of(timeline)):
                 try:
                     inbound = await self._parse(room, event, sink)
                 except (TypeError, ValueError, AttributeError, KeyError) as error:  # fields of any form
@@ -184,7 +179,7 @@ class MatrixChannel:
 
     async def _answer_invitation(self, room: str, invitation: object) -> None:
         """Join a room into which a person on the lists invites; leave others."""
-        events = _events(_table(invitation, "invite_state"))
+        events = events_of(table(invitation, "invite_state"))
         mine = [event for event in events if event.get("state_key") == self._settings.user]
         invited_by = {str(event.get("sender")) for event in mine}
         wanted = invited_by & set(self._settings.people) or room in self._settings.allowed_chats
@@ -213,7 +208,7 @@ class MatrixChannel:
             events = (await self._client.call("GET", path, not_membership="leave")).get("chunk")
             there: dict[str, str] = {}
             for event in events if isinstance(events, list) else ():
-                content = _table(event, "content")
+                content = table(event, "content")
                 if content.get("membership") in ("join", "invite"):
                     there[str(event.get("state_key"))] = str(content.get("displayname") or "")
             self._members[room] = there
@@ -230,36 +225,55 @@ class MatrixChannel:
             if sender in settings.people:
                 await sink.report(self.name, "The bot cannot read encrypted Matrix rooms: talk to it in another room")
             return None
-        content = _table(event, "content")
-        kind, relation = content.get("msgtype"), _table(content, "m.relates_to")
-        if event.get("type") != "m.room.message" or kind == "m.notice" or relation.get("rel_type") == "m.replace":
+        if event.get("type") not in ("m.room.message", "m.reaction"):
             return None
+        content = table(event, "content")
+        relation = table(content, "m.relates_to")
         people = await self._people(room)
         private = set(people) == {settings.user, sender}
-        answered = str(_table(relation, "m.in_reply_to").get("event_id", ""))
-        replied = await self._load_event(room, answered) if answered and not relation.get("is_falling_back") else {}
-        text = "" if kind in _FILES else str(content.get("body", ""))
-        names = (settings.user, settings.user[1:].partition(":")[0], people.get(settings.user, ""))
-        named, stripped = strip_name(text, names)
-        mentioned = settings.user in (_table(content, "m.mentions").get("user_ids") or ())
-        to_bot = replied.get("sender") == settings.user
-        if not (private or named or mentioned or to_bot):
-            return None
-        file = _attachment(content) if kind in _FILES else None
-        return Inbound(
+        event_id, related = str(event.get("event_id", "")), str(relation.get("event_id", ""))
+        inbound = Inbound(
             channel=self.name,
-            external_id=str(event.get("event_id", "")),
+            external_id=event_id,
             chat=f"{room} {sender}" if private else room,  # once others are there it is another chat
             user=sender,
-            text=text if private else stripped,
-            sent_at=_time(event.get("origin_server_ts"), self._clock),
+            text="",
+            sent_at=read_time(event.get("origin_server_ts"), self._clock),
             user_name=people.get(sender) or sender,
             private=private,
-            attachments=(file,) if file else (),
+        )
+        if event.get("type") == "m.reaction":
+            return replace(inbound, kind="reaction", target=related, value=str(relation.get("key", ""))[:64])
+        if relation.get("rel_type") == "m.replace":
+            content = table(content, "m.new_content")
+            inbound = replace(inbound, kind="edit", target=related, platform_id=related)
+        else:
+            thread = related if relation.get("rel_type") == "m.thread" else ""
+            inbound = replace(inbound, platform_id=event_id, thread=thread)
+        if content.get("msgtype") == "m.notice":
+            return None
+        return await self._parse_words(room, content, relation, inbound)
+
+    async def _parse_words(
+        self, room: str, content: Mapping[str, Any], relation: Mapping[str, Any], inbound: Inbound
+    ) -> Inbound | None:
+        """Add what a message says, and what it answers; None for one of a group that is not for the bot."""
+        me, people = self._settings.user, await self._people(room)
+        answered = str(table(relation, "m.in_reply_to").get("event_id", ""))
+        replied = await self._load_event(room, answered) if answered and not relation.get("is_falling_back") else {}
+        is_file, body = content.get("msgtype") in FILES, str(content.get("body", ""))
+        text = "" if is_file and content.get("filename") in (None, body) else body  # of a file, a caption
+        named, stripped = strip_name(text, (me, me[1:].partition(":")[0], people.get(me, "")))
+        mentioned = me in (table(content, "m.mentions").get("user_ids") or ())
+        to_bot = replied.get("sender") == me
+        if not (inbound.private or named or mentioned or to_bot):
+            return None
+        return replace(
+            inbound,
+            text=text if inbound.private else stripped,
+            attachments=(read_attachment(content),) if is_file else (),
             reply_to=str(replied.get("event_id", "")),
-            thread=str(relation.get("event_id", "")) if relation.get("rel_type") == "m.thread" else "",
-            platform_id=str(event.get("event_id", "")),
-            quoted=str(_table(replied, "content").get("body", ""))[:_MOST_QUOTED],
+            quoted=str(table(replied, "content").get("body", ""))[:_MOST_QUOTED],
             quoted_author="" if to_bot else people.get(str(replied.get("sender")), ""),
         )
 
@@ -273,30 +287,3 @@ class MatrixChannel:
 
 def _fits(part: MessagePart) -> bool:
     return len(part.text.encode("utf-8", "replace")) + len(as_html(part).encode("utf-8", "replace")) < _MOST_BYTES
-
-
-def _table(value: object, key: str) -> Mapping[str, Any]:
-    found = value.get(key) if isinstance(value, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
-
-
-def _events(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    events = value.get("events")
-    return [event for event in events if isinstance(event, Mapping)] if isinstance(events, list) else []
-
-
-def _attachment(content: Mapping[str, Any]) -> Attachment:
-    kind: MediaKind = _FILES[content["msgtype"]]
-    if "org.matrix.msc3245.voice" in content or "m.voice" in content:
-        kind = "voice"
-    info, size = _table(content, "info"), _table(content, "info").get("size")
-    name = str(content.get("filename") or content.get("body") or "")[:200]
-    length = size if isinstance(size, int) and size >= 0 else None
-    return Attachment(kind, str(info.get("mimetype", ""))[:100], name, length, str(content.get("url", "")))
-
-
-def _time(milliseconds: object, clock: Clock) -> datetime:
-    try:
-        return datetime.fromtimestamp(float(str(milliseconds)) / 1000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return clock.now()

@@ -23,6 +23,7 @@ from kenobot.ports.errors import Rejected, RemoteError, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 
 logger = logging.getLogger(__name__)
+logging.getLogger("slixmpp").setLevel(logging.CRITICAL)  # at errors it logs what people write
 
 _LONGEST: Final = 8000  # UTF-16 units
 _CLOSE_SECONDS: Final = 1.0
@@ -226,7 +227,7 @@ class XmppChannel:
             user, name = (slixmpp.JID(known).bare if known else sender.full), sender.resource
         elif sender.bare in self._rooms:
             return None  # whispered in a room: there nobody is certainly who they seem
-        stamp = message["delay"]["stamp"]
+        stamp, edited = message["delay"]["stamp"], str(message["replace"]["id"])
         return Inbound(
             channel=self.name,
             external_id=f"{sender} {message['id'] or f'{self._run_id}-{next(self._count)}'}"[:500],
@@ -236,7 +237,9 @@ class XmppChannel:
             sent_at=stamp if isinstance(stamp, datetime) and stamp.tzinfo is not None else self._clock.now(),
             user_name=str(name),
             private=not room,
-            platform_id=str(message["id"]),
+            kind="edit" if edited else "message",
+            target=edited,
+            platform_id=edited or str(message["id"]),
         )
 
 

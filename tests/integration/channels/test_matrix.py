@@ -165,6 +165,22 @@ async def test_in_a_room_a_mention_or_a_reply_calls_the_bot(world: World) -> Non
     assert world.ana.heard(room)[-1]["m.relates_to"] == {"rel_type": "m.thread", "event_id": said}
 
 
+async def test_edits_and_reactions_name_the_message_that_they_are_about(world: World) -> None:
+    """An edit brings the new words."""
+    async with running(channel := world.channel()) as sink:
+        said = world.ana.say(world.room, "My cat is Tom")
+        relation = {"rel_type": "m.replace", "event_id": said}
+        better = {"msgtype": "m.text", "body": "My cat is Tim"}
+        world.ana.say(world.room, "* My cat is Tim", **{"m.new_content": better, "m.relates_to": relation})
+        first, edited = await sink.until_accepted(2)
+        answer = await channel.send(Outbound(1, "matrix", first.chat, MessagePart("Noted"), "trace"))
+        reaction = {"rel_type": "m.annotation", "event_id": answer, "key": "👎"}
+        world.ana.put(world.room, "m.reaction", {"m.relates_to": reaction})
+        *_, reacted = await sink.until_accepted(3)
+    assert (edited.kind, edited.text, edited.target, edited.platform_id) == ("edit", "My cat is Tim", said, said)
+    assert (reacted.kind, reacted.value, reacted.target, reacted.chat) == ("reaction", "👎", answer, first.chat)
+
+
 async def test_only_people_on_the_lists_can_invite_the_bot(world: World) -> None:
     """Other invitations are refused."""
     eve = Person(world.address, f"eve{next(_numbers)}")

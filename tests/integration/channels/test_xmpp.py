@@ -66,6 +66,7 @@ async def person(port: int, name: str = "ana", room: str = "") -> AsyncIterator[
     client.enable_plaintext, client.enable_starttls, client.enable_direct_tls = True, False, False
     client.register_plugin("xep_0045")
     client.register_plugin("xep_0199")
+    client.register_plugin("xep_0308")
     begun = asyncio.Event()
     client.add_event_handler("session_start", lambda _: begun.set())
     someone = Person(client)
@@ -130,12 +131,17 @@ async def test_a_chat_is_private_and_known_by_the_address(server: int) -> None:
         (part,) = channel.render("**All** is `well`\x07 \ud83d")
         sent = await channel.send(Outbound(1, "xmpp", inbound.chat, part, "trace"))
         answer = await ana.heard.get()
+        correction = ana.client.make_message(mto="keno@localhost", mbody="hello!", mtype="chat")
+        correction["replace"]["id"] = inbound.platform_id
+        correction.send()
+        _, edited = await sink.until_accepted(2)
         await channel.send(Outbound(2, "xmpp", inbound.chat, MessagePart("Better"), "trace", replaces=sent))
         edit = await ana.heard.get()
     assert (inbound.text, inbound.private) == ("hello <b> ñ 你好", True)
     assert inbound.user == inbound.chat == "ana@localhost"
     assert answer["body"].startswith("*All* is `well`")
     assert answer["id"] == sent
+    assert (edited.kind, edited.text, edited.target) == ("edit", "hello!", inbound.platform_id)
     assert edit.xml.find("{urn:xmpp:message-correct:0}replace").get("id") == sent
 
 
