@@ -23,7 +23,7 @@ def reaction(number: int, *emoji: str, **more: object) -> dict[str, Any]:
 
 
 async def test_reactions_come_in_by_person_and_message(telegram: FakeTelegram, channel: TelegramChannel) -> None:
-    """Telegram is asked for them; one that was taken away is an empty one, and a group's own, or a bot's, is nobody's."""
+    """Telegram is asked for them; one that was taken away is empty, and a group's own or a bot's is nobody's."""
     box = Box()
     custom = {"new_reaction": [{"type": "custom_emoji", "custom_emoji_id": "5"}]}
     anonymous = {"user": None, "actor_chat": {"id": -5, "type": "supergroup"}}
