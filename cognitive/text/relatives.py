@@ -7,6 +7,9 @@ from kenobot.core import lazy
 RELATIVES = {word: row.split()[0] for row in word_rows("relatives") for word in row.split()}
 """The relations in English by their folded words in either language."""
 
+RELATIVE_WORDS = {row.split()[0]: tuple(row.split()) for row in word_rows("relatives")}
+"""The folded words of each relation in either language, by its name."""
+
 _KIN = rf"(?i:(?P<kin>{'|'.join(sorted(RELATIVES, key=len, reverse=True))}))"
 _MINE = r"\b(?i:my|our|mi|nuestr[oa])\s(?:[^\W\d_A-ZÁÉÍÓÚÑ]\w*\s)?"
 _NAME = r"(?P<name>[^\W\d_a-zß-öø-ÿ][\w-]+)"

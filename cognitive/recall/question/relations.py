@@ -15,6 +15,7 @@ from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import Scopes, scope_names
+from kenobot.cognitive.text.relatives import RELATIVE_WORDS
 from kenobot.cognitive.text.words import fold, head_and_tail, stems, words
 from kenobot.core import lazy
 from kenobot.storage.connection import Connection
@@ -59,7 +60,9 @@ def _relationships() -> tuple[tuple[Relationship, re.Pattern[str]], ...]:
     at_home, bare_words = frozenset(tables["at_home"].split()), frozenset(tables["bare"].split())
     found = []
     for own, broader in tables["bonds"]:
-        each = Relationship(tuple(words.replace("_", " ") for words in own.split()), tuple(broader.split()))
+        name, *others = own.split()
+        called = (*RELATIVE_WORDS.get(name, (name,)), *others)
+        each = Relationship(tuple(word.replace("_", " ") for word in called), tuple(broader.split()))
         pattern = rf"\b{_OWN} {_NEW}(?:{each.pattern})\b(?!-| de piso)"
         if home := "|".join(at_home.intersection(each.words)):
             pattern += rf"|\b{_ARTICLE} (?:{home})\b(?! de | of )"
