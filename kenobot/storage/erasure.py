@@ -32,6 +32,9 @@ _BLANK_LETTERS = (
     "UPDATE outbox SET text = '', spans = '[]', payload = '{}' WHERE inbox_id = ? AND done_at IS NOT NULL",
 )
 _DROP_PREFIXES = "DELETE FROM prompt_prefix WHERE instr(' ' || scopes || ' ', ' ' || ? || ' ')"
+_BLANK_KEPT = (  # such as a list of memories, in a channel whose answers are fetched later
+    "UPDATE outbox SET text = '', spans = '[]', payload = '{}' WHERE done_at IS NOT NULL AND instr(text, ?)"
+)
 _BLANK_NOTES = "UPDATE message SET context = '' WHERE instr(context, ?)"
 
 _TEXTS: tuple[tuple[str, str, str], ...] = (
@@ -80,6 +83,7 @@ def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable
     """
     rows = [row for turn in turns for row in connection.execute(_BLANK_MESSAGES, (turn,)).fetchall()]
     letters = sum(connection.execute(sql, (turn,)).rowcount for turn in turns for sql in _BLANK_LETTERS)
+    letters += sum(connection.execute(_BLANK_KEPT, (line,)).rowcount for line in _lines(wordings))
     prompts = connection.execute(_DROP_PREFIXES, (scope,)).rowcount
     prompts += sum(connection.execute(_BLANK_NOTES, (line,)).rowcount for line in _lines(wordings))
     return ErasureResult(tuple(row[0] for row in rows), letters, prompts)

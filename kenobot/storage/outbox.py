@@ -161,16 +161,16 @@ class Outbox:
     async def mark_sent(self, part: int, platform_id: str, *, keeps_text: bool = False) -> None:
         """Note that the platform took a part; returns once that is on disk, so that a restart does not repeat it.
 
-        The conversation keeps the reply's text and the id of its first part: the outbox drops its copy at once, unless
-        it `keeps_text`, and the row after a week.
+        The conversation keeps the reply's text and the id of its first part: the outbox drops its copy at once, and the
+        row after a week. keeps_text: of an answer the copy stays as long as the row.
         """
         now = self._clock.now().isoformat()
-        dropped = "" if keeps_text else ", text = '', spans = '[]', payload = '{}'"
+        copy = "CASE WHEN inbox_id IS NULL THEN '' ELSE text END" if keeps_text else "''"
 
         def write(connection: Connection) -> None:
             (answered, number) = connection.execute(
-                "UPDATE outbox SET state = 'sent', platform_id = ?, done_at = ?, attempts = attempts + 1"
-                f"{dropped} WHERE id = ? RETURNING inbox_id, part",
+                "UPDATE outbox SET state = 'sent', platform_id = ?, done_at = ?, attempts = attempts + 1, "
+                f"text = {copy}, spans = '[]', payload = '{{}}' WHERE id = ? RETURNING inbox_id, part",
                 (platform_id, now, part),
             ).fetchone() or (None, 0)
             if answered is not None and number == 0:

@@ -13,6 +13,7 @@ from kenobot.api.scopes import Scope
 from kenobot.app.api import with_api
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.provider import Delta, Request, Usage
+from kenobot.storage import erasure
 from kenobot.testing.scripted import ScriptedProvider
 from tests.integration.http.bot import ServedBot, served_bot
 from tests.integration.http.served import channel_of, signed
@@ -326,3 +327,15 @@ async def test_an_answer_survives_a_restart(tmp_path: Path) -> None:
         again = await send(client, "tell me", **name)
         assert kept.json() == again.json() == sent
         assert sent["answer"] == "the only answer"
+
+
+async def test_what_is_erased_stands_in_no_kept_answer(bot: ServedBot) -> None:
+    """A list of memories that a command answered with is blanked too."""
+    async with await bot.client() as client:
+        await client.post("/v1/memories", json={"text": "The alarm is set at noon"})
+        listed = (await send(client, "/memory")).json()
+        assert "noon" in listed["answer"]
+        await bot.app.database.write(
+            lambda connection: erasure.erase_turns(connection, (), ["The alarm is set at noon"], "owner")
+        )
+        assert (await client.get(f"/v1/messages/{listed['id']}")).json()["answer"] == ""
