@@ -14,7 +14,6 @@ from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import attribute_statements
 from kenobot.cognitive.remember.draft import FACT_FORMS, RecordDraft, attributes_json
-from kenobot.cognitive.remember.extract.states import rest_of_state
 from kenobot.cognitive.remember.statement_relation import relation, repeat_veto
 from kenobot.cognitive.store import links, records, term_index
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
@@ -290,13 +289,21 @@ def resolve_contradiction(
         return Conflict(record, "differ")
     if len(record.source_message_ids) >= policy.min_supporting_turns and not by_owner:
         return Conflict(record, "weaken")
-    left = remove_claims(record.text, denied) if denied else rest_of_state(record.text, words.text) or None
-    if left is None and (over := named_part(words.text, record.text)):
-        left = with_outdated_note(record.text, [over], record.lang)
+    left = remove_claims(record.text, denied) if denied else _left_by_event(words, record)
     if left is None or left == record.text:
         return Conflict(record, "invalidate")
     gone = [n for n, v in _said(record).items() if mentions_value(record.text, v) and not mentions_value(left, v)]
     return Conflict(record, "amend", tuple(gone), left)
+
+
+def _left_by_event(words: Record | RecordDraft, record: Record) -> str | None:
+    """What words leave of a record of more than one thing, where they end one of them; None where nothing is left."""
+    from kenobot.cognitive.remember.extract.states import rest_of_state  # noqa: PLC0415 - few turns need its table
+
+    if rest := rest_of_state(record.text, words.text):
+        return rest
+    over = named_part(words.text, record.text)
+    return with_outdated_note(record.text, [over], record.lang) if over else None
 
 
 def resolve_new_value(
