@@ -1,0 +1,115 @@
+"""What channels share: Markdown for platforms with marks in the text, names of the bot, lists of people, the intake."""
+
+import asyncio
+import importlib.util
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from kenobot.channels import email, irc, matrix, xmpp
+from kenobot.channels.intake import Intake
+from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts, split_lines
+from kenobot.channels.mention import strip_name
+from kenobot.channels.people import ChatSettings, check_people
+from kenobot.ports.clock import SystemClock
+from kenobot.ports.errors import ConfigError
+from kenobot.ports.messages import Inbound, MessagePart, TextEntity
+from kenobot.ports.plugin import PluginContext
+from kenobot.testing.channel import RecordingSink
+from kenobot.testing.clock import START, EagerClock
+
+
+def test_marks_stand_around_what_they_format_also_within_each_other() -> None:
+    """A link tells where it leads."""
+    link = TextEntity("text_link", 9, 4, "https://example.org/x")
+    part = MessagePart("bold ñ👩 here", (TextEntity("bold", 0, 8), TextEntity("italic", 5, 1), link))
+    marks = plain_marks({"bold": "*", "italic": "_"})
+    assert mark_up(part, marks) == "*bold _ñ_👩* here (https://example.org/x)"
+    assert as_html(part) == '<strong>bold <em>ñ</em>👩</strong> <a href="https://example.org/x">here</a>'
+
+
+def test_html_shows_what_was_written_and_nothing_else() -> None:
+    """Characters of HTML are escaped, line breaks kept, and those of code are not doubled."""
+    (part,) = render_parts("a <b> & c\n\n```py\nx = 1\ny < 2\n```\nend", 1000)
+    html = as_html(part)
+    assert "a &lt;b&gt; &amp; c<br>" in html
+    assert '<pre><code class="language-py">x = 1\ny &lt; 2\n</code></pre>' in html
+
+
+@settings(max_examples=40)
+@given(st.text("ab ñ你👩\n", max_size=200), st.integers(10, 60))
+def test_no_word_is_lost_by_cutting(text: str, limit: int) -> None:
+    """Whatever the text: in parts, or line by line."""
+    whole = "".join(part.text for part in render_parts(text, 100_000))
+    parts = render_parts(text, limit)
+    assert "".join("".join(part.text for part in parts).split()) == "".join(whole.split())
+    lines = "".join(line.text for line in split_lines(parts))
+    assert "".join(lines.split()) == "".join(whole.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "rest"),
+    [
+        ("keno: hi", True, "hi"),
+        ("@Keno, hi", True, "hi"),
+        ("@keno:example.org hi", True, "hi"),
+        ("what does keno say?", True, "what does keno say?"),
+        ("kenobots are nice", False, "kenobots are nice"),
+        ("mail keno@example.com", False, "mail keno@example.com"),
+        ("keno", True, "keno"),
+        ("", False, ""),
+    ],
+)
+def test_a_name_calls_the_bot_and_no_longer_word_does(text: str, named: bool, rest: str) -> None:
+    """At the beginning it is taken away."""
+    assert strip_name(text, ("keno", "@keno:example.org", "")) == (named, rest)
+
+
+def test_nobody_on_the_lists_is_an_error_that_says_what_to_do() -> None:
+    """With what an id looks like."""
+    with pytest.raises(ConfigError, match=r"ana@example\.org.*`owners`.*channels\.email"):
+        check_people(ChatSettings(), "email", "ana@example.org")
+
+
+@pytest.mark.parametrize(
+    ("model", "owner"),
+    [
+        (irc.IrcSettings, "ana"),
+        (email.EmailSettings, "ana"),
+        (email.EmailSettings, "Ana <ana@example.org>"),
+        (matrix.MatrixSettings, "ana@example.org"),
+        (xmpp.XmppSettings, "ana@example.org/phone"),
+    ],
+)
+def test_what_cannot_be_an_id_is_refused(model: type[ChatSettings], owner: str) -> None:
+    """An owner whom nobody can be would be let in by mistake, or never."""
+    with pytest.raises(ValidationError):
+        model.model_validate({"owners": [owner]})
+
+
+def test_a_channel_whose_package_is_missing_says_which(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its settings are checked first."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    account = xmpp.XmppSettings.model_validate(
+        {"account": "k@example.org", "password": "x", "owners": ["ana@example.org"]}
+    )
+    with pytest.raises(ConfigError, match=r"pip install 'kenobot\[xmpp\]'"):
+        xmpp.build(account, PluginContext(home=tmp_path, clock=SystemClock(), bot_name="Keno"))
+
+
+async def test_the_intake_waits_while_it_is_full_and_keeps_the_order() -> None:
+    """A sink that is slow slows the platform down, and loses nothing."""
+    intake, sink = Intake(EagerClock(), room=2), RecordingSink()
+    messages = [Inbound("x", str(number), "1", "1", str(number), START) for number in range(5)]
+    assert intake.put_now(messages[0]) and intake.put_now(messages[1])
+    assert not intake.put_now(messages[2])
+    running = asyncio.create_task(intake.run(sink))
+    for message in messages[2:]:
+        await intake.put(message)
+    await sink.until_accepted(5)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert sink.accepted == messages and intake.is_empty
