@@ -205,6 +205,9 @@ class Telegram:
 
     async def _edit(self, fields: dict[str, Any]) -> web.Response:
         place = str(fields["chat_id"]), int(fields["message_id"])
+        if "text" not in fields:  # as servers do that know no rich messages
+            refusal = {"ok": False, "error_code": 400, "description": "Bad Request: message text is empty"}
+            return web.json_response(refusal, status=400)
         if place not in self.stands:
             refusal = {"ok": False, "error_code": 400, "description": "Bad Request: message to edit not found"}
             return web.json_response(refusal, status=400)

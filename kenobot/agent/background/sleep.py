@@ -176,7 +176,7 @@ class SleepWorker(BackgroundTask):
     def after_command(self, changes: Collection[str]) -> None:
         """Sleep when the owner asked for it, also where sleep is not enabled."""
         if "sleep" in changes:
-            self._begin(self._look_if_asked)
+            self._wanted.begin(self._look_if_asked())  # beside a first look that is still waited for
 
     async def tick(self) -> None:
         """Begin to sleep if it is due, or if a night was cut short, without waiting for it."""
