@@ -317,7 +317,8 @@ async def test_a_second_instance_is_refused_and_the_first_works_on(tmp_path: Pat
     """While `kenobot chat` holds a home, `run` in it is 78 and touches nothing; the first still answers."""
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
-    (home / "kenobot.toml").write_text(TELEGRAM)
+    # Without an embedder: the first bot would unpack its model while the second one is refused.
+    (home / "kenobot.toml").write_text(f'{TELEGRAM}\n[memory]\nembedder = "none"\n')
     first = await asyncio.create_subprocess_exec(
         *command("chat", home),
         cwd=ROOT,
