@@ -20,19 +20,21 @@ from tests.integration.channels.processes import free_port  # noqa: E402
 from tests.integration.channels.prosody import PASSWORD, prosody  # noqa: E402
 
 ROOM = "home@rooms.localhost"
+BOTS = [f"keno{number}" for number in range(80)]  # one a test: what is left over comes to nobody else
+_bots = iter(BOTS)
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """One server for all tests of this file."""
-    with prosody(tmp_path_factory.mktemp("prosody"), "keno", "ana", "bob") as port:
+    with prosody(tmp_path_factory.mktemp("prosody"), "ana", "bob", *BOTS) as port:
         yield port
 
 
 def bot(port: int, **more: object) -> XmppChannel:
     """A channel that Ana owns."""
     values: dict[str, object] = {
-        "account": "keno@localhost",
+        "account": f"{next(_bots)}@localhost",
         "password": PASSWORD,
         "server": "127.0.0.1",
         "port": port,
@@ -119,19 +121,21 @@ class TestXmpp(ChannelContract):
         return bot(9)
 
     async def say(self, channel: Channel, text: str) -> None:
-        self._ana.say("keno@localhost", text)
+        assert isinstance(channel, XmppChannel)
+        self._ana.say(channel._settings.account, text)
         await self._ana.client.plugin["xep_0199"].send_ping(slixmpp.JID("localhost"))
 
 
 async def test_a_chat_is_private_and_known_by_the_address(server: int) -> None:
     """The answer has XMPP's own formatting, and no character that XML does not take."""
     async with person(server) as ana, running(channel := bot(server)) as sink:
-        ana.say("keno@localhost", "hello <b> ñ 你好")
+        me = channel._settings.account
+        ana.say(me, "hello <b> ñ 你好")
         (inbound,) = await sink.until_accepted(1)
         (part,) = channel.render("**All** is `well`\x07 \ud83d")
         sent = await channel.send(Outbound(1, "xmpp", inbound.chat, part, "trace"))
         answer = await ana.heard.get()
-        correction = ana.client.make_message(mto="keno@localhost", mbody="hello!", mtype="chat")
+        correction = ana.client.make_message(mto=me, mbody="hello!", mtype="chat")
         correction["replace"]["id"] = inbound.platform_id
         correction.send()
         _, edited = await sink.until_accepted(2)
@@ -173,12 +177,12 @@ async def test_what_was_not_stored_comes_again_to_another_process(server: int) -
         async with asyncio.timeout(10):
             while not channel._ready:
                 await asyncio.sleep(0.01)
-            ana.say("keno@localhost", "precious")
+            ana.say(channel._settings.account, "precious")
             while not full.refused:
                 await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        async with running(bot(server)) as sink:
+        async with running(bot(server, account=channel._settings.account)) as sink:
             (kept,) = await sink.until_accepted(1)
     assert (kept.text, kept.external_id) == ("precious", full.refused[0].external_id)
 
@@ -208,9 +212,9 @@ async def test_a_server_that_is_away_is_unavailable() -> None:
 
 async def test_people_on_the_lists_see_the_bot(server: int) -> None:
     """It accepts their wish to, and nobody else's."""
-    async with running(bot(server)), person(server) as ana:
+    async with running(channel := bot(server)), person(server) as ana:
         seen = asyncio.Event()
         ana.client.add_event_handler("presence_subscribed", lambda _: seen.set())
-        ana.client.send_presence_subscription("keno@localhost")
+        ana.client.send_presence_subscription(channel._settings.account)
         async with asyncio.timeout(10):
             await seen.wait()
