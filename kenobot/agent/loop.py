@@ -37,6 +37,7 @@ from kenobot.ports.signals import (
     MESSAGE_STORE_FAILED,
     Envelope,
 )
+from kenobot.storage.edits import changes
 from kenobot.storage.inbox import Inbox, PendingMessage, has_bad_ids, message_digest
 
 _log = logging.getLogger(__name__)
@@ -180,7 +181,7 @@ class AgentLoop:
         self._running: dict[str, tuple[PendingMessage, asyncio.Task[bool]]] = {}
         self._stops: dict[str, PendingMessage] = {}  # bounded: chats with messages: at most loop.backlog; turn
         # bounded: edits that wait for their turn: at most loop.backlog; turn
-        self._edits: dict[tuple[str, str], int] = {}
+        self._edits: dict[tuple[str, str, str], PendingMessage] = {}
         self._deferrals: dict[str, int] = {}  # bounded: chats that were parked; turn
         self._flooding: set[str] = set()  # bounded: chats that write too fast now; turn
         # bounded: loop.backlog; test_a_full_backlog_makes_the_channel_wait
@@ -289,14 +290,18 @@ class AgentLoop:
             self._lanes.put(session)
 
     def _end_edited(self, session: str, edit: PendingMessage) -> None:
-        """End the turn under way of what is edited; the edit is answered in its place."""
-        self._edits[session, edit.inbound.target] = edit.id
+        """End the turn under way of what its sender edits; the edit is answered in its place."""
+        self._edits[session, edit.inbound.user, edit.inbound.target] = edit
         if session in self._running and self._is_edited(self._running[session][0]):
             self._running[session][1].cancel()
 
     def _is_edited(self, pending: PendingMessage) -> bool:
-        names = {each.inbound.platform_id for each in pending.fragments or (pending,)} if self._edits else ()
-        return any(pending.id < self._edits.get((pending.session, name), 0) for name in names if name)
+        """Return whether a later edit changes a message, or a fragment of it."""
+        for each in (pending.fragments or (pending,)) if self._edits else ():
+            edit = self._edits.get((pending.session, each.inbound.user, each.inbound.platform_id))
+            if edit is not None and edit.inbound.target and pending.id < edit.id and changes(edit, each):
+                return True
+        return False
 
     def _is_stopped(self, pending: PendingMessage) -> bool:
         stop = self._stops.get(pending.session)
@@ -403,15 +408,16 @@ class AgentLoop:
         """Run the turn of a message unless its sender stopped that, or until they do."""
         if (stop := self._stops.get(session)) is not None and stop.id <= pending.id:
             del self._stops[session]
-        if self._edits.get((session, pending.inbound.target)) == pending.id:
-            del self._edits[session, pending.inbound.target]
+        edited = session, pending.inbound.user, pending.inbound.target
+        if (edit := self._edits.get(edited)) is not None and edit.id == pending.id:
+            del self._edits[edited]
         if not self._is_stopped(pending) and not self._is_edited(pending):
             turn = asyncio.create_task(self._turns.run(pending), name=f"turn {pending.id}")
             self._running[session] = pending, turn
             try:
                 return await turn
             except asyncio.CancelledError as error:
-                if was_cancelled(error) or not (self._is_stopped(pending) or self._is_edited(pending)):
+                if was_cancelled(error) or not turn.cancelling():  # by nobody here
                     raise
             finally:
                 del self._running[session]

@@ -19,7 +19,7 @@ class EditedTurn:
 
     parts: the message and its fragments, the edited one in its new form. rows: of these, and of earlier edits of
     them. answer: the row whose answer stands there; None for none. is_last: nothing was said behind it, or it has
-    still to be answered. is_changed: the edit says or shows something else.
+    still to be answered. is_changed: the edit says or shows something else than what was answered.
     """
 
     parts: tuple[PendingMessage, ...]
@@ -32,11 +32,17 @@ class EditedTurn:
 def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn | None:
     """Find the turn of the message that `edit` is of; None where that is not known."""
     inbound = edit.inbound
-    found = connection.execute(
-        "SELECT id, coalesce(joined_to, id) FROM inbox WHERE id > ? AND id < ? AND session = ? AND kind = 'message' "
-        "AND platform_id = ? AND sender = ? ORDER BY id DESC LIMIT 1",
-        (edit.id - _LATELY, edit.id, edit.session, inbound.target, inbound.user),
-    ).fetchone()
+    where = "WHERE id > ? AND id < ? AND session = ? AND platform_id = ? AND sender = ?"
+    found = None
+    # Of a message that was not known the first edit was one; its later edits are of that.
+    for kind, order in (("message", "DESC"), ("edit", "ASC")):
+        found = (
+            found
+            or connection.execute(
+                f"SELECT id, coalesce(joined_to, id) FROM inbox {where} AND kind = ? ORDER BY id {order} LIMIT 1",
+                (edit.id - _LATELY, edit.id, edit.session, inbound.target, inbound.user, kind),
+            ).fetchone()
+        )
     if found is None:
         return None
     target, head = found
@@ -53,17 +59,18 @@ def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn
         (head, edit.id, edit.session, json.dumps(rows)),
     ).fetchone()
     # One whose turn an edit ended has no answer, whatever was said since, and its words stand nowhere else.
-    ended = connection.execute(
-        f"SELECT state = 'dropped' AND NOT EXISTS (SELECT 1 FROM message WHERE inbox_id {_AMONG}) "
-        "FROM inbox WHERE id = ?",
-        (json.dumps(rows), head),
+    (ended,) = connection.execute(
+        f"SELECT EXISTS (SELECT 1 FROM inbox WHERE id {_AMONG} AND state = 'dropped') "
+        f"AND NOT EXISTS (SELECT 1 FROM message WHERE inbox_id {_AMONG})",
+        (json.dumps(rows), json.dumps(rows)),
     ).fetchone()
     (answer,) = connection.execute(
         f"SELECT max(inbox_id) FROM outbox WHERE inbox_id {_AMONG} AND part IN (0, ?)", (json.dumps(rows), PREVIEW_PART)
     ).fetchone()
     (taken,) = connection.execute("SELECT reason = ? FROM inbox WHERE id = ?", (_TAKEN, edit.id)).fetchone()
     parts = tuple(_edited(each, edit) if each.id == target else each for each in members)
-    return EditedTurn(parts, rows, answer, later is None or bool(ended[0]), bool(taken) or parts != tuple(members))
+    is_changed = bool(taken) or bool(ended) or parts != tuple(members)
+    return EditedTurn(parts, rows, answer, later is None or bool(ended), is_changed)
 
 
 def take_over(connection: Connection, edit: PendingMessage, turn: EditedTurn) -> None:
@@ -90,6 +97,11 @@ def end_without_answer(connection: Connection, message: int, at: datetime) -> No
         "UPDATE inbox SET state = 'answered', done_at = ? WHERE id = ? AND state IN ('pending', 'claimed')",
         (at.isoformat(), message),
     )
+
+
+def changes(edit: PendingMessage, message: PendingMessage) -> bool:
+    """Return whether an edit has the message say or show something else: platforms send some that do not."""
+    return _edited(message, edit) is not message
 
 
 def _edited(message: PendingMessage, edit: PendingMessage) -> PendingMessage:

@@ -25,6 +25,21 @@ class Slow(ScriptedProvider):
             yield delta
 
 
+class Held(ScriptedProvider):
+    """Answers once it may."""
+
+    def __init__(self, replies: list[str]) -> None:
+        super().__init__(list(replies))
+        self.asked = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    async def stream(self, request: Request) -> AsyncIterator[Delta]:
+        self.asked.set()
+        await self.go_on.wait()
+        async for delta in super().stream(request):
+            yield delta
+
+
 async def edit(scene: Scene, target: str, text: str, user: str = "1", attachments: tuple[Attachment, ...] = ()) -> str:
     more = {"kind": "edit", "target": target, "platform_id": target, "attachments": attachments}
     return await scene.say(text, "1", user, **more)
@@ -91,6 +106,16 @@ async def test_an_edit_of_an_unknown_message_is_a_message(tmp_path: Path) -> Non
         assert await edit(scene, "10", "mine", user="2") == "hello"
 
 
+async def test_an_unknown_message_that_is_edited_again_is_answered_once(tmp_path: Path) -> None:
+    """Its first edit stands for it: a repeat of that is nothing, and new words replace the answer."""
+    async with Scene(tmp_path, ["hello", "goodbye"]) as scene:
+        await edit(scene, "10", "are you there?")
+        first = scene.channel.sent[-1]
+        assert await edit(scene, "10", "are you there?") == ""
+        assert await edit(scene, "10", "are you gone?") == "goodbye"
+        assert scene.channel.sent[-1].replaces == str(first.id)
+
+
 async def test_what_is_edited_while_its_answer_is_written_is_answered_once(tmp_path: Path) -> None:
     """The model is broken off, and the new words are answered."""
     slow = Slow(["for five"])
@@ -139,3 +164,46 @@ async def test_a_caption_is_edited_and_its_file_stays(tmp_path: Path) -> None:
         await scene.say("where is this?", platform_id="10", attachments=(place,))
         assert await edit(scene, "10", "a hotel here?", attachments=(place,)) == "a hotel"
         assert "a hotel here?\n\n[sent a location: 41.4, 2.2]" in scene.requests[-1]
+
+
+async def test_an_edit_that_changes_nothing_breaks_nothing_off(tmp_path: Path) -> None:
+    """As when a platform tells of a link's preview, or where somebody is now, while the answer is written."""
+    place = Attachment("location", text="41.4, 2.2")
+    held = Held(["far from here"])
+    async with Scene(tmp_path, provider=held) as scene:
+        await scene.put("how far am I?", platform_id="10", attachments=(place,))
+        async with asyncio.timeout(20):
+            await held.asked.wait()
+        moved = Attachment("location", text="41.5, 2.2")
+        await scene.put("how far am I?", kind="edit", target="10", platform_id="10", attachments=(moved,))
+        held.go_on.set()
+        await scene.app.wait_drained()
+        assert scene.texts == ["far from here"]
+        assert len(held.requests) == 1
+
+
+async def test_an_edit_that_is_taken_back_leaves_an_answer(tmp_path: Path) -> None:
+    """The words are as they were, and the answer to them was broken off."""
+    slow = Slow(["for four"])
+    async with Scene(tmp_path, provider=slow) as scene:
+        await scene.put("a table for four", platform_id="10")
+        async with asyncio.timeout(20):
+            await slow.asked.wait()
+        await scene.put("a table for five", kind="edit", target="10", platform_id="10")
+        await scene.put("a table for four", kind="edit", target="10", platform_id="10")
+        await scene.app.wait_drained()
+        assert scene.texts == ["for four"]
+        assert await history(scene) == [("user", "a table for four"), ("assistant", "for four")]
+
+
+async def test_nobody_breaks_off_the_answer_to_another(tmp_path: Path) -> None:
+    """A platform may let a person claim that they edit what another wrote: that is a message of their own."""
+    held = Held(["for Ana", "for Eva"])
+    async with Scene(tmp_path, provider=held) as scene:
+        await scene.put("from Ana", "1", "1", platform_id="10")
+        async with asyncio.timeout(20):
+            await held.asked.wait()
+        await scene.put("from Eva", "1", "2", kind="edit", target="10", platform_id="10")
+        held.go_on.set()
+        await scene.app.wait_drained()
+        assert scene.texts == ["for Ana", "for Eva"]
