@@ -70,12 +70,9 @@ class AdmissionControl:
         Raises StoreError when that of a press cannot be looked up.
         """
         await self.wait_refreshed()
-        is_stranger = self._access.access_level(inbound) == "stranger"
         if inbound.kind == "action":
-            return not is_stranger and await self._database.read(
-                lambda connection: find_button(connection, inbound, self._access) is not None
-            )
-        if not is_stranger:
+            return await self._database.read(lambda c: find_button(c, inbound, self._access) is not None)
+        if self._access.access_level(inbound) != "stranger":
             return True
         if self._noticed.is_news((inbound.channel, inbound.user, inbound.private)):
             await self._turn_away(inbound)

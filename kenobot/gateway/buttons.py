@@ -1,7 +1,8 @@
 """Buttons below the bot's messages: each gives a command, signed, once, to the people whose decision it is.
 
-A button's value is `id.index.mac`: the row of its keyboard, its place there, and a signature over both and the chat.
-What it does stands in the row alone, so that it works after a restart and an upgrade, and no message can forge it.
+A button's value is `id.index.mac`: the row of its keyboard, its place there, and a signature over both, the chat and
+the moment, because another row may get the same number after a backup was restored. What a button does stands in the
+row alone, so that it works after a restart and an upgrade, and no message can forge it.
 """
 
 import hmac
@@ -74,28 +75,33 @@ def add_buttons(
         return list(parts)
     key = keyboards.signing_key(connection, make=True)
     choices = tuple((choice.command, choice.arguments) for row in rows for choice in row)
-    where = (pressers.channel, pressers.chat)
-    number = keyboards.add_keyboard(
-        connection, Keyboard(*where, pressers.accounts, pressers.owner, language, choices), at
+    keyboard = Keyboard(
+        pressers.channel, pressers.chat, pressers.accounts, pressers.owner, language, choices, at.isoformat()
     )
+    number = keyboards.add_keyboard(connection, keyboard)
     places = iter(range(len(choices)))
     buttons = tuple(
-        tuple(Button(choice.label, _value(key, number, next(places), *where)) for choice in row) for row in rows
+        tuple(Button(choice.label, _value(key, number, next(places), keyboard)) for choice in row) for row in rows
     )
     return [*parts[:-1], replace(parts[-1], buttons=buttons)]
 
 
 def find_button(connection: Connection, inbound: Inbound, access: Access) -> PressedButton | None:
-    """Return the button that a press names; None when it is forged, another's to press, or was pressed before."""
+    """Return the button that a press names; None when it is forged, another's to press, or was pressed before.
+
+    Whoever may not talk here any more may press nothing.
+    """
     number, _, rest = inbound.value.partition(".")
     index = rest.partition(".")[0]
     if not (_is_number(number) and _is_number(index)):
         return None
-    expected = _value(keyboards.signing_key(connection), int(number), int(index), inbound.channel, inbound.chat)
+    keyboard = keyboards.get_keyboard(connection, int(number))
+    if keyboard is None or (keyboard.channel, keyboard.chat) != (inbound.channel, inbound.chat):
+        return None
+    expected = _value(keyboards.signing_key(connection), int(number), int(index), keyboard)
     if not hmac.compare_digest(inbound.value.encode("utf-8", "replace"), expected.encode()):
         return None
-    keyboard = keyboards.get_keyboard(connection, int(number))
-    if keyboard is None or int(index) >= len(keyboard.choices):
+    if int(index) >= len(keyboard.choices) or access.access_level(inbound) == "stranger":
         return None
     is_owner = keyboard.owner and access.is_owner(inbound.channel, inbound.user)
     if inbound.user not in keyboard.accounts and not is_owner:
@@ -107,7 +113,8 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) <= 18
 
 
-def _value(key: bytes, number: int, index: int, channel: str, chat: str) -> str:
-    signed = f"{number}.{index}.{channel}.{chat}".encode("utf-8", "backslashreplace")
+def _value(key: bytes, number: int, index: int, keyboard: Keyboard) -> str:
+    where = f"{keyboard.created}.{keyboard.channel}.{keyboard.chat}"
+    signed = f"{number}.{index}.{where}".encode("utf-8", "backslashreplace")
     mac = hmac.digest(key, signed, sha256)[:_MAC_BYTES]
     return f"{number}.{index}.{urlsafe_b64encode(mac).decode()}"

@@ -462,6 +462,16 @@ def begin_anew(connection: Connection, session: str) -> None:
     connection.execute("DELETE FROM prompt_prefix WHERE session = ?", (session,))
 
 
+def is_only_author(connection: Connection, session: str, account: str) -> bool:
+    """Return whether, since the conversation of a group began, all that people wrote is certainly this account's."""
+    others = connection.execute(
+        "SELECT 1 FROM message LEFT JOIN author ON author.inbox_id = message.inbox_id WHERE message.session = ? "
+        "AND message.id > ? AND message.role = 'user' AND coalesce(author.account, '') != ? LIMIT 1",
+        (session, begun_after(connection, session), account),
+    )
+    return others.fetchone() is None
+
+
 def begun_after(connection: Connection, session: str) -> int:
     """Return the message of a session after which its conversation began; 0 for one that never began anew."""
     return int(read_state(connection, _BEGUN + session) or 0)

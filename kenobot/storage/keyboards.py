@@ -20,7 +20,7 @@ class Keyboard:
     """The buttons of a message.
 
     choices: the command that each button gives, as its English name and its arguments. accounts: of `channel` that may
-    press one. owner: whether the owner may as well. language: of the message.
+    press one. owner: whether the owner may as well. language: of the message. created: when, to the microsecond.
     """
 
     channel: str
@@ -29,9 +29,10 @@ class Keyboard:
     owner: bool
     language: Language
     choices: tuple[tuple[str, str], ...]
+    created: str
 
 
-def add_keyboard(connection: Connection, keyboard: Keyboard, at: datetime) -> int:
+def add_keyboard(connection: Connection, keyboard: Keyboard) -> int:
     """Store a keyboard and return its id; the oldest of a chat that has many goes."""
     cursor = connection.execute(
         "INSERT INTO keyboard (channel, chat, accounts, owner, language, choices, created) "
@@ -43,7 +44,7 @@ def add_keyboard(connection: Connection, keyboard: Keyboard, at: datetime) -> in
             keyboard.owner,
             keyboard.language,
             json.dumps(keyboard.choices, ensure_ascii=False),
-            at.isoformat(),
+            keyboard.created,
         ),
     )
     connection.execute(
@@ -58,13 +59,13 @@ def add_keyboard(connection: Connection, keyboard: Keyboard, at: datetime) -> in
 def get_keyboard(connection: Connection, number: int) -> Keyboard | None:
     """Return the keyboard of this id; None once one of its buttons was pressed."""
     row = connection.execute(
-        "SELECT channel, chat, accounts, owner, language, choices FROM keyboard WHERE id = ?", (number,)
+        "SELECT channel, chat, accounts, owner, language, choices, created FROM keyboard WHERE id = ?", (number,)
     ).fetchone()
     if row is None:
         return None
-    channel, chat, accounts, owner, language, choices = row
+    channel, chat, accounts, owner, language, choices, created = row
     pressable = tuple((str(name), str(arguments)) for name, arguments in json.loads(choices))
-    return Keyboard(channel, chat, tuple(json.loads(accounts)), bool(owner), language, pressable)
+    return Keyboard(channel, chat, tuple(json.loads(accounts)), bool(owner), language, pressable, created)
 
 
 def take_keyboard(connection: Connection, number: int) -> bool:

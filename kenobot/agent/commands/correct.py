@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from kenobot.agent.commands.command import WORDS_WANTED, CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.memory import note_author, tell_learned
 from kenobot.agent.commands.natural_language import parse_answer
+from kenobot.agent.stop_words import stop_word
 from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.forget import said_only_by
 from kenobot.cognitive.remember.admit import correct as correct_record
@@ -31,7 +32,7 @@ def correct(connection: Connection, call: CommandCall, context: CommandContext) 
     record = records.get(connection, number, call.principal.read_scopes)
     if record is None or record.status != "active":
         return texts.FORGET_GONE(call.language, number=number)
-    if call.author and not said_only_by(connection, record, call.author):
+    if not _may_correct(connection, record, call):
         return texts.CORRECT_OTHERS(call.language)
     if not text.strip():
         return _ask_for_words(connection, record, call)
@@ -65,6 +66,17 @@ def words_wanted(connection: Connection, inbound: Inbound, at: datetime) -> Appr
     return approval if current else None
 
 
+def want_words_no_more(connection: Connection, call: CommandCall) -> None:
+    """Close a question for words that this person is still asked: they have gone on to something else."""
+    approval = words_wanted(connection, call.inbound, call.at)
+    if approval is not None:
+        approvals.close_approval(connection, approval.id, "denied")
+
+
+def _may_correct(connection: Connection, record: Record, call: CommandCall) -> bool:
+    return not call.author or said_only_by(connection, record, call.author)
+
+
 def _ask_for_words(connection: Connection, record: Record, call: CommandCall) -> CommandAnswer:
     newest = conversation.newest_message_id(connection, call.inbound.session)
     payload = {"record": record.id, "after": newest, "language": call.language}
@@ -79,13 +91,19 @@ def _ask_for_words(connection: Connection, record: Record, call: CommandCall) ->
 def _settle(
     connection: Connection, approval: Approval, words: str, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    declined = parse_answer(words) == "no"
+    declined = parse_answer(words) == "no" or bool(stop_word(words))
     approvals.close_approval(connection, approval.id, "denied" if declined else "approved")
     number = int(str(approval.payload["record"]))
     record = records.get(connection, number, call.principal.read_scopes)
     if record is None or record.status != "active":
         return texts.FORGET_GONE(call.language, number=number)
-    return texts.FORGET_DECLINED(call.language) if declined else _correct(connection, record, words, call, context)
+    if declined:
+        return texts.FORGET_DECLINED(call.language)
+    if not _may_correct(connection, record, call):  # somebody else has said the same since
+        return texts.CORRECT_OTHERS(call.language)
+    if parse_answer(words) == "yes":  # to a question that asks for words
+        return _ask_for_words(connection, record, call)
+    return _correct(connection, record, words, call, context)
 
 
 def _correct(

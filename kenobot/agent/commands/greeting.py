@@ -5,6 +5,7 @@ from kenobot.cognitive.compact import summary_rows
 from kenobot.core import texts
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.names import sanitize_name
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
 
@@ -16,7 +17,13 @@ def greet(_: Connection, call: CommandCall, context: CommandContext) -> CommandA
     return CommandAnswer(text, ((Choice(texts.BUTTON_HELP(call.language), "help"),),))
 
 
-def begin_anew(connection: Connection, call: CommandCall, _: CommandContext) -> str:
-    """`/new`: begin a new conversation. What was said before is shown to the model no more; memory stays."""
+def begin_anew(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
+    """`/new`: begin a new conversation. What was said before is shown to the model no more; memory stays.
+
+    In a group a guest ends what they alone wrote; what others wrote is the owner's to end, by the button too.
+    """
+    if call.author and not conversation.is_only_author(connection, call.inbound.session, call.author):
+        anew = Choice(texts.BUTTON_NEW(call.language), "new")
+        return CommandAnswer(texts.NEW_OTHERS(call.language), ((anew,),), pressers=())
     summary_rows.begin_anew(connection, call.inbound.session, call.at)
     return texts.NEW_BEGUN(call.language)

@@ -141,6 +141,8 @@ class CommandRegistry:
         """
         if inbound.kind == "action":
             return await self._press(database, inbound, principal)
+        if stop_word(inbound.text) and await self._awaits(database, inbound, principal, at):
+            return _WORDS, inbound.text
         found = _match(inbound.text)
         if found is not None and found[0].if_known and not await self._knows(database, found[1], inbound, principal):
             found = None
@@ -169,7 +171,9 @@ class CommandRegistry:
             if not self._awaiting_known:
                 self._awaiting.update(await database.read(partial(approvals.open_sessions, kind=WORDS_WANTED)))
                 self._awaiting_known = True
-            if inbound.session not in self._awaiting or not inbound.text or not _WORDS.is_allowed(principal, inbound):
+            if inbound.session not in self._awaiting or not inbound.text or inbound.kind != "message":
+                return False
+            if not _WORDS.is_allowed(principal, inbound):
                 return False
             from kenobot.agent.commands import correct
 
@@ -218,11 +222,14 @@ class CommandRegistry:
             button = find_button(connection, call.inbound, self._context.access)
             if button is None or not take_keyboard(connection, button.keyboard):
                 return CommandAnswer(""), call.language
-        answer = command.answer(connection, call, self._context)
-        if isinstance(answer, str):
-            return CommandAnswer(answer), call.language
+        given = command.answer(connection, call, self._context)
+        answer = CommandAnswer(given) if isinstance(given, str) else given
         if answer.awaits_words:
             self._awaiting.add(call.inbound.session)
+        elif call.inbound.session in self._awaiting:
+            from kenobot.agent.commands import correct
+
+            correct.want_words_no_more(connection, call)
         return answer, call.language
 
 

@@ -1,6 +1,7 @@
 """`/start` greets, and `/new` begins a conversation: what was said is shown no more, what is remembered is."""
 
 from pathlib import Path
+from typing import Any
 
 from kenobot.ports.channel import Capabilities
 from tests.scene import Scene
@@ -55,6 +56,27 @@ async def test_one_chat_begins_anew_and_no_other(tmp_path: Path) -> None:
         assert "kayak" not in scene.requests[-1]
         await scene.say("hello")
         assert "canoe" in scene.requests[-1]
+
+
+async def test_in_a_group_a_guest_ends_what_they_alone_wrote(tmp_path: Path) -> None:
+    """What others wrote is the owner's to end, by their word or the button; the guest cannot press that."""
+    group: dict[str, Any] = {"chat": "-7", "private": False}
+    async with Scene(tmp_path, ["Fine."]) as scene:
+        scene.channel.capabilities = Capabilities(buttons=True, edits=True)
+        await scene.say("the kayak is mine", user="2", **group)
+        assert "new conversation begins" in await scene.say("/new", user="2", **group)
+        await scene.say("nos vemos mañana donde está la canoa", user="2", **group)
+        assert "kayak" not in scene.requests[-1]
+        assert "le toca a mi dueño" in await scene.say("/nueva", user="3", **group)
+        value = scene.buttons["Empezar de nuevo"]
+        assert not await scene.put("", user="3", kind="action", target="1", value=value, **group)
+        await scene.say("¿dónde nos vemos?", user="3", **group)
+        assert "canoa" in scene.requests[-1]
+        assert "conversación nueva" in await scene.say("", user="1", kind="action", target="1", value=value, **group)
+        await scene.say("¿dónde?", user="3", **group)
+        assert "canoa" not in scene.requests[-1]
+        await scene.say("hola", user="2", **group)
+        assert "conversación nueva" in await scene.say("/nueva", user="1", **group)
 
 
 async def test_the_first_word_on_telegram_is_greeted(tmp_path: Path) -> None:

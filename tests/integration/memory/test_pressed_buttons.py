@@ -166,7 +166,7 @@ async def test_a_correction_is_the_next_message(scene: Scene) -> None:
     assert await scene.say("what a nice cat") == "Hm."
 
 
-@pytest.mark.parametrize("leave", ["no", "cancel", "press"])
+@pytest.mark.parametrize("leave", ["no", "cancel", "/cancel", "para", "/stop", "No, leave it.", "press"])
 async def test_a_correction_can_be_left(scene: Scene, leave: str) -> None:
     """By a word or the button; the next message is talk again."""
     await scene.say("/remember the cat is called Mia")
@@ -175,6 +175,37 @@ async def test_a_correction_can_be_left(scene: Scene, leave: str) -> None:
     assert answer == "Good, I keep it."
     assert await scene.say("the cat is called Lia") == "Hm."
     assert await _notes(scene) == ["the cat is called Mia"]
+
+
+@pytest.mark.parametrize("between", ["/memory", "/new", "What do you know about me?"])
+async def test_another_command_leaves_a_correction(scene: Scene, between: str) -> None:
+    """What is said after it is talk, and takes no memory's place."""
+    await scene.say("/remember the cat is called Mia")
+    await scene.say("/correct 1")
+    await scene.say(between)
+    assert await scene.say("what a nice day") == "Hm."
+    assert await _notes(scene) == ["the cat is called Mia"]
+
+
+async def test_an_edit_of_an_earlier_message_is_no_correction(scene: Scene) -> None:
+    """It is of what it edits, though a memory waits for its words."""
+    await scene.say("/remember the cat is called Mia")
+    await scene.say("/memory 1")
+    menu = scene.channel.sent[-1]
+    await scene.say("I like rain", platform_id="p")
+    value = next(each.value for row in menu.part.buttons for each in row if each.label == "Correct")
+    assert "How should" in await scene.say("", kind="action", target=str(menu.id), value=value)
+    await scene.say("I like rain a lot", kind="edit", target="p", platform_id="p")
+    assert await _notes(scene) == ["the cat is called Mia"]
+
+
+async def test_a_yes_is_no_wording(scene: Scene) -> None:
+    """Whoever agrees to correct is asked once more for the words."""
+    await scene.say("/recuerda el gato se llama Mía")
+    await scene.say("/corrige 1")
+    assert "¿Cómo debe decir #1" in await scene.say("sí")
+    assert "el gato se llama Lía" in await scene.say("el gato se llama Lía")
+    assert await _notes(scene) == ["el gato se llama Lía"]
 
 
 async def test_only_words_of_the_person_and_of_the_moment_correct(scene: Scene) -> None:

@@ -1,7 +1,7 @@
 """A button gives its command once, in its chat, to those whose decision it is, and cannot be forged."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,23 +17,25 @@ from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 from tests.samples import scalar
 
-ACCESS = Access({"telegram": Roster.of(["1"])})
+ACCESS = Access({"telegram": Roster.of(["1"], ["2", "3"])})
 ROWS = ((Choice("Yes", "answer", "7 yes"), Choice("No", "answer", "7 no")), (Choice("Why", "why", "12"),))
 PRESS = Inbound("telegram", "9", "-5", "2", "", START, private=False, kind="action", target="77")
 
 
-def _put(connection: Connection, accounts: tuple[str, ...] = ("2",), *, owner: bool = False) -> list[str]:
+def _put(
+    connection: Connection, accounts: tuple[str, ...] = ("2",), *, owner: bool = False, at: datetime = START
+) -> list[str]:
     """Store the buttons; returns their values."""
     parts = [MessagePart("first"), MessagePart("last")]
     where = Pressers("telegram", "-5", accounts, owner)
-    first, last = add_buttons(connection, parts, ROWS, where, "es", START)
+    first, last = add_buttons(connection, parts, ROWS, where, "es", at)
     assert not first.buttons
     assert [[button.label for button in row] for row in last.buttons] == [["Yes", "No"], ["Why"]]
     return [button.value for row in last.buttons for button in row]
 
 
-def _found(connection: Connection, value: str, **more: str) -> PressedButton | None:
-    return find_button(connection, replace(PRESS, value=value, **more), ACCESS)  # type: ignore[arg-type]
+def _found(connection: Connection, value: str, access: Access = ACCESS, **more: str) -> PressedButton | None:
+    return find_button(connection, replace(PRESS, value=value, **more), access)  # type: ignore[arg-type]
 
 
 async def test_each_button_gives_its_command_in_its_language(database: Database) -> None:
@@ -71,6 +73,26 @@ async def test_a_button_is_good_in_its_chat_alone(database: Database) -> None:
     [value, *_] = await database.write(_put)
     assert await database.read(lambda c: _found(c, value, chat="-6")) is None
     assert await database.read(lambda c: _found(c, value, channel="fake")) is None
+
+
+async def test_whoever_may_not_talk_any_more_presses_nothing(database: Database) -> None:
+    """Their approval was revoked after the button was sent, or after they pressed it."""
+    [value, *_] = await database.write(_put)
+    revoked = Access({"telegram": Roster.of(["1"])})
+    assert await database.read(lambda c: _found(c, value, revoked)) is None
+    revoked.set_approved([("telegram", "2")])
+    assert await database.read(lambda c: _found(c, value, revoked)) is not None
+
+
+async def test_a_button_of_a_time_that_a_backup_undid_is_nothing(database: Database) -> None:
+    """Though other buttons stand in its chat under its number now."""
+    [old, *_] = await database.write(_put)
+    await database.write(lambda c: c.execute("DELETE FROM keyboard"))
+    await database.write(lambda c: c.execute("DELETE FROM sqlite_sequence WHERE name = 'keyboard'"))
+    [new, *_] = await database.write(lambda c: _put(c, at=START + timedelta(seconds=1)))
+    assert old.split(".")[:2] == new.split(".")[:2]
+    assert await database.read(lambda c: _found(c, old)) is None
+    assert await database.read(lambda c: _found(c, new)) is not None
 
 
 @given(forged=st.text(max_size=64) | st.from_regex(r"1\.[0-2]\.[A-Za-z0-9_-]{16}", fullmatch=True))
