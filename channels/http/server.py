@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import math
 import socket
 from collections.abc import Callable, Iterator
 
@@ -21,8 +22,9 @@ _CONNECTIONS = 512
 _BACKLOG = 512
 _IDLE_SECONDS = 15
 HEAD_SECONDS = 15.0  # for the head of a request to come in
+_HEAD_BYTES = 65_536  # that may come in without a head becoming complete or a body growing
 _BODY_SECONDS = 15.0  # for the whole body of a request to come in
-_FINISH_SECONDS = 2.5  # for the answers under way, once the server is told to end
+FINISH_SECONDS = 2.5  # for the answers under way, once the server is told to end
 _CLOSE_SECONDS = 1.0
 
 
@@ -35,12 +37,14 @@ class _Uvicorn(uvicorn.Server):
 
 
 class _Protocol(HttpToolsProtocol):
-    """A connection that is closed unless the head of a request comes in within some seconds.
+    """A connection that is closed unless the head of a request comes in within some seconds, and is short.
 
-    Uvicorn waits for it without end, so a few hundred silent connections would keep everybody else out.
+    Uvicorn waits for it without end, so a few hundred silent connections would keep everybody else out; and it keeps
+    all of a head, and of the fields behind a body, however much that is.
     """
 
     _head_timer: asyncio.TimerHandle | None = None
+    _headed = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -50,12 +54,23 @@ class _Protocol(HttpToolsProtocol):
         self._end_timer()
         super().connection_lost(exc)
 
+    def data_received(self, data: bytes) -> None:
+        self._headed += len(data)
+        super().data_received(data)
+        if self._headed > _HEAD_BYTES:
+            self.transport.close()
+
+    def on_body(self, body: bytes) -> None:
+        self._headed = 0
+        super().on_body(body)
+
     def on_message_begin(self) -> None:
         self._await_head()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         self._end_timer()
+        self._headed = 0
         super().on_headers_complete()
 
     def _await_head(self) -> None:
@@ -103,7 +118,7 @@ class Server:
             server_header=False,
             limit_concurrency=_CONNECTIONS,
             timeout_keep_alive=_IDLE_SECONDS,
-            timeout_graceful_shutdown=int(_FINISH_SECONDS + _CLOSE_SECONDS),
+            timeout_graceful_shutdown=math.ceil(FINISH_SECONDS),
         )
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # what is no HTTP may come a thousand times
         server = _Uvicorn(config)
@@ -121,7 +136,7 @@ class Server:
 
 async def _end(serving: "asyncio.Task[None]", before_closing: Callable[[], None]) -> None:
     try:
-        await asyncio.wait({serving}, timeout=_FINISH_SECONDS)
+        await asyncio.wait({serving}, timeout=FINISH_SECONDS)
         before_closing()
         await asyncio.wait({serving}, timeout=_CLOSE_SECONDS)
     finally:

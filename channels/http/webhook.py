@@ -74,7 +74,7 @@ class Webhook:
             return _error(401, "stale timestamp: sign the message anew")
         try:
             data = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return _error(400, "invalid json")
         try:
             message = WebhookMessage.model_validate(data, strict=True)

@@ -137,9 +137,9 @@ class ReplyExplanation:
 
 
 def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> ReplyExplanation | None:
-    """Explain the last reply of a conversation; None when nothing was answered there yet."""
+    """Explain the last reply of a conversation that is not to be forgotten; None when there is none yet."""
     for answer in conversation.iterate_messages(connection, session, newest_first=True):
-        if answer.role != "assistant" or answer.inbox_id is None:
+        if answer.role != "assistant" or answer.inbox_id is None or answer.hidden:
             continue
         turn = conversation.messages_of_turns(connection, [answer.inbox_id])
         question = next((row.text for row in turn if row.role == "user" and row.session == session), "")

@@ -230,7 +230,8 @@ class AgentLoop:
     async def _store(self, inbound: Inbound) -> bool:
         """Store a message and have it queued; returns whether it is new."""
         trace = inbound.trace or f"{self._rng.getrandbits(64):016x}"
-        digest, session = message_digest(inbound), inbound.session
+        # A channel that names the turn gives the ids itself: another message under one is no other bot's.
+        digest, session = "" if inbound.trace else message_digest(inbound), inbound.session
         envelope = await self._bus.prepare(
             MESSAGE_IN,
             inbound.channel,

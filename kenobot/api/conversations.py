@@ -138,8 +138,6 @@ async def send_message(
         text=message.text,
         sent_at=services.clock.now(),
     )
-    if idempotency_key:
-        await _refuse_reuse(caller, inbound)
     trace = services.channel.trace_of(external_id, message.text)
     seconds = settings.wait_seconds if wait is None else wait
     if _EVENTS in accept:
@@ -185,12 +183,6 @@ def readable_session(connection: Connection, caller: Caller, name: str) -> str:
 # ── a message on its way ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def _refuse_reuse(caller: Caller, inbound: Inbound) -> None:
-    before = await _find(caller, inbound)
-    if before is not None and (before.text, before.chat) != (inbound.text, inbound.chat):
-        raise HTTPException(409, REUSED)
-
-
 async def _take(caller: Caller, inbound: Inbound, call: Call) -> MessageStatus | None:
     """Hand a message to the bot; return what became of it where the bot has it already.
 
@@ -205,6 +197,8 @@ async def _take(caller: Caller, inbound: Inbound, call: Call) -> MessageStatus |
     known = await _find(caller, inbound)
     if known is None:
         raise HTTPException(429, "too many messages of this conversation wait for an answer", {"Retry-After": "5"})
+    if (known.trace, known.chat) != (call.trace, inbound.chat):
+        raise HTTPException(409, REUSED)
     return known
 
 

@@ -45,7 +45,8 @@ class Inbound:
     platform_id: the platform's own id of the message, by which later answers, edits and reactions name it.
     forwarded: the sender did not certainly write the words, so they are read as another's. quoted, quoted_author:
     beginning of the text that the message answers or quotes, read as another's too, and the name of its author; ""
-    for the bot. trace: name of its turn in the log, its signals and its answer; "" has the core choose one.
+    for the bot. trace: name of its turn in the log, its signals and its answer; "" has the core choose one. A channel
+    that chooses it gives the external ids too: any other message under one is refused as a repeat.
     """
 
     channel: str

@@ -27,10 +27,9 @@ def channel_of(clock: Clock, signals: Signals | None = None, **settings: Any) ->
 
 async def address(channel: HttpChannel) -> str:
     """Wait until the channel listens; its address."""
-    while channel.server is None:
+    while (server := channel.server) is None or not server.is_listening.is_set():  # a new server with each run
         await asyncio.sleep(0)
-    await channel.server.is_listening.wait()
-    return f"http://127.0.0.1:{channel.server.port}"
+    return f"http://127.0.0.1:{server.port}"
 
 
 @asynccontextmanager

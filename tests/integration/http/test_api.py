@@ -64,6 +64,19 @@ async def test_a_request_sent_again_is_done_once(bot: ServedBot) -> None:
         assert made[0].json()["action"] == "created"
 
 
+async def test_an_id_belongs_to_one_message_also_when_two_come_at_once(bot: ServedBot) -> None:
+    """One is answered; another under its key is told so, and under its id of the webhook is a repeat."""
+    async with await bot.client() as client:
+        name = {"Idempotency-Key": "order-2"}
+        answers = await asyncio.gather(*(send(client, f"number {number}", **name) for number in range(4)))
+        assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
+        assert (await send(client, "number 0", "c2", **name)).status_code == 409
+        posts = [{"message": text, "id": "7", "chat_id": "c1"} for text in ("one", "two", "one")]
+        taken = [await client.post("/webhook", **signed(bot.app.clock, each)) for each in posts]
+        assert [answer.status_code for answer in taken] == [200, 409, 409]
+        assert len((await client.get("/v1/conversations/c1/messages")).json()["items"]) == 4
+
+
 class Hesitating:
     """Writes an answer in three pieces, each when it is told to."""
 
@@ -132,6 +145,7 @@ async def test_commands_answer_too_and_what_is_forgotten_is_shown_no_more(bot: S
         lines = (await client.get("/v1/conversations/c1/messages")).json()["items"]
         assert not [line for line in lines if "noon" in line["text"]]
         assert "noon" not in (await client.get(f"/v1/messages/{told}")).json()["answer"]
+        assert "noon" not in (await client.get("/v1/conversations/c1/why")).text
 
 
 async def test_memory_is_seen_corrected_forgotten_and_undone(bot: ServedBot) -> None:

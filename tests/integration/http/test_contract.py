@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from kenobot.channels.http import server
 from kenobot.channels.http.channel import HttpChannel
 from kenobot.ports.channel import Channel
 from kenobot.testing.channel import ChannelContract
@@ -16,11 +17,10 @@ from tests.integration.http.served import address, channel_of, signed
 class TestHttp(ChannelContract):
     """The suite, run on the webhook."""
 
-    keeps_unstored = False  # whoever called keeps it
-
     @pytest.fixture
-    def channel(self) -> Iterator[Channel]:
-        """A channel whose callers send again what was not stored."""
+    def channel(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[Channel]:
+        """A channel whose callers send again what was not stored, and that does not wait long for what it cuts off."""
+        monkeypatch.setattr(server, "FINISH_SECONDS", 0.0)
         self._clock = ManualClock()
         self._waiting: list[str] = []
         self._caller: asyncio.Task[None] | None = None

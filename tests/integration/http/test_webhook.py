@@ -1,6 +1,7 @@
 """The signed webhook: who gets in, what is taken in, and what each caller is told."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 
@@ -265,6 +266,31 @@ def test_the_secret_is_shown_nowhere() -> None:
     """Neither the settings nor the channel print it."""
     channel = channel_of(ManualClock())
     assert SECRET not in repr(channel.settings)
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"GET /healthz HTTP/1.1\r\nX-Endless: ",
+        b"GET /healthz HTTP/1.1\r\nX: y\r\n",
+        b"POST /webhook HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-Endless: ",
+    ],
+)
+async def test_a_head_without_end_is_not_kept(begun: bytes) -> None:
+    """Nor are the fields behind a body: after some kilobytes the connection is closed, long before its time is up."""
+    clock = ManualClock()
+    channel, sink = channel_of(clock), RecordingSink()
+    more = b"x" * 50_000 if begun.endswith(b": ") else b"X-Field: y\r\n" * 5000
+    async with served(channel, sink), asyncio.timeout(10):
+        assert channel.server is not None
+        reader, writer = await asyncio.open_connection("127.0.0.1", channel.server.port)
+        writer.write(begun)
+        with contextlib.suppress(ConnectionError):
+            for _ in range(100):
+                writer.write(more)
+                await writer.drain()
+            await reader.read()  # nothing comes but the end
+        writer.close()
 
 
 async def test_a_connection_that_says_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import defaultdict
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -55,6 +56,15 @@ async def test_another_message_under_a_known_id_is_taken_in_and_told(house: Hous
     assert len(told) == 2
     assert all("another bot's token" in reason for reason in told)
     assert translate_problem(told[0], "es") != told[0]
+
+
+async def test_a_channel_that_names_the_turn_gives_each_id_once(house: House) -> None:
+    """Another message under one is a repeat, and no sign of another bot."""
+    told: list[str] = []
+    house.bus.wake_on(HEALTH_DEGRADED, lambda envelope: told.append(str(envelope.payload["reason"])))
+    taken = [await house.loop(replace(inbound(words, 7), trace=words)) for words in ("one", "two", "one")]
+    await house.loop.wait_idle()
+    assert (taken, house.texts(), told) == ([True, False, False], ["one"], [])
 
 
 @pytest.mark.parametrize("seed", range(6))
