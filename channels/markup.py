@@ -56,33 +56,43 @@ def _units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def mark_up(part: MessagePart, marks: Marks, quote: Callable[[str], str] = str) -> str:
-    """Write the formatting of a part into its text. quote: escapes what the platform would read as formatting."""
+def mark_up(
+    part: MessagePart,
+    marks: Marks,
+    quote: Callable[[str], str] = str,
+    quote_code: Callable[[str], str] | None = None,
+) -> str:
+    """Write the formatting of a part into its text. quote: escapes what the platform would read as formatting.
+
+    quote_code: the same within code, where it is another.
+    """
     units = part.text.encode("utf-16-le", "surrogatepass")
 
     def text(first: int, last: int) -> str:
         return units[2 * first : 2 * last].decode("utf-16-le", "replace")
 
     out: list[str] = []
-    open_until: list[tuple[int, str]] = []
+    open_until: list[tuple[int, str, bool]] = []
     at = 0
 
-    def write(until: int) -> None:
+    def put(until: int) -> None:
         nonlocal at
-        while open_until and open_until[-1][0] <= until:
-            end, after = open_until.pop()
-            out.append(quote(text(at, end)))
-            out.append(after)
-            at = end
-        out.append(quote(text(at, until)))
+        is_code = any(code for _, _, code in open_until)
+        out.append((quote_code or quote)(text(at, until)) if is_code else quote(text(at, until)))
         at = until
+
+    def write(until: int) -> None:
+        while open_until and open_until[-1][0] <= until:
+            put(open_until[-1][0])
+            out.append(open_until.pop()[1])
+        put(until)
 
     for entity in part.entities:
         write(entity.offset)
         end = entity.offset + entity.length
         before, after = marks(entity, text(entity.offset, end))
         out.append(before)
-        open_until.append((end, after))
+        open_until.append((end, after, entity.kind in ("code", "pre")))
     write(len(units) // 2)
     return "".join(out)
 

@@ -19,7 +19,18 @@ _log = logging.getLogger(__name__)
 
 current_trace: ContextVar[str] = ContextVar("trace", default="")
 
-_CHATTY = ("httpx", "httpx2", "httpcore", "anthropic", "telegram", "slixmpp", "apscheduler", "asyncio", "uvicorn")
+_CHATTY = (
+    "httpx",
+    "httpx2",
+    "httpcore",
+    "anthropic",
+    "telegram",
+    "slixmpp",
+    "discord",
+    "apscheduler",
+    "asyncio",
+    "uvicorn",
+)
 
 
 def configure(

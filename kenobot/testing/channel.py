@@ -299,9 +299,12 @@ class ChannelContract:
         pytest.skip("this suite does not know how to make a person send a file here")
 
     @asynccontextmanager
-    async def serving(self, channel: Channel) -> AsyncIterator[Callable[[Outbound], Awaitable[str]]]:
+    async def serving(
+        self, channel: Channel, sink: RecordingSink | None = None
+    ) -> AsyncIterator[Callable[[Outbound], Awaitable[str]]]:
         """Yield what sends, with the channel running where it must, and tries again until it is connected."""
-        running = asyncio.create_task(channel.run(RecordingSink())) if self.sends_while_running else None
+        sink = sink or RecordingSink()
+        running = asyncio.create_task(channel.run(sink)) if self.sends_while_running else None
 
         async def post(outbound: Outbound) -> str:
             while True:
@@ -467,9 +470,16 @@ class ChannelContract:
         content = bytes(range(256)) * 300
         sink = RecordingSink()
         await self.hand_over(channel, "figures.bin", content)
-        (inbound,) = await self._taken(channel, sink, 1)
-        (file,) = inbound.attachments
-        assert b"".join([piece async for piece in channel.fetch(file)]) == content
+        running = asyncio.create_task(channel.run(sink))
+        try:
+            async with asyncio.timeout(10):
+                (inbound,) = await sink.until_accepted(1)
+                (file,) = inbound.attachments
+                fetched = b"".join([piece async for piece in channel.fetch(file)])
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        assert fetched == content
 
     async def _taken(self, channel: Channel, sink: RecordingSink, count: int) -> list[Inbound]:
         """Run the channel until `count` messages came in."""
@@ -487,15 +497,12 @@ class ChannelContract:
             pytest.skip("this channel has no buttons")
         sink = RecordingSink()
         part = MessagePart("Sure?", buttons=((Button("Yes", "1.0.mac"), Button("No", "1.1.mac")),))
-        sent = await channel.send(Outbound(1, channel.name, "1", part, "trace"))
-        await self.press(channel, sent, "1.1.mac")
-        running = asyncio.create_task(channel.run(sink))
-        try:
-            async with asyncio.timeout(10):
-                [pressed] = await sink.until_accepted(1)
-        finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+        async with self.serving(channel, sink) as post:
+            sent = await post(Outbound(1, channel.name, self.chat, part, "trace"))
+            await self.press(channel, sent, "1.1.mac")
+            if self.sends_while_running:
+                await sink.until_accepted(1)
+        [pressed] = sink.accepted or await self._taken(channel, sink, 1)
         assert (pressed.kind, pressed.target, pressed.value, pressed.text) == ("action", sent, "1.1.mac", "")
 
     async def test_what_the_sink_did_not_take_comes_again(self, channel: Channel) -> None:

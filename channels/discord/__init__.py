@@ -1,0 +1,48 @@
+"""The Discord plugin and its settings: direct messages, and servers whose members mention the bot."""
+
+import importlib.util
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from kenobot.channels.people import ChatSettings, Names, check_people, check_set
+from kenobot.ports.channel import Channel
+from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import Plugin, PluginContext
+
+
+def _numbers(values: list[str]) -> list[str]:
+    for value in values:
+        if not (value.isascii() and value.isdigit() and len(value) <= 20):
+            raise ValueError(
+                f'"{value}" is no Discord id, which is a number such as 80351110224678912: in the developer mode, a '
+                "right-click on a name copies it"
+            )
+    return values
+
+
+Ids = Annotated[Names, AfterValidator(_numbers)]
+
+
+class DiscordSettings(ChatSettings):
+    """The `[channels.discord]` part of the configuration."""
+
+    owners: Ids = Field([], description="Discord ids of the bot's owner")
+    allowed_users: Ids = Field([], description="Discord ids of guests")
+    allowed_chats: Ids = Field([], description="ids of channels in which everybody may talk to the bot")
+    token: SecretStr = Field(SecretStr(""), description="token of the bot")
+    request_seconds: float = Field(20, gt=0, le=300, description="deadline of connecting and of each message")
+
+
+def build(settings: DiscordSettings, surroundings: PluginContext) -> Channel:
+    """Build the channel, not yet connected. Raises ConfigError for what only a person can decide."""
+    check_set("discord", token=settings.token.get_secret_value())
+    check_people(settings, "discord", "80351110224678912")
+    if importlib.util.find_spec("discord") is None:
+        raise ConfigError("Discord needs a package: pip install 'kenobot[discord]'")
+    from kenobot.channels.discord.channel import DiscordChannel
+
+    return DiscordChannel(settings, surroundings.clock, surroundings.home)
+
+
+plugin = Plugin(settings=DiscordSettings, build=build)
