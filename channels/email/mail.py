@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from html.parser import HTMLParser
+from html import unescape
+from itertools import islice
 from typing import Final
 
 from kenobot.core import lazy
@@ -16,20 +17,34 @@ logger = logging.getLogger(__name__)
 
 _MOST_WORDS: Final = 50_000  # characters
 _MOST_QUOTED: Final = 4_000
+_MOST_HEADER: Final = 4_000
+_MOST_REPORTED: Final = 20  # parts of a report
 _KINDS: Final[dict[str, MediaKind]] = {"image": "image", "audio": "audio", "video": "video"}  # bounded: as is; start
 _COMMENT = lazy.regex(r"\([^()]*\)")
+_QUOTED = lazy.regex(r'"(?:[^"\\]|\\.)*"')
+_TAG = lazy.regex(r"<!--|<([^<>]*)>|[^<]+|<")
 _REPLY = lazy.regex(r"(?:(?:re|aw|sv|r|rif|antw|fwd?|rv|wg|tr|enc)\s*(?:\[\d+\])?\s*:\s*)+", re.IGNORECASE)
 _FORWARD = lazy.regex(r"(?:fwd?|rv|wg|tr|enc)\s*:", re.IGNORECASE)
 _OTHERS_BEGIN = lazy.regex(
     r"^(?:-{2,}[^\n-]{3,60}-{2,}|_{20,}|(?:From|De|Von|Da|Van): [^\n]+\n(?:[^\W\d_][^\n:]{1,20}: [^\n]*\n){2,})[ \t]*",
     re.MULTILINE,
 )
+_BREAKS: Final = frozenset({"br", "p", "div", "li", "tr", "blockquote", "h1", "h2", "h3", "h4"})
 _TIME = lazy.regex(r"\d\d?[:.]\d\d")
+
+
+def _parse_header(name: str, value: str) -> str:
+    """Parse the beginning of a header: the library takes a time that grows with the square of its length."""
+    parsed: str = policy.default.header_factory(name, value[:_MOST_HEADER])
+    return parsed
+
+
+_POLICY: Final = policy.default.clone(header_factory=_parse_header)
 
 
 def parse_mail(raw: bytes) -> EmailMessage:
     """Parse a mail, of whatever form."""
-    return message_from_bytes(raw, policy=policy.default)
+    return message_from_bytes(raw, policy=_POLICY)
 
 
 def header(message: EmailMessage, name: str) -> str:
@@ -70,7 +85,8 @@ def read_bounce(message: EmailMessage) -> tuple[str, str] | None:
     """Return the id of the mail that a report says was not delivered, and the status; None for no such report."""
     if message.get_content_type() != "multipart/report":
         return None
-    text = "\n".join(part.as_string() for part in message.walk() if part.get_content_maintype() in ("message", "text"))
+    parts = islice(message.walk(), _MOST_REPORTED)
+    text = "\n".join(part.as_string() for part in parts if part.get_content_maintype() in ("message", "text"))
     if not re.search(r"^Action:\s*failed", text, re.MULTILINE | re.IGNORECASE):
         return None
     status = re.search(r"^Status:\s*(\d\.\d+\.\d+)", text, re.MULTILINE | re.IGNORECASE)
@@ -81,23 +97,34 @@ def read_bounce(message: EmailMessage) -> tuple[str, str] | None:
 def is_verified(message: EmailMessage, address: str, server: str) -> bool:
     """Return whether `server`, the one that took the mail in, found that it comes from the domain of `address`."""
     domain = address.rpartition("@")[2]
-    for value in message.get_all("Authentication-Results", []):
-        words = str(value)[:4000]
-        while (plain := _COMMENT.sub(" ", words)) != words:
-            words = plain
-        name, *results = words.split(";")
-        if (name.split() or [""])[0].lower() != server.lower():
+    for header_name, value in message.raw_items():  # as written: encoded words of a sender's would become results
+        if header_name.lower() != "authentication-results":
             continue
-        return any(_passes(result.lower(), domain) for result in results)  # the topmost is the server's own
+        plain = _plain_results(" ".join(str(value)[:_MOST_HEADER].split()).lower())
+        if plain is None:
+            return False
+        name, *results = plain.split(";")
+        if (name.split() or [""])[0] != server.lower():
+            continue
+        refused = any(re.match(r"\s*dmarc\s*=\s*fail\b", result) for result in results)
+        return not refused and any(_passes(result, domain) for result in results)  # the topmost is the server's own
     return False
+
+
+def _plain_results(value: str) -> str | None:
+    """Return results without comments and quotations: there the sender's words may stand. None when one stays open."""
+    words = _QUOTED.sub("_", value)
+    while (plain := _COMMENT.sub(" ", words)) != words:
+        words = plain
+    return None if any(sign in words for sign in '"()\\') else words
 
 
 def _passes(result: str, domain: str) -> bool:
     method = re.match(r"\s*(dmarc|dkim|spf)\s*=\s*pass\b", result)
     if method is None:
         return False
-    key = {"dmarc": r"header\.from", "dkim": r"header\.d", "spf": r"smtp\.mailfrom"}[method[1]]
-    found = re.search(rf"\b{key}\s*=\s*\"?([^\s\";]+)", result)
+    key = {"dmarc": r"header\.from", "dkim": r"header\.[di]", "spf": r"smtp\.mailfrom"}[method[1]]
+    found = re.search(rf"\s{key}\s*=\s*([^\s;]+)", result)
     named = found[1].rpartition("@")[2] if found else ""
     return named == domain or (method[1] != "spf" and "." in named and domain.endswith(f".{named}"))
 
@@ -150,10 +177,12 @@ def read_words(message: EmailMessage) -> MailWords:
 
 def _drop_attribution(lines: list[str]) -> None:
     """Drop "On … Ana wrote:" from the end of lines that a quotation follows: up to three, with a time or an address."""
-    first = next((at for at in range(len(lines) - 1, -1, -1) if not lines[at].strip()), -1) + 1
-    said = " ".join(lines[max(first, len(lines) - 3) :])[-1000:]
+    first = len(lines)
+    while first > max(len(lines) - 3, 0) and lines[first - 1].strip():
+        first -= 1
+    said = " ".join(lines[first:])[-1000:]
     if said.rstrip().endswith(":") and ("@" in said or _TIME.search(said)):
-        del lines[max(first, len(lines) - 3) :]
+        del lines[first:]
 
 
 def _body(message: EmailMessage) -> str:
@@ -161,7 +190,7 @@ def _body(message: EmailMessage) -> str:
         try:
             part = message.get_body((kind,))
             if part is not None and (text := str(part.get_content())).strip():
-                return text if kind == "plain" else _HtmlText.read(text)
+                return text if kind == "plain" else read_html(text)
         except Exception:  # the library raises anything on hostile mails: the other body may do
             logger.debug("a body of a mail cannot be read", exc_info=True)
     return ""
@@ -193,33 +222,28 @@ def file_bytes(part: EmailMessage) -> bytes:
     return content if isinstance(content, bytes) else b""
 
 
-class _HtmlText(HTMLParser):
-    """Collect the text of a page, with quotations marked as in a plain mail."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._pieces: list[str] = []  # bounded: the body of one mail; turn
-        self._unread = self._quoted = 0
-
-    @classmethod
-    def read(cls, html: str) -> str:
-        parser = cls()
-        parser.feed(html)
-        parser.close()
-        return "".join(parser._pieces)
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._unread += tag in ("style", "script", "head", "title")
-        self._quoted += tag == "blockquote"
-        if tag in ("br", "p", "div", "li", "tr", "blockquote", "h1", "h2", "h3", "h4"):
-            self._pieces.append("\n" + "> " * bool(self._quoted))
-
-    def handle_endtag(self, tag: str) -> None:
-        self._unread -= tag in ("style", "script", "head", "title") and self._unread > 0
-        if tag == "blockquote" and self._quoted:
-            self._quoted -= 1
-            self._pieces.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._unread:
-            self._pieces.append(re.sub(r"\s+", " ", data))
+def read_html(html: str) -> str:
+    """Return the text of a page, with quotations marked as in a plain mail, in a time linear in its length."""
+    pieces: list[str] = []  # bounded: the body of one mail; turn
+    quoted, unread, at = 0, "", 0
+    while (found := _TAG.match(html, at)) is not None:
+        at = found.end()
+        tag = found[1]
+        if found[0] == "<!--":
+            end = html.find("-->", at)
+            at = end + 3 if end >= 0 else len(html)
+        elif tag is None:
+            pieces.append("" if unread else re.sub(r"\s+", " ", unescape(found[0])))
+        elif name := re.match(r"/?\w+", tag):
+            word = name[0].lower()
+            if unread:
+                unread = "" if word == f"/{unread}" else unread
+            elif word in ("style", "script", "head", "title"):
+                unread = word
+            elif word == "/blockquote" and quoted:
+                quoted -= 1
+                pieces.append("\n")
+            elif word in _BREAKS:
+                quoted += word == "blockquote"
+                pieces.append("\n" + "> " * bool(quoted))
+    return "".join(pieces)

@@ -93,9 +93,9 @@ class TestMatrix(ChannelContract):
         """A bot that Ana has invited; without a server where nothing is said."""
         if "render" in request.node.name:
             return MatrixChannel(MatrixSettings.model_validate({"user": "@keno:example.org"}), SystemClock(), tmp_path)
-        self._world: World = request.getfixturevalue("world")
-        self.chat = self._world.chat
-        return self._world.channel()
+        world: World = request.getfixturevalue("world")
+        self._world, self.chat = world, world.chat
+        return world.channel()
 
     @pytest.fixture
     def failing(self, tmp_path: Path) -> Channel:

@@ -1,0 +1,69 @@
+"""Reading a mail that somebody hostile wrote."""
+
+import pytest
+
+from kenobot.channels.email.mail import header, is_verified, parse_mail, read_html, read_words, sender_of
+
+
+def verified(*results: str) -> bool:
+    """Whether mails with these results of checks are taken to come from example.org."""
+    headers = "".join(f"Authentication-Results: {result}\n" for result in results)
+    return is_verified(parse_mail(f"{headers}\nx".encode()), "ana@example.org", "mx.example.net")
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        'mx.example.net; spf=pass smtp.mailfrom="x; dmarc=pass header.from=example.org"@evil.example',
+        'mx.example.net; spf=pass smtp.mailfrom="x\\"; dmarc=pass header.from=example.org"@evil.example',
+        'mx.example.net; spf=pass (of "a); dmarc=pass header.from=example.org; ("@x) smtp.mailfrom=evil.example',
+        "mx.example.net; spf=pass smtp.mailfrom==?utf-8?q?x=3B_dmarc=3Dpass_header.from=3Dexample.org_?=@evil.example",
+        "mx.example.net; spf=pass (a; dmarc=pass header.from=example.org",
+        "mx.example.net; spf=pass smtp.helo=smtp.mailfrom=example.org smtp.mailfrom=eve@evil.example",
+        "mx.example.net; dmarc=fail header.from=example.org; x; dmarc=pass header.from=example.org",
+    ],
+)
+def test_the_words_of_a_sender_are_no_results(result: str) -> None:
+    """Addresses of envelopes, which a sender chooses, stand within the results, quoted or not."""
+    assert not verified(result)
+
+
+def test_results_that_cannot_be_read_are_not_passed_over() -> None:
+    """A sender could spoil the server's own, and have written others below."""
+    own = "mx.example.net; dmarc=pass header.from=example.org"
+    assert verified(own)
+    assert not verified('mx.example.net; spf=pass smtp.mailfrom="a@evil.example', own)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        'mx.example.net; dkim=pass (2048-bit key; unprotected) header.i=@example.org header.b="a;b("',
+        "mx.example.net;\n spf=pass (mx: domain of ana@example.org permits 192.0.2.1)\n smtp.mailfrom=ana@example.org",
+        "MX.example.net 1; arc=none; dmarc=pass (p=NONE (sp=none)) header.from=Example.org",
+    ],
+)
+def test_results_are_read_as_servers_write_them(result: str) -> None:
+    """With comments, quoted signatures, and line breaks."""
+    assert verified(result)
+
+
+def test_a_page_is_read_with_its_quotations() -> None:
+    """Without what is not seen; a tag that stays open is text."""
+    page = '<head><title>t</title></head><p title="x">1 &lt; 2<!-- no <b> --> yes</p><blockquote>q<br>r</blockquote>end'
+    assert read_html(page) == "\n1 < 2 yes\n> q\n> r\nend"
+    assert read_html("a < b <c") == "a < b <c"
+
+
+@pytest.mark.parametrize("piece", ["<a ", "<a b='", "<!--", "<![", "<a b='>", "<script>", "</", "&#", "<blockquote>"])
+def test_a_long_hostile_page_is_read(piece: str) -> None:
+    """In a time that grows with its length: any power of that would not end."""
+    read_html(piece * 50_000)
+
+
+def test_a_long_hostile_mail_is_read() -> None:
+    """Headers, and quotations between lines without a blank one, of a length that a server lets pass."""
+    people = b"From: " + b"a@example.org, " * 100_000
+    assert sender_of(parse_mail(people + b"\n\nx")) == ("", "")
+    assert len(header(parse_mail(b"Subject: " + b"=?utf-8?q?a?= " * 100_000 + b"\n\n"), "Subject")) < 4000
+    assert read_words(parse_mail(b"Subject: s\nIn-Reply-To: <a>\n\n" + b"x\n>y\n" * 40_000)).quoted.startswith("y")
