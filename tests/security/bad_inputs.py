@@ -232,8 +232,8 @@ def _twice(place: Place) -> Sequence[Raw]:
 
 
 _OTHER_KINDS: Final = (
-    "business_message edited_business_message message_reaction message_reaction_count inline_query "
-    "chosen_inline_result callback_query shipping_query pre_checkout_query purchased_paid_media poll poll_answer "
+    "business_message edited_business_message message_reaction_count inline_query "
+    "chosen_inline_result shipping_query pre_checkout_query purchased_paid_media poll poll_answer "
     "my_chat_member chat_member chat_join_request chat_boost removed_chat_boost"
 ).split()
 _CHANNEL: Final = {"id": -100777, "type": "channel", "title": "News"}
@@ -257,7 +257,7 @@ UPDATES: Final = (
     one("a sticker", "answered", sticker={"file_id": "x", "emoji": "👍", "is_animated": True}),
     one("a voice message", "answered", voice={"file_id": "x", "duration": 10**9}),
     one("a document of 2 GB", "answered", document={"file_name": "../../etc/passwd", "file_size": 2**31}),
-    one("a kind of message that does not exist yet", "ignored", hologram={"file_id": "x"}),
+    one("a kind of message that does not exist yet", "set aside", hologram={"file_id": "x"}),
     one("somebody joined", "ignored", new_chat_members=[{"id": 7}]),
     Update("a group that migrates", _migration, "answered"),
     group("group talk that is not for the bot", "ignored", text="lunch?"),
@@ -319,7 +319,7 @@ UPDATES: Final = (
     bare("a message of text", "set aside", {"update_id": ..., "message": "hi"}),
     bare("a message that is a list", "set aside", {"update_id": ..., "message": [["hi"]]}),
     bare("an empty message", "set aside", {"update_id": ..., "message": {}}),
-    bare("a message of null", "ignored", {"update_id": ..., "message": None}),
+    bare("a message of null", "set aside", {"update_id": ..., "message": None}),
     bare("nothing but a number", "ignored", {"update_id": ...}),
     bare("an update without a number", "set aside", {"message": {"text": "hi"}}),
     bare("a number of text", "set aside", {"update_id": "5", "message": {}}),
@@ -329,11 +329,13 @@ UPDATES: Final = (
     bare("an update of text", "set aside", "an update"),
     bare("an update that is a list", "set aside", [1, [2]]),
     bare("an update of null", "set aside", None),
-    bare("keys of lone surrogates", "ignored", {"update_id": ..., "\ud83d": {"\udc00": "\ud83d"}}),
-    bare("an edited message", "ignored", {"update_id": ..., "edited_message": {"text": "hi"}}),
+    bare("keys of lone surrogates", "set aside", {"update_id": ..., "\ud83d": {"\udc00": "\ud83d"}}),
+    bare("an edited message", "set aside", {"update_id": ..., "edited_message": {"text": "hi"}}),
     bare("a channel post", "ignored", {"update_id": ..., "channel_post": {"text": "hi"}}),
     bare("an edited channel post", "ignored", {"update_id": ..., "edited_channel_post": {"text": "hi"}}),
-    bare("an update of a kind that does not exist yet", "ignored", {"update_id": ..., "hologram": {"text": "hi"}}),
+    bare("an update of a kind that does not exist yet", "set aside", {"update_id": ..., "hologram": {"text": "hi"}}),
+    bare("a reaction of nobody to nothing", "set aside", {"update_id": ..., "message_reaction": {"text": "hi"}}),
+    bare("a press of no button", "set aside", {"update_id": ..., "callback_query": {"text": "hi"}}),
     Update(f"updates of {len(_OTHER_KINDS)} other kinds", _others, "ignored"),
 )
 
