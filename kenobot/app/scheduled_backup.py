@@ -50,7 +50,9 @@ class ScheduledBackups:
             return False
         folder = backup_folder(self._home, self._settings.folder)
         archives = await asyncio.to_thread(find_archives, folder)
-        return not archives or now - archives[-1][0] >= timedelta(hours=self._settings.every_hours)
+        every = timedelta(hours=self._settings.every_hours)
+        past = [at for at, _ in archives if at <= now + every]  # none that a wrong clock dated
+        return not past or now - past[-1] >= every
 
     async def _run(self) -> str:
         """Run the command; returns what went wrong, in its own words, or ""."""

@@ -51,7 +51,7 @@ def restore_backup(context: CommandContext) -> int:
         if not args.yes and not options.confirm(_QUESTION, "Nobody is here to agree: add --yes if it is meant."):
             return options.print_failure("Nothing was restored.")
         home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with home.lock(), home.sleep_lock():
+        with home.lock(), home.sleep_lock(), home.backup_lock():
             manifest, replaced = restore(home, archive, key, context.now)
     except OSError as error:
         where, reason = error.filename or archive, (error.strerror or str(error)).lower()
@@ -131,7 +131,8 @@ def _made(finished: FinishedBackup) -> str:
     ]
     if not manifest.credentials:
         lines.append(say("Without credentials: add --credentials, best to an encrypted backup."))
-    lines += [say("Left out, since it is a link: {path}", path=path) for path in finished.skipped]
+    left_out = "Left out, since it is a link or its name is no text: {path}"
+    lines += [say(left_out, path=path) for path in finished.skipped]
     lines += [say("Removed: {path}", path=path) for path in finished.removed]
     return "\n".join(lines)
 

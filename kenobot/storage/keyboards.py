@@ -81,6 +81,12 @@ def signing_key(connection: Connection, *, make: bool = False) -> bytes:
     return bytes.fromhex(key or "")
 
 
+def end_all(connection: Connection) -> None:
+    """End every keyboard, and every signature: numbers may then be given again."""
+    connection.execute("DELETE FROM keyboard")
+    connection.execute("DELETE FROM key_value WHERE key = ?", (_KEY,))
+
+
 async def prune(database: Database, now: datetime) -> None:
     """Drop keyboards a month old."""
     await database.prune("keyboard", "created < ?", (now - timedelta(days=_KEEP_DAYS)).isoformat())

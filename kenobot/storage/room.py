@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Literal, get_args
 
-from kenobot.core.settings.home import Home
+from kenobot.core.settings.home import REPLACED_PREFIX, Home
 from kenobot.storage.connection import Connection, connect
 
 RoomPart = Literal[
@@ -20,7 +20,10 @@ RoomPart = Literal[
     "free_space",
     "write_ahead_logs",
     "files",
+    "media",
+    "cache",
     "backups",
+    "replaced_by_restore",
     "other",
 ]
 
@@ -67,9 +70,16 @@ def room_by_part(home: Home, connection: Connection) -> dict[RoomPart, int]:
 
 
 def _folder(home: Home, path: Path) -> RoomPart:
-    if path.is_relative_to(home.memory):
-        return "files"
-    return "backups" if path.is_relative_to(home.backups) else "other"
+    top = path.relative_to(home.path).parts[0]
+    if top.startswith(REPLACED_PREFIX):
+        return "replaced_by_restore"
+    folders: Mapping[str, RoomPart] = {
+        home.memory.name: "files",
+        home.media.name: "media",
+        home.cache.name: "cache",
+        home.backups.name: "backups",
+    }
+    return folders.get(top, "other")
 
 
 def _pages_by_part(connection: Connection, rest: RoomPart) -> Mapping[RoomPart, int]:

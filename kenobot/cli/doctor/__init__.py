@@ -46,6 +46,7 @@ def _all_findings(context: CommandContext, *, offline: bool) -> Iterator[Finding
         (home_checks.check_files, is_valid and has_database),
         (home_checks.check_messages, is_valid and has_database),
         (home_checks.check_backups, is_valid),
+        (home_checks.check_replaced, True),
         (outside_checks.check_plugins, is_valid),
         (outside_checks.check_access, is_valid),
         (outside_checks.check_secrets, is_valid),

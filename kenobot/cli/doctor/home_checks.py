@@ -14,7 +14,7 @@ from kenobot.cli.language import say, translate_lines
 from kenobot.ports.errors import KenobotError
 from kenobot.storage import diagnosis, erasure, migrate
 from kenobot.storage.backup.archive import find_archives
-from kenobot.storage.backup.backups import backup_folder
+from kenobot.storage.backup.backups import backup_folder, replaced_folders
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LITTLE_ROOM, _NO_ROOM = 500_000_000, 50_000_000  # bytes
@@ -172,6 +172,17 @@ def check_backups(context: CommandContext) -> Iterator[Finding]:
         yield Finding(
             "backups", "note", text, say("Set backup.folder to another disk, or backup.command to bring them away.")
         )
+
+
+def check_replaced(context: CommandContext) -> Iterator[Finding]:
+    """What restored backups replaced, which only a person can know to be of no use any more."""
+    folders = replaced_folders(context.home)
+    if folders:
+        files = (path for folder in folders for path in folder.rglob("*") if path.is_file())
+        size = f"{sum(path.lstat().st_size for path in files) / 1e6:.1f} MB"
+        names = _named(tuple(folder.name for folder in folders))
+        text = say("What restored backups replaced is still in the home: {size} in {names}.", size=size, names=names)
+        yield Finding("replaced", "note", text, say("Delete it when you miss nothing."))
 
 
 def _is_open(path: Path) -> bool:

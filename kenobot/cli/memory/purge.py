@@ -1,6 +1,7 @@
 """`kenobot memory purge`: records, files, the index, and free pages of the database."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from kenobot.agent.background.cleanup import execute_purge
@@ -11,8 +12,8 @@ from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cognitive.control.find import resolve_reference
 from kenobot.cognitive.control.forget import PurgePlan, plan_purge
-from kenobot.core.settings.home import Home
 from kenobot.storage import erasure
+from kenobot.storage.backup.backups import backup_folder, find_copies
 
 _SHORTEST = 4  # characters that tell a text from others
 _LARGEST = 5_000_000
@@ -26,7 +27,8 @@ def purge(context: CommandContext) -> int:
         record = resolve_reference(connection, args.ref, context.scopes)
         plan = plan_purge(connection, record.id, context.scopes)
     assert plan is not None
-    print(translate_lines(_plan_text(plan, home)), file=sys.stderr if args.json else sys.stdout)
+    copies = [str(path) for path in find_copies(home, backup_folder(home, context.loaded.settings.backup.folder))]
+    print(translate_lines(_plan_text(plan, copies)), file=sys.stderr if args.json else sys.stdout)
     if args.dry_run:
         return 0
     nobody = "Nobody is here to agree: add --yes if it is meant."
@@ -36,15 +38,15 @@ def purge(context: CommandContext) -> int:
         plan, erased = execute_purge(connection, plan, context.scopes, context.owner)
     residue = purge_files(context, plan)
     row = {"purged": [each.id for each in plan.records], "turns": [*plan.turns], "left": residue}
-    row |= {"messages": len(erased.messages), "backups": [str(path) for path in sorted(home.backups.glob("*.db"))]}
+    row |= {"messages": len(erased.messages), "backups": copies}
     what = f"Erased: {len(plan.records)} memories, {len(erased.messages)} messages of conversations, "
     what += f"{erased.letters} of inbox and outbox."
     rest = "".join(f"\nIts words still stand in {place}." for place in residue)
     return options.print_row(row, args.json, translate_lines(what + rest))
 
 
-def _plan_text(plan: PurgePlan, home: Home) -> str:
-    """Return what would be erased, and what would not, in plain words."""
+def _plan_text(plan: PurgePlan, copies: Sequence[str]) -> str:
+    """Return what would be erased, and what would not, in plain words. copies: of the home, which are not covered."""
     parts = ["To be erased for good:"]
     parts += [record_line(record_row(record)) for record in plan.records]
     parts.append(f"  with every earlier wording ({len(plan.wordings)} in all), link and vector of it;")
@@ -56,10 +58,9 @@ def _plan_text(plan: PurgePlan, home: Home) -> str:
     if plan.derived:
         parts.append("Not erased, though made from it or repeating it; purge them too if they should go:")
         parts += [record_line(record_row(record)) for record in plan.derived]
-    backups = sorted(home.backups.glob("*.db"))
     parts.append("Not erased: what the model's provider and the chat's platform keep, and copies that you made.")
-    if backups:
-        parts.append("Backups are NOT covered and still hold it: " + ", ".join(str(path) for path in backups))
+    if copies:
+        parts.append("Backups are NOT covered and still hold it: " + ", ".join(copies))
     return "\n".join(parts)
 
 

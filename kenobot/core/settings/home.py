@@ -16,6 +16,9 @@ from kenobot.ports.errors import ConfigError
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _DRAFT = ".identity-"
 
+REPLACED_PREFIX = "replaced-"
+"""How the names of folders begin that hold what restored backups replaced."""
+
 
 class AlreadyLocked(ConfigError):
     """Another process holds the lock. holder: its number as text, or "unknown"."""
@@ -88,6 +91,11 @@ class Home:
     def media(self) -> Path:
         """Bytes of attachments, each file under the SHA-256 of its content."""
         return self.path / "media"
+
+    @property
+    def channels(self) -> Path:
+        """How far channels have read on their platforms, where these do not know it."""
+        return self.path / "channels"
 
     @property
     def cache(self) -> Path:

@@ -29,6 +29,7 @@ FORMAT = 1
 ENCRYPTED_SUFFIX = ".age"
 
 _MANIFEST = "manifest.json"
+_PART = ".part"
 _LARGEST_MANIFEST = 100_000_000  # bytes
 _CHUNK = 1024 * 1024
 _NAME = lazy.regex(r"kenobot-(\d{8}T\d{6}Z)(?:-[0-9a-f]{4})?\.tar\.gz(\.age)?")
@@ -74,6 +75,18 @@ def archive_name(at: datetime, *, encrypted: bool) -> str:
     return f"kenobot-{at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}.tar.gz{end}"
 
 
+def is_archive(name: str) -> bool:
+    """Whether a file of this name is an archive, or was to be one."""
+    return _NAME.fullmatch(name.removeprefix(".").removesuffix(_PART)) is not None
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove what a backup left in its folder that was killed. Raises OSError."""
+    for part in folder.glob(f".*{_PART}"):
+        if is_archive(part.name):
+            part.unlink(missing_ok=True)
+
+
 def find_archives(folder: Path) -> list[tuple[datetime, Path]]:
     """List the archives of a folder with their moments, oldest first."""
     try:
@@ -96,7 +109,7 @@ def write_archive(
     ConfigError and OSError.
     """
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.part")
+    part = target.with_name(f".{target.name}{_PART}")
     packed = staging.with_name(f"{staging.name}.tar.gz") if recipients else part
     try:
         _pack(staging, packed, manifest, progress)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 
-from kenobot.core.settings.home import Home
+from kenobot.core.settings.home import REPLACED_PREFIX, Home
 from kenobot.storage import migrate
 from kenobot.storage.backup.archive import (
     FORMAT,
@@ -18,9 +18,10 @@ from kenobot.storage.backup.archive import (
     check_recipients,
     find_archives,
     list_files,
+    remove_parts,
     write_archive,
 )
-from kenobot.storage.backup.snapshot import STAGING_PREFIX, take_snapshot
+from kenobot.storage.backup.snapshot import STAGING_PREFIX, remove_leftovers, take_snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,10 @@ class BackupPlan:
 
 @dataclass(frozen=True, slots=True)
 class FinishedBackup:
-    """A backup that was read back. skipped: links, which are left out. removed: older ones that went."""
+    """A backup that was read back. skipped: what was left out, but for what is made anew.
+
+    removed: older ones that went.
+    """
 
     archive: Path
     manifest: Manifest
@@ -52,11 +56,26 @@ def backup_folder(home: Home, configured: str) -> Path:
     return home.path / Path(configured).expanduser() if configured else home.backups
 
 
+def replaced_folders(home: Home) -> list[Path]:
+    """List the folders of what restored backups replaced, oldest first. Raises OSError."""
+    return sorted(path for path in home.path.glob(f"{REPLACED_PREFIX}*") if path.is_dir())
+
+
+def find_copies(home: Home, folder: Path) -> list[Path]:
+    """List what holds earlier states of a home: copies of its database, archives, and what was replaced.
+
+    folder: of its backups.
+    """
+    archives = [path for each in {home.backups, folder} for _, path in find_archives(each)]
+    return [*sorted(home.backups.glob("*.db")), *sorted(archives), *replaced_folders(home)]
+
+
 def make_backup(home: Home, plan: BackupPlan, at: datetime, progress: Progress) -> FinishedBackup:
     """Back up a home, beside a bot that may be running. Raises KenobotError and OSError."""
     home.check_restored()
     check_recipients(plan.recipients)
-    _remove_leftovers(home)
+    remove_leftovers(home)
+    remove_parts(plan.folder)
     staging = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=home.path))
     try:
         files = staging / "home"
@@ -75,21 +94,15 @@ def make_backup(home: Home, plan: BackupPlan, at: datetime, progress: Progress) 
         write_archive(files, archive, manifest, plan.recipients, progress)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-    return FinishedBackup(archive, manifest, skipped, _thin_out(plan, at))
+    return FinishedBackup(archive, manifest, skipped, _thin_out(plan, archive, at))
 
 
-def _remove_leftovers(home: Home) -> None:
-    """Remove what a backup left that was killed. One that is under way beside this one then fails."""
-    for left in home.path.glob(f"{STAGING_PREFIX}*"):
-        shutil.rmtree(left, ignore_errors=True)
-
-
-def _thin_out(plan: BackupPlan, at: datetime) -> list[Path]:
-    archives = find_archives(plan.folder)
+def _thin_out(plan: BackupPlan, made: Path, at: datetime) -> list[Path]:
+    """Remove the oldest; never the one just made, though a clock that was wrong may have dated others later."""
+    others = [(moment, path) for moment, path in find_archives(plan.folder) if path != made]
     since = at - timedelta(days=plan.keep_days) if plan.keep_days else None
-    older = archives[:-1]  # the newest stays, whatever its age
-    kept = archives[-plan.keep :]
-    gone = [path for moment, path in older if (moment, path) not in kept or (since is not None and moment < since)]
+    surplus = len(others) + 1 - plan.keep
+    gone = [path for n, (moment, path) in enumerate(others) if n < surplus or (since is not None and moment < since)]
     for path in gone:
         path.unlink(missing_ok=True)
     return gone

@@ -7,11 +7,11 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from kenobot.core.settings.home import Home
+from kenobot.core.settings.home import REPLACED_PREFIX, Home
 from kenobot.ports.errors import ConfigError
-from kenobot.storage import migrate
+from kenobot.storage import keyboards, migrate
 from kenobot.storage.backup.archive import DamagedBackup, Manifest, plain_archive, read_archive
-from kenobot.storage.backup.snapshot import REPLACED_PREFIX, RESTORE_PREFIX, check_database
+from kenobot.storage.backup.snapshot import RESTORE_PREFIX, check_database, remove_leftovers
 from kenobot.storage.connection import to_store_error
 from kenobot.storage.disk import fsync_folder
 
@@ -34,11 +34,14 @@ def restore(home: Home, archive: Path, key_file: Path | None, at: datetime) -> t
     """Put a backup into a home that this process holds; returns its manifest, and where what it replaced now is.
 
     Messages that were on their way when the backup was made become dead letters: they may have been answered or sent
-    since. A backup without credentials leaves those of the home. Everything is checked before anything is moved; a
-    crash while it is moved leaves a mark, so that the home is not used before it is restored again.
+    since. Buttons of earlier messages end, since later ones bore numbers that are given again. A backup without
+    credentials leaves those of the home, and none changes how far its channels have read on their platforms.
+    Everything is checked before anything is moved; a crash while it is moved leaves a mark, so that the home is not
+    used before it is restored again.
     Raises KenobotError and OSError.
     """
     home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    remove_leftovers(home)
     staging = Path(tempfile.mkdtemp(prefix=RESTORE_PREFIX, dir=home.path))
     try:
         with plain_archive(archive, key_file, home.path) as plain:
@@ -85,6 +88,7 @@ def _end_what_was_under_way(database: Path, at: datetime) -> None:
             connection.execute(
                 "UPDATE outbox SET state = 'dead', reason = :reason, done_at = :at WHERE state = 'pending'", ended
             )
+            keyboards.end_all(connection)
             connection.execute("COMMIT")
     except sqlite3.Error as error:
         raise to_store_error(error) from error
@@ -95,6 +99,9 @@ def _swap(home: Home, staging: Path, manifest: Manifest, at: datetime) -> Path |
     kept = {home.backups.name, "kenobot.lock", "sleep.lock", "backup.lock"}
     if not manifest.credentials:
         kept.add(home.credentials.name)
+    if home.channels.is_dir():  # a place in a room's history is the platform's, and must not go back
+        shutil.rmtree(staging / home.channels.name, ignore_errors=True)
+        kept.add(home.channels.name)
     new = sorted(staging.iterdir(), key=lambda path: path.name == home.database.name)
     if wrong := kept.intersection(path.name for path in new):
         raise DamagedBackup(f"The backup holds {min(wrong)}, which none does.")

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from kenobot.core.settings.home import Home
+from kenobot.core.settings.home import REPLACED_PREFIX, Home
 from kenobot.ports.errors import StoreCorrupt, StoreError
+from kenobot.storage.backup.archive import is_archive
 from kenobot.storage.connection import connect, to_store_error
 
 STAGING_PREFIX = ".backup-"
-REPLACED_PREFIX = "replaced-"
 RESTORE_PREFIX = ".restore-"
 
 _UNFINISHED = (".kenobot-", ".part-", ".identity-")  # how the names of files begin that are being written
@@ -22,7 +22,8 @@ _LOCKS = ("kenobot.lock", "sleep.lock", "backup.lock", "kenobot.sock")
 
 
 def take_snapshot(home: Home, staging: Path, *, credentials: bool) -> list[str]:
-    """Copy the home into the empty folder `staging`; returns the paths that were left out because they are links.
+    """Copy the home into the empty folder `staging`; returns the paths that were left out: links, and names that
+    are no text. Archives of backups are left out as well.
 
     The database cannot be written while the files are copied: they and it are then as after a crash at that moment,
     which every start puts right. The search index is left out, since it is made anew.
@@ -43,6 +44,16 @@ def take_snapshot(home: Home, staging: Path, *, credentials: bool) -> list[str]:
     except sqlite3.Error as error:
         raise to_store_error(error) from error
     return skipped
+
+
+def remove_leftovers(home: Home) -> None:
+    """Remove what a backup or a restore left in the home that was killed: none of this home may be under way."""
+    for prefix in (STAGING_PREFIX, RESTORE_PREFIX):
+        for left in home.path.glob(f"{prefix}*"):
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
 
 
 def check_database(path: Path) -> None:
@@ -77,14 +88,23 @@ def _files(home: Home, credentials: bool, skipped: list[str]) -> Iterator[Path]:
 
 def _walk(home: Home, path: Path, skipped: list[str]) -> Iterator[Path]:
     mode = path.lstat().st_mode
-    if stat.S_ISLNK(mode):
-        skipped.append(str(path.relative_to(home.path)))
+    name = str(path.relative_to(home.path))
+    if stat.S_ISLNK(mode) or not _is_text(name):
+        skipped.append(name.encode("utf-8", "backslashreplace").decode())
     elif stat.S_ISDIR(mode):
         for inner in sorted(path.iterdir()):
             with contextlib.suppress(FileNotFoundError):  # removed meanwhile
                 yield from _walk(home, inner, skipped)
-    elif stat.S_ISREG(mode) and not path.name.startswith(_UNFINISHED):
+    elif stat.S_ISREG(mode) and not path.name.startswith(_UNFINISHED) and not is_archive(path.name):
         yield path
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _copy(home: Home, source: Path, target: Path) -> None:
@@ -92,8 +112,13 @@ def _copy(home: Home, source: Path, target: Path) -> None:
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         if source.is_relative_to(home.media):
-            with contextlib.suppress(PermissionError, NotImplementedError):
+            try:
                 os.link(source, target, follow_symlinks=False)
+            except FileNotFoundError:
+                raise
+            except (OSError, NotImplementedError):  # on a disk of its own, or one without links
+                pass
+            else:
                 return
         shutil.copyfile(source, target, follow_symlinks=False)
         target.chmod(source.stat().st_mode & 0o700)

@@ -52,3 +52,11 @@ async def test_a_failure_is_told_and_tried_again_after_an_hour(tmp_path: Path) -
     night.clock.advance(3601)
     await night.backups.run_if_due()
     assert len(night.told) == 2
+
+
+async def test_a_backup_that_a_wrong_clock_dated_does_not_stand_for_the_next_ones(tmp_path: Path) -> None:
+    night = _Night(tmp_path)
+    (night.home.backups / "kenobot-20990114T031500Z-00ff.tar.gz").write_bytes(b"")
+    await night.backups.run_if_due()
+    await night.backups.run_if_due()
+    assert (night.made, night.told) == (2, [])

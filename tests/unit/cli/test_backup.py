@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.core.settings.home import Home
-from kenobot.storage import migrate
+from kenobot.storage import keyboards, migrate
 
 from .conftest import Cli
 
@@ -211,3 +211,90 @@ def test_links_are_left_out_and_named(cli: Cli, home: Home, tmp_path: Path) -> N
 
 def test_an_empty_home_has_nothing_to_back_up(cli: Cli) -> None:
     assert cli("backup")[0] == 2
+
+
+def test_backups_in_a_folder_of_the_home_hold_no_earlier_ones(cli: Cli, home: Home) -> None:
+    cli("memory", "remember", "My sister lives in Bilbao")
+    (home.path / "kenobot.toml").write_text('[backup]\nfolder = "copies"\n')
+    counts = [json.loads(cli("backup", "--json")[1])["files"] for _ in range(3)]
+    assert counts[0] == counts[1] == counts[2]
+    assert len([*(home.path / "copies").iterdir()]) == 3
+
+
+def test_a_name_that_is_no_text_is_left_out_and_named(cli: Cli, home: Home) -> None:
+    cli("memory", "remember", "My sister lives in Bilbao")
+    try:
+        Path(f"{home.memory}/note-\udcff.md").write_text("from elsewhere")
+    except OSError:
+        pytest.skip("this disk takes only names that are text")
+    code, printed, _ = cli("backup", "--json")
+    assert (code, json.loads(printed)["skipped"]) == (0, ["memory/note-\\udcff.md"])
+
+
+def test_media_on_a_disk_of_their_own_are_copied(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    cli("memory", "remember", "My sister lives in Bilbao")
+    home.media.mkdir()
+    (home.media / "photo").write_bytes(b"pixels")
+    monkeypatch.setattr("os.link", refuse)
+    with tarfile.open(json.loads(cli("backup", "--json")[1])["file"]) as tar:
+        assert "home/media/photo" in tar.getnames()
+
+
+def test_what_a_killed_backup_or_restore_left_goes_with_the_next(kept: Path, cli: Cli, home: Home) -> None:
+    for command in (("backup",), ("restore", str(kept), "--yes")):
+        (home.path / ".restore-killed" / "memory").mkdir(parents=True)
+        (home.path / ".backup-killed").mkdir()
+        (home.path / ".backup-decrypted").write_text("plain")
+        assert cli(*command)[0] == 0
+        assert not [path for path in home.path.iterdir() if path.name.startswith((".restore-", ".backup-"))]
+    part = kept.with_name(f".{kept.name}.part")
+    part.write_bytes(b"half")
+    assert cli("backup")[0] == 0
+    assert not part.exists()
+
+
+def test_the_backup_just_made_stays_though_a_wrong_clock_dated_another_later(kept: Path, cli: Cli, home: Home) -> None:
+    (home.path / "kenobot.toml").write_text("[backup]\nkeep = 1\n")
+    later = kept.with_name("kenobot-20990114T031500Z-00ff.tar.gz")
+    kept.rename(later)
+    made = json.loads(cli("backup", "--json")[1])
+    assert Path(made["file"]).exists()
+    assert made["removed"] == [str(later)]
+
+
+def test_a_backup_under_way_is_waited_for(kept: Path, cli: Cli, home: Home) -> None:
+    with home.backup_lock():
+        assert cli("restore", str(kept), "--yes")[0] == 78
+
+
+def test_buttons_of_before_a_restore_never_give_the_commands_of_later_ones(
+    cli: Cli, home: Home, database: sqlite3.Connection
+) -> None:
+    """Their numbers are given again, and their chat is the same."""
+    keyboards.signing_key(database, make=True)
+    database.commit()
+    archive = json.loads(cli("backup", "--json")[1])["file"]
+    before = keyboards.signing_key(database)
+    database.close()
+    assert cli("restore", archive, "--yes")[0] == 0
+    with sqlite3.connect(home.database) as restored:
+        assert keyboards.signing_key(restored, make=True) != before
+
+
+def test_a_restore_does_not_take_a_channel_back_in_a_rooms_history(kept: Path, cli: Cli, home: Home) -> None:
+    home.channels.mkdir()
+    position = home.channels / "matrix-bot"
+    position.write_text("s1")
+    archive = json.loads(cli("backup", "--json")[1])["file"]
+    position.write_text("s2")
+    assert cli("restore", archive, "--yes")[0] == 0
+    assert position.read_text() == "s2"
+
+
+def test_a_purge_names_every_copy_of_the_home(kept: Path, cli: Cli, home: Home) -> None:
+    replaced = json.loads(cli("restore", str(kept), "--yes", "--json")[1])["replaced"]
+    purged = json.loads(cli("memory", "purge", "1", "--yes", "--json")[1])
+    assert {str(kept), replaced} <= {*purged["backups"]}

@@ -98,6 +98,10 @@ def _lose_the_backups(home: Home) -> None:
         path.unlink()
 
 
+def _restore_a_backup(home: Home) -> None:
+    (home.path / "replaced-20260214T070000Z-x").mkdir()
+
+
 def _take_the_token(home: Home) -> None:
     (home.credentials / "telegram_token").unlink()
 
@@ -144,6 +148,7 @@ def _cut_off_a_restore(home: Home) -> None:
         (_leave_a_message_waiting, "messages", 3, "warning", "waits since"),
         (_fail_a_message, "messages", 0, "note", "1 messages"),
         (_lose_the_backups, "backups", 0, "note", "no backup"),
+        (_restore_a_backup, "replaced", 0, "note", "replaced-2026"),
         (_take_the_token, "plugins", 1, "error", "telegram cannot be used"),
         (_have_no_owner, "access", 3, "warning", "no owner"),
         (_write_a_secret_into_the_settings, "secrets", 3, "warning", "channels.telegram.token"),

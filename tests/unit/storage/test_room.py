@@ -62,9 +62,13 @@ async def test_the_parts_are_all_of_the_home(home: Home, *, dbstat: bool) -> Non
     (home.backups / "kenobot-before-0009.db").write_bytes(b"b" * 1000)
     (home.memory / "MEMORY.md").write_bytes(b"m" * 2000)
     (home.path / "console_history").write_bytes(b"h" * 3000)
+    for number, folder in enumerate((home.media, home.cache / "models", home.path / "replaced-2026"), 4):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "one").write_bytes(b"o" * number * 1000)
     before = _room(home, dbstat=dbstat)
     assert sum(before.values()) == sum(path.stat().st_size for path in home.path.rglob("*") if path.is_file())
     assert (before["backups"], before["other"] >= 3000, before["files"] >= 2000) == (1000, True, True)
+    assert (before["media"], before["cache"] >= 5000, before["replaced_by_restore"]) == (4000, True, 6000)
 
 
 @pytest.mark.parametrize("dbstat", [True, False])
