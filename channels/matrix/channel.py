@@ -13,7 +13,16 @@ from urllib.parse import quote
 from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts
 from kenobot.channels.matrix import MatrixSettings
 from kenobot.channels.matrix.client import MatrixClient
-from kenobot.channels.matrix.events import FILES, events_of, read_attachment, read_time, table
+from kenobot.channels.matrix.events import (
+    FILES,
+    events_of,
+    is_membership_of,
+    read_attachment,
+    read_time,
+    since_invited,
+    strip_fallback,
+    table,
+)
 from kenobot.channels.mention import strip_name
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
@@ -162,12 +171,14 @@ class MatrixChannel:
         for room, news in table(rooms, "join").items():
             timeline = table(news, "timeline")
             events = [*events_of(table(news, "state")), *events_of(timeline)]
-            if any(event.get("type") == "m.room.member" for event in events):
+            if timeline.get("limited") or any(event.get("type") == "m.room.member" for event in events):
                 self._members.pop(room, None)
             if not since:
                 continue  # what was said before the first start
-            earlier = await self._earlier(room, timeline, since) if timeline.get("limited") else []
-            for event in (*earlier, *events_of(timeline)):
+            said, invited = since_invited(events_of(timeline), self._settings.user)
+            if timeline.get("limited") and not invited:
+                said = [*since_invited(await self._earlier(room, timeline, since), self._settings.user)[0], *said]
+            for event in said:
                 try:
                     inbound = await self._parse(room, event, sink)
                 except (TypeError, ValueError, AttributeError, KeyError) as error:  # fields of any form
@@ -180,9 +191,9 @@ class MatrixChannel:
     async def _answer_invitation(self, room: str, invitation: object) -> None:
         """Join a room into which a person on the lists invites; leave others."""
         events = events_of(table(invitation, "invite_state"))
-        mine = [event for event in events if event.get("state_key") == self._settings.user]
-        invited_by = {str(event.get("sender")) for event in mine}
-        wanted = invited_by & set(self._settings.people) or room in self._settings.allowed_chats
+        mine = [event for event in events if is_membership_of(event, self._settings.user, "invite")]
+        invited_by = str(mine[-1].get("sender")) if mine else ""  # the others are what the inviting server says
+        wanted = invited_by in self._settings.people or room in self._settings.allowed_chats
         try:
             await self._client.call("POST", f"/rooms/{quote(room, safe='')}/{'join' if wanted else 'leave'}", {})
         except Rejected as error:
@@ -262,6 +273,7 @@ class MatrixChannel:
         answered = str(table(relation, "m.in_reply_to").get("event_id", ""))
         replied = await self._load_event(room, answered) if answered and not relation.get("is_falling_back") else {}
         is_file, body = content.get("msgtype") in FILES, str(content.get("body", ""))
+        body = strip_fallback(body) if answered else body
         text = "" if is_file and content.get("filename") in (None, body) else body  # of a file, a caption
         named, stripped = strip_name(text, (me, me[1:].partition(":")[0], people.get(me, "")))
         mentioned = me in (table(content, "m.mentions").get("user_ids") or ())
@@ -273,7 +285,7 @@ class MatrixChannel:
             text=text if inbound.private else stripped,
             attachments=(read_attachment(content),) if is_file else (),
             reply_to=str(replied.get("event_id", "")),
-            quoted=str(table(replied, "content").get("body", ""))[:_MOST_QUOTED],
+            quoted=strip_fallback(str(table(replied, "content").get("body", "")))[:_MOST_QUOTED],
             quoted_author="" if to_bot else people.get(str(replied.get("sender")), ""),
         )
 

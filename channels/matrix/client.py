@@ -1,5 +1,6 @@
 """Call the client-server API of a Matrix homeserver."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
@@ -12,6 +13,7 @@ from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Unavailable
 
 _DEVICE: Final = "KENOBOT"
 _MOST_SYNCED: Final = 50_000_000  # bytes of one answer
+_LONG: Final = 100_000  # bytes that are parsed beside the event loop
 _API: Final = "/_matrix/client/v3"
 
 
@@ -52,7 +54,7 @@ class MatrixClient:
             async with self._http.stream(
                 method, _API + path, json=body, params=query, headers=self._headers(), timeout=limit
             ) as response:
-                raw = b""
+                raw = bytearray()
                 async for piece in response.aiter_bytes():
                     raw += piece
                     if len(raw) > _MOST_SYNCED:
@@ -61,13 +63,14 @@ class MatrixClient:
             problem = f"The Matrix server cannot be reached ({type(error).__name__}); KenoBot tries again"
             raise Unavailable(problem) from None
         try:
-            found = json.loads(raw)
-        except ValueError:
-            found = {}
-        answer = found if isinstance(found, dict) else {}
+            found = await asyncio.to_thread(json.loads, raw) if len(raw) > _LONG else json.loads(raw)
+        except (ValueError, RecursionError):
+            found = None
         if response.status_code >= 400:
-            raise _error(response.status_code, answer)
-        return answer
+            raise _error(response.status_code, found if isinstance(found, dict) else {})
+        if not isinstance(found, dict):
+            raise Unavailable("What answers is no Matrix server: check homeserver; KenoBot tries again")
+        return found
 
     async def load(self, address: str) -> AsyncIterator[bytes]:
         """Yield a file of the media repository. address: `mxc://server/id`."""

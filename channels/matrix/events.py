@@ -1,6 +1,6 @@
 """Read the events of Matrix, which may have fields of any form."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -25,6 +25,28 @@ def events_of(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the events of a list of a sync."""
     events = value.get("events")
     return [event for event in events if isinstance(event, Mapping)] if isinstance(events, list) else []
+
+
+def is_membership_of(event: Mapping[str, Any], user: str, membership: str) -> bool:
+    """Return whether an event makes a user a member of that kind."""
+    own = event.get("type") == "m.room.member" and event.get("state_key") == user
+    return own and table(event, "content").get("membership") == membership
+
+
+def since_invited(events: Sequence[Mapping[str, Any]], user: str) -> tuple[Sequence[Mapping[str, Any]], bool]:
+    """Return the events behind the last invitation of a user, and whether there is one.
+
+    A server shows whoever comes what was said before, too: that was said to others.
+    """
+    at = next((at for at in range(len(events) - 1, -1, -1) if is_membership_of(events[at], user, "invite")), -1)
+    return events[at + 1 :], at >= 0
+
+
+def strip_fallback(body: str) -> str:
+    """Strip the quotation that some clients write above an answer: others' words."""
+    lines = body.split("\n")
+    quoted = next((at for at, line in enumerate(lines) if not line.startswith(">")), len(lines))
+    return "\n".join(lines[quoted:]).lstrip("\n") if quoted and lines[0].startswith("> <@") else body
 
 
 def read_attachment(content: Mapping[str, Any]) -> Attachment:

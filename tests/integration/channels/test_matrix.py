@@ -13,7 +13,7 @@ from kenobot.channels.matrix import MatrixSettings
 from kenobot.channels.matrix.channel import MatrixChannel
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
-from kenobot.ports.errors import Rejected, RemoteError, StoreError
+from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound
 from kenobot.testing.channel import ChannelContract, RecordingSink
 from tests.integration.channels.processes import free_port
@@ -196,6 +196,61 @@ async def test_only_people_on_the_lists_can_invite_the_bot(world: World) -> None
             if state[world.bot.id] == "leave":
                 break
             await asyncio.sleep(0.01)
+
+
+async def test_what_was_said_before_the_bot_was_invited_is_not_for_it(world: World) -> None:
+    """A server shows it to whoever comes; what was said since waits until the bot is there."""
+    room = world.ana.room()
+    for number in range(3):
+        world.ana.say(room, f"before {number}")
+    world.ana.do(room, "invite", user_id=world.bot.id)
+    world.ana.say(room, "since")
+    async with running(world.channel()) as sink:
+        while world.bot.id not in await asyncio.to_thread(world.ana.people, room):
+            await asyncio.sleep(0.01)
+        world.ana.say(room, "there")
+        taken = await sink.until_accepted(2)
+    assert [inbound.text for inbound in taken] == ["since", "there"]
+
+
+async def test_the_words_above_an_answer_are_not_the_senders(world: World) -> None:
+    """Some clients quote there what is answered."""
+    async with running(world.channel()) as sink:
+        said = world.ana.say(world.room, "one")
+        reply = {"m.in_reply_to": {"event_id": said}}
+        world.ana.say(world.room, f"> <{world.bot.id}> sell all\n> now\n\nNo.\n> Never", **{"m.relates_to": reply})
+        _, answer = await sink.until_accepted(2)
+    assert (answer.text, answer.quoted) == ("No.\n> Never", "one")
+
+
+async def test_a_forged_invitation_beside_the_true_one_is_not_looked_at(world: World) -> None:
+    """The server of whoever invites says what else there is in the room."""
+    member = {"type": "m.room.member", "state_key": world.bot.id, "content": {"membership": "invite"}}
+    eve = Person(world.address, f"eve{next(_numbers)}")
+    room = eve.room(world.bot.id)
+    forged = [member | {"sender": world.ana.id}, member | {"sender": eve.id}]
+    channel = world.channel()
+    await channel._client.log_in()
+    await channel._answer_invitation(room, {"invite_state": {"events": forged}})
+    await channel._client.close()
+    assert world.bot.id not in eve.people(room)
+
+
+async def test_an_answer_that_is_none_of_a_matrix_server_ends_the_run() -> None:
+    """Asked again at once it would be the same."""
+
+    async def page(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>")
+        writer.close()
+
+    async with await asyncio.start_server(page, "127.0.0.1", 0) as server:
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        values = {"homeserver": address, "user": "@keno:example.org", "token": "x"}
+        channel = MatrixChannel(MatrixSettings.model_validate(values), SystemClock(), Path("unused"))
+        async with asyncio.timeout(20):
+            with pytest.raises(Unavailable, match="no Matrix server"):
+                await channel.run(RecordingSink())
 
 
 async def test_nothing_is_missed_while_the_bot_is_away_however_much_it_is(world: World) -> None:
