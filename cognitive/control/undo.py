@@ -14,7 +14,6 @@ from kenobot.cognitive.store.scopes import Scopes
 from kenobot.ports.errors import KenobotError
 from kenobot.storage.connection import Connection, savepoint
 
-_HOLDERS = ("box", "entity")  # they hold others together, and go on doing so
 _MEANING = frozenset("text category subject attributes tier trust key status".split())
 _BY_ITSELF = (summary_rows.ACTOR, "sleep")  # whose changes nobody means who says "undo that" in a chat
 _BIRTHS = frozenset({"created", "imported"})
@@ -50,7 +49,7 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor, author
     told = [h for h in happenings if h.kind != "recalled"]
     changing = [h for h in told if h.previous_values or (h.kind in _BIRTHS and h.record is not None)]
     theirs = _theirs(connection, changing, reach)
-    records = {number: record for number, record in theirs.items() if record.form not in _HOLDERS}
+    records = {number: record for number, record in theirs.items() if record.form not in store.HOLDERS}
     # A week that went with a fact it told of is summed up anew, and need not come back as it was.
     weeks = {n for n, r in records.items() if (r.form, r.category, r.status) == ("summary", "week", "forgotten")}
     records = {number: record for number, record in records.items() if number not in weeks} or records
@@ -71,7 +70,7 @@ def changes_only_words_of(connection: Connection, event: int, author: str, reach
     named = events.get_event(connection, event)
     happenings = events.decision_events(connection, named.decision_id) if named is not None else []
     numbers = sorted({happening.record for happening in happenings if happening.record is not None})
-    changed = [each for each in store.by_ids(connection, numbers, reach).values() if each.form not in _HOLDERS]
+    changed = [each for each in store.by_ids(connection, numbers, reach).values() if each.form not in store.HOLDERS]
     return bool(changed) and all(said_only_by(connection, record, author) for record in changed)
 
 

@@ -113,11 +113,14 @@ def correct(
 ) -> Decision:
     """Replace live record `old` by new words of `trust`, with its subject, category and importance kept.
 
-    Raises LookupError when there is no such record within `reach`, ValueError when `text` is blank or says the same.
+    Raises LookupError when there is no such record within `reach`, ValueError when `text` is blank or says the same, or
+    the record only holds others together.
     """
     known = records.get(connection, old, reach)
     if known is None or known.status != "active":
         raise LookupError(f"there is no live record {old}")
+    if known.form in records.HOLDERS:
+        raise ValueError("it holds others together: correct one of them")
     said = sanitize(text, occasion.policy.max_text_chars)
     if not said:
         raise ValueError("what is so instead is required")

@@ -20,6 +20,7 @@ Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 SqlValue = str | int | float | None
 
 LIVE: Final = "status = 'active'"
+HOLDERS: Final = ("box", "entity")  # they hold others together, and go on doing so
 FACTS: Final = "form IN ('note', 'episode')"
 SAYS: Final = "form != 'box'"  # a box only holds others together
 IN_LOGS: Final = "tier IN ('daily', 'archive')"
@@ -211,6 +212,12 @@ def get(connection: Connection, record: int, reach: Scopes) -> Record | None:
     where, scopes = scope_filter(reach)
     row = connection.execute(f"SELECT {_COLUMNS} FROM record WHERE id = ? AND {where}", (record, *scopes)).fetchone()
     return Record._make(row) if row else None
+
+
+def get_statement(connection: Connection, record: int, reach: Scopes) -> Record | None:
+    """Return a live record that says something by itself; None where there is none, or it only holds others."""
+    found = get(connection, record, reach)
+    return found if found is not None and found.status == "active" and found.form not in HOLDERS else None
 
 
 def require(connection: Connection, record: int, scope: str) -> Record:

@@ -86,7 +86,7 @@ def show_memory(connection: Connection, call: CommandCall, context: CommandConte
 def open_memory(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
     """Show one memory whole, with what can be done about it. arguments: its number, and the page to go back to."""
     number, page = [*call.arguments.split(), "1"][:2]
-    record = _live(connection, int(number), call)
+    record = records.get_statement(connection, int(number), call.principal.read_scopes)
     if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     age = time_ago_text(record.created, call.at, call.language)
@@ -99,7 +99,7 @@ def explain(connection: Connection, call: CommandCall, context: CommandContext) 
     number = parse_number(call.arguments)
     if number is None:
         return _explain_reply(connection, call)
-    record = _live(connection, number, call)
+    record = records.get_statement(connection, number, call.principal.read_scopes)
     if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     return CommandAnswer(_because(connection, record, call), _hands(record, call.language, "1"))
@@ -112,10 +112,10 @@ def counted_forms(counts: Mapping[str, int], language: Language) -> str:
 
 
 def _search(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
-    number = parse_number(call.arguments)
-    if number is not None and _live(connection, number, call) is not None:
+    number, reach = parse_number(call.arguments), call.principal.read_scopes
+    if number is not None and records.get_statement(connection, number, reach) is not None:
         return open_memory(connection, replace(call, arguments=str(number)), context)
-    meant = find_memories(connection, call.arguments, call.principal.read_scopes, search=context.memory_search)
+    meant = find_memories(connection, call.arguments, reach, search=context.memory_search)
     found, words = [each.record for each in meant[:_NEWEST]], one_line(call.arguments, _QUOTED)
     if not found:
         return texts.MEMORY_NOT_FOUND(call.language, words=words)
@@ -138,11 +138,6 @@ def _explain_reply(connection: Connection, call: CommandCall) -> str | CommandAn
     if others:
         parts.append(texts.WHY_MORE(call.language, count=len(others)))
     return CommandAnswer("\n\n".join(parts), _openers([record for record in named if record.status == "active"]))
-
-
-def _live(connection: Connection, number: int, call: CommandCall) -> Record | None:
-    record = records.get(connection, number, call.principal.read_scopes)
-    return record if record is not None and record.status == "active" else None
 
 
 def _openers(shown: Sequence[Record], page: int = 1) -> tuple[tuple[Choice, ...], ...]:

@@ -25,18 +25,18 @@ _WORDS_WITHIN = timedelta(minutes=10)
 
 def correct(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/correct NUMBER TEXT`: put these words in the place of a memory; without them, wait for them."""
-    first, _, text = call.arguments.partition(" ")
+    first, text = [*call.arguments.split(maxsplit=1), "", ""][:2]
     number = parse_number(first)
     if number is None:
         return texts.CORRECT_HOW(call.language)
-    record = records.get(connection, number, call.principal.read_scopes)
-    if record is None or record.status != "active":
+    record = records.get_statement(connection, number, call.principal.read_scopes)
+    if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     if not _may_correct(connection, record, call):
         return texts.CORRECT_OTHERS(call.language)
-    if not text.strip():
+    if not text:
         return _ask_for_words(connection, record, call)
-    return _correct(connection, record, text.strip(), call, context)
+    return _correct(connection, record, text, call, context)
 
 
 def correct_as_asked(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
@@ -94,8 +94,8 @@ def _settle(
     declined = parse_answer(words) == "no" or bool(stop_word(words))
     approvals.close_approval(connection, approval.id, "denied" if declined else "approved")
     number = int(str(approval.payload["record"]))
-    record = records.get(connection, number, call.principal.read_scopes)
-    if record is None or record.status != "active":
+    record = records.get_statement(connection, number, call.principal.read_scopes)
+    if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     if declined:
         return texts.FORGET_DECLINED(call.language)

@@ -1,4 +1,4 @@
-"""`/help` and `/start`: list the commands that a person may give here; and answer a command that there is not."""
+"""`/help`: list the commands that a person may give here; and answer a command that there is not."""
 
 from difflib import get_close_matches
 
@@ -8,7 +8,7 @@ from kenobot.storage.connection import Connection
 
 
 def show_help(_: Connection, call: CommandCall, context: CommandContext) -> str:
-    """`/help`, `/start`: introduce the bot and list its commands."""
+    """`/help`: introduce the bot and list its commands."""
     lines = (
         texts.HELP_LINE(call.language, name=command.name(call.language), what=command.help(call.language))
         for command in context.commands

@@ -199,6 +199,20 @@ async def test_an_edit_of_an_earlier_message_is_no_correction(scene: Scene) -> N
     assert await _notes(scene) == ["the cat is called Mia"]
 
 
+async def test_only_what_says_something_is_opened_and_corrected(scene: Scene) -> None:
+    """A day's box and the like hold memories together, and keep their names."""
+    await scene.say("/remember the cat is called Mia")
+    await scene.say("/remember the gate is green")
+    holders = await scene.rows("SELECT id FROM record WHERE status = 'active' AND form IN ('box', 'entity')")
+    assert holders
+    for (number,) in holders:
+        assert "I remember nothing with the number" in await scene.say(f"/correct {number} my own box")
+        assert "I remember nothing with the number" in await scene.say(f"/why {number}")
+        assert "I remember nothing about" in await scene.say(f"/memory {number}")
+    assert holders == await scene.rows("SELECT id FROM record WHERE status = 'active' AND form IN ('box', 'entity')")
+    assert "is called Lia" in await scene.say("/correct 1\nthe cat is called Lia")
+
+
 async def test_a_yes_is_no_wording(scene: Scene) -> None:
     """Whoever agrees to correct is asked once more for the words."""
     await scene.say("/recuerda el gato se llama Mía")
