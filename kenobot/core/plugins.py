@@ -1,5 +1,6 @@
 """Load plugins by entry point, the shipped ones included, and only those that are asked for."""
 
+import asyncio
 import difflib
 import logging
 from collections.abc import Iterable, Sequence
@@ -33,6 +34,7 @@ KINDS: dict[PluginGroup, str] = {
 }
 
 
+_CLOSE_SECONDS = 3.0  # of one part
 _OURS = "kenobot."  # begins the value of every entry point that ships
 
 
@@ -114,8 +116,9 @@ async def close(parts: Iterable[object]) -> None:
         if let_go is None:
             continue
         try:
-            await let_go()
-        except Exception as error:  # a plugin's own, or a machine that lacks something
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await let_go()
+        except (Exception, SystemExit) as error:  # a plugin's own, or a machine that lacks something
             _log.warning("%s could not be closed: %s: %s", type(part).__name__, type(error).__name__, error)
 
 

@@ -20,6 +20,7 @@ _log = logging.getLogger(__name__)
 _NAME = lazy.regex(r"[a-zA-Z0-9_-]{1,64}")
 _GRACE_SECONDS = 1.0  # for a tool to end once it is cancelled
 _MOST_MISTAKES = 5
+_LONGEST_MISTAKE = 300  # characters: it names keys that a model invented
 
 T = TypeVar("T")
 
@@ -100,7 +101,7 @@ class Toolbox:
     ) -> ToolResult:
         """Run a tool for at most so many seconds; whatever it does, there is a result."""
         try:
-            text = await _within(seconds, asyncio.ensure_future(prepared.tool.run(arguments, context)))
+            text = await _within(seconds, asyncio.ensure_future(_contained(prepared, arguments, context)))
             if not isinstance(text, str):
                 raise TypeError(f"it returned a {type(text).__name__}")
         except TimeoutError:
@@ -134,7 +135,19 @@ def validated(prepared: PreparedTool, call: ToolCall) -> BaseModel | str:
     except ValidationError as error:
         details = error.errors(include_url=False, include_context=False, include_input=False)
         lines = [f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}" for each in details]
-        return "The arguments are wrong; call it again with others.\n" + "\n".join(lines[:_MOST_MISTAKES])
+        shown = "\n".join(line[:_LONGEST_MISTAKE] for line in lines[:_MOST_MISTAKES])
+        return f"The arguments are wrong; call it again with others.\n{shown}"
+    except (Exception, SystemExit):  # a validator is the plugin's own code
+        _log.warning("the tool %s broke over its arguments", prepared.spec.name, exc_info=True)
+        return "The tool broke over these arguments. Call it with others, or do without it."
+
+
+async def _contained(prepared: PreparedTool, arguments: BaseModel, context: ToolContext) -> str:
+    """Run a tool; one that wants to end the process ends only itself."""
+    try:
+        return await prepared.tool.run(arguments, context)
+    except SystemExit as error:
+        raise RuntimeError("it wanted to end the process") from error
 
 
 async def _within(seconds: float, task: "asyncio.Future[T]") -> T:
@@ -144,6 +157,8 @@ async def _within(seconds: float, task: "asyncio.Future[T]") -> T:
     except asyncio.CancelledError:
         await _cancelled(task)
         raise
+    if task.cancelled():
+        raise RuntimeError("it cancelled itself")  # the turn goes on
     if done:
         return task.result()
     await _cancelled(task)

@@ -1,5 +1,6 @@
 """Parts come in by entry point, one at a time, and a bad one is named."""
 
+import asyncio
 import subprocess
 import sys
 from importlib import metadata
@@ -76,9 +77,20 @@ def test_every_entry_point_of_ours_names_a_module_here() -> None:
     assert {entry.value.partition(".")[0] for entry in own} == {"kenobot"}
 
 
-async def test_a_part_that_cannot_be_closed_keeps_no_other_open(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_part_that_cannot_be_closed_keeps_no_other_open(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The end of the process is orderly whatever a plugin does there; the log names it."""
     closed: list[str] = []
+    monkeypatch.setattr(plugins, "_CLOSE_SECONDS", 0.01)
+
+    class Leaver:
+        async def aclose(self) -> None:
+            raise SystemExit(3)
+
+    class Sleeper:
+        async def aclose(self) -> None:
+            await asyncio.Event().wait()
 
     class Broken:
         async def aclose(self) -> None:
@@ -88,6 +100,7 @@ async def test_a_part_that_cannot_be_closed_keeps_no_other_open(caplog: pytest.L
         async def aclose(self) -> None:
             closed.append("whole")
 
-    await plugins.close([Broken(), object(), Whole()])
+    await plugins.close([Leaver(), Sleeper(), Broken(), object(), Whole()])
     assert closed == ["whole"]
-    assert "Broken could not be closed" in caplog.text
+    for name in ("Leaver", "Sleeper", "Broken"):
+        assert f"{name} could not be closed" in caplog.text

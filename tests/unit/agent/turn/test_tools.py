@@ -5,6 +5,7 @@ import contextlib
 from pathlib import Path
 
 import pytest
+from pydantic import field_validator
 
 from kenobot.agent.turn import toolbox
 from kenobot.ports.errors import PromptTooLong, Rejected, StoreFull, ToolFailed
@@ -27,10 +28,12 @@ class Word(ToolArguments):
 class Tool:
     """Answers each call by its word, as told."""
 
-    arguments = Word
+    arguments: type[ToolArguments] = Word
     description = "Do something with a word."
 
-    def __init__(self, answer: str | Exception = "done", effects: ToolEffects = _HARMLESS, name: str = "do") -> None:
+    def __init__(
+        self, answer: str | BaseException = "done", effects: ToolEffects = _HARMLESS, name: str = "do"
+    ) -> None:
         self.name, self.effects, self.answer = name, effects, answer
         self.ran: list[str] = []
         self.contexts: list[ToolContext] = []
@@ -41,7 +44,7 @@ class Tool:
         self.contexts.append(turn)
         if self.hangs:
             await asyncio.Event().wait()
-        if isinstance(self.answer, Exception):
+        if isinstance(self.answer, BaseException):
             raise self.answer
         return self.answer
 
@@ -125,9 +128,11 @@ async def test_a_call_that_cannot_be_run_is_told_to_the_model(tmp_path: Path, ca
         (ToolFailed("no such street"), "no such street"),
         (Rejected("the key is wrong"), "the key is wrong"),
         (RuntimeError("secret detail"), "The tool broke"),
+        (SystemExit("secret detail"), "The tool broke"),
+        (asyncio.CancelledError("secret detail"), "The tool broke"),
     ],
 )
-async def test_a_tool_that_fails_costs_no_answer(tmp_path: Path, answer: Exception, told: str) -> None:
+async def test_a_tool_that_fails_costs_no_answer(tmp_path: Path, answer: BaseException, told: str) -> None:
     """The model is told why, but not what a broken one lets slip."""
     async with Scene(tmp_path, [calls("a"), "It did not work."], tools=[Tool(answer)]) as scene:
         assert await scene.say("go") == "It did not work."
@@ -135,6 +140,26 @@ async def test_a_tool_that_fails_costs_no_answer(tmp_path: Path, answer: Excepti
         assert result.failed
         assert told in result.text
         assert "secret detail" not in result.text
+
+
+class Touchy(ToolArguments):
+    word: str
+
+    @field_validator("word")
+    @classmethod
+    def check(cls, word: str) -> str:
+        raise KeyError("secret detail")
+
+
+async def test_a_tool_that_breaks_over_its_arguments_costs_no_answer(tmp_path: Path) -> None:
+    """Validators are the plugin's own code; what they let slip is not told."""
+    tool = Tool()
+    tool.arguments = Touchy
+    async with Scene(tmp_path, [calls("a"), "It did not work."], tools=[tool]) as scene:
+        assert await scene.say("go") == "It did not work."
+        [result] = results(requests(scene)[1])
+        assert result.failed
+        assert "broke over these arguments" in result.text
 
 
 async def test_a_tool_that_hangs_is_broken_off(tmp_path: Path) -> None:
