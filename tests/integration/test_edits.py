@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Delta, Request
+from kenobot.providers.offline import OfflineProvider
 from kenobot.testing.scripted import ScriptedProvider
 from tests.scene import Scene
 
@@ -76,6 +78,19 @@ async def test_what_the_old_words_taught_is_taken_back(tmp_path: Path) -> None:
         await edit(scene, "11", "dentist on Tuesday")
         active = await scene.rows("SELECT text FROM record WHERE status = 'active' AND form = 'note' ORDER BY id")
         assert active == [("The gate code is 1111",), ("The dentist is on Tuesday",)]
+
+
+async def test_what_the_new_words_repeat_is_believed_again(tmp_path: Path) -> None:
+    """Also where memory reads it out of the words, and the edit was made a while before it came in."""
+    async with Scene(tmp_path, provider=OfflineProvider(), extraction=True) as scene:
+        await scene.say("Mi gata se llama Luna. Tiene tres años", platform_id="10")
+        made = scene.clock.now() + timedelta(seconds=1)
+        await scene.clock.sleep(5.0)
+        await scene.say(
+            "Mi gata se llama Luna. Tiene cuatro años", kind="edit", target="10", platform_id="10", sent_at=made
+        )
+        told = await scene.rows("SELECT text FROM record WHERE status = 'active' AND text LIKE '%Luna%'")
+        assert told == [("Mi gata se llama Luna",)]
 
 
 async def test_an_earlier_message_is_not_answered_again(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ class Edits:
             if not turn.is_changed:
                 edits.end_without_answer(connection, edit.id, at)
                 return None, None
-            self._take_back(connection, edit, turn, principal, at)
+            # No later than the new words were said: what they repeat is believed again.
+            self._take_back(connection, edit, turn, principal, min(at, edit.inbound.sent_at))
             if turn.is_last:
                 edits.take_over(connection, edit, turn)
                 return _renewed(edit, turn), turn.answer
