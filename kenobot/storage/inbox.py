@@ -374,7 +374,8 @@ def newest_private(connection: Connection, limit: int) -> Iterator[tuple[str, st
     """Yield channel, chat, sender, beginning of the text, and time of the last private messages, newest first."""
     yield from connection.execute(
         "SELECT channel, chat, sender, substr(text, 1, 400), received_at FROM inbox "
-        "WHERE private = 1 AND forwarded = 0 AND session != '' AND state != 'dropped' ORDER BY id DESC LIMIT ?",
+        "WHERE private = 1 AND forwarded = 0 AND session != '' AND state != 'dropped' "
+        "AND kind IN ('message', 'edit') ORDER BY id DESC LIMIT ?",
         (limit,),
     )
 

@@ -44,6 +44,7 @@ _LEAD = (
 _VERB = (
     r"(?:send|give|write|export|make|save|put|deliver|attach|create|generate|draft|prepare|get|hand|summari[sz]e|list"
     r"|i(?:'d| would)? (?:want|need|like)(?! to)|(?:quiero|necesito|querria|me gustaria)(?! \w+r(?:l[oae]s?)?\b)"
+    r"|(?:me|nos) (?:l[oae]s? )?(?:(?:manda|envia|da|pasa|exporta|adjunta|guarda|prepara)s|(?:pon|escrib|hac)es)"
     r"|(?:manda|envia|da|pasa|pon|escrib|haz|hace|genera|exporta|adjunta|guarda|prepara|crea|redacta|resume|resumi|lista"
     r"|mande|envie|pase|ponga|haga|genere|exporte|adjunte|guarde|prepare|cree|redacte)"
     r"(?:e|r|er|ir|s)?(?:me|nos)?(?:l[oae]s?)?)"

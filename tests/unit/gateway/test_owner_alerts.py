@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -198,6 +199,19 @@ async def test_the_owner_is_told_in_their_language(
     [text] = await house.tell(signal, **payload)
     assert spanish in text
     assert house.channel.sent[-1].chat == "casa"
+    await house.close()
+
+
+async def test_reactions_and_presses_are_of_no_language(database: Database) -> None:
+    """A row of them leaves the owner's language what it is."""
+    house = House(database)
+    await house.hear("¿qué hora es?")
+    pressed = inbound("", "", user="owner", chat="home")
+    for number in range(3):
+        await house.inbox.store(replace(pressed, kind="reaction", external_id=f"r{number}"), "t")
+        await house.inbox.store(replace(pressed, kind="action", external_id=f"a{number}"), "t")
+    [text] = await house.tell(MESSAGE_DEAD_LETTERED, channel="fake", chat="2")
+    assert "he dejado de intentarlo" in text
     await house.close()
 
 
