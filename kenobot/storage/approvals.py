@@ -76,12 +76,32 @@ def get_approval(connection: Connection, number: int) -> Approval | None:
     return Approval(session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
 
 
-def close_approval(connection: Connection, approval: int, state: ApprovalState) -> bool:
-    """Close a question; False when it was answered before, so that nothing is done twice."""
+def close_approval(connection: Connection, approval: int, state: ApprovalState, answer: str = "") -> bool:
+    """Close a question; False when it was answered before, so that nothing is done twice.
+
+    answer: the platform's id of the message that answers it, for `answered_by`.
+    """
     cursor = connection.execute(
         "UPDATE approval SET state = ? WHERE id = ? AND state IN ('open', 'replaced')", (state, approval)
     )
+    if cursor.rowcount and answer:
+        connection.execute(
+            "UPDATE approval SET payload = json_set(payload, '$.answer', ?) WHERE id = ?", (answer, approval)
+        )
     return cursor.rowcount == 1
+
+
+def answered_by(connection: Connection, session: str, account: str, kind: str, answer: str) -> Approval | None:
+    """Return the question that a message of this account answered; None for any other message."""
+    row = connection.execute(
+        "SELECT payload, expires, id FROM approval WHERE session = ? AND account = ? AND kind = ? "
+        "AND state = 'approved' AND json_extract(payload, '$.answer') = ? ORDER BY id DESC LIMIT 1",
+        (session, account, kind, answer),
+    ).fetchone()
+    if row is None:
+        return None
+    payload, expires, number = row
+    return Approval(session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
 
 
 async def prune(database: Database, now: datetime) -> None:

@@ -58,7 +58,13 @@ def leave_as_is(connection: Connection, call: CommandCall, context: CommandConte
 
 
 def words_wanted(connection: Connection, inbound: Inbound, at: datetime) -> Approval | None:
-    """Return the question whose answer is whatever the sender of `inbound` writes next, if one is open."""
+    """Return the question for words that a message answers: what its sender writes next, or an edit of that later."""
+    if inbound.kind == "edit":
+        return approvals.answered_by(connection, inbound.session, inbound.user, WORDS_WANTED, inbound.target)
+    return _open_question(connection, inbound, at)
+
+
+def _open_question(connection: Connection, inbound: Inbound, at: datetime) -> Approval | None:
     approval = approvals.find_approval(connection, inbound.session, at)
     if approval is None or approval.kind != WORDS_WANTED or approval.account != inbound.user:
         return None
@@ -68,7 +74,7 @@ def words_wanted(connection: Connection, inbound: Inbound, at: datetime) -> Appr
 
 def want_words_no_more(connection: Connection, call: CommandCall) -> None:
     """Close a question for words that this person is still asked: they have gone on to something else."""
-    approval = words_wanted(connection, call.inbound, call.at)
+    approval = _open_question(connection, call.inbound, call.at)
     if approval is not None:
         approvals.close_approval(connection, approval.id, "denied")
 
@@ -92,7 +98,7 @@ def _settle(
     connection: Connection, approval: Approval, words: str, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
     declined = parse_answer(words) == "no" or bool(stop_word(words))
-    approvals.close_approval(connection, approval.id, "denied" if declined else "approved")
+    approvals.close_approval(connection, approval.id, "denied" if declined else "approved", call.inbound.platform_id)
     number = int(str(approval.payload["record"]))
     record = records.get_statement(connection, number, call.principal.read_scopes)
     if record is None:

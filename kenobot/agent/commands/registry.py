@@ -171,9 +171,8 @@ class CommandRegistry:
             if not self._awaiting_known:
                 self._awaiting.update(await database.read(partial(approvals.open_sessions, kind=WORDS_WANTED)))
                 self._awaiting_known = True
-            if inbound.session not in self._awaiting or not inbound.text or inbound.kind != "message":
-                return False
-            if not _WORDS.is_allowed(principal, inbound):
+            awaited = inbound.kind == "edit" or inbound.session in self._awaiting
+            if not awaited or not inbound.text or not _WORDS.is_allowed(principal, inbound):
                 return False
             from kenobot.agent.commands import correct
 
@@ -181,7 +180,7 @@ class CommandRegistry:
         except StoreError as error:
             _log.warning("open questions cannot be read: %s", error)
             return False
-        if question is None and inbound.private:
+        if question is None and inbound.private and inbound.kind == "message":
             self._awaiting.discard(inbound.session)
         return question is not None
 

@@ -213,6 +213,19 @@ async def test_only_what_says_something_is_opened_and_corrected(scene: Scene) ->
     assert "is called Lia" in await scene.say("/correct 1\nthe cat is called Lia")
 
 
+async def test_the_words_of_a_correction_can_be_edited(scene: Scene) -> None:
+    """They correct the same memory again, each time; another's edit, or of another message, corrects nothing."""
+    await scene.say("/remember the cat is called Mia")
+    await scene.say("/correct 1")
+    await scene.say("the cat is calld Lia", platform_id="p")
+    for text in ("the cat is called Liam", "the cat is called Lia"):
+        assert f"I will remember: {text}" in await scene.say(text, kind="edit", target="p", platform_id="p")
+        assert await _notes(scene) == [text]
+    await scene.say("hello there", platform_id="q")
+    await scene.say("hello you", kind="edit", target="q", platform_id="q")
+    assert await _notes(scene) == ["the cat is called Lia"]
+
+
 async def test_a_yes_is_no_wording(scene: Scene) -> None:
     """Whoever agrees to correct is asked once more for the words."""
     await scene.say("/recuerda el gato se llama Mía")
