@@ -5,6 +5,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from kenobot.core.retry import Backoff
@@ -17,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 _RETRY: Final = Backoff(1.0, 30.0)
 _ROOM: Final = 200  # messages
+_OLDEST: Final = timedelta(days=366)
 
 Acknowledge = Callable[[], Awaitable[None]]
 
@@ -76,6 +78,21 @@ class Intake:
         while not ready():
             self._changed.clear()
             await self._changed.wait()
+
+
+def read_time(told: object, clock: Clock) -> datetime:
+    """Return when a message was sent, as its server or sender says; now for what cannot be.
+
+    told: a time with its zone, the text of one, or milliseconds.
+    """
+    now = clock.now()
+    try:
+        if isinstance(told, int | float):
+            told = datetime.fromtimestamp(told / 1000, UTC)
+        found = told if isinstance(told, datetime) else datetime.fromisoformat(str(told))
+        return found.astimezone(UTC) if found.tzinfo is not None and now - _OLDEST <= found <= now else now
+    except (ValueError, OverflowError, OSError):
+        return now
 
 
 async def run_together(*parts: Coroutine[object, object, object]) -> None:

@@ -122,14 +122,22 @@ class EmailChannel:
             while True:
                 try:
                     for handle in await self._ask(mailbox.unread):
-                        stored = await self._ask(lambda handle=handle: mailbox.load(handle))  # type: ignore[misc]
-                        await self._take(stored, sink)
-                        await self._ask(lambda handle=handle: mailbox.mark_read(handle))  # type: ignore[misc]
+                        await self._take_from(mailbox, handle, sink)
                 except StoreError as error:
                     logger.warning("a mail cannot be stored and stays unread: %s", error)
                 await self._clock.sleep(self._settings.poll_seconds)
         finally:
             mailbox.close()
+
+    async def _take_from(self, mailbox: Mailbox, handle: str, sink: Sink) -> None:
+        """Hand over an unread mail, then mark it; nothing of one that another program has moved meanwhile."""
+        try:
+            stored = await self._ask(lambda: mailbox.load(handle))
+        except Rejected as error:
+            logger.info("an unread mail was left alone: %s", error)
+            return
+        await self._take(stored, sink)
+        await self._ask(lambda: mailbox.mark_read(handle))
 
     async def _ask(self, call: Callable[[], T]) -> T:
         """Call the server in a thread. Raises RemoteError."""

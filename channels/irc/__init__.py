@@ -16,6 +16,11 @@ def _masks(values: list[str]) -> list[str]:
                 f'"{value}" is a nick, which anybody may take: write a mask such as ana!ana@*.example.org, or '
                 "account:ana for the name that a person logs in with"
             )
+        if not value.startswith("account:") and not value.rpartition("@")[2].strip("*?."):
+            raise ValueError(
+                f'"{value}" fits people from everywhere, and anybody may take a nick: put their host behind the @, or '
+                "write account:ana for the name that a person logs in with"
+            )
     return values
 
 

@@ -7,10 +7,9 @@ import logging
 import ssl
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 from typing import Final
 
-from kenobot.channels.intake import Intake, run_together
+from kenobot.channels.intake import Intake, read_time, run_together
 from kenobot.channels.irc import IrcSettings
 from kenobot.channels.irc.wire import Line, identify, parse_line, plain_text, protocol_lines
 from kenobot.channels.markup import NOTHING_TO_SEE, render_parts
@@ -59,6 +58,7 @@ class IrcChannel:
             str, float
         ] = {}  # bounded: _MET people; test_a_nick_is_asked_after_again_when_some_time_has_passed
         self._whois = ("", "")
+        self._offered: set[str] = set()  # bounded: what one server says of itself; start
         self._pong: tuple[str, asyncio.Future[None]] | None = None
         self.last_answer_at: float | None = None
         self.stall_seconds = 2 * settings.ping_seconds + settings.request_seconds
@@ -129,6 +129,7 @@ class IrcChannel:
         except (OSError, TimeoutError) as error:
             reason = "no answer in time" if isinstance(error, TimeoutError) else error
             raise Unavailable(f"The IRC server cannot be reached ({reason}); KenoBot tries again") from None
+        self._offered.clear()
         password = settings.password.get_secret_value()
         await self._write(
             "CAP LS 302",
@@ -162,10 +163,12 @@ class IrcChannel:
             raise Unavailable(f"The connection to IRC broke ({error}); KenoBot tries again") from None
 
     async def _ping(self) -> None:
+        await self._clock.sleep(max(self._settings.ping_seconds, self._settings.request_seconds))
+        if not self._welcomed:
+            raise Unavailable("The IRC server did not let the bot in in time; KenoBot tries again")
         while True:
+            await self._write("PING :alive")
             await self._clock.sleep(self._settings.ping_seconds)
-            if self._welcomed:
-                await self._write("PING :alive")
 
     async def _read(self, reader: asyncio.StreamReader, sink: Sink) -> None:
         while True:
@@ -190,7 +193,7 @@ class IrcChannel:
                     self._pong[1].set_result(None)
             case "001":
                 await self._begin(line)
-            case "433" | "436" if not self._welcomed:
+            case "433" | "436" | "437" if not self._welcomed:
                 self._nick += "_"
                 await self._write(f"NICK {self._nick}")
             case "QUIT" | "NICK":
@@ -228,10 +231,12 @@ class IrcChannel:
         account, password = self._settings.account, self._settings.account_password.get_secret_value()
         login = bool(account and password)
         if line.command == "CAP" and line[1] == "LS":
-            offered = {name.partition("=")[0] for name in line[-1].split()}
-            wanted = sorted(offered & (_WANTED | ({"sasl"} if login else set())))
+            self._offered |= {name.partition("=")[0] for name in line[-1].split()} & (_WANTED | {"sasl"})
+            if line[2] == "*":
+                return  # there is another line
+            wanted = sorted(self._offered - (set() if login else {"sasl"}))
             await self._write(f"CAP REQ :{' '.join(wanted)}" if wanted else "CAP END")
-        elif line.command == "CAP":
+        elif line.command == "CAP" and line[1] in ("ACK", "NAK"):
             await self._write("AUTHENTICATE PLAIN" if login and line[1] == "ACK" and "sasl" in line[-1] else "CAP END")
         elif line.command == "AUTHENTICATE":
             secret = base64.b64encode(f"{account}\0{account}\0{password}".encode()).decode()
@@ -239,7 +244,7 @@ class IrcChannel:
             await self._write(
                 *(f"AUTHENTICATE {piece}" for piece in pieces), *(["AUTHENTICATE +"] * (len(secret) % 400 == 0))
             )
-        else:
+        elif line.command == "903":
             await self._write("CAP END")
 
     async def _begin(self, line: Line) -> None:
@@ -260,7 +265,7 @@ class IrcChannel:
     def _parse(self, line: Line) -> Inbound | None:
         """Parse a message for the bot; None for one that is not."""
         text, room = plain_text(line[1]), line[0]
-        if not text or "!" not in line.source or line.nick == self._nick:
+        if not text or "!" not in line.source or line.nick == self._nick or "bot" in line.tags:
             return None
         private = room.lower() == self._nick.lower()
         if not private:
@@ -277,13 +282,7 @@ class IrcChannel:
             chat=chat,
             user=user,
             text=text,
-            sent_at=self._sent_at(line.tags.get("time", "")),
+            sent_at=read_time(line.tags.get("time", ""), self._clock),
             user_name=line.nick,
             private=private,
         )
-
-    def _sent_at(self, told: str) -> datetime:
-        with suppress(ValueError):
-            if (sent_at := datetime.fromisoformat(told)).tzinfo is not None:
-                return sent_at
-        return self._clock.now()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from kenobot.channels.intake import read_time
 from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts
 from kenobot.channels.matrix import MatrixSettings
 from kenobot.channels.matrix.client import MatrixClient
@@ -18,7 +19,6 @@ from kenobot.channels.matrix.events import (
     events_of,
     is_membership_of,
     read_attachment,
-    read_time,
     since_invited,
     strip_fallback,
     table,
@@ -250,7 +250,7 @@ class MatrixChannel:
             user=sender,
             text="",
             sent_at=read_time(event.get("origin_server_ts"), self._clock),
-            user_name=people.get(sender) or sender,
+            user_name=people.get(sender, "").strip() or sender,
             private=private,
         )
         if event.get("type") == "m.reaction":

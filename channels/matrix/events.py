@@ -1,10 +1,8 @@
 """Read the events of Matrix, which may have fields of any form."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, Final
 
-from kenobot.ports.clock import Clock
 from kenobot.ports.messages import Attachment, MediaKind
 
 FILES: Final[Mapping[str, MediaKind]] = {
@@ -58,11 +56,3 @@ def read_attachment(content: Mapping[str, Any]) -> Attachment:
     name = str(content.get("filename") or content.get("body") or "")[:200]
     length = size if isinstance(size, int) and size >= 0 else None
     return Attachment(kind, str(info.get("mimetype", ""))[:100], name, length, str(content.get("url", "")))
-
-
-def read_time(milliseconds: object, clock: Clock) -> datetime:
-    """Return when a server says that an event was sent."""
-    try:
-        return datetime.fromtimestamp(float(str(milliseconds)) / 1000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return clock.now()

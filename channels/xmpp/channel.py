@@ -6,13 +6,12 @@ import itertools
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 from typing import Any, Final, Literal
 
 import slixmpp
 from slixmpp.exceptions import IqError, IqTimeout
 
-from kenobot.channels.intake import Intake, run_together
+from kenobot.channels.intake import Intake, read_time, run_together
 from kenobot.channels.markup import mark_up, plain_marks, render_parts
 from kenobot.channels.mention import strip_name
 from kenobot.channels.xmpp import XmppSettings
@@ -218,6 +217,8 @@ class XmppChannel:
         if not text or message["type"] not in ("chat", "normal", "groupchat") or sender.bare == client.boundjid.bare:
             return None
         user, name = sender.bare, sender.user
+        if room and sender.bare not in self._rooms:
+            return None
         if room:
             named, text = strip_name(text, (self._settings.nick,))
             if not named or message["delay"]["stamp"] or sender.resource == self._settings.nick:
@@ -234,7 +235,7 @@ class XmppChannel:
             chat=sender.bare,
             user=str(user),
             text=text,
-            sent_at=stamp if isinstance(stamp, datetime) and stamp.tzinfo is not None else self._clock.now(),
+            sent_at=read_time(stamp, self._clock),
             user_name=str(name),
             private=not room,
             kind="edit" if edited else "message",

@@ -11,6 +11,7 @@ import pytest
 
 from kenobot.channels.email import EmailSettings, build
 from kenobot.channels.email.channel import EmailChannel
+from kenobot.channels.email.mailbox import Mailbox as OpenMailbox
 from kenobot.channels.email.mailbox import StoredMail
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
@@ -283,6 +284,18 @@ async def test_a_mail_is_marked_as_read_only_once_it_is_stored(servers: Servers)
         while await asyncio.to_thread(servers.mailbox.unread):
             await asyncio.sleep(0.01)
     assert sink.refused == sink.accepted
+
+
+async def test_a_mail_that_another_program_moved_meanwhile_is_left_alone(servers: Servers) -> None:
+    """The others are read."""
+    servers.mailbox.deliver(bytes(mail("still here")))
+    mailbox, sink, channel = OpenMailbox(settings(servers.imap, servers.smtp)), RecordingSink(), bot(servers)
+    await asyncio.to_thread(mailbox.open)
+    (handle,) = await asyncio.to_thread(mailbox.unread)
+    await channel._take_from(mailbox, f"{handle}999", sink)
+    await channel._take_from(mailbox, handle, sink)
+    mailbox.close()
+    assert [inbound.text for inbound in sink.accepted] == ["still here"]
 
 
 async def test_a_refused_address_is_final_and_a_busy_server_is_not(servers: Servers) -> None:

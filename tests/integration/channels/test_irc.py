@@ -27,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 def bot(port: int, clock: Clock | None = None, **settings: object) -> IrcChannel:
     """A channel at a server of this machine, that Ana owns."""
-    values = {"server": "127.0.0.1", "port": port, "tls": False, "owners": ["ana!*@*"], "allowed_chats": ["#Home"]}
+    values = {"server": "127.0.0.1", "port": port, "tls": False, "owners": ["ana!*@127.*"], "allowed_chats": ["#Home"]}
     return IrcChannel(IrcSettings.model_validate(values | settings), clock or SystemClock())
 
 
@@ -93,7 +93,7 @@ async def test_a_person_is_known_by_their_mask_and_a_nick_alone_is_nobody(server
         ana.write("PRIVMSG kenobot :hello")
         bob.write("PRIVMSG kenobot :hello too")
         first, second = await sink.until_accepted(2)
-    assert (first.user, first.user_name, first.private, first.chat) == ("ana!*@*", "ana", True, "ana ana!*@*")
+    assert (first.user, first.user_name, first.private, first.chat) == ("ana!*@127.*", "ana", True, "ana ana!*@127.*")
     assert second.user.startswith("bob!~bob@") and second.chat == f"bob {second.user}"
 
 
@@ -112,7 +112,7 @@ async def test_a_long_answer_in_any_script_arrives_whole(server: int) -> None:
     """In lines within the protocol's 512 bytes, none of them cut by the server."""
     text = " ".join(["ñandú", "你好", "👩‍👩‍👧", "word"] * 60)
     async with talking(server) as (channel, _, ana):
-        sending = asyncio.create_task(sent(channel, "ana ana!*@*", text))
+        sending = asyncio.create_task(sent(channel, "ana ana!*@127.*", text))
         heard = ""
         while len(heard.split()) < len(text.split()):
             heard += " " + (await ana.until("PRIVMSG ana :")).partition(" :")[2]
@@ -151,7 +151,7 @@ async def test_whoever_has_left_is_written_to_later_and_a_closed_room_is_refused
 async def test_a_nick_is_asked_after_again_when_some_time_has_passed(server: int) -> None:
     """So that an answer never goes to another person who has taken it meanwhile."""
     clock = ManualClock()
-    async with talking(server, clock, owners=["cleo!~cleo@*"]) as (channel, sink, ana):
+    async with talking(server, clock, owners=["cleo!~cleo@127.*"]) as (channel, sink, ana):
         async with person(server, "cleo") as cleo:
             cleo.write("PRIVMSG kenobot :hello")
             (inbound,) = await sink.until_accepted(1)
@@ -248,3 +248,86 @@ async def test_a_server_that_is_away_is_unavailable() -> None:
     """The text says so."""
     with pytest.raises(Unavailable, match="cannot be reached"):
         await bot(free_port()).run(RecordingSink())
+
+
+@asynccontextmanager
+async def scripted(*answers: tuple[str, str]) -> AsyncIterator[tuple[int, asyncio.Queue[str]]]:
+    """A server that answers lines with that beginning; yields its port and all that it heard."""
+    heard: asyncio.Queue[str] = asyncio.Queue()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while line := (await reader.readline()).decode().rstrip():
+            heard.put_nowait(line)
+            writer.write("".join(f"{answer}\r\n" for start, answer in answers if line.startswith(start)).encode())
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1], heard
+
+
+@asynccontextmanager
+async def connected(channel: Channel) -> AsyncIterator[RecordingSink]:
+    """What a channel hands over while it runs."""
+    sink = RecordingSink()
+    task = asyncio.create_task(channel.run(sink))
+    try:
+        async with asyncio.timeout(10):
+            yield sink
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def until(heard: asyncio.Queue[str], start: str) -> str:
+    """The first line with that beginning."""
+    while not (line := await heard.get()).startswith(start):
+        pass
+    return line
+
+
+async def test_extensions_are_asked_for_once_all_are_told() -> None:
+    """Some servers have more than fit one line; logging in comes before the rest."""
+    told = ("CAP LS", ":s CAP * LS * :away server-time=x\r\n:s CAP * LS :sasl=PLAIN account-tag")
+    taken = ("CAP REQ", ":s CAP * ACK :account-tag sasl server-time")
+    login = (("AUTHENTICATE PLAIN", "AUTHENTICATE +"), ("AUTHENTICATE a", ":s 903 * :in"))
+    welcome = ("CAP END", ":s 001 kenobot :hi")
+    async with (
+        scripted(told, taken, *login, welcome) as (port, heard),
+        connected(bot(port, account="k", account_password="p")),
+    ):
+        assert await until(heard, "CAP REQ") == "CAP REQ :account-tag sasl server-time"
+        assert await until(heard, "AUTH") == "AUTHENTICATE PLAIN"
+        assert await until(heard, "AUTH") == "AUTHENTICATE awBrAHA="
+        await until(heard, "JOIN")
+
+
+async def test_programs_are_left_alone_and_a_nick_that_is_held_is_another() -> None:
+    """Networks mark those that say they are programs; an answer could go round in a loop."""
+    lines = (
+        ":s 001 kenobot_ :hi",
+        "@bot :ana!a@127.0.0.1 PRIVMSG kenobot_ :one",
+        ":ana!a@127.0.0.1 PRIVMSG kenobot_ :two",
+    )
+    held, free = ("USER", ":s 437 * kenobot :held"), ("NICK kenobot_", "\r\n".join(lines))
+    async with scripted(held, free) as (port, _), connected(bot(port)) as sink:
+        (inbound,) = await sink.until_accepted(1)
+    assert inbound.text == "two"
+
+
+async def test_a_server_that_lets_nobody_in_is_left() -> None:
+    """It answers, and says no welcome."""
+    clock = ManualClock()
+    async with scripted(("CAP LS", "PING :x")) as (port, heard):
+        running = asyncio.create_task(bot(port, clock).run(RecordingSink()))
+        async with asyncio.timeout(10):
+            await until(heard, "PONG")
+            clock.advance(120)
+            with pytest.raises(Unavailable, match="in time"):
+                await running
+
+
+@pytest.mark.parametrize("mask", ["ana", "ana!*@*", "*!*@*.*", "ana!ana@?*"])
+def test_a_mask_that_fits_people_from_everywhere_is_refused(mask: str) -> None:
+    """A nick, and the name behind it, may be taken by anybody."""
+    with pytest.raises(ValueError, match="account:ana"):
+        bot(1, owners=[mask])

@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib.util
+from datetime import timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from kenobot.channels import email, irc, matrix, xmpp
-from kenobot.channels.intake import Intake
+from kenobot.channels.intake import Intake, read_time
 from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts, split_lines
 from kenobot.channels.mention import strip_name
 from kenobot.channels.people import ChatSettings, check_people
@@ -19,7 +20,7 @@ from kenobot.ports.errors import ConfigError
 from kenobot.ports.messages import Inbound, MessagePart, TextEntity
 from kenobot.ports.plugin import PluginContext
 from kenobot.testing.channel import RecordingSink
-from kenobot.testing.clock import START, EagerClock
+from kenobot.testing.clock import START, EagerClock, ManualClock
 
 
 def test_marks_stand_around_what_they_format_also_within_each_other() -> None:
@@ -113,3 +114,18 @@ async def test_the_intake_waits_while_it_is_full_and_keeps_the_order() -> None:
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert sink.accepted == messages and intake.is_empty
+
+
+@pytest.mark.parametrize(
+    "told", ["", "yesterday", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", -(10**30), 10**30, 0]
+)
+def test_a_time_that_cannot_be_is_now(told: object) -> None:
+    """Senders may write any; computing with the first and last ones of the calendar fails."""
+    assert read_time(told, ManualClock()) == START
+
+
+def test_a_time_that_can_be_is_when_a_message_was_sent() -> None:
+    """In whatever zone and form it is told."""
+    sent = START - timedelta(hours=5)
+    for told in (sent, sent.isoformat(), sent.astimezone(timezone(timedelta(hours=9))), int(sent.timestamp() * 1000)):
+        assert read_time(told, ManualClock()) == sent
