@@ -18,14 +18,15 @@ class MailCounts:
     dead: int
 
 
-def count_mail(connection: Connection) -> MailCounts:
-    """Count the mail of all chats."""
+def count_mail(connection: Connection, at: datetime) -> MailCounts:
+    """Count the mail of all chats, without what is not to go out yet at this time."""
 
-    def count(table: str, states: str) -> int:
-        return int(connection.execute(f"SELECT count(*) FROM {table} WHERE state IN ({states})").fetchone()[0])
+    def count(table: str, where: str, *values: str) -> int:
+        return int(connection.execute(f"SELECT count(*) FROM {table} WHERE {where}", values).fetchone()[0])
 
-    waiting, undelivered = count("inbox", "'pending', 'claimed'"), count("outbox", "'pending'")
-    return MailCounts(waiting, undelivered, count("inbox", "'dead'") + count("outbox", "'dead'"))
+    waiting = count("inbox", "state IN ('pending', 'claimed')")
+    undelivered = count("outbox", "state = 'pending' AND not_before <= ?", at.isoformat())
+    return MailCounts(waiting, undelivered, count("inbox", "state = 'dead'") + count("outbox", "state = 'dead'"))
 
 
 def problems_since(connection: Connection, since: datetime, limit: int) -> list[str]:

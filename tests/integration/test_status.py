@@ -1,11 +1,16 @@
 """`/status` and `/sleep` tell in plain words how the bot is, and have memory tidied."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from kenobot.ports.channel import Capabilities
+from kenobot.ports.messages import MessagePart
 from kenobot.ports.signals import HEALTH_DEGRADED
+from kenobot.storage import outbox
+from kenobot.storage.mail_counts import count_mail
+from kenobot.storage.outbox import Destination
 from tests.scene import Scene
 
 
@@ -39,6 +44,17 @@ async def test_what_went_wrong_is_told_to_the_owner_alone(tmp_path: Path) -> Non
         assert "moon" not in await scene.say("/status", chat="2")
         scene.clock.advance(3700)  # type: ignore[attr-defined]
         assert "moon" not in await scene.say("/status")
+
+
+async def test_what_waits_for_the_morning_is_no_trouble(tmp_path: Path) -> None:
+    """An alert that quiet hours hold back counts as on its way only once they are over."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        now = scene.clock.now()
+        later = Destination("telegram", "1", not_before=now + timedelta(hours=8))
+        await scene.app.database.write(lambda c: outbox.enqueue(c, later, [MessagePart("good morning")], now))
+        assert (await scene.say("/status")).startswith("I am up, and all is well.")
+        morning = now + timedelta(hours=9)
+        assert (await scene.app.database.read(lambda c: count_mail(c, morning))).undelivered == 1
 
 
 async def test_memory_is_tidied_when_the_owner_says_so(tmp_path: Path) -> None:

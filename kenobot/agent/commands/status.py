@@ -21,7 +21,7 @@ _PROBLEMS = 3  # that are told
 def show_status(connection: Connection, call: CommandCall, _: CommandContext) -> str:
     """`/status`: whether all is well, what waits, and how much is remembered; to the owner also what went wrong."""
     language, owner = call.language, OWNER_SCOPE in call.principal.read_scopes
-    mail = mail_counts.count_mail(connection)
+    mail = mail_counts.count_mail(connection, call.at)
     problems = mail_counts.problems_since(connection, call.at - _RECENT, _PROBLEMS)
     well = not (problems or mail.undelivered or mail.waiting)
     lines = [texts.STATUS_WELL(language) if well else texts.STATUS_BUSY(language)]
