@@ -27,6 +27,7 @@ _CHATTY = (
     "telegram",
     "slixmpp",
     "discord",
+    "slack_sdk",
     "apscheduler",
     "asyncio",
     "uvicorn",

@@ -1,0 +1,51 @@
+"""The Slack plugin and its settings: direct messages, and channels whose members mention the bot."""
+
+import importlib.util
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from kenobot.channels.people import ChatSettings, Names, check_people, check_set
+from kenobot.core import lazy
+from kenobot.core.network import BaseAddress
+from kenobot.ports.channel import Channel
+from kenobot.ports.errors import ConfigError
+from kenobot.ports.plugin import Plugin, PluginContext
+
+_ID = lazy.regex(r"[A-Z][A-Z0-9]{1,20}")
+
+
+def _ids(values: list[str]) -> list[str]:
+    for value in values:
+        if not _ID.fullmatch(value):
+            raise ValueError(f'"{value}" is no Slack id, which looks like U012AB3CD: the profile of a person shows it')
+    return values
+
+
+Ids = Annotated[Names, AfterValidator(_ids)]
+
+
+class SlackSettings(ChatSettings):
+    """The `[channels.slack]` part of the configuration."""
+
+    owners: Ids = Field([], description="Slack ids of the bot's owner")
+    allowed_users: Ids = Field([], description="Slack ids of guests")
+    allowed_chats: Ids = Field([], description="ids of channels in which everybody may talk to the bot")
+    token: SecretStr = Field(SecretStr(""), description="token of the bot, xoxb-…")
+    app_token: SecretStr = Field(SecretStr(""), description="token of the app for Socket Mode, xapp-…")
+    api: BaseAddress = Field("https://slack.com/api", description="address of Slack's API")
+    request_seconds: float = Field(20, gt=0, le=300, description="deadline of connecting and of each message")
+
+
+def build(settings: SlackSettings, surroundings: PluginContext) -> Channel:
+    """Build the channel, not yet connected. Raises ConfigError for what only a person can decide."""
+    check_set("slack", token=settings.token.get_secret_value(), app_token=settings.app_token.get_secret_value())
+    check_people(settings, "slack", "U012AB3CD")
+    if importlib.util.find_spec("slack_sdk") is None or importlib.util.find_spec("aiohttp") is None:
+        raise ConfigError("Slack needs a package: pip install 'kenobot[slack]'")
+    from kenobot.channels.slack.channel import SlackChannel
+
+    return SlackChannel(settings, surroundings.clock, surroundings.home)
+
+
+plugin = Plugin(settings=SlackSettings, build=build)
