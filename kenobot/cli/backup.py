@@ -1,5 +1,6 @@
 """`kenobot backup` and `kenobot restore`: a whole home as one file, and back."""
 
+import errno
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,9 @@ def restore_backup(context: CommandContext) -> int:
         with home.lock(), home.sleep_lock(), home.backup_lock():
             manifest, replaced = restore(home, archive, key, context.now)
     except OSError as error:
-        where, reason = error.filename or archive, (error.strerror or str(error)).lower()
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        where = error.filename or (home.path if is_full else archive)
+        reason = (error.strerror or str(error)).lower()
         raise StoreError(f"{where} cannot be used: {reason}.") from error
     row = _described(archive, manifest) | {"home": str(home.path), "replaced": str(replaced) if replaced else None}
     lines = [say("Restored {home} as it was at {at}.", home=home.path, at=context.local_time(manifest.made_at))]

@@ -107,7 +107,10 @@ class CommandContext:
                     raise
         except sqlite3.OperationalError as error:
             raise StoreError(f"{path} cannot be read: {error}.") from error
-        except sqlite3.DatabaseError as error:
+        except (
+            sqlite3.DatabaseError,
+            UnicodeDecodeError,
+        ) as error:  # the latter: of a damaged schema
             raise StoreCorrupt(f"{path} is damaged: {error}. Put back a copy from {self.home.backups}.") from error
 
     @contextmanager
@@ -187,7 +190,8 @@ class CommandContext:
         return True
 
     def require_database(self) -> None:
-        """Raises NothingFound."""
+        """Raises NothingFound, and ConfigError in a home that is half restored."""
+        self.home.check_restored()
         if self._is_empty:
             raise options.NoDatabase(
                 f"{self.home.path} is empty: start with `kenobot chat`, or store something with "

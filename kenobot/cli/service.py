@@ -17,6 +17,7 @@ from kenobot.cli.language import say
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.ports.errors import ConfigError
+from kenobot.storage.backup.backups import backup_folder
 from kenobot.storage.disk import replace_text
 
 _NAME = "kenobot.service"
@@ -65,13 +66,14 @@ def install(context: CommandContext) -> int:
     args = context.args
     manager = _Manager(args.machine, _account(args.user) if args.machine else "")
     home = _home(context, manager)
-    unit = _unit_text(manager, home.path, Path(args.credentials) if args.credentials else None)
+    settings = load_settings(home, os.environ).settings  # what is wrong is better said now than in the log
+    written = [home.path, backup_folder(home, settings.backup.folder)]
+    unit = _unit_text(manager, written, Path(args.credentials) if args.credentials else None)
     if args.print:
         print(unit, end="")
         return 0
     if manager.machine and os.geteuid() != 0:
         raise ConfigError("A service of the machine is installed by root: run it with sudo, or leave --machine away.")
-    load_settings(home, os.environ)  # what is wrong is better said now than in the log
     _prepare(home, manager)
     try:
         manager.unit.parent.mkdir(parents=True, exist_ok=True)
@@ -160,13 +162,15 @@ def _account(named: str | None) -> str:
     return name
 
 
-def _unit_text(manager: _Manager, home: Path, credentials: Path | None) -> str:
-    """Fill in the shipped unit."""
+def _unit_text(manager: _Manager, written: Sequence[Path], credentials: Path | None) -> str:
+    """Fill in the shipped unit. written: the home, and other folders that the bot writes to."""
+    home, *others = written
     shipped = resources.files("kenobot").joinpath("config", "systemd")
     unit = shipped.joinpath(_NAME).read_text("utf-8")
     lines = [f"ExecStart={_quoted(sys.executable)} -m kenobot --home {_quoted(str(home))} run"]
     if manager.machine:
         lines += [f"User={manager.account}", f"ReadWritePaths={_quoted(str(home))}"]
+        lines += [f"ReadWritePaths={_quoted(f'-{path}')}" for path in others if not path.is_relative_to(home)]
     lines += _credential_lines(credentials)
     unit = _replaced(unit, _EXEC_START, "\n".join(lines))
     if manager.machine:

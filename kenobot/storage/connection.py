@@ -51,6 +51,11 @@ def connect(path: Path, *, readonly: bool = False, before_query: Callable[[], No
     except sqlite3.Error:
         connection.close()
         raise
+    except UnicodeDecodeError:  # SQLite quotes a schema that is damaged
+        connection.close()
+        damaged = sqlite3.DatabaseError("database disk image is malformed")
+        damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise damaged from None
     return connection
 
 

@@ -100,6 +100,6 @@ def index_problem(path: Path) -> str:
             connection.close()
     except sqlite3.OperationalError as error:
         return "" if "locked" in str(error) else str(error)
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the latter: SQLite quotes a schema that is damaged
         return str(error)
     return "" if found == "ok" else str(found)

@@ -37,11 +37,12 @@ def _all_findings(context: CommandContext, *, offline: bool) -> Iterator[Finding
     settings = list(home_checks.check_settings(context))
     yield from settings
     is_valid = settings[0].severity == "ok"
-    has_database = context.home.database.exists()
+    is_whole = not context.home.restore_mark.exists()
+    has_database = context.home.database.exists() and is_whole
     checks: list[tuple[_Check, bool]] = [
         (home_checks.check_rights, True),
         (home_checks.check_room, True),
-        (home_checks.check_database, is_valid and has_database),
+        (home_checks.check_database, not is_whole or (is_valid and has_database)),
         (home_checks.check_index, has_database),
         (home_checks.check_files, is_valid and has_database),
         (home_checks.check_messages, is_valid and has_database),

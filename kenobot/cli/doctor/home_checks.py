@@ -11,6 +11,7 @@ from pathlib import Path
 from kenobot.cli.context import CommandContext
 from kenobot.cli.doctor.findings import Finding
 from kenobot.cli.language import say, translate_lines
+from kenobot.core.settings.home import AlreadyLocked
 from kenobot.ports.errors import KenobotError
 from kenobot.storage import diagnosis, erasure, migrate
 from kenobot.storage.backup.archive import find_archives
@@ -111,8 +112,11 @@ def check_index(context: CommandContext) -> Iterator[Finding]:
         return
 
     def remove() -> str:
-        for path in (index, *(index.with_name(f"{index.name}-{end}") for end in ("wal", "shm"))):
-            path.unlink(missing_ok=True)
+        try:
+            with context.home.lock():
+                _remove_index(index)
+        except AlreadyLocked:
+            return say("The search index stays: stop the bot first.")
         return say("The search index was removed: the next start makes it anew.")
 
     text = say("The search index is damaged: {problem}", problem=problem)
@@ -183,6 +187,11 @@ def check_replaced(context: CommandContext) -> Iterator[Finding]:
         names = _named(tuple(folder.name for folder in folders))
         text = say("What restored backups replaced is still in the home: {size} in {names}.", size=size, names=names)
         yield Finding("replaced", "note", text, say("Delete it when you miss nothing."))
+
+
+def _remove_index(index: Path) -> None:
+    for path in (index, *(index.with_name(f"{index.name}-{end}") for end in ("wal", "shm"))):
+        path.unlink(missing_ok=True)
 
 
 def _is_open(path: Path) -> bool:

@@ -141,11 +141,20 @@ def test_a_restore_that_is_cut_off_keeps_the_home_from_being_used_until_it_is_do
     with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", fail)
         assert cli("restore", str(kept), "--yes")[0] == 1
-    code, _, said = cli("memory", "remember", "too early")
-    assert code == 78
-    assert "run `kenobot restore FILE` again" in said
+    for command in (("memory", "remember", "too early"), ("memory", "list"), ("backup",)):
+        code, _, said = cli(*command)
+        assert code == 78
+        assert "run `kenobot restore FILE` again" in said
+    assert "kenobot restore FILE" in cli("doctor", "--offline")[1]
     assert cli("restore", str(kept), "--yes")[0] == 0
     assert _memories(cli) == ["My sister lives in Bilbao"]
+
+
+def test_a_restore_that_is_cut_off_before_the_database_moved_keeps_it_from_being_written(
+    kept: Path, cli: Cli, home: Home
+) -> None:
+    home.begin_restore()
+    assert cli("memory", "remember", "too early")[0] == 78
 
 
 def test_a_running_bot_is_not_replaced(kept: Path, cli: Cli, home: Home) -> None:

@@ -59,6 +59,12 @@ def _cut_the_database(home: Home) -> None:
     home.database.write_bytes(home.database.read_bytes()[:40_000])
 
 
+def _scramble_the_schema(home: Home) -> None:
+    whole = home.database.read_bytes()
+    at = whole.index(b"CREATE TABLE record")
+    home.database.write_bytes(whole[:at] + b"\xff\xfe" + whole[at + 2 :])
+
+
 def _scramble_the_index(home: Home) -> None:
     home.index.write_bytes(b"no database at all" * 1000)
 
@@ -140,6 +146,7 @@ def _cut_off_a_restore(home: Home) -> None:
         (_forget_the_sender, "settings", 1, "error", "bot.nmae"),
         (_open_to_all, "rights", 1, "error", "Other accounts"),
         (_cut_the_database, "database", 1, "error", "damaged"),
+        (_scramble_the_schema, "database", 1, "error", "damaged"),
         (_cut_off_a_restore, "database", 1, "error", "cut off"),
         (_be_ahead_of_the_clock, "clock", 1, "error", "clock"),
         (_scramble_the_index, "index", 3, "warning", "search index is damaged"),
@@ -189,6 +196,13 @@ def test_what_is_safe_is_mended(cli: Cli, well: Home) -> None:
     assert well.path.stat().st_mode & 0o077 == 0
     assert not well.index.exists()
     assert cli("memory", "recall", "sister")[0] == 0
+
+
+def test_the_index_of_a_running_bot_is_not_taken_away(cli: Cli, well: Home) -> None:
+    _scramble_the_index(well)
+    with well.lock():
+        assert "stop the bot first" in cli("doctor", "--fix")[1]
+    assert well.index.exists()
 
 
 def test_nothing_is_changed_without_being_asked(cli: Cli, well: Home) -> None:

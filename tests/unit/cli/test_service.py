@@ -155,3 +155,18 @@ def test_the_exposure_of_a_service_of_the_machine_is_low(cli: Cli, tmp_path: Pat
         check=False,
     )
     assert float(scored.stdout.split("exposure level for kenobot.service:")[1].split()[0]) <= 2.0
+
+
+def test_a_service_of_the_machine_may_write_to_the_folder_of_backups(
+    cli: Cli, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is not there does not keep it from starting."""
+    monkeypatch.setenv("SUDO_USER", "nobody")
+    home.path.mkdir()
+    folders = {str(tmp_path / "usb"): f"ReadWritePaths=-{tmp_path / 'usb'}", "copies": "", "": ""}
+    for folder, line in folders.items():
+        (home.path / "kenobot.toml").write_text(f"[backup]\nfolder = {folder!r}\n")
+        code, unit, said = cli("service", "install", "--machine", "--print")
+        assert code == 0, said
+        writable = [each for each in unit.splitlines() if each.startswith("ReadWritePaths=")]
+        assert writable == [f"ReadWritePaths={home.path}", *filter(None, [line])]
