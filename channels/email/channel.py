@@ -17,7 +17,7 @@ from kenobot.channels.email.mail import (
     conversation_of,
     file_bytes,
     files_of,
-    header,
+    id_of,
     is_automatic,
     is_verified,
     parse_mail,
@@ -185,7 +185,7 @@ class EmailChannel:
         if settings.verified_by != "nobody" and not is_verified(message, address, settings.verified_by):
             return None, "A mail was left alone, as its sender may be forged: check channels.email.verified_by" * known
         first, subject = conversation_of(message)
-        own = header(message, "Message-ID") or f"<{stored.handle}>"
+        own = id_of(message) or f"<{stored.handle}>"
         words = read_words(message)
         cut = stored.size if stored.size > len(stored.raw) else None
         inbound = Inbound(

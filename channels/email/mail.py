@@ -21,6 +21,8 @@ _MOST_HEADER: Final = 4_000
 _MOST_REPORTED: Final = 20  # parts of a report
 _KINDS: Final[dict[str, MediaKind]] = {"image": "image", "audio": "audio", "video": "video"}  # bounded: as is; start
 _COMMENT = lazy.regex(r"\([^()]*\)")
+_CONTROLS = lazy.regex(r"[\x00-\x1f\x7f]+")
+_ID = lazy.regex(r"<[!-;=?-~]{1,250}>")
 _QUOTED = lazy.regex(r'"(?:[^"\\]|\\.)*"')
 _TAG = lazy.regex(r"<!--|<([^<>]*)>|[^<]+|<")
 _REPLY = lazy.regex(r"(?:(?:re|aw|sv|r|rif|antw|fwd?|rv|wg|tr|enc)\s*(?:\[\d+\])?\s*:\s*)+", re.IGNORECASE)
@@ -50,7 +52,7 @@ def parse_mail(raw: bytes) -> EmailMessage:
 def header(message: EmailMessage, name: str) -> str:
     """Return a header as one line; "" for one that is not there or cannot be read."""
     try:
-        return " ".join(str(message.get(name, "")).split())
+        return " ".join(_CONTROLS.sub(" ", str(message.get(name, ""))).split())
     except Exception:  # the library raises anything on hostile headers
         return ""
 
@@ -129,12 +131,18 @@ def _passes(result: str, domain: str) -> bool:
     return named == domain or (method[1] != "spf" and "." in named and domain.endswith(f".{named}"))
 
 
+def id_of(message: EmailMessage) -> str:
+    """Return the id of a mail; "" for one that has none which an answer could name."""
+    found = _ID.fullmatch(header(message, "Message-ID"))
+    return found[0] if found else ""
+
+
 def conversation_of(message: EmailMessage) -> tuple[str, str]:
     """Return the id of the first mail of a conversation, and its subject: replies keep both."""
-    ids = re.findall(r"<[^<>\s]{1,250}>", f"{header(message, 'References')} {header(message, 'In-Reply-To')}")
+    ids = _ID.findall(f"{header(message, 'References')} {header(message, 'In-Reply-To')}")
     subject = header(message, "Subject")
     stem = _REPLY.match(subject)
-    return (ids or [header(message, "Message-ID")])[0], subject[stem.end() if stem else 0 :][:200]
+    return (ids or [id_of(message)])[0], subject[stem.end() if stem else 0 :][:200]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,16 @@
 
 import pytest
 
-from kenobot.channels.email.mail import header, is_verified, parse_mail, read_html, read_words, sender_of
+from kenobot.channels.email.mail import (
+    conversation_of,
+    header,
+    id_of,
+    is_verified,
+    parse_mail,
+    read_html,
+    read_words,
+    sender_of,
+)
 
 
 def verified(*results: str) -> bool:
@@ -46,6 +55,17 @@ def test_results_that_cannot_be_read_are_not_passed_over() -> None:
 def test_results_are_read_as_servers_write_them(result: str) -> None:
     """With comments, quoted signatures, and line breaks."""
     assert verified(result)
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["a b <x@y>", "<a\r\n <b>@y>", "=?utf-8?q?=3Ca=0D=0ABcc:x@y=3E?=", f"<{'m' * 3000}@y>", "<a\x00b@y>", "<ñ@y>"],
+)
+def test_an_id_that_an_answer_cannot_name_is_none(written: str) -> None:
+    """Nothing of it comes into the answer's headers; one between angle brackets does."""
+    message = parse_mail(f"Message-ID: {written}\nSubject: =?utf-8?q?a=0D=0ABcc:_x=00?=\n\nx".encode())
+    assert (id_of(message), conversation_of(message)) == ("", ("", "a Bcc: x"))
+    assert id_of(parse_mail(b"Message-ID: <a+b=c@y.example>\n\nx")) == "<a+b=c@y.example>"
 
 
 def test_a_page_is_read_with_its_quotations() -> None:
