@@ -85,17 +85,17 @@ def apply_reaction(connection: Connection, session: str, text: str, principal: P
 
 
 def apply_emoji(
-    connection: Connection, session: str, emoji: str, inbox: int, principal: Principal, at: datetime
+    connection: Connection, session: str, emoji: str, inbox: int, principal: Principal, at: datetime, account: str = ""
 ) -> list[int]:
     """Apply an emoji that was put to the reply to an inbox row, inside a transaction; "" for one that was taken away.
 
-    What an earlier one to the same reply did is undone. Returns the records that changed. One whose meaning is open,
-    such as a laugh, says nothing.
+    What an earlier one of theirs to the same reply did is undone. account: of the person, in a group. Returns the
+    records that changed. One whose meaning is open, such as a laugh, says nothing.
     """
     last = feedback.exchange_of(connection, session, inbox)
     if principal.trust not in ("owner", "guest") or last is None or is_too_old(last.at, at, DEFAULT.reaction_hours):
         return []
-    reach, reason = _reach(principal), f"they reacted to the reply {inbox}: "
+    reach, reason = _reach(principal), f"{account or 'they'} reacted to the reply {inbox}: "
     changed = []
     for event in feedback.applied_by(connection, session, reason):
         occasion = AdmitContext(at, at.date().isoformat(), principal.role, session)

@@ -90,11 +90,11 @@ def exchange_of(connection: Connection, session: str, inbox: int) -> LastExchang
 
 
 def applied_by(connection: Connection, session: str, reason: str) -> list[int]:
-    """Query the decisions among a conversation's last few hundred events that give a reason, newest first."""
+    """Query the decisions among a conversation's last few hundred events whose reason begins so, newest first."""
     rows = connection.execute(
         "SELECT id FROM event WHERE id > (SELECT max(id) FROM event) - ? AND session = ? "
-        "AND type IN ('confirmed', 'disputed') AND json_extract(data, '$.reason') LIKE ? ORDER BY id DESC",
-        (_TAIL, session, f"{reason}%"),
+        "AND type IN ('confirmed', 'disputed') AND instr(json_extract(data, '$.reason'), ?) = 1 ORDER BY id DESC",
+        (_TAIL, session, reason),
     )
     return [row[0] for row in rows]
 

@@ -77,3 +77,12 @@ async def test_a_reaction_in_a_topic_is_about_what_was_said_there(tmp_path: Path
         await scene.say("the gate code is 4711", "-5", **group)  # type: ignore[arg-type]
         before = await confidence(scene)
         assert await react(scene, "👎", chat="-5") < before
+
+
+async def test_in_a_group_each_person_reacts_for_themselves(tmp_path: Path) -> None:
+    """What one puts there, and takes away again, leaves what another put there."""
+    async with Scene(tmp_path, REPLIES) as scene:
+        await scene.say("the gate code is 4711", "-5", private=False)
+        disputed = await react(scene, "👎", chat="-5", user="1")
+        assert await react(scene, "👍", chat="-5", user="2") > disputed
+        assert await react(scene, "", chat="-5", user="2") == disputed

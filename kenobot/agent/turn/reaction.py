@@ -5,6 +5,7 @@ from dataclasses import replace
 from kenobot.cognitive.control import reactions
 from kenobot.gateway.access import Access
 from kenobot.ports.clock import Clock
+from kenobot.ports.names import label_id
 from kenobot.storage import edits, outbox
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -22,7 +23,8 @@ async def take_reaction(database: Database, clock: Clock, access: Access, pendin
             # A platform may not tell of the topic in which a reaction was made.
             there = replace(inbound, thread=asked.inbound.thread)
             principal = access.principal(there)
-            return reactions.apply_emoji(connection, there.session, inbound.value, asked.id, principal, at)
+            account = "" if inbound.private else label_id(inbound.user)
+            return reactions.apply_emoji(connection, there.session, inbound.value, asked.id, principal, at, account)
         return []
 
     return await database.write(work)
