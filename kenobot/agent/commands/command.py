@@ -122,9 +122,10 @@ Answer = Callable[[Connection, CommandCall, CommandContext], str | CommandAnswer
 class Command:
     """A chat command.
 
-    names: without the slash: English, Spanish, then others that mean the same. help: what it does; None for a wish.
-    owner_only: the owner gives it alone with the bot. stores_argument: the arguments go into memory as they stand.
-    language: of the words that it was given in. if_known: only in private, and only where memory has what it names.
+    names: without the slash: English, Spanish, then others that mean the same, by turns. help: what it does; None for
+    a wish. owner_only: the owner gives it alone with the bot. stores_argument: the arguments go into memory as they
+    stand. language: of the words that it was given in. if_known: only in private, and only where memory has what it
+    names.
     """
 
     names: tuple[str, ...]

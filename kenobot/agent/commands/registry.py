@@ -62,7 +62,7 @@ def _later(module: str, function: str, **more: bool) -> Answer:
 COMMANDS = (
     Command(("help", "ayuda"), guide.show_help, texts.HELP_HELP, frozenset()),
     Command(("start", "empezar"), _later("greeting", "greet"), texts.HELP_START, frozenset()),
-    Command(("new", "nueva", "nuevo"), _later("greeting", "begin_anew"), texts.HELP_NEW, frozenset()),
+    Command(("new", "nueva", "reset", "nuevo"), _later("greeting", "begin_anew"), texts.HELP_NEW, frozenset()),
     Command(STOP_WORDS, tell_stopped, texts.HELP_STOP, frozenset()),
     Command(("status", "estado"), _later("status", "show_status"), texts.HELP_STATUS, frozenset()),
     Command(("remember", "recuerda"), _later("memory", "remember"), texts.HELP_REMEMBER, stores_argument=True),
@@ -90,7 +90,7 @@ COMMANDS = (
 )
 _BY_PLATFORM = frozenset({"start"})  # written by Telegram when a chat begins, so no sign of the person's language
 _NAMED: Mapping[str, Command] = {
-    name: replace(command, language=("en", "es")[at] if at < 2 and name not in _BY_PLATFORM else None)
+    name: replace(command, language=("en", "es")[at % 2] if name not in _BY_PLATFORM else None)
     for command in COMMANDS
     for at, name in enumerate(command.names)
 }

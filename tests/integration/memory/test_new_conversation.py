@@ -79,6 +79,15 @@ async def test_in_a_group_a_guest_ends_what_they_alone_wrote(tmp_path: Path) -> 
         assert "conversación nueva" in await scene.say("/nueva", user="1", **group)
 
 
+async def test_each_name_speaks_its_language(tmp_path: Path) -> None:
+    """Where nothing else tells it: the further names too."""
+    async with Scene(tmp_path, []) as scene:
+        for number, name in enumerate(("new", "nueva", "reset", "nuevo", "cancel", "cancelar", "stop", "para")):
+            answer = await scene.say(f"/{name}", chat=str(10 + number))
+            spanish = answer.startswith(("Aquí empieza", "No hay nada en marcha"))
+            assert spanish == (number % 2 == 1), answer
+
+
 async def test_the_first_word_on_telegram_is_greeted(tmp_path: Path) -> None:
     """By name, with a button to what the bot can do; no model is asked."""
     async with Scene(tmp_path, []) as scene:
