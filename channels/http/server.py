@@ -22,7 +22,9 @@ _CONNECTIONS = 512
 _BACKLOG = 512
 _IDLE_SECONDS = 15
 HEAD_SECONDS = 15.0  # for the head of a request to come in
+UNREAD_SECONDS = 30.0  # for what is sent to be read
 _HEAD_BYTES = 65_536  # that may come in without a head becoming complete or a body growing
+_PIPELINED = 8  # requests that may come on one connection before their answers
 _BODY_SECONDS = 15.0  # for the whole body of a request to come in
 FINISH_SECONDS = 2.5  # for the answers under way, once the server is told to end
 _CLOSE_SECONDS = 1.0
@@ -37,22 +39,35 @@ class _Uvicorn(uvicorn.Server):
 
 
 class _Protocol(HttpToolsProtocol):
-    """A connection that is closed unless the head of a request comes in within some seconds, and is short.
+    """A connection that is closed unless heads of requests come in within some seconds and are short, and answers are
+    read.
 
-    Uvicorn waits for it without end, so a few hundred silent connections would keep everybody else out; and it keeps
-    all of a head, and of the fields behind a body, however much that is.
+    Uvicorn waits for either without end, so a few hundred connections that neither speak nor read would keep everybody
+    else out; and it keeps all of a head, of the fields behind a body, and of requests that come before their answers.
     """
 
     _head_timer: asyncio.TimerHandle | None = None
+    _unread_timer: asyncio.TimerHandle | None = None
     _headed = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        transport.set_write_buffer_limits(0)  # so that `pause_writing` tells of all that is not read
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_timer()
+        self._end_unread_timer()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        self._end_unread_timer()
+        self._unread_timer = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        self._end_unread_timer()
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         self._headed += len(data)
@@ -65,6 +80,8 @@ class _Protocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_begin(self) -> None:
+        if len(self.pipeline) >= _PIPELINED:
+            raise ValueError("too many requests before their answers")  # which ends the connection
         self._await_head()
         super().on_message_begin()
 
@@ -81,6 +98,11 @@ class _Protocol(HttpToolsProtocol):
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
+
+    def _end_unread_timer(self) -> None:
+        if self._unread_timer is not None:
+            self._unread_timer.cancel()
+            self._unread_timer = None
 
 
 class Server:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from kenobot.channels.http import server
 from kenobot.core.bus import Bus
@@ -291,6 +292,47 @@ async def test_a_head_without_end_is_not_kept(begun: bytes) -> None:
                 await writer.drain()
             await reader.read()  # nothing comes but the end
         writer.close()
+
+
+async def test_a_connection_that_reads_no_answer_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not read is not kept for long."""
+    monkeypatch.setattr(server, "UNREAD_SECONDS", 0.05)
+    is_closed = asyncio.Event()
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(20_000_000), "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        is_closed.set()
+
+    serving = server.Server(answer, "127.0.0.1", 0)
+    running = asyncio.create_task(serving.serve(before_closing=lambda: None))
+    async with asyncio.timeout(10):
+        await serving.is_listening.wait()
+        _, writer = await asyncio.open_connection("127.0.0.1", serving.port, limit=1)
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        await is_closed.wait()
+        writer.transport.abort()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_connection_that_asks_without_end_is_closed() -> None:
+    """A few requests may come before the first is answered; thousands at once hold nobody else up."""
+    clock = ManualClock()
+    channel, sink = channel_of(clock), RecordingSink()
+    async with served(channel, sink), asyncio.timeout(10):
+        assert channel.server is not None
+        for count, answers in ((5, 5), (5000, 0)):
+            reader, writer = await asyncio.open_connection("127.0.0.1", channel.server.port)
+            writer.write(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n" * count)
+            for _ in range(answers):
+                assert (await reader.readuntil(b"}")).startswith(b"HTTP/1.1 404 ")
+            if not answers:
+                with contextlib.suppress(ConnectionError):
+                    assert (await reader.read()).count(b"HTTP/1.1 404 ") < 20
+            writer.close()
 
 
 async def test_a_connection_that_says_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
