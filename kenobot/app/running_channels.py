@@ -19,6 +19,7 @@ from kenobot.ports.signals import HEALTH_DEGRADED
 _log = logging.getLogger(__name__)
 
 _BUILD_SECONDS = 20.0  # of a plugin's own code, when a channel is started beside the others
+_CLOSE_SECONDS = 6.0  # of the ten that the end of the bot has
 _END_SECONDS = 8.0  # more than supervision gives an intake
 
 State = Literal["serving", "stopped", "ended", "failed", "off"]
@@ -91,7 +92,10 @@ class RunningChannels:
         self._tasks.clear()
         for task in intakes:
             task.cancel()
-        await asyncio.gather(*intakes, return_exceptions=True)
+        if intakes:
+            _, late = await asyncio.wait(intakes, timeout=_CLOSE_SECONDS)
+            for task in late:
+                _log.error("%s does not end when it is told to; it is left behind", task.get_name())
         await self._alerts.stop()
 
     # ── commands ─────────────────────────────────────────────────────────────────────────────────────────────────

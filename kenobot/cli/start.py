@@ -1,8 +1,11 @@
 """`kenobot run`: valid settings first, then the folders, the log, the lock, and the app."""
 
 import asyncio
+import contextlib
 import ctypes
+import logging
 import os
+import sys
 from dataclasses import replace
 from random import Random
 
@@ -18,6 +21,7 @@ from kenobot.gateway.access import Roster
 from kenobot.ports.errors import ConfigError, StoreCorrupt
 from kenobot.storage import migrate
 
+_REST_SECONDS = 1.0
 _M_ARENA_MAX, _ARENAS = -8, 2
 
 
@@ -41,7 +45,9 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
         rng = Random()  # noqa: S311 - trace ids and jitter, not secrets
         with start_extended():  # a large database may have to be backed up and migrated first
             bot = app.App(home, loaded, clock, parts, rng, terminal_language(os.environ))
-        return await serve(bot, console, screens.user)
+        code = await serve(bot, console, screens.user)
+        await _end_rest(code)
+        return code
 
     try:
         migrate.check(home.database)
@@ -51,6 +57,21 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
             return asyncio.run(run())
     except StoreCorrupt as error:  # a service that starts again would find it as damaged as before
         raise ConfigError(str(error)) from error
+
+
+async def _end_rest(code: int) -> None:
+    """End what plugins have left behind. A task that swallows its end takes the process along: asyncio would wait."""
+    rest = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in rest:
+        task.cancel()
+    stuck = rest and (await asyncio.wait(rest, timeout=_REST_SECONDS))[1]
+    if stuck:
+        logging.getLogger(__name__).error("%s never ends: the process does.", stuck.pop().get_name())
+        logging.shutdown()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
 
 
 def limit_malloc_arenas() -> bool:

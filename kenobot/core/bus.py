@@ -30,6 +30,7 @@ from kenobot.ports.signals import (
 _log = logging.getLogger(__name__)
 
 _QUEUE = 1000
+_CLOSE_SECONDS = 1.0  # for a receiver to end once it is cancelled
 
 
 class _Subscription:
@@ -93,7 +94,9 @@ class _Subscription:
     async def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            ended, _ = await asyncio.wait({self._task}, timeout=_CLOSE_SECONDS)
+            if not ended:
+                _log.warning("receiver %s does not end when it is told to; it is left behind", self._name)
 
 
 class Bus:
@@ -185,8 +188,7 @@ class Bus:
 
     async def close(self) -> None:
         """Stop every receiver."""
-        for subscription in list(self._subscriptions):
-            await subscription.close()
+        await asyncio.gather(*(subscription.close() for subscription in list(self._subscriptions)))
 
 
 def require_async(function: Callable[..., Any]) -> None:

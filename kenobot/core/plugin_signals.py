@@ -1,5 +1,6 @@
 """Hand a plugin the signal bus, and take it back from one that fails again and again."""
 
+import asyncio
 import functools
 from collections.abc import Callable, Iterable
 
@@ -7,10 +8,12 @@ from kenobot.core.bus import require_async
 from kenobot.ports.signals import Envelope, Middleware, Signal, Signals, Subscriber, Unsubscribe
 
 _MOST_FAILURES = 5  # in a row
+_GRACE_SECONDS = 1.0  # for a function to end once it is cancelled
 
 
 class PluginSignals:
-    """The bus as one plugin sees it. turn_off: called once, with the reason, after five failures in a row."""
+    """The bus as one plugin sees it. turn_off: called once, with the reason, after five failures in a row,
+    or at once when a function does not end at its deadline."""
 
     def __init__(self, signals: Signals, turn_off: Callable[[str], None]) -> None:
         self._signals = signals
@@ -44,16 +47,39 @@ class PluginSignals:
         self._signals.add_middleware(counted)
 
     async def _count(self, receiver: Middleware | Subscriber, envelope: Envelope) -> Envelope | None:
-        """Call a plugin's function; the bus deals with what it raises."""
+        """Call a plugin's function in a task of its own, which is left behind when it swallows its cancellation.
+
+        The bus deals with what it raises.
+        """
+        name = getattr(receiver, "__qualname__", repr(receiver))
+        task = asyncio.create_task(_contained(receiver, envelope), name=f"plugin's {name}")
         try:
-            returned = await receiver(envelope)
+            await asyncio.wait({task})
+            returned = task.result()
         except BaseException as error:  # also the cancellation at the bus's deadline
-            self._failures += 1
-            if self._failures == _MOST_FAILURES:
-                told = f"{type(error).__name__}: {error}".rstrip(": ")
-                self._turn_off(
-                    f"failed {_MOST_FAILURES} times in a row, the last time at {envelope.signal.name}: {told}"
-                )
+            task.cancel()
+            _, stuck = await asyncio.wait({task}, timeout=_GRACE_SECONDS)
+            task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            told = f"{envelope.signal.name}: {type(error).__name__}: {error}".rstrip(": ")
+            if stuck:
+                self._note(_MOST_FAILURES, f"does not end when it is told to, at {envelope.signal.name}")
+            else:
+                self._note(1, f"failed {_MOST_FAILURES} times in a row, the last time at {told}")
             raise
         self._failures = 0
         return returned
+
+    def _note(self, failures: int, why: str) -> None:
+        """Count failures, and turn the plugin off once they are too many."""
+        if not self.is_off:
+            self._failures += failures
+            if self.is_off:
+                self._turn_off(why)
+
+
+async def _contained(receiver: Middleware | Subscriber, envelope: Envelope) -> Envelope | None:
+    """Call a plugin's function; one that wants to end the process only fails: out of a task, that would end it."""
+    try:
+        return await receiver(envelope)
+    except SystemExit as error:
+        raise RuntimeError(f"SystemExit: {error}") from error

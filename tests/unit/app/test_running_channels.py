@@ -1,11 +1,13 @@
 """Channels of a running bot are started, stopped and restarted one by one; one that fails leaves the others alone."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 
+from kenobot.app import running_channels
 from kenobot.app.running_channels import ChannelServices, RunningChannels
 from kenobot.core.bus import Bus
 from kenobot.gateway.access import Access, Roster
@@ -155,3 +157,27 @@ async def test_a_bot_whose_channels_were_all_stopped_goes_on(house: House) -> No
         await house.running.command("stop", name)
     await house.running.command("start", "two")
     assert (house.state("one"), house.state("two")) == ("stopped", "serving")
+
+
+async def test_the_end_does_not_wait_for_a_channel_that_swallows_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is named and left behind."""
+    monkeypatch.setattr(running_channels, "_CLOSE_SECONDS", 0.01)
+    house = House()
+    begun, released = asyncio.Event(), asyncio.Event()
+
+    async def stubborn(sink: Sink) -> None:
+        begun.set()
+        while not released.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await released.wait()
+
+    monkeypatch.setattr(house.one, "run", stubborn)
+    run = asyncio.create_task(house.running.run(house.stop))
+    await begun.wait()
+    await house.running.close()
+    assert "channel one does not end" in caplog.text
+    released.set()
+    house.stop.set()
+    await run

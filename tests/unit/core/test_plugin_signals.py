@@ -1,10 +1,13 @@
 """A plugin that fails again and again is turned off, and named; one that fails now and then is not."""
 
+import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 
+from kenobot.core import plugin_signals
 from kenobot.core.bus import Bus
 from kenobot.core.plugin_signals import PluginSignals
 from kenobot.ports.signals import MESSAGE_IN, MESSAGE_OUT, Envelope
@@ -66,6 +69,26 @@ async def test_one_that_works_again_stays_on(bus: Bus) -> None:
             await bus.emit(signal, "test", "")
             await bus.drain()
     assert (len(heard), reasons) == (12, [])
+
+
+async def test_one_that_swallows_its_end_is_left_behind(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At its first deadline: the bus is drained, and nothing waits for it any more."""
+    monkeypatch.setattr(plugin_signals, "_GRACE_SECONDS", 0.01)
+    reasons: list[str] = []
+    released = asyncio.Event()
+
+    async def stubborn(envelope: Envelope) -> None:
+        while not released.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await released.wait()
+
+    PluginSignals(bus, reasons.append).subscribe(MESSAGE_IN, stubborn)
+    for _ in range(3):
+        await bus.emit(MESSAGE_IN, "test", "")
+    await bus.drain()
+    (reason,) = reasons
+    assert "does not end when it is told to, at message:in" in reason
+    released.set()
 
 
 async def test_a_function_that_would_block_every_chat_is_refused(bus: Bus) -> None:

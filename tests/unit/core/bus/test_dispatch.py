@@ -1,6 +1,7 @@
 """The signal bus: order, isolation, and what is told of it."""
 
 import asyncio
+import contextlib
 
 import pytest
 
@@ -231,3 +232,25 @@ async def test_close_stops_every_receiver(clock: ManualClock) -> None:
     await begun.wait()
     await bus.close()
     assert asyncio.all_tasks() == before
+
+
+async def test_close_leaves_a_receiver_behind_that_swallows_its_end(
+    clock: ManualClock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The end of the bot does not wait for it."""
+    monkeypatch.setattr("kenobot.core.bus._CLOSE_SECONDS", 0.01)
+    bus = Bus(clock, deadline=60)
+    begun, released = asyncio.Event(), asyncio.Event()
+
+    async def stubborn(envelope: Envelope) -> None:
+        begun.set()
+        while not released.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await released.wait()
+
+    bus.subscribe(STARTED, stubborn)
+    await fire(bus)
+    await begun.wait()
+    await bus.close()
+    assert "is left behind" in caplog.text
+    released.set()
