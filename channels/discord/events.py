@@ -14,6 +14,7 @@ NAME: Final = "discord"
 _MOST_QUOTED: Final = 1000
 _SAID: Final = (discord.MessageType.default, discord.MessageType.reply)
 _SIGNS: Final = {"bold": "**", "italic": "*", "strikethrough": "~~"}
+_SPECIAL = lazy.regex(r"(?m)(https?://[^\s<>]+)|^([ \t]*)([>#])|([\\*_~`|])")
 _MENTION = lazy.regex(r"<@([!&]?)(\d+)>")
 
 
@@ -132,7 +133,12 @@ def _attachment(message: discord.Message, file: discord.Attachment) -> Attachmen
 
 def write(part: MessagePart) -> str:
     """Write a part in Discord's Markdown."""
-    return mark_up(part, _marks, discord.utils.escape_markdown, lambda code: code.replace("```", "`\u200b``"))
+    return mark_up(part, _marks, _quote, lambda code: code.replace("```", "`\u200b``"))
+
+
+def _quote(text: str) -> str:
+    """Escape what Discord would read as formatting, except in addresses; a list stays a list."""
+    return _SPECIAL.sub(lambda found: found[1] or f"{found[2] or ''}\\{found[3] or found[4]}", text)
 
 
 def _marks(entity: TextEntity, text: str) -> tuple[str, str]:

@@ -27,12 +27,11 @@ class Slack:
         self.connections = 0
         self._sockets: list[web.WebSocketResponse] = []
         self._unanswered: dict[str, dict[str, Any]] = {}
-        self._count = 0
-        self._second = int(datetime.now(UTC).timestamp())
+        self._last = 0  # microseconds
 
     def new_time(self) -> str:
-        self._count += 1
-        return f"{self._second}.{self._count:06}"
+        self._last = max(self._last + 1, int(datetime.now(UTC).timestamp() * 1_000_000))
+        return f"{self._last // 1_000_000}.{self._last % 1_000_000:06}"
 
     async def emit(self, payload: dict[str, Any], kind: str = "events_api", deliver: bool = True) -> str:
         envelope = f"envelope-{self.new_time()}"

@@ -13,6 +13,7 @@ pytest.importorskip("discord", reason="the extra `discord` is not installed")
 from kenobot.channels.discord import DiscordSettings, build
 from kenobot.channels.discord import client as our_client
 from kenobot.channels.discord.channel import _DIRECT, DiscordChannel
+from kenobot.channels.discord.events import write
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected
@@ -295,6 +296,12 @@ async def test_so_many_direct_chats_are_kept(platform: Discord, tmp_path: Path) 
         while DIRECT + 1 not in channel._direct and channel._direct[0] == 0 and DIRECT not in channel._direct:
             await asyncio.sleep(0.01)
     assert len(channel._direct) == _DIRECT
+
+
+def test_what_looks_like_formatting_is_escaped_and_lists_and_addresses_stay() -> None:
+    """Also below an empty line, where a stray backslash would be seen."""
+    text = "a_b | c\n\n- one\n  - two\n> said\n# high https://example.org/a_b_c"
+    assert write(MessagePart(text)) == ("a\\_b \\| c\n\n- one\n  - two\n\\> said\n\\# high https://example.org/a_b_c")
 
 
 def test_what_is_missing_is_said() -> None:
