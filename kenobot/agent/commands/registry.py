@@ -225,7 +225,7 @@ class CommandRegistry:
         answer = CommandAnswer(given) if isinstance(given, str) else given
         if answer.awaits_words:
             self._awaiting.add(call.inbound.session)
-        elif call.inbound.session in self._awaiting:
+        elif call.inbound.session in self._awaiting or not self._awaiting_known:
             from kenobot.agent.commands import correct
 
             correct.want_words_no_more(connection, call)

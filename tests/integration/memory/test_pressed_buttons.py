@@ -187,6 +187,19 @@ async def test_another_command_leaves_a_correction(scene: Scene, between: str) -
     assert await _notes(scene) == ["the cat is called Mia"]
 
 
+async def test_another_command_after_a_restart_leaves_a_correction_too(tmp_path: Path) -> None:
+    """Though nothing in this run has asked whether one is open."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await scene.say("/remember the cat is called Mia")
+        await scene.say("/correct 1")
+        number = scene.channel.number
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        scene.channel.number = number
+        await scene.say("/memory")
+        assert await scene.say("what a nice day") == "Hm."
+        assert await _notes(scene) == ["the cat is called Mia"]
+
+
 async def test_an_edit_of_an_earlier_message_is_no_correction(scene: Scene) -> None:
     """It is of what it edits, though a memory waits for its words."""
     await scene.say("/remember the cat is called Mia")
