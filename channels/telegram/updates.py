@@ -150,10 +150,8 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
     sender = message.sender
     if sender is None or message.sender_chat is not None:
         return IgnoredUpdate("written in the name of a chat, not of a person")
-    if sender.is_bot:
-        return IgnoredUpdate("written by a bot")
-    if message.chat.type not in ("private", *_GROUPS):
-        return IgnoredUpdate("neither a private chat nor a group")
+    if reason := _why_ignored(kind, sender, message, body):
+        return IgnoredUpdate(reason)
     items: list[dict[str, Any]] = raw.get(ALBUM) or [body]
     text, attachments = _text(message), tuple(_clean_words(each) for item in items for each in read_attachments(item))
     private = message.chat.type == "private"
@@ -189,6 +187,17 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         # In a group without topics the number is that of a thread of replies, to which nothing can be sent.
         thread=str(message.message_thread_id) if message.is_topic_message and message.message_thread_id else "",
     )
+
+
+def _why_ignored(kind: str, sender: _User, message: _Message, body: Mapping[str, Any]) -> str:
+    """Return why a message is not answered, wherever it stands; "" for one that may be."""
+    if sender.is_bot:
+        return "written by a bot"
+    if message.chat.type not in ("private", *_GROUPS):
+        return "neither a private chat nor a group"
+    if kind == "edit" and "location" in body:  # every few seconds, for hours
+        return "a live location that moved"
+    return ""
 
 
 def strip_mention(text: str, username: str) -> tuple[bool, str]:

@@ -35,3 +35,12 @@ def test_an_edit_in_a_group_counts_where_the_bot_is_named() -> None:
     assert isinstance(parse_update(edited(1, "among us", **group), ME), IgnoredUpdate)
     robot = {"from": {"id": 9, "is_bot": True, "first_name": "R"}}
     assert isinstance(parse_update(edited(1, "@KenoBot help", **group, **robot), ME), IgnoredUpdate)
+
+
+def test_a_live_location_is_told_once() -> None:
+    """Where somebody was in each second since is nothing to keep."""
+    place = {"location": {"latitude": 41.4, "longitude": 2.2, "live_period": 900}}
+    shared = update(1, "")
+    shared["message"] |= place
+    assert isinstance(parse_update(shared, ME), Inbound)
+    assert isinstance(parse_update(edited(2, "", **place), ME), IgnoredUpdate)
