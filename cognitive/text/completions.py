@@ -34,6 +34,8 @@ _OPEN = lazy.regex(rf"\b(?:{alternatives('task_open')})\b")
 _FORMULA = lazy.regex(r"\A(?:cancel|anul)|'s\Z|\As\Z")
 _EMPTY = STOPWORDS | NEGATIONS | word_set("done_formula")
 _JOINT = lazy.regex(r",?\s(?:and|y|e|&)\s(?!(?:i|yo)\b)", re.IGNORECASE)
+_FIGURE = lazy.regex(r"\d+(?:[.,]\d+)*")
+_DEBT, _PAYMENT = word_set("debt"), word_set("payment")
 _NAME = lazy.regex(r"(?<=[\w,] )[A-ZÁÉÍÓÚÑÜ][\w'’-]+")
 _SAME_DOING = {word: f"={row.split()[0]}" for row in word_rows("same_doing") for word in row.split()}
 
@@ -69,7 +71,7 @@ def completed_commitment(sentence: str, commitments: Sequence[str]) -> int | Non
         enough = 1 if is_strong or len(wanted) == 1 else 2
         least = len(stated) if is_strong or len(stated) < 4 else len(stated) + 1
         alike = shared * shared >= _ALIKE * len(stated) * len(wanted)
-        if shared >= enough and alike and 2 * shared >= least and not _names_another(sentence, commitment):
+        if shared >= enough and alike and 2 * shared >= least and not _is_of_another(sentence, commitment):
             scores.append((shared, place))
     scores.sort(reverse=True)
     if not scores or (len(scores) > 1 and scores[0][0] == scores[1][0]):
@@ -134,6 +136,27 @@ def _content(text: str) -> tuple[frozenset[str], ...]:
     plain = (word for word in words(text) if word not in _EMPTY or doing(word))
     found = (word for word in dict.fromkeys(plain) if not word.isdecimal() and not _FORMULA.search(word))
     return tuple(frozenset({*stems(word), doing(word)} - {""}) for word in found)
+
+
+def _is_of_another(sentence: str, commitment: str) -> bool:
+    """Return whether a sentence surely tells of something else than a commitment."""
+    return _names_another(sentence, commitment) or _pays_another(fold(sentence), fold(commitment))
+
+
+def _pays_another(sentence: str, commitment: str) -> bool:
+    """Return whether a debt is not what a folded sentence says was paid: a part of it, a visit, a beer."""
+    owed = words(commitment)
+    if _DEBT.isdisjoint(owed):
+        return False
+    figures = {*_FIGURE.findall(commitment)}
+    if figures and not figures.issuperset(_FIGURE.findall(sentence)):
+        return True
+    known = frozenset(stem for word in owed for stem in stems(word))
+    return any(known.isdisjoint(stems(word)) for word in words(sentence) if _is_thing(word))
+
+
+def _is_thing(word: str) -> bool:
+    return not (word in _EMPTY or doing(word) or word in _PAYMENT or word[:1].isdigit())
 
 
 def _names_another(sentence: str, commitment: str) -> bool:

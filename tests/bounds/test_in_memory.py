@@ -101,6 +101,8 @@ def test_a_cache_forgets(what: str) -> None:
             "holds_kind": (text, "place"),
             "_markup_pattern": ((text,), "x"),
             "session_id": ("telegram", text),
+            "_states": (text, "hospital"),
+            "_readable": (text, "states"),
             "_hot_paths": ("2026-03-02", text),
             "_recent_folders": ("2026-03-02", 3, text),
         }.get(name, (text,))

@@ -9,6 +9,7 @@ from kenobot.cognitive.text.completions import doing
 from kenobot.cognitive.text.dates import WEEKDAYS
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, join_phrases, load_tables, word_set
 from kenobot.cognitive.text.named_days import days_named
+from kenobot.cognitive.text.relatives import RELATIVES
 from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.core import lazy
 
@@ -17,6 +18,7 @@ TABLES = load_tables("kenobot.cognitive.remember.extract", "rules.toml")
 
 PHRASES = join_phrases(TABLES)
 _ENDS = lazy.regex(rf"(?<!\w)(?:{PHRASES['changes']})(?!\w)")
+_PERSON = lazy.regex(PHRASES["people"])
 _NO_LONGER = lazy.regex(
     rf"(?<!\w)(?:{PHRASES['no_longer']})(?!\w)(?P<scope>.*?)(?= (?:por|porque|because)\b|[,;:.!]|$)"
 )
@@ -155,8 +157,9 @@ def _denied(plain: str) -> frozenset[str]:
 
 @lru_cache(1024)
 def word_of(plain: str) -> Word:
-    """Return a folded word by its stems and its doing."""
-    return frozenset({*stems(plain), doing(plain)} - {""})
+    """Return a folded word by its stems and its doing; a person by the word alone: two may share a stem."""
+    is_person = plain in RELATIVES or _PERSON.fullmatch(plain)
+    return frozenset({*((plain,) if is_person else stems(plain)), doing(plain)} - {""})
 
 
 @lru_cache(512)

@@ -45,6 +45,10 @@ _IS_NAMED = lazy.regex(
     r"(?:\b(?:is|are|es|son|se llaman?|called|named)|'s) (?:(?:\w+[.]?|el|la) ){0,2}?"
     r"[A-ZÁÉÍÓÚÑ][\w.-]+(?: [A-ZÁÉÍÓÚÑ][\w.-]+)*\W*\Z"
 )
+_OF_OTHERS = lazy.regex(
+    r"(?:my |our |the )?(?:(?P<other>[^\W\d_]\w*)'s(?= [^\W\d_]\w+ (?:is|are|was|were|has|have|got|came)\b)"
+    r"|(?P<person>[^\W\d_]\w*) (?:has |have )?\w+ (?:\w+ of )?(?:his|her|their)\b)"
+)
 _SEVERAL = lazy.regex(r"[A-ZÁÉÍÓÚÑ][\w-]+,? (?:y|e|and|&) [A-ZÁÉÍÓÚÑ]")
 _HABIT = lazy.regex(rf"(?<!\w)(?:{PHRASES['habit']})(?!\w)")
 _ONCE = lazy.regex(rf"(?<!\w)(?:{PHRASES['once']})(?!\w)")
@@ -184,7 +188,8 @@ def _score(told: ChangeSentence, said: date, statement: KnownStatement, counts: 
         return 0.0
     score = sum(1 / min(counts[stem] for stem in word) for word in shared)
     if denies:
-        return score + _DENIAL
+        who = any(value in name for name in told.names for value in told.denied)  # "Marta, not Ben"
+        return 0.0 if told.of_person and not who and not _is_of_subject(told, has) else score + _DENIAL
     if not shared or _is_of_another(told, statement.text):
         return 0.0
     if told.ends and _is_ended(told, statement):
@@ -223,13 +228,21 @@ def _has_scope(told: ChangeSentence, text: str) -> bool:
 def _is_of_another(told: ChangeSentence, text: str) -> bool:
     """Return whether a statement is about something else: another subject, or the same word more closely told."""
     has = stems_of(text)
-    if told.subject and not any(word & has for word in told.subject):
+    if not _is_of_subject(told, has):
         return True
+    owner = _OF_OTHERS.match(told.plain)
+    if owner and word_of(owner["other"] or owner["person"]).isdisjoint(has):
+        return True  # another's cast, or what a brother does with his own
     if told.is_own and _is_of_another_person(told, text):
         return True
     theirs = modifiers(text) | belongings(text)
     heads = {head: modifier for modifier, head in told.modified}
     return any(head in heads and not heads[head] & has and modifier not in told.content for modifier, head in theirs)
+
+
+def _is_of_subject(told: ChangeSentence, has: frozenset[str]) -> bool:
+    """Return whether a statement has what a sentence begins with, as far as that is what it is about."""
+    return not told.subject or any(word & has for word in told.subject)
 
 
 def _is_of_another_person(told: ChangeSentence, text: str) -> bool:

@@ -25,6 +25,7 @@ _SUM = lazy.regex(
 )
 _BREAK = lazy.regex(r"[,.;:!?)(]|\s-\s")
 _NO_THING = frozenset(_PHRASES["no_thing"].split("|"))
+_FOR_NOW = lazy.regex(rf"(?<!\w)(?:{_PHRASES['for_now']})(?!\w)")
 _MEASURE = lazy.regex(_PHRASES["measures"])
 _MOST = 3  # numbers of a sentence that tells a sum
 _YEAR = lazy.regex(r"(?:19|20)\d\d")
@@ -55,8 +56,9 @@ def may_change_count(sentence: str) -> bool:
 
 def changed_count(sentence: str, known: Sequence[str]) -> CountChange | None:
     """Return the one count of `known` that a sentence changes; None where none is surely meant."""
-    read = _sums(_plain(sentence))
-    if read is None:
+    plain = _plain(sentence)
+    read = _sums(plain)
+    if read is None or _FOR_NOW.search(plain, read[1].end):
         return None
     by, now = read
     told = _stems(sentence)
@@ -80,7 +82,9 @@ def _counts_another(by: _Count, now: _Count, statement: str) -> bool:
     """Return whether a sentence says what it counts, and that is nothing of a statement."""
     has = _stems(statement)
     return any(
-        not _stems(each.of) & has for each in (by, now) if each.of and (each.of.endswith("s") or each.value == 1)
+        not _stems(each.of) & has
+        for each in (by, now)
+        if each.of and (each is now or each.of.endswith("s") or each.value == 1) and each.of not in _NO_THING
     )
 
 

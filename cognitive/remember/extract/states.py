@@ -1,7 +1,8 @@
 """Find the state that an event ends: in hospital and home again, looking for a flat and found, lent and given back.
 
 The kinds of states, and the events that end them, are a table (states.toml). An event means the one open state of its
-kind that is of the same person and of the same thing; where it names neither, the only one that there is.
+kind that is of the same person and of the same thing; where it names neither, the only one that there is. It is an
+event only where its clause tells nothing else but when, where and how: "home with flu" is no return.
 """
 
 import re
@@ -25,11 +26,19 @@ _UNSURE = lazy.regex(rf"(?<!\w)(?:{_PHRASES['unsure']})(?!\w)")
 _GOES_ON = {language: lazy.regex(pattern) for language, pattern in _TABLES["goes_on"].items()}
 _LEADS = {language: lazy.regex(_TABLES["parts"][f"lead_{language}"]) for language in ("en", "es")}
 _NAMED_AS = tuple(map(lazy.regex, _TABLES["named"]["patterns"]))
+_DOUBT = lazy.regex(rf"(?<!\w)(?:{_PHRASES['doubt']})(?!\w)")
+_TAILS = {language: lazy.regex(_TABLES["parts"][f"tail_{language}"]) for language in ("en", "es")}
+_PLACED = {language: lazy.regex(_TABLES["parts"][f"placed_{language}"]) for language in ("en", "es")}
+_OWNED = lazy.regex(r"'s |s' | (?:of|del?) ")
 _PRONOUNS, _OF_THEM, _ANYBODY, _NOBODY = (_WORDS[name] for name in ("pronouns", "of_people", "anybody", "nobody"))
+_STRANGE, _ARTICLES = _WORDS["strange"], _WORDS["articles"]
 _PLAIN = STOPWORDS | word_set("statement_light") | _WORDS["empty"]
+_BEGINNING = 40  # characters in which a sentence begins
 _RECENT = 3  # statements among which is the one that a pronoun means
 _OF = {"en": " of ", "es": " de "}
 _Word = frozenset[str]
+_MEN, _WOMEN = (frozenset(f"={word}" for word in _WORDS[name]) for name in ("men", "women"))
+_NOT_MEANT = {"he": _WOMEN, "him": _WOMEN, "el": _WOMEN, "she": _MEN, "her": _MEN, "ella": _MEN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,8 @@ class _Told:
     """What a clause tells of a kind: whose state it is, and of what thing, by words.
 
     of_speaker: whose it is has a place in its words, which stays empty. points: a pronoun stands for either. head: the
-    word that says what the thing is. short: the words by any of which it may be called.
+    word that says what the thing is. short: the words by any of which it may be called. owned: either is named by whose
+    or what it is a part of. place: where the state is, or what an event tells a return from.
     """
 
     kind: str
@@ -47,6 +57,8 @@ class _Told:
     points: str
     head: _Word
     short: tuple[_Word, ...]
+    owned: tuple[bool, bool]
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +74,7 @@ class _Kind:
 
 def is_state(text: str) -> bool:
     """Return whether a statement is of a state worth keeping that some event will end."""
-    return any(kind.kept and any(_told(text, kind.name, "states")) for kind in _kinds())
+    return any(kind.kept and any(_told(text, kind.name, "states")) for kind in _kinds().values())
 
 
 def is_event(sentence: str) -> bool:
@@ -80,7 +92,7 @@ def ended_state(sentence: str, known: Sequence[str]) -> int | None:
     perhaps: set[int] = set()
     for place, statement in enumerate(known):
         for event in events:
-            for state in _told(statement, event.kind, "states"):
+            for state in _states(statement, event.kind):
                 sure = _sameness(event, state, _words_of(statement), aliases)
                 if sure:
                     surely[place] = max(sure, surely.get(place, 0))
@@ -109,7 +121,7 @@ def subject_of(statement: str) -> str:
     """Return whose the first state is that a statement tells of, in its words; "" where it does not say."""
     for clause in _clauses(statement):
         plain = _plain(clause)
-        for kind in _kinds():
+        for kind in _kinds().values():
             for _, pattern in kind.states:
                 match = pattern.match(plain)
                 who = match.groupdict().get("who") if match else None
@@ -145,29 +157,30 @@ def _about(subject: str, claim: str) -> str:
 def _is_over(claim: str, events: tuple[_Told, ...], around: tuple[_Word, ...]) -> bool:
     """Return whether a claim tells a state that one of the events ends."""
     return any(
-        _sameness(event, state, around, _Aliases(())) != 0
-        for event in events
-        for state in _told(claim, event.kind, "states")
+        _sameness(event, state, around, _Aliases(())) != 0 for event in events for state in _states(claim, event.kind)
     )
 
 
 def _sameness(event: _Told, state: _Told, around: tuple[_Word, ...], aliases: "_Aliases") -> int | None:
     """Weigh whether an event is of a state: 0 for no, None where it names nothing that could tell."""
     who, what = _same_who(event, state, around, aliases), _same_what(event, state)
-    if who is False or what is False:
+    if who is False or what is False or (event.place and state.place and event.place != state.place):
         return 0
     if who or what:
         return (who is True) + (what is True)
-    return None if event.points in _OF_THEM or _kind(event.kind).bare else 0
+    return None if event.points in _OF_THEM or _kinds()[event.kind].bare else 0
 
 
 def _same_who(event: _Told, state: _Told, around: tuple[_Word, ...], aliases: "_Aliases") -> bool | None:
     """Return whether both are of the same person; None where the event does not say of whom it is."""
     if event.points in _OF_THEM:
-        return False if state.of_speaker else None
+        others = _NOT_MEANT.get(event.points, frozenset())
+        return False if state.of_speaker or any(word & others for word in state.who) else None
     if event.who:
         mine = [word for word in event.who if not _has(around, aliases.of(word))]
         theirs = [word for word in state.who if not _has(event.who, aliases.of(word))]
+        if event.owned[0] != state.owned[0] or (event.owned[0] and (mine or theirs)):
+            return False  # the father of somebody else
         return len(mine) < len(event.who) and not (mine and theirs)
     if event.of_speaker:
         return True if state.of_speaker else False if state.who else None
@@ -178,10 +191,11 @@ def _same_what(event: _Told, state: _Told) -> bool | None:
     """Return whether both are of the same thing; None where one of them names none."""
     if not event.what or not state.what:
         return None
+    mine = [word for word in event.what if not _has(state.what, word)]
+    if mine:
+        return False  # the keys of another house
     if event.head & state.head:
-        mine = [word for word in event.what if not _has(state.what, word)]
-        theirs = [word for word in state.what if not _has(event.what, word)]
-        return not (mine and theirs)
+        return True
     return all(_has(state.short, word) for word in event.what)
 
 
@@ -210,20 +224,33 @@ def _aliases(known: Sequence[str]) -> _Aliases:
 @lru_cache(512)
 def _events(sentence: str) -> tuple[_Told, ...]:
     """What a sentence tells that may end a state."""
-    return tuple(told for kind in _kinds() for told in _told(sentence, kind.name, "ends"))
+    return tuple(told for kind in _kinds().values() for told in _told(sentence, kind.name, "ends"))
 
 
-@lru_cache(1024)
+@lru_cache(4096)  # the newest memories, for the kinds that a sentence may be of, are compared with each sentence
+def _states(text: str, kind: str) -> tuple[_Told, ...]:
+    """The states of a kind that a text tells of."""
+    return _told(text, kind, "states")
+
+
 def _told(text: str, kind: str, column: str) -> tuple[_Told, ...]:
     """What the clauses of a text tell of a kind, as its states or as the events that end them."""
-    row, found = _kind(kind), []
+    row, found = _kinds()[kind], []
     for clause, plain, leads in _readable(text, column):
         for language, pattern in row.ends if column == "ends" else row.states:
-            match = pattern.match(plain) or (pattern.match(plain, leads[language]) if leads[language] else None)
-            if match and _names_somebody(match, clause):
-                found.append(_reading(kind, language, match))
+            tried = (pattern.match(plain, at) for at in dict.fromkeys((leads[language], 0)))
+            match = next((each for each in tried if each and _names_somebody(each, clause)), None)
+            if match and (column != "ends" or _is_whole(match, language, clause)):
+                read = _reading(kind, language, match)
+                if column != "ends" or read.points not in _OF_THEM or _goes_on_about_them(text):
+                    found.append(read)
                 break
     return tuple(found)
+
+
+def _goes_on_about_them(text: str) -> bool:
+    """Return whether a pronoun of a sentence means who was spoken of before it, not whom its beginning names."""
+    return not _OF_THEM.isdisjoint(words(_plain(text[:_BEGINNING]).replace("'", " "))[:3])
 
 
 @lru_cache(512)
@@ -232,7 +259,11 @@ def _readable(text: str, column: str) -> tuple[tuple[str, str, Mapping[str, int]
     if len(text) > _LONGEST:
         return ()
     undone = _UNDONE if column == "ends" else _UNSURE
-    folded = ((clause, _plain(clause)) for clause in _clauses(text))
+    folded = [(clause, _plain(clause)) for clause in _clauses(text)]
+    if column == "ends":
+        whole = folded[0][1]
+        doubted = max((match.start() for match in _DOUBT.finditer(whole)), default=0)
+        folded = [each for each in folded if whole.find(each[1]) >= doubted]
     return tuple((clause, plain, _leads(plain)) for clause, plain in folded if not undone.search(plain))
 
 
@@ -250,13 +281,31 @@ def _names_somebody(match: re.Match[str], clause: str) -> bool:
     groups = match.groupdict()
     at = match.start("place") if groups.get("place") else 0
     placed = not at or len(clause) != len(match.string) or clause[at].isupper()
-    return placed and _NOBODY.isdisjoint((groups.get("who") or "").split())
+    who = (groups.get("who") or "").split()
+    return placed and _NOBODY.isdisjoint(who) and _ARTICLES.isdisjoint(who[1:])
+
+
+def _is_whole(match: re.Match[str], language: str, clause: str) -> bool:
+    """Return whether an event is all that its clause tells, but for when, where and how.
+
+    Who is named in more words than one has a name behind the first, or is what those words say.
+    """
+    behind = match.string[match.end() :]
+    written = len(clause) == len(match.string)
+    placed = _PLACED[language].match(behind)
+    named = written and placed is not None and clause[match.end() + placed.start("place")].isupper()
+    who = match.groupdict().get("who") or ""
+    if _STRANGE & {*who.split()[:1]}:
+        return False
+    names = [each for each in re.finditer(r"\S+", who) if each[0] not in _PLAIN and each[0] not in _ARTICLES]
+    lower = written and any(not clause[match.start("who") + each.start()].isupper() for each in names[1:])
+    return (named or _TAILS[language].match(behind) is not None) and (not lower or _OWNED.search(who) is not None)
 
 
 def _reading(kind: str, language: str, match: re.Match[str]) -> _Told:
     groups = match.groupdict()
     said = {name: groups.get(name) or "" for name in ("who", "what")}
-    who, what = _named(said["who"]), _named(said["what"])
+    who, what = tuple(map(_person, _names_in(said["who"]))), _named(said["what"])
     points = next((text for text in said.values() if text in _PRONOUNS), "")
     if any(word in _ANYBODY for word in words(said["who"])):
         who = ()
@@ -265,12 +314,19 @@ def _reading(kind: str, language: str, match: re.Match[str]) -> _Told:
     head = short[0 if language == "es" else -1] if short else frozenset[str]()
     if language == "en" and of:
         head |= what[-1]
-    return _Told(kind, who, what, "who" in groups and groups["who"] is None, points, head, short)
+    owned = (_OWNED.search(said["who"]) is not None, _OWNED.search(said["what"]) is not None)
+    placed = _PLACED[language].match(match.string, match.end())
+    place = groups.get("place") or (placed["place"] if placed and placed["from"] else "")
+    return _Told(kind, who, what, "who" in groups and groups["who"] is None, points, head, short, owned, place)
 
 
 def _named(phrase: str) -> tuple[_Word, ...]:
     """The words of a noun phrase that say whom or what it names."""
-    return tuple(_word(word) for word in words(phrase) if word not in _PLAIN and word not in _PRONOUNS)
+    return tuple(map(_word, _names_in(phrase)))
+
+
+def _names_in(phrase: str) -> list[str]:
+    return [word for word in words(phrase) if word not in _PLAIN and word not in _PRONOUNS]
 
 
 @lru_cache(1024)
@@ -285,14 +341,22 @@ def _word(word: str) -> _Word:
     return frozenset({*stems(bare), f"={RELATIVES[bare]}" if bare in RELATIVES else "", bare} - {""})
 
 
+def _person(word: str) -> _Word:
+    """A folded word for a person: not by its stems, which a grandfather and a grandmother may share."""
+    bare = word.removesuffix("'s")
+    other = bare[:-1] + {"a": "o", "o": "a"}.get(bare[-1:], "")
+    relation = "" if RELATIVES.get(bare) == RELATIVES.get(other) else f"={RELATIVES.get(bare, '')}"
+    return frozenset({bare, relation} - {"", "="})
+
+
 def _plain(text: str) -> str:
     return fold(text).replace("’", "'")
 
 
 @cache
-def _kinds() -> tuple[_Kind, ...]:
-    return tuple(
-        _Kind(
+def _kinds() -> Mapping[str, _Kind]:
+    return {
+        row["name"]: _Kind(
             row["name"],
             tuple(_patterns(row, "states")),
             tuple(_patterns(row, "ends")),
@@ -300,12 +364,7 @@ def _kinds() -> tuple[_Kind, ...]:
             row.get("kept", True),
         )
         for row in _TABLES["kind"]
-    )
-
-
-@cache
-def _kind(name: str) -> _Kind:
-    return next(kind for kind in _kinds() if kind.name == name)
+    }
 
 
 def _leads(plain: str) -> Mapping[str, int]:

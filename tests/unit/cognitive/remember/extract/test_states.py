@@ -53,11 +53,78 @@ def test_an_event_ends_its_state(state: str, event: str) -> None:
         ("I'm selling my red bike", "I sold the green bike"),
         ("I lent Nuala my tent", "Marek gave me my books back"),
         ("Mi prima Noe está de viaje", "mi prima Eva ha vuelto"),
+        ("Mi abuela está ingresada en el Clínico", "Mi abuelo salió del hospital esta mañana"),
+        ("Mi prima está de viaje en Chile", "Mi primo ha vuelto de Chile"),
+        ("My daughter is in surgery", "He's home"),
+        ("My dad is in hospital", "My dad's flatmate is home from hospital"),
+        ("Mi padre está en el hospital", "El padre de Ana ya está en casa"),
+        ("My wife is in hospital", "In the film, his wife is home from hospital"),
+        ("My dad is in hospital", "My mum says dad is home"),
+        ("I'm waiting for my new passport", "My mum's passport arrived"),
+        ("I lost my keys", "I found the keys of my office"),
+        ("He perdido las llaves", "He encontrado las llaves del vecino"),
+        ("My boiler has broken down", "The plumber fixed the boiler at my mum's"),
     ],
 )
 def test_another_event_ends_nothing(state: str, event: str) -> None:
     """Another person, another thing, or what has not happened leaves the state."""
     assert ended_state(event, [state]) is None
+
+
+@pytest.mark.parametrize(
+    ("state", "event"),
+    [
+        ("My mum is in hospital", "My mum's home is in Leeds"),
+        ("My mum is in hospital", "My mum is at home with my dad most weekends"),
+        ("My dad is in hospital", "My dad got out of bed today"),
+        ("My wife is in hospital", "My wife is out of patience"),
+        ("My wife is in hospital", "My wife is home alone, no wait, she's still there"),
+        ("My brother Tom is in Japan", "Tom got back to me"),
+        ("My sister is in Berlin until May", "My sister is back from Rome"),
+        ("Mi mujer está de viaje", "Mi mujer ha vuelto de correr"),
+        ("We're looking for a flat", "I found a flat that costs 1,200, but it is too expensive"),
+        ("Estoy buscando piso en Gracia", "He encontrado un piso que me gusta, pero es caro"),
+        ("I'm looking for a job", "I got a job interview on Tuesday"),
+        ("Busco trabajo", "Ya tengo trabajo para toda la tarde en casa"),
+        ("I'm selling my car", "The car sold by my cousin broke down"),
+        ("I'm selling my old sofa", "Nobody bought the sofa"),
+        ("I lent Ana my drill", "I gave Ana back her keys"),
+        ("El ascensor está averiado", "El ascensor funciona con llave"),
+        ("Estoy esperando el paquete de Amazon", "Llegó un paquete para mi vecina"),
+        ("My wife is pregnant", "My wife had a son from her first marriage"),
+        ("Mi hermana está embarazada", "Mi hermana tuvo un examen ayer"),
+        ("Mi hijo tiene fiebre", "Mi hijo está bien de notas"),
+        ("Tengo gripe", "Estoy bien con la decisión"),
+        ("I'm reading Middlemarch", "I finished chapter three of Middlemarch"),
+        ("Estoy escribiendo una novela", "He terminado una novela de Marías"),
+        ("I owe Marta 20 euros", "I paid Marta a compliment"),
+        ("Pedro me debe 50 euros", "Pedro me devolvió 10 euros"),
+        ("The plumber is coming on Tuesday", "The plumber came recommended"),
+        ("I'm on antibiotics until Friday", "I took my antibiotics this morning"),
+    ],
+)
+def test_what_only_begins_like_an_event_ends_nothing(state: str, event: str) -> None:
+    """What the clause goes on with, or what follows it, makes something else of it."""
+    assert ended_state(event, [state]) is None
+
+
+@pytest.mark.parametrize(
+    ("state", "event"),
+    [
+        ("Mum's in hospital in Leeds", "They let Mum out yesterday"),
+        ("My brother Tom is in Japan", "Tom's back from Japan"),
+        ("Estamos en Lisboa hasta el domingo", "Ya hemos vuelto de Lisboa"),
+        ("Estoy de baja", "Hoy he vuelto al trabajo"),
+        ("I'm selling my car", "I sold the car to a guy from Hull"),
+        ("Laura está embarazada", "Laura ha tenido una niña"),
+        ("I owe Ben 40 pounds", "I paid Ben the 40 pounds"),
+        ("Le debo 40 euros a Quique", "Ya le he pagado todo a Quique"),
+        ("My sister is in hospital", "she was so tired, but she's home now"),
+    ],
+)
+def test_when_where_and_how_may_be_told_with_an_event(state: str, event: str) -> None:
+    """The event ends its state with them as without."""
+    assert ended_state(event, [state]) == 0
 
 
 def test_a_trade_is_known_by_its_name() -> None:
