@@ -55,7 +55,10 @@ def count_ended_letters(connection: Connection, since: datetime) -> int:
 
 
 def compare_files(connection: Connection, memory: Path) -> FileAgreement:
-    """Compare the memory files with what was last written to them, or read from them, and change nothing."""
+    """Compare the memory files with what was last written to them, or read from them, and change nothing.
+
+    Raises OSError for those that cannot be looked at.
+    """
     edited, missing = [], []
     for path, is_same in (*_lists(connection, memory), *_records(connection, memory)):
         if is_same is None:
@@ -69,9 +72,9 @@ def _lists(connection: Connection, memory: Path) -> Iterator[tuple[str, bool | N
     for path, text in connection.execute("SELECT path, text FROM list_file WHERE text != ''"):
         try:
             yield path, (memory / path).read_text("utf-8-sig") == text
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             yield path, None
-        except (OSError, UnicodeDecodeError):
+        except (IsADirectoryError, UnicodeDecodeError):
             yield path, False
 
 
@@ -80,7 +83,7 @@ def _records(connection: Connection, memory: Path) -> Iterator[tuple[str, bool |
         path = f"{folder}/{name}" if folder else name
         try:
             yield path, (memory / path).lstat().st_size == size
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             yield path, None
 
 

@@ -8,7 +8,7 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.doctor import home_checks, outside_checks
 from kenobot.cli.doctor.findings import SEVERITIES, Finding
-from kenobot.cli.language import say
+from kenobot.cli.language import say, translate_lines
 from kenobot.ports.errors import KenobotError
 
 _Check = Callable[[CommandContext], Iterator[Finding]]
@@ -67,7 +67,9 @@ def _guarded(check: _Check, context: CommandContext) -> Iterator[Finding]:
     except (KenobotError, OSError) as error:
         name = check.__name__.removeprefix("check_")
         advice = say("Mend what else was found, then run `kenobot doctor` again.")
-        yield Finding(name, "error", say("This could not be checked: {reason}", reason=str(error)), advice)
+        yield Finding(
+            name, "error", say("This could not be checked: {reason}", reason=translate_lines(str(error))), advice
+        )
 
 
 def _print(findings: list[Finding], fixed: list[str], *, whole: bool) -> None:

@@ -12,7 +12,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.doctor.findings import Finding
 from kenobot.cli.language import say, translate_lines
 from kenobot.core.settings.home import AlreadyLocked
-from kenobot.ports.errors import KenobotError
+from kenobot.ports.errors import KenobotError, StoreCorrupt
 from kenobot.storage import diagnosis, erasure, migrate
 from kenobot.storage.backup.archive import find_archives
 from kenobot.storage.backup.backups import backup_folder, replaced_folders
@@ -42,10 +42,13 @@ def check_rights(context: CommandContext) -> Iterator[Finding]:
     """Who owns the home, and who else may look into it."""
     home = context.home
     found = home.path.stat()
+    advice = say(
+        "Run it as the account that owns the home, or give the home away: chown -R ACCOUNT {home}", home=home.path
+    )
+    is_closed = not os.access(home.path, os.W_OK | os.X_OK)
+    if is_closed:
+        yield Finding("rights", "error", say("{home} cannot be written to.", home=home.path), advice)
     if found.st_uid != os.geteuid():
-        advice = say(
-            "Run it as the account that owns the home, or give the home away: chown -R ACCOUNT {home}", home=home.path
-        )
         yield Finding("rights", "warning", say("{home} belongs to another account.", home=home.path), advice)
     open_paths = [path for path in (home.path, home.credentials, home.config_file, home.database) if _is_open(path)]
     for path in open_paths:
@@ -56,7 +59,7 @@ def check_rights(context: CommandContext) -> Iterator[Finding]:
         yield Finding(
             "rights", "warning", text, say("Give it an account: `kenobot service install --machine --user NAME`.")
         )
-    if not open_paths and found.st_uid == os.geteuid():
+    if not is_closed and not open_paths and found.st_uid == os.geteuid():
         yield Finding("rights", "ok", say("Only its owner can look into the home."))
 
 
@@ -84,7 +87,9 @@ def check_database(context: CommandContext) -> Iterator[Finding]:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             is_purging = erasure.is_purge_unfinished(connection)
     except KenobotError as error:
-        yield Finding("database", "error", translate_lines(str(error)), restore)
+        needs_backup = isinstance(error, StoreCorrupt) or home.restore_mark.exists()
+        advice = restore if needs_backup else say("Do what it says, then run `kenobot doctor` again.")
+        yield Finding("database", "error", translate_lines(str(error)), advice)
         return
     for problem in problems:
         yield Finding("database", "error", say("The database is damaged: {problem}", problem=problem), restore)

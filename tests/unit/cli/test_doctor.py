@@ -198,6 +198,24 @@ def test_what_is_safe_is_mended(cli: Cli, well: Home) -> None:
     assert cli("memory", "recall", "sister")[0] == 0
 
 
+def test_a_home_that_cannot_be_written_to_is_an_error(cli: Cli, well: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != well.path and allowed(path, mode))
+    assert ("error", f"{well.path} cannot be written to.") in _found(cli, "rights")[1]
+
+
+def test_memory_files_that_cannot_be_looked_at_are_not_said_to_be_gone(
+    cli: Cli, well: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> os.stat_result:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "lstat", refuse)
+    code, found = _found(cli, "files")
+    assert (code, [severity for severity, _ in found]) == (1, ["error"])
+    assert "could not be checked" in found[0][1]
+
+
 def test_the_index_of_a_running_bot_is_not_taken_away(cli: Cli, well: Home) -> None:
     _scramble_the_index(well)
     with well.lock():
