@@ -1,4 +1,4 @@
-"""`kenobot plugin check` says in plain words what a plugin breaks. What `plugin new` writes is tried with the tutorials."""
+"""`kenobot plugin check` says in plain words what a plugin breaks. Packages of `plugin new`: see the tutorials' tests."""
 
 import json
 from pathlib import Path
