@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
 from kenobot.channels.telegram.media import ATTACHMENT_FIELDS, read_attachments
+from kenobot.core.redaction import one_line
 from kenobot.ports.messages import Attachment, Inbound
 
 CHANNEL: Final = "telegram"
@@ -138,7 +139,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         raise MalformedUpdate("the update has no number")
     kind, body = message_body(raw)
     if body is None:
-        kinds = sorted(str(key)[:32] for key in raw if key != "update_id")
+        kinds = sorted(one_line(str(key)[:32]) for key in raw if key != "update_id")
         if not _IGNORED_UPDATES.issuperset(kinds):
             raise MalformedUpdate(f"an update of a kind that is not known: {', '.join(kinds[:3])}")
         return IgnoredUpdate(f"only messages are answered, not {', '.join(kinds[:3]) or 'nothing'}")
@@ -157,7 +158,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
     private = message.chat.type == "private"
     if not text and not attachments:
         if private and (unknown := undecided_fields(raw)):
-            raise MalformedUpdate(f"a message of nothing but what is not known: {', '.join(unknown[:3])}")
+            raise MalformedUpdate(f"a message of nothing but what is not known: {one_line(', '.join(unknown[:3]))}")
         return IgnoredUpdate("a service message")
     if not private:
         answered = message.reply_to_message

@@ -22,6 +22,7 @@ from kenobot.agent.stop_words import ends, stop_word
 from kenobot.core import texts
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, guess_language
+from kenobot.core.redaction import one_line
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import KeyedQueue, finish_or_cancel, was_cancelled
 from kenobot.gateway.admission import AdmissionControl
@@ -310,6 +311,7 @@ class AgentLoop:
 
     async def dead_letter(self, channel: str, external_id: str, raw: str, reason: str) -> None:
         """Keep something unreadable that a channel brought."""
+        reason = one_line(reason)  # it may name what a stranger made up
         _log.warning("%s: something that cannot be understood was set aside: %s", channel, reason)
         await self._inbox.dead_letter(channel, external_id, raw, reason)
         await self._bus.emit(MESSAGE_QUARANTINED, "loop", "", channel=channel, reason=reason)
