@@ -31,6 +31,7 @@ _SURE_SECONDS: Final = 20.0  # for which a nick is taken to be the person who ha
 _LINES: Final = 5  # of a part: servers throw out who writes many at once
 _LONGEST_PART: Final = 1500  # UTF-16 units
 _MET: Final = 1000  # people
+_NOT_LET_IN: Final = "The IRC server does not let the bot in ({}): check nick and passwords"
 _ROOM_SIGNS: Final = ("#", "&", "+", "!")
 
 
@@ -201,6 +202,8 @@ class IrcChannel:
             case "CAP" | "AUTHENTICATE" | "903":
                 await self._negotiate(line)
             case "ERROR":
+                if not self._welcomed:  # some servers say no more than this of a wrong password
+                    await sink.report(self.name, _NOT_LET_IN.format(line[-1][:200]))
                 raise Unavailable(f"The IRC server ended the connection ({line[-1][:200]}); KenoBot tries again")
             case _:
                 await self._complain(line, sink)
@@ -208,7 +211,7 @@ class IrcChannel:
     async def _complain(self, line: Line, sink: Sink) -> None:
         """Act on what the server says of a person, or on its no: to the bot, to what is being sent, or to joining."""
         if line.command in _REFUSED and not self._welcomed:
-            problem = f"The IRC server does not let the bot in ({line[-1][:200]}): check nick and passwords"
+            problem = _NOT_LET_IN.format(line[-1][:200])
             await sink.report(self.name, problem)
             raise Rejected(problem)
         if line.command == "311":

@@ -131,8 +131,9 @@ class MatrixChannel:
             await self._client.log_in()
         except Rejected:
             await self._client.close()
-            await sink.report(self.name, "The Matrix server does not let the bot in: check user and password")
-            raise
+            problem = "The Matrix server does not let the bot in: check user and password"
+            await sink.report(self.name, problem)
+            raise Rejected(problem) from None
         position = await asyncio.to_thread(self._read_position)
         try:
             while True:
