@@ -59,7 +59,10 @@ def header(message: EmailMessage, name: str) -> str:
 
 def sender_of(message: EmailMessage) -> tuple[str, str]:
     """Return name and address of the sender; two empty texts when there is not exactly one."""
-    written = message.get_all("From", [])
+    try:
+        written = message.get_all("From", [])
+    except Exception:  # the library raises anything on hostile headers
+        return "", ""
     if len(written) != 1 or written[0].defects or len(written[0].addresses) != 1:
         return "", ""
     name, address = written[0].addresses[0].display_name, written[0].addresses[0].addr_spec

@@ -68,6 +68,12 @@ def test_an_id_that_an_answer_cannot_name_is_none(written: str) -> None:
     assert id_of(parse_mail(b"Message-ID: <a+b=c@y.example>\n\nx")) == "<a+b=c@y.example>"
 
 
+@pytest.mark.parametrize("written", [b"=?utf-8?q?a=0D=0ABcc:x?= <a@b.c>", b"(" * 3000, b"a." * 2000 + b"<a@b.c>"])
+def test_a_sender_that_cannot_be_read_is_nobody(written: bytes) -> None:
+    """Nothing of such a mail is kept: anybody could fill the disk with them."""
+    assert sender_of(parse_mail(b"From: " + written + b"\n\nx")) == ("", "")
+
+
 def test_a_page_is_read_with_its_quotations() -> None:
     """Without what is not seen; a tag that stays open is text."""
     page = '<head><title>t</title></head><p title="x">1 &lt; 2<!-- no <b> --> yes</p><blockquote>q<br>r</blockquote>end'
