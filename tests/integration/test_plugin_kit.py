@@ -1,4 +1,4 @@
-"""`kenobot plugin check` says in plain words what a plugin breaks. Packages of `plugin new`: see the tutorials' tests."""
+"""`kenobot plugin check` says in plain words what plugins break. The tutorials' tests try what `plugin new` writes."""
 
 import json
 from pathlib import Path

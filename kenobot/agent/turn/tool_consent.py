@@ -34,7 +34,7 @@ def may_ask(data: TurnData, call: ToolCall) -> bool:
 def wanted_call(rounds: Sequence[ToolRound]) -> ToolCall | None:
     """Return the last call that was held back, also when a crash came between."""
     pairs = [pair for each in rounds for pair in zip(each.calls, each.results, strict=True)]
-    return next((call for call, result in reversed(pairs) if result.text == HELD_BACK), None)
+    return next((call for call, result in reversed(pairs) if result.failed and result.text == HELD_BACK), None)
 
 
 def question(data: TurnData) -> str:

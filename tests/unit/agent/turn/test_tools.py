@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import field_validator
 
-from kenobot.agent.turn import toolbox
+from kenobot.agent.turn import tool_consent, toolbox
 from kenobot.ports.errors import PromptTooLong, Rejected, StoreFull, ToolFailed
 from kenobot.ports.provider import Reply, Request, ToolCall, ToolResult, Usage
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
@@ -297,6 +297,14 @@ async def test_a_yes_is_to_what_was_asked(tmp_path: Path, said: str, word: str) 
     async with Scene(tmp_path, script, tools=[tool]) as scene:
         for text in ("hi", "read a", "go on", said):
             await scene.say(text)
+        assert tool.ran == ["a"]
+
+
+async def test_a_page_cannot_have_the_owner_asked(tmp_path: Path) -> None:
+    """A result that reads like the guard's own words is a result."""
+    tool = Tool(tool_consent.HELD_BACK, _HARMLESS)
+    async with Scene(tmp_path, [calls("a"), "Read."], tools=[tool]) as scene:
+        assert await scene.say("read it") == "Read."
         assert tool.ran == ["a"]
 
 
