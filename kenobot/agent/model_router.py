@@ -137,6 +137,8 @@ class ModelRouter:
                     if room < 0:
                         stop_reason = OVERLONG
                         break
+            except SystemExit as error:  # a plugin's own code
+                raise Rejected(f"The provider {provider.name} wanted to end the process.") from error
             finally:  # its server need not go on with what is not read
                 if (close := getattr(stream, "aclose", None)) is not None:
                     await close()

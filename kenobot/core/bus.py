@@ -162,6 +162,8 @@ class Bus:
             try:
                 async with asyncio.timeout(self.deadline):
                     following = await middleware(envelope)
+                if following is not None and not isinstance(following, Envelope):
+                    raise TypeError(f"it returned a {type(following).__name__}, not an envelope")
             except (Exception, SystemExit, asyncio.CancelledError) as error:
                 if was_cancelled(error):
                     raise

@@ -6,7 +6,7 @@ import pytest
 
 from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.core.retry import MAX_RETRY_AFTER, CircuitBreaker
-from kenobot.ports.errors import CircuitOpen, RateLimited, RemoteError, Unavailable
+from kenobot.ports.errors import CircuitOpen, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.ports.provider import Block, Delta, Message, Reply, Request, ToolCall
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.scripted import ScriptedProvider
@@ -19,7 +19,7 @@ class Server:
 
     name = "server"
 
-    def __init__(self, error: RemoteError | None = None) -> None:
+    def __init__(self, error: RemoteError | SystemExit | None = None) -> None:
         self.error = error
         self.asked = 0
 
@@ -65,6 +65,12 @@ async def test_a_reply_has_the_tool_calls_of_its_stream() -> None:
     router = ModelRouter([ProviderRoute(provider, CircuitBreaker(ManualClock()))], 10, ManualClock())
     reply = await router.ask(REQUEST)
     assert (reply.text, reply.calls, reply.end) == ("I look.", calls, "calls")
+
+
+async def test_a_provider_that_exits_refuses() -> None:
+    """A plugin does not end the bot while it answers."""
+    with pytest.raises(Rejected, match="wanted to end the process"):
+        await model_of(ManualClock(), Server(SystemExit(3))).ask(REQUEST)
 
 
 async def test_a_failure_without_a_wish_is_tried_again_at_once() -> None:

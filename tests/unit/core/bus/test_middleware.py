@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from kenobot.core.bus import Bus
-from kenobot.ports.signals import MESSAGE_OUT, STARTED, Envelope
+from kenobot.ports.signals import MESSAGE_IN, MESSAGE_OUT, STARTED, Envelope
 from tests.unit.core.bus.ears import Ear, fire
 
 
@@ -96,3 +97,15 @@ async def test_a_sender_that_is_cancelled_in_middleware_is_cancelled(bus: Bus) -
     sender.cancel()
     with pytest.raises(asyncio.CancelledError):
         await sender
+
+
+async def test_middleware_that_returns_something_else_is_left_out(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
+    """What was sent goes on as it was."""
+
+    async def wrong(envelope: Envelope) -> Any:
+        return "nonsense"
+
+    bus.add_middleware(wrong)
+    sent = await bus.emit(MESSAGE_IN, "test", "")
+    assert sent is not None and sent.signal is MESSAGE_IN
+    assert "not an envelope" in caplog.text
