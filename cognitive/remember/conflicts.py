@@ -26,7 +26,7 @@ from kenobot.cognitive.text.claims import (
     remove_values,
     with_outdated_note,
 )
-from kenobot.cognitive.text.completions import named_part
+from kenobot.cognitive.text.completions import joins_things, named_part
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
 from kenobot.cognitive.text.lexicon import word_set
 from kenobot.cognitive.text.similarity import Nearness, band_of, similarity
@@ -302,7 +302,7 @@ def _left_by_event(words: Record | RecordDraft, record: Record) -> str | None:
 
     if rest := rest_of_state(record.text, words.text):
         return rest
-    over = named_part(words.text, record.text)
+    over = named_part(words.text, record.text) if joins_things(record.text) else ""
     return with_outdated_note(record.text, [over], record.lang) if over else None
 
 

@@ -94,6 +94,18 @@ def named_part(sentence: str, statement: str) -> str:
     return ""
 
 
+def joins_things(statement: str) -> bool:
+    """Return whether a statement tells the same of two things: not of two people, and not two sentences in one.
+
+    "Pays for Netflix and Spotify" does; "Ana and Tom go to Rome" does not, nor "The rent is 850, and goes up in June".
+    """
+    joint = _JOINT.search(statement)
+    if joint is None:
+        return False
+    before = statement[: joint.start()]
+    return len(_content(before)) > 1 and (not joint[0].startswith(",") or "," in before)
+
+
 def names_part(sentence: str, statement: str) -> bool:
     """Return whether a sentence names only one of two things that a statement joins."""
     return bool(named_part(sentence, statement))
