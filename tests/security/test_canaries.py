@@ -338,21 +338,31 @@ async def test_no_canary_gets_out(sung: tuple[Bot, Found], telegram: LeakyTelegr
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "comes_up", "said"),
     [
-        ({"LEAKY": "build"}, "RuntimeError: cannot log in with [secret]"),
-        ({"KENOBOT_PROVIDER__NAME": "broken"}, "cannot be imported without [secret]"),
+        ({"LEAKY": "build"}, True, "RuntimeError: cannot log in with [secret]"),
+        ({"KENOBOT_PROVIDER__NAME": "broken"}, False, "cannot be imported without [secret]"),
     ],
-    ids=["a plugin that breaks while it is built", "a plugin that cannot be imported"],
+    ids=["a plugin that breaks while it is built", "a provider that cannot be imported"],
 )
 async def test_a_start_that_breaks_quotes_no_secret(
-    tmp_path: Path, telegram: LeakyTelegram, model: LeakyModel, plugin: Path, more: Mapping[str, str], said: str
+    tmp_path: Path,
+    telegram: LeakyTelegram,
+    model: LeakyModel,
+    plugin: Path,
+    more: Mapping[str, str],
+    comes_up: bool,
+    said: str,
 ) -> None:
-    """The last words of a process are as clean as its log."""
+    """The last words of a process, and what it says of a plugin that it leaves off, are as clean as its log."""
     bot = canary_bot(tmp_path, telegram, model, plugin, "plain")
     bot.environ.update(more)
     await bot.spawn()
-    assert await bot.ended() not in (0, None)
+    assert await bot.comes_up() is comes_up
+    if comes_up:
+        await bot.terminate()
+    else:
+        assert await bot.ended() not in (0, None)
     log = "".join(bot.log)
     assert said in log
     for canary in (*CONFIGURED.values(), RAISED):

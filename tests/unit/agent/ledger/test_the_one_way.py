@@ -38,8 +38,9 @@ def test_the_walk_sees_the_whole_package() -> None:
 
 
 def test_one_module_opens_a_providers_stream() -> None:
-    """`.stream` elsewhere would be a call that is not counted."""
-    assert {name for name, text in modules() if attributes(text, "stream")} == OPENS
+    """`.stream` elsewhere would be a call that is not counted; a channel streams from its platform."""
+    found = {name for name, text in modules() if attributes(text, "stream")}
+    assert {name for name in found if not name.startswith("channels/")} == OPENS
 
 
 def test_one_module_asks_a_router() -> None:
