@@ -5,10 +5,13 @@ kind that is of the same person and of the same thing; where it names neither, t
 event only where its clause tells nothing else but when, where and how: "home with flu" is no return.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
 
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, join_phrases, load_tables, word_set
@@ -61,13 +64,25 @@ class _Told:
     place: str
 
 
+class _Form(NamedTuple):
+    """A pattern of one language. cues: a text without any of them does not match it; none where that cannot be told."""
+
+    language: str
+    pattern: re.Pattern[str]
+    cues: tuple[str, ...]
+
+    def may_match(self, plain: str) -> bool:
+        """Return whether a folded text has a cue."""
+        return not self.cues or any(cue in plain for cue in self.cues)
+
+
 @dataclass(frozen=True, slots=True)
 class _Kind:
     """A kind of states. bare: an event that names nothing means the only one."""
 
     name: str
-    states: tuple[tuple[str, re.Pattern[str]], ...]
-    ends: tuple[tuple[str, re.Pattern[str]], ...]
+    states: tuple["_Form", ...]
+    ends: tuple["_Form", ...]
     bare: bool
     kept: bool
 
@@ -122,8 +137,8 @@ def subject_of(statement: str) -> str:
     for clause in _clauses(statement):
         plain = _plain(clause)
         for kind in _kinds().values():
-            for _, pattern in kind.states:
-                match = pattern.match(plain)
+            for form in kind.states:
+                match = form.pattern.match(plain) if form.may_match(plain) else None
                 who = match.groupdict().get("who") if match else None
                 if (
                     match
@@ -237,7 +252,10 @@ def _told(text: str, kind: str, column: str) -> tuple[_Told, ...]:
     """What the clauses of a text tell of a kind, as its states or as the events that end them."""
     row, found = _kinds()[kind], []
     for clause, plain, leads in _readable(text, column):
-        for language, pattern in row.ends if column == "ends" else row.states:
+        for form in row.ends if column == "ends" else row.states:
+            if not form.may_match(plain):
+                continue
+            language, pattern, _ = form
             tried = (pattern.match(plain, at) for at in dict.fromkeys((leads[language], 0)))
             match = next((each for each in tried if each and _names_somebody(each, clause)), None)
             if match and (column != "ends" or _is_whole(match, language, clause)):
@@ -355,11 +373,13 @@ def _plain(text: str) -> str:
 
 @cache
 def _kinds() -> Mapping[str, _Kind]:
+    # As `python -m bench.state_cues` derives them, in the order of `pattern_texts`.
+    cues = iter(json.loads(Path(__file__).with_name("state_cues.json").read_text("utf-8")))
     return {
         row["name"]: _Kind(
             row["name"],
-            tuple(_patterns(row, "states")),
-            tuple(_patterns(row, "ends")),
+            tuple(_forms(row, "states", cues)),
+            tuple(_forms(row, "ends", cues)),
             row.get("bare", False),
             row.get("kept", True),
         )
@@ -373,7 +393,19 @@ def _leads(plain: str) -> Mapping[str, int]:
     return {language: match.end() if match else 0 for language, match in found.items()}
 
 
-def _patterns(row: Mapping[str, list[str]], column: str) -> Iterator[tuple[str, re.Pattern[str]]]:
+def pattern_texts() -> Iterator[str]:
+    """The patterns of all kinds, as they are compiled."""
+    for row in _TABLES["kind"]:
+        for column in ("states", "ends"):
+            yield from (text for _, text in _texts(row, column))
+
+
+def _forms(row: Mapping[str, list[str]], column: str, cues: Iterator[list[str]]) -> Iterator[_Form]:
+    for language, text in _texts(row, column):
+        yield _Form(language, lazy.regex(text), tuple(next(cues)))
+
+
+def _texts(row: Mapping[str, list[str]], column: str) -> Iterator[tuple[str, str]]:
     for language in ("en", "es"):
         for pattern in row.get(f"{column}_{language}", ()):
-            yield language, lazy.regex(rf"(?:{fill_parts(pattern, _TABLES['parts'])})(?!\w)")
+            yield language, rf"(?:{fill_parts(pattern, _TABLES['parts'])})(?!\w)"
