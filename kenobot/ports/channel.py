@@ -87,6 +87,9 @@ class Channel(Protocol):
         ...
 
 
+_PLAIN = Capabilities()
+
+
 @runtime_checkable
 class DeclaresCapabilities(Protocol):
     """A channel whose platform can do more than take text."""
@@ -97,7 +100,8 @@ class DeclaresCapabilities(Protocol):
 
 def capabilities_of(channel: Channel) -> Capabilities:
     """Read what a channel declares; the defaults for one that declares nothing."""
-    return channel.capabilities if isinstance(channel, DeclaresCapabilities) else Capabilities()
+    declared = getattr(channel, "capabilities", None)  # a turn asks several times, and to ask a protocol is slow
+    return declared if isinstance(declared, Capabilities) else _PLAIN
 
 
 @runtime_checkable

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, join_phrases, load_tables, word_set
@@ -37,6 +37,7 @@ _PRONOUNS, _OF_THEM, _ANYBODY, _NOBODY = (_WORDS[name] for name in ("pronouns", 
 _STRANGE, _ARTICLES = _WORDS["strange"], _WORDS["articles"]
 _PLAIN = STOPWORDS | word_set("statement_light") | _WORDS["empty"]
 _BEGINNING = 40  # characters in which a sentence begins
+_CUE_BEGINNING = 3  # letters; every cue has as many
 _RECENT = 3  # statements among which is the one that a pronoun means
 _OF = {"en": " of ", "es": " de "}
 _Word = frozenset[str]
@@ -67,13 +68,10 @@ class _Told:
 class _Form(NamedTuple):
     """A pattern of one language. cues: a text without any of them does not match it; none where that cannot be told."""
 
+    number: int
     language: str
     pattern: re.Pattern[str]
     cues: tuple[str, ...]
-
-    def may_match(self, plain: str) -> bool:
-        """Return whether a folded text has a cue."""
-        return not self.cues or any(cue in plain for cue in self.cues)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +83,15 @@ class _Kind:
     ends: tuple["_Form", ...]
     bare: bool
     kept: bool
+    state_numbers: frozenset[int]
+    end_numbers: frozenset[int]
 
 
 def is_state(text: str) -> bool:
     """Return whether a statement is of a state worth keeping that some event will end."""
-    return any(kind.kept and any(_told(text, kind.name, "states")) for kind in _kinds().values())
+    numbers = _numbers(text, "states")
+    kinds = (kind for kind in _kinds().values() if kind.kept and not kind.state_numbers.isdisjoint(numbers))
+    return any(_told(text, kind.name, "states") for kind in kinds)
 
 
 def is_event(sentence: str) -> bool:
@@ -136,9 +138,10 @@ def subject_of(statement: str) -> str:
     """Return whose the first state is that a statement tells of, in its words; "" where it does not say."""
     for clause in _clauses(statement):
         plain = _plain(clause)
+        numbers = forms_with_cues(plain)
         for kind in _kinds().values():
             for form in kind.states:
-                match = form.pattern.match(plain) if form.may_match(plain) else None
+                match = form.pattern.match(plain) if form.number in numbers else None
                 who = match.groupdict().get("who") if match else None
                 if (
                     match
@@ -239,7 +242,14 @@ def _aliases(known: Sequence[str]) -> _Aliases:
 @lru_cache(512)
 def _events(sentence: str) -> tuple[_Told, ...]:
     """What a sentence tells that may end a state."""
-    return tuple(told for kind in _kinds().values() for told in _told(sentence, kind.name, "ends"))
+    numbers = _numbers(sentence, "ends")
+    kinds = (kind for kind in _kinds().values() if not kind.end_numbers.isdisjoint(numbers))
+    return tuple(told for kind in kinds for told in _told(sentence, kind.name, "ends"))
+
+
+def _numbers(text: str, column: str) -> frozenset[int]:
+    """The numbers of the patterns that some clause of a text may match."""
+    return frozenset().union(*(numbers for *_, numbers in _readable(text, column)))
 
 
 @lru_cache(4096)  # the newest memories, for the kinds that a sentence may be of, are compared with each sentence
@@ -251,11 +261,13 @@ def _states(text: str, kind: str) -> tuple[_Told, ...]:
 def _told(text: str, kind: str, column: str) -> tuple[_Told, ...]:
     """What the clauses of a text tell of a kind, as its states or as the events that end them."""
     row, found = _kinds()[kind], []
-    for clause, plain, leads in _readable(text, column):
-        for form in row.ends if column == "ends" else row.states:
-            if not form.may_match(plain):
+    forms, among = (row.ends, row.end_numbers) if column == "ends" else (row.states, row.state_numbers)
+    for clause, plain, leads, numbers in _readable(text, column):
+        if among.isdisjoint(numbers):
+            continue
+        for number, language, pattern, _ in forms:
+            if number not in numbers:
                 continue
-            language, pattern, _ = form
             tried = (pattern.match(plain, at) for at in dict.fromkeys((leads[language], 0)))
             match = next((each for each in tried if each and _names_somebody(each, clause)), None)
             if match and (column != "ends" or _is_whole(match, language, clause)):
@@ -272,8 +284,8 @@ def _goes_on_about_them(text: str) -> bool:
 
 
 @lru_cache(512)
-def _readable(text: str, column: str) -> tuple[tuple[str, str, Mapping[str, int]], ...]:
-    """The clauses of a text that are sure of what they say, folded too, and where each begins to say it."""
+def _readable(text: str, column: str) -> tuple[tuple[str, str, Mapping[str, int], frozenset[int]], ...]:
+    """The clauses of a text that are sure of what they say, folded too, where each begins to say it, and its forms."""
     if len(text) > _LONGEST:
         return ()
     undone = _UNDONE if column == "ends" else _UNSURE
@@ -282,7 +294,8 @@ def _readable(text: str, column: str) -> tuple[tuple[str, str, Mapping[str, int]
         whole = folded[0][1]
         doubted = max((match.start() for match in _DOUBT.finditer(whole)), default=0)
         folded = [each for each in folded if whole.find(each[1]) >= doubted]
-    return tuple((clause, plain, _leads(plain)) for clause, plain in folded if not undone.search(plain))
+    sure = ((clause, plain) for clause, plain in folded if not undone.search(plain))
+    return tuple((clause, plain, _leads(plain), forms_with_cues(plain)) for clause, plain in sure)
 
 
 def _clauses(text: str) -> Iterator[str]:
@@ -374,17 +387,37 @@ def _plain(text: str) -> str:
 @cache
 def _kinds() -> Mapping[str, _Kind]:
     # As `python -m bench.state_cues` derives them, in the order of `pattern_texts`.
-    cues = iter(json.loads(Path(__file__).with_name("state_cues.json").read_text("utf-8")))
-    return {
-        row["name"]: _Kind(
-            row["name"],
-            tuple(_forms(row, "states", cues)),
-            tuple(_forms(row, "ends", cues)),
-            row.get("bare", False),
-            row.get("kept", True),
-        )
-        for row in _TABLES["kind"]
-    }
+    listed: list[list[str]] = json.loads(Path(__file__).with_name("state_cues.json").read_text("utf-8"))
+    cues = iter(enumerate(listed))
+    return {row["name"]: _kind(row, cues) for row in _TABLES["kind"]}
+
+
+def _kind(row: Mapping[str, Any], cues: Iterator[tuple[int, list[str]]]) -> _Kind:
+    states, ends = (tuple(_forms(row, column, cues)) for column in ("states", "ends"))
+    numbers = (frozenset(form.number for form in forms) for forms in (states, ends))
+    return _Kind(row["name"], states, ends, row.get("bare", False), row.get("kept", True), *numbers)
+
+
+def forms_with_cues(plain: str) -> frozenset[int]:
+    """Return the numbers of the patterns that a folded text has a cue of, and of those without cues."""
+    beginnings = _cues_by_beginning()
+    found = {number for _, number in beginnings[""]}
+    for at in range(len(plain)):
+        for cue, number in beginnings.get(plain[at : at + _CUE_BEGINNING], ()):
+            if plain.startswith(cue, at):
+                found.add(number)
+    return frozenset(found)
+
+
+@cache
+def _cues_by_beginning() -> Mapping[str, Sequence[tuple[str, int]]]:
+    """The cues with the numbers of their patterns, by their first letters; by "" the patterns without any."""
+    found: dict[str, list[tuple[str, int]]] = {"": []}  # bounded: the table of states; start
+    for kind in _kinds().values():
+        for form in (*kind.states, *kind.ends):
+            for cue in form.cues or ("",):
+                found.setdefault(cue[:_CUE_BEGINNING], []).append((cue, form.number))
+    return found
 
 
 def _leads(plain: str) -> Mapping[str, int]:
@@ -400,9 +433,10 @@ def pattern_texts() -> Iterator[str]:
             yield from (text for _, text in _texts(row, column))
 
 
-def _forms(row: Mapping[str, list[str]], column: str, cues: Iterator[list[str]]) -> Iterator[_Form]:
+def _forms(row: Mapping[str, list[str]], column: str, cues: Iterator[tuple[int, list[str]]]) -> Iterator[_Form]:
     for language, text in _texts(row, column):
-        yield _Form(language, lazy.regex(text), tuple(next(cues)))
+        number, needed = next(cues)
+        yield _Form(number, language, lazy.regex(text), tuple(needed))
 
 
 def _texts(row: Mapping[str, list[str]], column: str) -> Iterator[tuple[str, str]]:
