@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 import logging
 import os
-import signal
 import sys
 from datetime import datetime, timedelta
 
 from kenobot.core.bus import Bus
+from kenobot.core.limited_program import kill_session
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.schema import BackupSettings
 from kenobot.ports.clock import Clock
@@ -72,10 +72,7 @@ class ScheduledBackups:
         except TimeoutError:
             return "it took too long"
         finally:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+            await kill_session(process)
         if not process.returncode:
             return ""
         lines = said.decode("utf-8", "replace").strip().splitlines() or [f"exit code {process.returncode}"]

@@ -43,7 +43,12 @@ async def run_program(
                     printed += chunk
             return await process.wait(), bytes(printed)
     finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+        await kill_session(process)
+
+
+async def kill_session(process: asyncio.subprocess.Process) -> None:
+    """Kill a process that leads a session of its own, with all that it started, unless it has ended."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()

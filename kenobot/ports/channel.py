@@ -90,16 +90,8 @@ class Channel(Protocol):
 _PLAIN = Capabilities()
 
 
-@runtime_checkable
-class DeclaresCapabilities(Protocol):
-    """A channel whose platform can do more than take text."""
-
-    @property
-    def capabilities(self) -> Capabilities: ...
-
-
 def capabilities_of(channel: Channel) -> Capabilities:
-    """Read what a channel declares; the defaults for one that declares nothing."""
+    """Read the `capabilities` that a channel declares; the defaults for one that declares none: it takes text alone."""
     declared = getattr(channel, "capabilities", None)  # a turn asks several times, and to ask a protocol is slow
     return declared if isinstance(declared, Capabilities) else _PLAIN
 
