@@ -60,7 +60,7 @@ def _line(
         return f"{place} is a section, not a value." if kind in _NOT_A_TABLE else f"{place}: {_message(detail)}"
     if not is_secret(key[-1]) and not isinstance(value, SecretStr):
         place += f" = {_shown(value)}"
-    wanted = _wanted(field) if _is_about_kind(kind) else None
+    wanted = wanted(field) if _is_about_kind(kind) else None
     return f"{place} must be {wanted}." if wanted else f"{place}: {_message(detail)}"
 
 
@@ -99,10 +99,11 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _wanted(field: FieldInfo) -> str | None:
+def wanted(field: FieldInfo) -> str | None:
+    """What a setting takes, such as "a whole number from 1 to 30"; None where its kind alone does not tell."""
     kind = _bare(field.annotation)
     if get_origin(kind) is Literal:
-        return "one of " + ", ".join(str(choice) for choice in get_args(kind))
+        return "one of " + ", ".join(str(choice) or '""' for choice in get_args(kind))
     if get_origin(kind) in _LISTS:
         items = _MANY.get(next(iter(get_args(kind)), None))
         return f"a list of {items}" if items else None

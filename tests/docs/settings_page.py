@@ -1,0 +1,149 @@
+"""`python -m tests.docs.settings_page [FILE]` writes docs/settings.md: kinds, ranges and defaults from the settings models,
+meanings from the comments of config/kenobot.toml, which a test compares with the models key by key.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import get_origin
+
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+
+from kenobot.core import plugins
+from kenobot.core.settings.explain import wanted
+from kenobot.core.settings.load import Settings
+from kenobot.core.settings.sources import CREDENTIAL_FILES, ENV_ALIASES, PLUGIN_SECTIONS, is_secret
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
+
+_HEAD = """\
+# Settings
+
+Every setting, by section. This page is made from the code (`python -m tests.docs.settings_page`).
+
+A setting stands in `kenobot.toml` of the home, under its section; or in an environment variable, such as
+`KENOBOT_BOT__NAME` for `bot.name` or `KENOBOT_CHANNELS__TELEGRAM__OWNERS=1,2`; secrets stand in files of `credentials/`,
+named as below or after the setting. The environment overrules `kenobot.toml`, and credential files overrule both.
+
+```sh
+kenobot config                        # every setting in force, and where it comes from
+kenobot config get sleep.hour
+kenobot config set sleep.hour 3       # keeps your comments; refuses what would not be valid
+```
+
+Unknown keys and values out of range keep the bot from starting and are named, with what is meant or accepted.
+"""
+
+
+@dataclass
+class Row:
+    """One or more keys that one comment explains."""
+
+    keys: list[str]
+    meaning: str
+
+
+@dataclass
+class Section:
+    """A table of the file. about: the comment before it, if any."""
+
+    name: str
+    about: str
+    rows: list[Row] = field(default_factory=list)
+
+
+def sections(text: str) -> Iterator[Section]:
+    """The tables of the shipped file, in their order."""
+    section: Section | None = None
+    comment: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("["):
+            if section:
+                yield section
+            section, comment = Section(line.strip("[]"), " ".join(comment)), []
+        elif not line.strip():
+            comment = []
+        elif section and line.startswith("# ") and _key(line):
+            if not comment and section.rows:
+                section.rows[-1].keys.append(_key(line))
+            else:
+                section.rows.append(Row([_key(line)], " ".join(comment)))
+            comment = []
+        else:
+            comment.append(line.removeprefix("#").strip())
+    if section:
+        yield section
+
+
+def _key(line: str) -> str:
+    name, equals, _ = line.removeprefix("# ").partition(" = ")
+    return name if equals and name.replace("_", "").isalnum() and name.islower() else ""
+
+
+def model_of(section: str) -> type[BaseModel]:
+    """The model of one table. Raises KeyError and PluginError for one that does not exist."""
+    group, _, name = section.partition(".")
+    if name:
+        return plugins.load(PLUGIN_SECTIONS[group], name).settings
+    annotation = Settings.model_fields[group].annotation
+    assert isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return annotation
+
+
+def page() -> str:
+    """The whole page."""
+    text = resources.files("kenobot").joinpath("config", "kenobot.toml").read_text("utf-8")
+    parts = [_HEAD]
+    for section in sections(text):
+        parts.append(f"## {section.name}\n")
+        if section.about:
+            parts.append(f"{section.about}\n")
+        model = model_of(section.name)
+        lines = ["| key | takes | default | meaning |", "|---|---|---|---|"]
+        lines += [_line(section.name, model, row) for row in section.rows]
+        parts.append("\n".join(lines) + "\n" if section.rows else "")
+    return "\n".join(part for part in parts if part)
+
+
+def _line(section: str, model: type[BaseModel], row: Row) -> str:
+    fields = [(key, model.model_fields[key]) for key in row.keys]
+    columns = (
+        ", ".join(f"`{key}`" for key, _ in fields),
+        _once([_takes(key, info) for key, info in fields]),
+        ", ".join(_default(info) for _, info in fields),
+        row.meaning + "".join(_elsewhere(section, key) for key, _ in fields),
+    )
+    return "| " + " | ".join(column.replace("|", "\\|") for column in columns) + " |"
+
+
+def _once(texts: list[str]) -> str:
+    return ", ".join(dict.fromkeys(texts))
+
+
+def _takes(key: str, info: FieldInfo) -> str:
+    if is_secret(key):
+        return "a secret"
+    return wanted(info) or ("a table" if get_origin(info.annotation) in (dict, Mapping) else "a text")
+
+
+def _default(info: FieldInfo) -> str:
+    value = info.get_default(call_default_factory=True)
+    if isinstance(value, SecretStr):
+        value = value.get_secret_value()
+    return f"`{json.dumps(value, ensure_ascii=False, default=list)}`"
+
+
+def _elsewhere(section: str, key: str) -> str:
+    """Further names under which the setting is read."""
+    path = (*section.split("."), key)
+    variables = [f"`{name}`" for name, meant in ENV_ALIASES if meant == path]
+    files = [f"`credentials/{name}`" for name, meant in CREDENTIAL_FILES.items() if meant == path]
+    return f" Also: {', '.join(variables + files)}." if variables or files else ""
+
+
+if __name__ == "__main__":
+    (Path(sys.argv[1]) if sys.argv[1:] else PAGE).write_text(page(), "utf-8")
