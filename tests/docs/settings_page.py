@@ -1,5 +1,7 @@
-"""`python -m tests.docs.settings_page [FILE]` writes docs/settings.md: kinds, ranges and defaults from the settings models,
-meanings from the comments of config/kenobot.toml, which a test compares with the models key by key.
+"""`python -m tests.docs.settings_page [FILE]` writes docs/settings.md.
+
+Kinds, ranges and defaults come from the settings models, meanings from the comments of
+config/kenobot.toml, which a test compares with the models key by key.
 """
 
 import json
@@ -26,8 +28,9 @@ _HEAD = """\
 Every setting, by section. This page is made from the code (`python -m tests.docs.settings_page`).
 
 A setting stands in `kenobot.toml` of the home, under its section; or in an environment variable, such as
-`KENOBOT_BOT__NAME` for `bot.name` or `KENOBOT_CHANNELS__TELEGRAM__OWNERS=1,2`; secrets stand in files of `credentials/`,
-named as below or after the setting. The environment overrules `kenobot.toml`, and credential files overrule both.
+`KENOBOT_BOT__NAME` for `bot.name` or `KENOBOT_CHANNELS__TELEGRAM__OWNERS=1,2`; secrets stand in files of
+`credentials/`, named as below or after the setting. The environment overrules `kenobot.toml`, and credential files
+overrule both.
 
 ```sh
 kenobot config                        # every setting in force, and where it comes from

@@ -60,8 +60,8 @@ def _line(
         return f"{place} is a section, not a value." if kind in _NOT_A_TABLE else f"{place}: {_message(detail)}"
     if not is_secret(key[-1]) and not isinstance(value, SecretStr):
         place += f" = {_shown(value)}"
-    wanted = wanted(field) if _is_about_kind(kind) else None
-    return f"{place} must be {wanted}." if wanted else f"{place}: {_message(detail)}"
+    takes = wanted(field) if _is_about_kind(kind) else None
+    return f"{place} must be {takes}." if takes else f"{place}: {_message(detail)}"
 
 
 def origin_prefix(key: KeyPath, origins: Mapping[str, str]) -> str:
