@@ -129,7 +129,7 @@ class TelegramChannel:
         return sent
 
     async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
-        """Show the last message of what there is of a reply; leave it out where too many are on their way.
+        """Show the last message of what there is of a reply, in its turn; leave it out where too many wait for theirs.
 
         Telegram takes it away by itself: when a message comes, or after half a minute. Raises RemoteError, also where
         it lately refused one.

@@ -16,6 +16,7 @@ from kenobot.ports.messages import MessagePart
 logger = logging.getLogger(__name__)
 
 _SPACING: Final = 0.1  # seconds between two drafts, over all chats: what is sent has the rest of what a bot may do
+_LONGEST_QUEUE: Final = 1.0  # seconds that a draft may wait for its turn: behind that its reply has grown further
 _REFUSED_SECONDS: Final = 3600.0  # without drafts in a chat that refused one; in all of a server that knows none
 _FAILED_SECONDS: Final = 60.0  # after any other failure
 _DRAFT_WAIT: Final = 1.0  # seconds: one that came in behind its answer would stand there for half a minute
@@ -37,7 +38,7 @@ class UnfinishedReplies:
         self._text_work = TextWork()
         # bounded: chats that are answered at the same time; turn
         self._at_work: dict[str, asyncio.Task[None]] = {}
-        self._next_draft = float("-inf")
+        self._next_draft = self._unknown_until = float("-inf")
         # bounded: 1,000 chats; test_paused_chats_are_forgotten_in_time
         self._paused: dict[str, float] = {}
         # bounded: groups that were written to within the minute, 17 times each; turn
@@ -46,19 +47,23 @@ class UnfinishedReplies:
     @property
     def has_drafts(self) -> bool:
         """Return whether the server is taken to know drafts."""
-        return self._next_draft - self._clock.monotonic() <= _SPACING
+        return self._unknown_until <= self._clock.monotonic()
 
     async def draft(self, chat: str, draft: str, text: str, thread: str) -> None:
-        """Show the last message of `text`. Raises RemoteError, also where drafts are paused."""
+        """Show the last message of `text`, in its turn. Raises RemoteError, also where drafts are paused."""
         if not text:
             return
-        self._refuse_paused(chat)
-        if not self.has_drafts:
-            raise Unavailable("Telegram shows no drafts for now")
+        self._refuse_undraftable(chat)
         now = self._clock.monotonic()
-        if chat in self._at_work or now < self._next_draft:
+        if chat in self._at_work or self._next_draft - now > _LONGEST_QUEUE:
             return
-        self._next_draft = now + _SPACING
+        begins = max(now, self._next_draft)
+        self._next_draft = begins + _SPACING
+        if begins > now:
+            await self._clock.sleep(begins - now)
+            self._refuse_undraftable(chat)
+            if chat in self._at_work:
+                return
         number = zlib.crc32(draft.encode()) % 0x7FFFFFFF + 1
 
         async def show() -> None:
@@ -103,6 +108,11 @@ class UnfinishedReplies:
         if self._clock.monotonic() < self._paused.get(chat, float("-inf")):
             raise Unavailable("Telegram lately refused to show an unfinished reply in this chat")
 
+    def _refuse_undraftable(self, chat: str) -> None:
+        self._refuse_paused(chat)
+        if not self.has_drafts:
+            raise Unavailable("Telegram shows no drafts for now")
+
     async def _rendered(self, text: str) -> Sequence[MessagePart]:
         return await self._text_work.run(len(text), lambda: self._render(text))
 
@@ -121,7 +131,7 @@ class UnfinishedReplies:
         now = self._clock.monotonic()
         until = now + (error.retry_after or (_REFUSED_SECONDS if isinstance(error, Rejected) else _FAILED_SECONDS))
         if isinstance(error, TokenRefused):  # what a server says of a method that it does not know
-            self._next_draft = until
+            self._unknown_until = until
         else:
             current = {known: end for known, end in self._paused.items() if end > now}
             self._paused = dict(list(current.items())[1 - _MOST_PAUSES :]) | {chat: until}

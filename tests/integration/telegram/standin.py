@@ -15,7 +15,7 @@ from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound, TextEntity
-from kenobot.testing.clock import EagerClock
+from kenobot.testing.clock import ManualClock
 
 TOKEN = "123456789:" + "canary-" * 5
 
@@ -186,7 +186,7 @@ def _posted(value: str | bytes | bytearray | web.FileField) -> str:
     return f"{value.filename}\n{value.file.read().decode()}" if isinstance(value, web.FileField) else str(value)
 
 
-def channel_at(base_url: str, clock: EagerClock, **more: object) -> TelegramChannel:
+def channel_at(base_url: str, clock: ManualClock, **more: object) -> TelegramChannel:
     settings = {"token": TOKEN, "owners": [1], "base_url": base_url, "poll_seconds": 1, "request_seconds": 10}
     return TelegramChannel(TelegramSettings.model_validate(settings | more), clock)
 

@@ -12,7 +12,7 @@ from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.ports.channel import capabilities_of
 from kenobot.ports.errors import KenobotError, Rejected, RemoteError, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound, TextEntity
-from kenobot.testing.clock import EagerClock
+from kenobot.testing.clock import EagerClock, ManualClock
 from tests import waiting
 from tests.integration.telegram.standin import (
     CHAT,
@@ -201,6 +201,29 @@ async def test_a_reply_is_shown_while_it_is_written(
     assert len({fields["draft_id"] for fields in drafts}) == 1
     assert int(drafts[0]["draft_id"]) > 0
     assert json.loads(drafts[1]["entities"]) == [{"type": "bold", "offset": 0, "length": 5}]
+
+
+async def test_replies_that_begin_together_are_shown_one_after_the_other(
+    channel: TelegramChannel, telegram: FakeTelegram, clock: EagerClock
+) -> None:
+    """Ten chats within a second, as many as a bot may serve beside its messages; none waits for its next look."""
+    began = clock.monotonic()
+    await asyncio.gather(*(channel.draft(str(chat), "17", "Hel") for chat in range(1, 11)))
+    assert {fields["chat_id"] for _, fields in telegram.calls} == {str(chat) for chat in range(1, 11)}
+    assert clock.monotonic() - began <= 1
+
+
+async def test_a_draft_whose_turn_would_come_too_late_is_left_out(telegram: FakeTelegram) -> None:
+    """Where more replies grow than can be shown, each is shown more seldom."""
+    clock = ManualClock()
+    channel = channel_at(telegram.base_url, clock)
+    async with asyncio.TaskGroup() as group:
+        drafting = [group.create_task(channel.draft(str(chat), "17", "Hel")) for chat in range(30)]
+        await waiting.until(lambda: len(telegram.calls) == 1)
+        assert 9 <= len(clock.pending_sleeps) <= 11
+        assert max(clock.pending_sleeps) <= 1
+        for task in drafting:
+            task.cancel()
 
 
 async def test_an_answer_waits_for_its_draft(channel: TelegramChannel, telegram: FakeTelegram) -> None:
