@@ -43,9 +43,10 @@ check: $(VENV)/.ready ## formatting, lint, types, import rules
 crash: $(VENV)/.ready ## kills, power cuts, full disks, odd clocks, damaged files: what was lost and what doubled
 	@$(BIN)/python -m tests.crash
 
-soak: $(VENV)/.ready ## a hundred thousand messages, a flood, a command beside heavy work, by hand: twenty minutes
+soak: $(VENV)/.ready ## a hundred thousand messages, a day with faults, a flood, heavy work, by hand: forty minutes
 	@$(BIN)/python -m tests.soak
 	@$(BIN)/python -m tests.soak --through telegram --messages 5000
+	@$(BIN)/python -m tests.soak.day
 	@$(BIN)/python -m tests.soak.fairness
 	@$(BIN)/python -m tests.soak.probe
 

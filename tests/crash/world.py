@@ -103,17 +103,17 @@ class World:
 
     async def say(self, count: int = 1, chat: str | None = None) -> list[str]:
         """People say `count` things, in `chat` or in any; returns their tags."""
-        tags = []
-        for _ in range(count):
-            tag = f"m{self._count:05d}"
-            self._count += 1
-            where = chat or self.rng.choice(self.chats)
-            text = f"{tag} {self.rng.choice(_WORDS)}"
-            self.asked.setdefault(where, []).append(text)
-            tags.append(tag)
-            self._open.add(tag)
-            self.updates[tag] = await self.telegram.say(text, where, where)
-        return tags
+        return [await self.say_this(self.rng.choice(_WORDS), chat) for _ in range(count)]
+
+    async def say_this(self, text: str, chat: str | None = None) -> str:
+        """Somebody says `text`, in `chat` or in any; returns its tag."""
+        tag = f"m{self._count:05d}"
+        self._count += 1
+        where = chat or self.rng.choice(self.chats)
+        self.asked.setdefault(where, []).append(f"{tag} {text}")
+        self._open.add(tag)
+        self.updates[tag] = await self.telegram.say(f"{tag} {text}", where, where)
+        return tag
 
     def unanswered(self) -> set[str]:
         """The messages that Telegram has seen no answer to."""

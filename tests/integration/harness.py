@@ -5,10 +5,10 @@ import json
 import os
 import signal
 import sys
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -53,6 +53,8 @@ class Telegram:
         self.stands: dict[tuple[str, int], str] = {}
         self.buttons: dict[tuple[str, int], dict[str, str]] = {}
         self.edit_faults: list[int] = []
+        self.outage = 0
+        self.now: Callable[[], float] = time.time
         self.acknowledged = 0
         self.send_seconds = 0.0
         self.next_update = self.last_update = 0
@@ -89,7 +91,7 @@ class Telegram:
         self._number += 1
         message = {
             "message_id": self._number,
-            "date": int(datetime.now(UTC).timestamp()),
+            "date": int(self.now()),
             "chat": {"id": int(chat), "type": "private" if not chat.startswith("-") else "supergroup"},
             "from": {"id": int(user), "is_bot": False, "first_name": "Adrian"},
             "text": text,
@@ -124,7 +126,7 @@ class Telegram:
 
     async def edit(self, message: int, text: str, chat: str = OWNER) -> None:
         """A person edits what they wrote in their private chat."""
-        now, user = int(datetime.now(UTC).timestamp()), {"id": int(chat), "is_bot": False, "first_name": "Adrian"}
+        now, user = int(self.now()), {"id": int(chat), "is_bot": False, "first_name": "Adrian"}
         body = {"message_id": message, "date": now, "edit_date": now, "from": user, "text": text}
         body["chat"] = {"id": int(chat), "type": "private"}
         self.last_update = await self.emulator.enqueue_update({"edited_message": body}, token=self.token)
@@ -135,7 +137,7 @@ class Telegram:
             "chat": {"id": int(chat), "type": "private"},
             "user": {"id": int(chat), "is_bot": False, "first_name": "Adrian"},
             "message_id": message,
-            "date": int(datetime.now(UTC).timestamp()),
+            "date": int(self.now()),
             "old_reaction": [],
             "new_reaction": [{"type": "emoji", "emoji": emoji}],
         }
@@ -168,6 +170,8 @@ class Telegram:
             body = await request.read()
         except ConnectionResetError:  # the bot was killed in the middle of asking
             return web.Response(status=400)
+        if self.outage:
+            return _refused(self.outage)
         if self.send_seconds and request.path.endswith("/sendMessage"):
             await asyncio.sleep(self.send_seconds)
         if request.path.endswith("/sendMessageDraft"):
@@ -184,9 +188,7 @@ class Telegram:
             await asyncio.sleep(self.file_seconds)
             return web.Response(body=self.files[request.path.rpartition("/")[2]])
         if request.path.endswith(("/editMessageText", "/sendMessage")) and self.edit_faults:
-            status = self.edit_faults.pop(0)
-            refusal = {"ok": False, "error_code": status, "description": "Faulty", "parameters": {"retry_after": 1}}
-            return web.json_response(refusal, status=status)
+            return _refused(self.edit_faults.pop(0))
         if request.path.endswith("/editMessageText"):
             return await self._edit(await _fields(request, body))
         response = await handler(request)
@@ -221,6 +223,11 @@ class Telegram:
         """Wait until a message of the bot's is `text`."""
         async with asyncio.timeout(seconds), self._changed:
             await self._changed.wait_for(lambda: text in self.stands.values())
+
+
+def _refused(status: int) -> web.Response:
+    refusal = {"ok": False, "error_code": status, "description": "Faulty", "parameters": {"retry_after": 1}}
+    return web.json_response(refusal, status=status)
 
 
 def _buttons(fields: dict[str, Any]) -> dict[str, str]:
