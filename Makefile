@@ -71,10 +71,13 @@ docs: $(VENV)/.ready ## check that what the documents show still runs
 stand-ins: ## fetch a model's server in Node that some tests talk to, and skip without; needs npm
 	@npm install --no-save --no-audit --no-fund --prefix .stand-ins @copilotkit/aimock@1.43.0
 
+# For every Python and machine at once, and for whatever extra an owner may ask for; each archive with its hash.
+LOCK := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
+
 lock: $(VENV)/.ready ## write requirements.lock anew: what Docker and a release install, with hashes; needs a package index
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[lock]'
-	@CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
-	--no-emit-options --extra embedded --build-deps-for wheel --output-file requirements.lock pyproject.toml
+	@$(BIN)/uv pip compile $(LOCK) $(shell $(BIN)/python -m tests.packaging.lowest --extras) --output-file requirements.lock pyproject.toml >/dev/null
+	@$(BIN)/uv pip compile $(LOCK) --group pyproject.toml:build --output-file docker/build.lock >/dev/null
 
 # In an environment of its own, made anew each time: what is there already would satisfy the bounds.
 lowest: $(VENV)/.ready ## run the tests with the lowest versions that pyproject.toml declares; needs a package index

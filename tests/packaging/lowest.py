@@ -1,20 +1,34 @@
-"""Print the lowest versions that pyproject.toml declares, as pip's constraints: `python -m tests.packaging.lowest`.
+"""What pyproject.toml declares: its extras, and the lowest versions as pip's constraints.
 
-`make lowest` installs with them and runs the tests, so that a lower bound that no longer holds is noticed.
+`make lowest` installs what `python -m tests.packaging.lowest` prints and runs the tests, so that a lower bound that no
+longer holds is noticed. With `--extras` it prints the extras that `make lock` locks.
 """
 
+import sys
 import tomllib
 from pathlib import Path
 
 from packaging.requirements import Requirement
 
 PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
+FOR_DEVELOPERS = {"dev", "lock", "plots"}
+
+
+def extras() -> dict[str, list[Requirement]]:
+    """Return, by name, the extras that an owner may ask for, and what each of them needs."""
+    project = tomllib.loads(PROJECT.read_text("utf-8"))["project"]
+    return {
+        name: [Requirement(line) for line in lines]
+        for name, lines in project["optional-dependencies"].items()
+        if name not in FOR_DEVELOPERS
+    }
 
 
 def declared() -> list[Requirement]:
-    """List what the installed program needs, with the embedders."""
+    """List what the installed program needs, with all of its extras."""
     project = tomllib.loads(PROJECT.read_text("utf-8"))["project"]
-    return [Requirement(line) for line in (*project["dependencies"], *project["optional-dependencies"]["embedded"])]
+    needed = [Requirement(line) for line in project["dependencies"]]
+    return list(dict.fromkeys([*needed, *(each for extra in extras().values() for each in extra)]))
 
 
 def lowest(requirement: Requirement) -> str:
@@ -26,4 +40,7 @@ def lowest(requirement: Requirement) -> str:
 
 
 if __name__ == "__main__":
-    print("\n".join(f"{each.name}=={lowest(each)}" for each in declared()))
+    if "--extras" in sys.argv:
+        print(" ".join(f"--extra {name}" for name in extras()))
+    else:
+        print("\n".join(f"{each.name}=={lowest(each)}" for each in declared()))

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.core.settings.sources import CREDENTIAL_FILES
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -55,12 +57,25 @@ def test_the_container_runs_as_nobody_in_particular() -> None:
     assert "STOPSIGNAL SIGTERM" in lines
 
 
-def test_compose_takes_everything_away_that_is_not_needed() -> None:
-    """A read-only root, no capabilities, no new privileges, and secrets as files of the names that are read."""
-    from kenobot.core.settings.sources import CREDENTIAL_FILES
+def test_the_container_s_copy_of_the_tree_leaves_secrets_behind() -> None:
+    """Only what is named goes to the builder: a token that lies beside the Dockerfile does not get into an image."""
+    lines = (ROOT / "docker" / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
+    rules = [line for line in lines if line and not line.startswith("#")]
+    assert rules[0] == "*"
+    assert {rule.removeprefix("!") for rule in rules if rule.startswith("!docker")} == {"docker/build.lock"}
+    assert all((ROOT / rule.removeprefix("!")).exists() for rule in rules if rule.startswith("!"))
 
+
+def test_compose_takes_everything_away_that_is_not_needed() -> None:
+    """A read-only root, no capabilities, no new privileges."""
     text = (ROOT / "docker" / "compose.yml").read_text("utf-8")
-    for line in ("read_only: true", "no-new-privileges:true", "- ALL", "- /tmp", "CREDENTIALS_DIRECTORY: /run/secrets"):
+    for line in ("read_only: true", "no-new-privileges:true", "- ALL", "- /tmp", "- home:/home/kenobot/.kenobot"):
         assert line in text
+
+
+def test_compose_hands_secrets_over_as_files_of_the_names_that_are_read() -> None:
+    """In a file of its own, for those who do not want them in the volume."""
+    text = (ROOT / "docker" / "compose.secrets.yml").read_text("utf-8")
+    assert "CREDENTIALS_DIRECTORY: /run/secrets" in text
     for name in CREDENTIAL_FILES:
         assert f"  {name}:\n    file: ./{name}\n" in text
