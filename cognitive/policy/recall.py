@@ -93,6 +93,10 @@ class RecallPolicy:
     none_below: float = 0.43  # likelihood of an answer
     low_below: float = 0.47  # the same
     medium_below: float = 0.6  # the same; from it on confidence is high
+    type_near_from: float = (
+        0.9  # similarity from which a memory without a word of the question may hold the type asked for
+    )
+    thing_near_from: float = 0.7  # the same of a thing that the asker has or uses: "what car do I drive?"
     of_others_below: float = 0.2  # likelihood that talk tells it of the speaker asked about; below, confidence is none
 
     stability_per_use: float = 0.1  # gained by being shown

@@ -11,15 +11,20 @@ from functools import lru_cache
 from importlib import resources
 from typing import Literal, get_args
 
-from kenobot.cognitive.recall.question.relations import names_other_relationship, names_relationship
+from kenobot.cognitive.recall.question.relations import (
+    names_other_relationship,
+    names_relationship,
+    names_same_relationship,
+)
 from kenobot.cognitive.text.dates import asks_time_first, calendar_names, names_time
-from kenobot.cognitive.text.words import fold, words
+from kenobot.cognitive.text.lexicon import STOPWORDS
+from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.core import lazy
 
 AnswerKind = Literal["time", "number", "person", "place"]
 AnswerType = Literal[
     "phone", "mail", "weight", "money", "size", "age", "often", "long", "colour", "code", "clock", "festivity",
-    "language", "address", "surname", "school", "job", "name", "person",
+    "language", "address", "surname", "school", "job", "name", "person", "thing",
 ]  # fmt: skip
 
 _KINDS: tuple[AnswerKind, ...] = ("number", "person", "place")
@@ -28,6 +33,7 @@ _NAME_ASKED = lazy.regex(r"\b(?:name|called|nombre|se llama)\b")
 _OPENS = lazy.regex(
     r"\b(?:what|which|how|who|whom|whose|where|when|why|que|cual|quien|donde|adonde|cuando|cuant[oa]s?)\b"
 )
+_SHORT_IS = lazy.regex(r"^(\W*(?:\w+ )?(?:what|which|who|when|where|how))(?:'s|’s|s) ")
 _LEADING = lazy.regex(r"^\W*(?:(?:y|and|but|pero|so|in|on|at|from|to|en|de|a|desde|por|con)\s+)?")
 _QUESTION_MARK = lazy.regex(r"[?？؟]")
 _NAME = lazy.regex(
@@ -39,10 +45,18 @@ _OWN_NAME = lazy.regex(
 )
 _CAPITAL = lazy.regex(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’-]*")
 _PLACE_FOLLOWS = lazy.regex(r"\b(?:in|en)\s+$")
-_FESTIVE = lazy.regex(r"\b(?:birthday|anniversary|cumple\w*|aniversario|santo)\b")
-_BORN = lazy.regex(r"\b(?:born|nacio|nacid[oa])\b|\d[./-]\d|\d(?:st|nd|rd|th)\b")
+_FESTIVE = lazy.regex(r"\b(?:birthday|bday|anniversary|turn(?:s|ed|ing)?|cumpl\w+|aniversario|santo)\b")
+_BORN = lazy.regex(
+    r"\b(?:born|nacio|naci|nacid[oa]|marri\w+|wed(?:ding)?|casad[oa]s|cas(?:o|amos|aron)|boda)\b|\d[./-]\d"
+)
 _FULL_NAME = lazy.regex(r"[^\W\d_a-zà-ÿ][\w'’-]+ [^\W\d_a-zà-ÿ][\w'’-]+")
 _MARKED = lazy.regex(r"[\"“«]\w|\d[A-Za-z]|[A-Za-z]\d")  # a title, or the name of a thing
+_TO_BE_NAMED = lazy.regex(
+    r"\b(?:llamar|llamara|(?:will be|be) called|will (?:call|name)|going to (?:call|name))\b"
+)  # whose bond is not yet told
+_OF_SOMEBODY = lazy.regex(
+    r"\b(?:de|del) [^\W\d_a-zà-ÿ]\w+|[^\W\d_a-zà-ÿ]\w+['’]s? \w+"
+)  # "la mujer de Javier", "Javier's wife"
 _SELF = frozenset("i'm i've i'd i'll".split())
 _LONGEST = 2000  # characters of a text that are searched
 _KIND_OPENING, _TYPE_OPENING = 5, 12  # words of a question within which it says what it asks for
@@ -126,6 +140,7 @@ def is_negative(text: str) -> bool:
 def asked_type(question: str) -> AnswerType | None:
     """Classify what a question asks for by its opening; None where it asks for another type, or does not say."""
     plain = " ".join(fold(question[:_LONGEST]).replace("¿", " ").split()[:_TYPE_OPENING])
+    plain = _SHORT_IS.sub(r"\1 is ", plain)
     start = _LEADING.match(plain)
     begin = start.end() if start is not None else 0
     return next((each for each in _TYPES if _pattern("type_asked", each).match(plain, begin)), None)
@@ -135,12 +150,10 @@ def lacks_answer(asked: AnswerType | None, question: str, text: str) -> bool:
     """Return whether a memory certainly does not hold the answer of this type."""
     text = text[:_LONGEST]
     plain = fold(text)
-    if asked is None or not is_latin(text):
+    if asked is None or asked == "thing" or not is_latin(text):
         return False
     if asked == "festivity":
-        if any(calendar_names(word) for word in words(plain)) or _BORN.search(plain) is not None:
-            return False
-        return _FESTIVE.search(plain) is None or not (names_time(plain) or re.search(r"\d", plain))
+        return _lacks_day(question, plain)
     held = _pattern("type_held", asked).search(plain) is not None
     if asked == "surname":
         return not held and not _FULL_NAME.search(text)
@@ -152,7 +165,40 @@ def lacks_answer(asked: AnswerType | None, question: str, text: str) -> bool:
     person = asked == "person" or of_relative
     if not held and not _MARKED.search(text) and not _has_new_name(question, text, person=person):
         return True
-    return asked == "name" and names_other_relationship(question, text)
+    if asked != "name" or not of_relative:
+        return False
+    if _OF_SOMEBODY.search(question):
+        return not (names_same_relationship(question, text) or _BORN.search(plain))
+    return names_other_relationship(question, text) and not _TO_BE_NAMED.search(plain)
+
+
+def _lacks_day(question: str, plain: str) -> bool:
+    """Return whether a folded text has no birthday or the like, or only those of others where the asker's is meant."""
+    if _pattern("other", "own_day").search(fold(question[:_LONGEST])) and _is_day_of_others(plain):
+        return True
+    if _BORN.search(plain) is not None:
+        return False
+    dated = names_time(plain) or re.search(r"\d", plain) or any(calendar_names(word) for word in words(plain))
+    return _FESTIVE.search(plain) is None or not dated
+
+
+def _is_day_of_others(plain: str) -> bool:
+    """Return whether a text tells a birthday or the like of others alone."""
+    return _pattern("other", "day_of_others").search(plain) is not None and not _pattern("other", "own_day").search(
+        plain
+    )
+
+
+@lru_cache(512)
+def topic_stems(question: str) -> frozenset[str]:
+    """Return the stems of what a question is about, without the words that ask for a type of answer."""
+    said = (word for word in words(fold(question[:_LONGEST])) if word not in STOPWORDS)
+    return frozenset(stems(word)[0] for word in said) - _type_stems()
+
+
+@lru_cache(1)
+def _type_stems() -> frozenset[str]:
+    return frozenset(stem for word in _tables()["other"]["type_words"].split() for stem in stems(word))
 
 
 def is_latin(text: str) -> bool:

@@ -88,6 +88,13 @@ def names_relationship(question: str) -> bool:
     return bool(_relationships_in(fold(question[:_LONGEST])))
 
 
+def names_same_relationship(question: str, text: str) -> bool:
+    """Return whether a text names a relationship that a question names, or one as which the same person may be told."""
+    meant = _relationships_in(fold(question[:_LONGEST]))
+    said = {word for each in _relationships_in(fold(text[:_LONGEST])) for word in each.words}
+    return any(said.intersection((*each.words, *each.broader_words)) for each in meant)
+
+
 def names_other_relationship(question: str, text: str) -> bool:
     """Return whether a question names a relationship, of whomever, and a text only other ones."""
     meant = _relationships_in(fold(question[:_LONGEST]))

@@ -141,13 +141,14 @@ class RecalledMemory:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A turn of the conversation that a search chose."""
+    """A turn of the conversation that a search chose. near: see `RankedTurn`."""
 
     turn: MessageRow
     relevance: float
     matched: tuple[str, ...]
     line: str = ""
     tokens: int = 0
+    near: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

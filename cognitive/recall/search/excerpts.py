@@ -72,7 +72,7 @@ def select_excerpts(
             continue
         room -= tokens
         quoted.add(turn.text)
-        chosen.append(Excerpt(turn, each.relevance, each.matched, line, tokens))
+        chosen.append(Excerpt(turn, each.relevance, each.matched, line, tokens, each.near))
     return chosen
 
 

@@ -1,39 +1,72 @@
 """Tell where nothing that was found may hold the answer of the type that a question asks for.
 
 What comes near is not an answer: of "What is Hannah's phone number?" a memory that speaks of Hannah and has no number
-tells nothing, and neither does the number of another person.
+tells nothing, and neither does the number of another person; nor, of "What colour is my car?", one of her purple hair.
 """
 
 from collections.abc import Sequence
 
+from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.question import answers
+from kenobot.cognitive.recall.question.answers import AnswerType
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.scoring.relevance import proper_names
-from kenobot.cognitive.text.words import words
+from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.core import lazy
 
 _ONLY_ASKS = lazy.regex(r"[^.!?？؟\n]*[?？؟]\W*")
 
 
-def lack_answer(question: str, shown: Sequence[RecalledMemory | Excerpt]) -> bool:
+_NEEDS_TOPIC = frozenset(
+    "phone mail weight money colour code clock festivity language address surname school name thing".split()
+)
+"""Types of which something else is told in nearly every chat; of the others an answer often shares no word."""
+
+
+def lack_answer(
+    question: str, shown: Sequence[RecalledMemory | Excerpt], by_nearness: RecallPolicy | None = None
+) -> bool:
     """Return whether none of what is shown may hold the answer; False where no type of answer is asked for.
 
     Where some of it bears a name of the question, only what bears one counts: a name that none of it has may be written
     in other words there, as "Germany" is in "Berlin". A question is no answer, whether it was asked before or memory
     has it open.
+
+    by_nearness: given where vectors were searched. Of most types only what has a word of what the question is about
+    counts then, or comes near: another colour, or another number, is always told of something.
     """
     asked = answers.asked_type(question)
     if asked is None:
         return False
+    least = _least_nearness(asked, by_nearness)
     named = _names(" ".join(proper_names(question)))
+    topic = frozenset[str]()
+    if least:
+        topic = answers.topic_stems(question) - {stem for name in named for stem in stems(name)}
     told = [(_text(item), _bears(item, named)) for item in shown]
     anywhere = any(bears for _, bears in told)
     for item, (text, bears) in zip(shown, told, strict=True):
         if _asks(item, text):
             continue
-        if (bears or not anywhere or not answers.is_latin(text)) and not answers.lacks_answer(asked, question, text):
+        meant = bears or not anywhere or not answers.is_latin(text)
+        if meant and not answers.lacks_answer(asked, question, text) and _is_about(item, text, topic, least):
             return False
     return True
+
+
+def _least_nearness(asked: AnswerType, policy: RecallPolicy | None) -> float:
+    """Return from which similarity on what has no word of the question counts; 0 where all of it does."""
+    if policy is None or asked not in _NEEDS_TOPIC:
+        return 0.0
+    return policy.thing_near_from if asked == "thing" else policy.type_near_from
+
+
+def _is_about(item: RecalledMemory | Excerpt, text: str, topic: frozenset[str], least: float) -> bool:
+    """Return whether an item has a word of `topic`, stems, or comes as near to the question as `least`."""
+    near = item.near if isinstance(item, Excerpt) else item.relevance_parts.get("meaning")
+    if not least or (near or 0.0) >= least:
+        return True
+    return not topic.isdisjoint(stem for word in words(fold(text)) for stem in stems(word))
 
 
 def _asks(item: RecalledMemory | Excerpt, text: str) -> bool:

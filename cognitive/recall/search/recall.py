@@ -100,7 +100,12 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     if likely is not None:
         level = answer_level(likely if memories else 0.0, policy)
     level = max(level, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
-    if shown and not query.marks and is_question(query.text) and _hold_no_answer(query, parsed, memories, excerpts):
+    if (
+        shown
+        and not query.marks
+        and is_question(query.text)
+        and _hold_no_answer(query, parsed, memories, excerpts, measured=question is not None)
+    ):
         level, likely = "none", 0.0
     best = max(best if memories else 0.0, best_excerpt)
     return replace(
@@ -117,10 +122,18 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
 
 
 def _hold_no_answer(
-    query: MemoryQuery, parsed: ParsedQuery, memories: Sequence[RecalledMemory], excerpts: Sequence[Excerpt]
+    query: MemoryQuery,
+    parsed: ParsedQuery,
+    memories: Sequence[RecalledMemory],
+    excerpts: Sequence[Excerpt],
+    *,
+    measured: bool,
 ) -> bool:
-    """Return whether nothing shown may hold the answer: not of its type, or told of others by talk alone."""
-    if lack_answer(query.text, [*memories, *excerpts]):
+    """Return whether nothing shown may hold the answer: not of its type, or told of others by talk alone.
+
+    measured: how near each is in meaning is known.
+    """
+    if lack_answer(query.text, [*memories, *excerpts], query.policy.recall if measured else None):
         return True
     return not memories and is_of_others(parsed, excerpts, query.policy.recall.of_others_below)
 

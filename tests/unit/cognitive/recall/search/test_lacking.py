@@ -2,7 +2,11 @@
 
 import pytest
 
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.results.memory import Excerpt
 from kenobot.cognitive.recall.results.render import render_search as render
+from kenobot.cognitive.recall.search.lacking import lack_answer
+from kenobot.storage.conversation import MessageRow
 from tests.unit.cognitive.recall.house import Memory
 
 
@@ -60,3 +64,29 @@ async def test_what_is_left_of_a_genitive_finds_nothing(memory: Memory) -> None:
     """The brother's name is not told by what belongs to others."""
     await memory.learn("the interview's been moved to the 30th")
     assert not (await memory.recall("What is my brother's name?")).memories
+
+
+def _said(text: str, near: float) -> Excerpt:
+    turn = MessageRow(1, "c-1", "user", text, "2026-03-05T10:00:00Z", 1, "owner", "owner", "owner", False, "1", "Ana")
+    return Excerpt(turn, 0.5, (), f"- 2026-03-05 was said: {text}", 10, near)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "near", "lacks"),
+    [
+        ("What colour is my car?", "I dyed my hair purple", 0.8, True),
+        ("What colour is my car?", "The Fiesta is bright red", 1.2, False),
+        ("What colour is my car?", "my car is the purple one", 0.1, False),
+        ("¿Qué número de socia tengo?", "dono sangre cada 4 meses", 0.7, True),
+        ("¿Qué número de socia tengo?", "soy la socia 4021", 0.4, False),
+        ("¿De qué marca es la televisión?", "el coche es un Dacia", 0.7, True),
+        ("What car do I drive?", "churn was 2.1% last month", 0.1, True),
+        ("What car do I drive?", "I traded the old one in for a Fiesta", 0.8, False),
+        ("Who waters the plants?", "my neighbour has a key", 0.2, False),
+    ],
+)
+def test_another_thing_of_the_type_asked_for_is_no_answer(question: str, text: str, near: float, lacks: bool) -> None:
+    """It has no word of what the question is about, and does not come near it in meaning."""
+    shown = [_said(text, near)]
+    assert lack_answer(question, shown, DEFAULT.recall) == lacks
+    assert not lack_answer(question, shown), "without vectors, what is shown shares its words"
