@@ -9,7 +9,7 @@ from kenobot.core.time_limit import TookTooLong, time_limit
 from kenobot.ports.errors import PluginError, StoreError
 from kenobot.ports.postprocessor import Element, PostProcessor, TurnEffects
 from kenobot.postprocessors.quotation import QuotationCheck, is_blank
-from kenobot.postprocessors.scanner import ScanResult, scan_tags, settled_length, whole_length
+from kenobot.postprocessors.scanner import scan_tags, settled_length, whole_length
 
 _PROCESSOR_SECONDS = 5.0  # in which no chat is answered
 _HUNG = "it took too long, and is left out until the next start"
@@ -92,9 +92,12 @@ class Pipeline:
             if processor.name in self._hung:
                 failures.append((processor.name, _HUNG))
                 continue
+            elements = tuple(element for element in found.elements if element.name == self._names[processor.tags[0]])
+            if not elements:
+                continue
             try:
                 with time_limit(_PROCESSOR_SECONDS):
-                    items = _run(processor, found, turn)
+                    items = _run(processor, elements, turn)
             except StoreError:
                 raise
             except TookTooLong:
@@ -111,9 +114,8 @@ class Pipeline:
         return ProcessedReply(clean, tuple(applied), found.ignored, tuple(failures))
 
 
-def _run(processor: PostProcessor, found: ScanResult, turn: TurnEffects) -> tuple[str, ...]:
-    elements = tuple(element for element in found.elements if element.name == _canonical(processor))
-    items = tuple(processor.extract(elements)) if elements else ()
+def _run(processor: PostProcessor, elements: Sequence[Element], turn: TurnEffects) -> tuple[str, ...]:
+    items = tuple(processor.extract(elements))
     if items:
         processor.apply(items, turn)
     return items

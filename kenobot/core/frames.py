@@ -27,8 +27,11 @@ class FrameError(KenobotError):
     """A line on the socket is no frame that belongs there."""
 
 
+_WHEN_USED = ConfigDict(defer_build=True)  # a bot that starts waits for none of them to be compiled
+
+
 class _Frame(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class Hello(_Frame):
@@ -214,8 +217,8 @@ Event = (
     | PluginStates
 )
 
-REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
-EVENTS: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
+REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="kind")], config=_WHEN_USED)
+EVENTS: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")], config=_WHEN_USED)
 
 F = TypeVar("F", Request, Event)
 

@@ -110,7 +110,7 @@ class PluginCatalogue:
     def _import(self, group: PluginGroup, name: str) -> Plugin[Any, Any]:
         entry = self._own.get((group, name)) or plugins.find(group, name)
         target = self._watch(group, name, entry.load)
-        return plugins.require_plugin(group, name, target, self.origin(group, name), entry.value)
+        return plugins.require_plugin(group, name, target, partial(self.origin, group, name), entry.value)
 
     def build(self, group: PluginGroup, name: str, settings: object, context: PluginContext) -> Any:
         """Build a plugin that was loaded. Raises ConfigError or PluginError."""

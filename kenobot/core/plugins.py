@@ -3,8 +3,8 @@
 import asyncio
 import difflib
 import logging
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any, Literal
 
@@ -38,10 +38,16 @@ _CLOSE_SECONDS = 3.0  # of one part
 _OURS = "kenobot."  # begins the value of every entry point that ships
 
 
-@lru_cache(maxsize=len(KINDS))
 def installed(group: PluginGroup) -> EntryPoints:
-    """Return the entry points of a group, cached: a look-up takes milliseconds, and a start asks a dozen times."""
-    return entry_points(group=group)
+    """Return the entry points of a group."""
+    return _all_installed()[group]
+
+
+@lru_cache(maxsize=1)
+def _all_installed() -> Mapping[PluginGroup, EntryPoints]:
+    """Read the entry points of every package once: it takes ten milliseconds, and a start asks for each group."""
+    found = entry_points()
+    return {group: found.select(group=group) for group in KINDS}
 
 
 def names(group: PluginGroup) -> tuple[str, ...]:
@@ -61,7 +67,7 @@ def load(group: PluginGroup, name: str) -> Plugin[Any, Any]:
         raise PluginError(
             f'The {KINDS[group]} "{name}" ({_origin(entry)}) cannot be imported: {type(error).__name__}: {error}'
         ) from error
-    return require_plugin(group, name, plugin, _origin(entry), entry.value)
+    return require_plugin(group, name, plugin, partial(_origin, entry), entry.value)
 
 
 def find(group: PluginGroup, name: str) -> EntryPoint:
@@ -75,11 +81,16 @@ def find(group: PluginGroup, name: str) -> EntryPoint:
     return found[0]
 
 
-def require_plugin(group: PluginGroup, name: str, target: object, origin: str, value: str) -> Plugin[Any, Any]:
-    """Return what an entry point names. Raises PluginError when that is no plugin."""
+def require_plugin(
+    group: PluginGroup, name: str, target: object, origin: Callable[[], str], value: str
+) -> Plugin[Any, Any]:
+    """Return what an entry point names. Raises PluginError when that is no plugin.
+
+    origin: tells where it is from; asked for only then, as it is read from the package's metadata.
+    """
     if not isinstance(target, Plugin):
         raise PluginError(
-            f'The {KINDS[group]} "{name}" ({origin}) is not a plugin: {value} must be a '
+            f'The {KINDS[group]} "{name}" ({origin()}) is not a plugin: {value} must be a '
             f"kenobot.ports.plugin.Plugin, and is a {type(target).__name__}."
         )
     return target

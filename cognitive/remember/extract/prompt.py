@@ -1,7 +1,7 @@
 """Build the extraction request for a batch of turns, with everything said in it quoted."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib import resources
@@ -13,7 +13,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.quoting import quote_lines
 from kenobot.core.token_estimate import PICTURE_TOKENS, clip_to_tokens, estimate_tokens
 from kenobot.ports.identity import Trust
-from kenobot.ports.provider import Block, Image, Message, Request, ToolCall, ToolResult
+from kenobot.ports.provider import Block, Image, Message, Request, ToolResult
 
 _INSTRUCTIONS = resources.files(__package__).joinpath("instructions.txt").read_text("utf-8").removesuffix("\n")
 
@@ -54,22 +54,18 @@ def build_request(batch: ExtractionBatch, zone: ZoneInfo, policy: ExtractPolicy)
 
 def request_tokens(request: Request) -> int:
     """About how many tokens a request may use in all, its longest answer included."""
-    shown = [content for message in request.messages for content in message.blocks]
-    blocks = [*request.system, *(content for content in shown if isinstance(content, Block))]
-    pictures = sum(isinstance(content, Image) for content in shown)
-    texts = [*(block.text for block in blocks), *_tool_texts(request)]
-    return sum(map(estimate_tokens, texts)) + pictures * PICTURE_TOKENS + request.max_tokens
-
-
-def _tool_texts(request: Request) -> Iterator[str]:
-    """Iterate over what a request holds of tools: their specifications, calls and results."""
+    tokens = request.max_tokens + sum(estimate_tokens(block.text) for block in request.system)
     for spec in request.tools:
-        yield f"{spec.name} {spec.description} {json.dumps(dict(spec.schema))}"
-    for content in (content for message in request.messages for content in message.blocks):
-        if isinstance(content, ToolResult):
-            yield content.text
-        elif isinstance(content, ToolCall):
-            yield f"{content.name} {json.dumps(dict(content.arguments))}"
+        tokens += estimate_tokens(f"{spec.name} {spec.description} {json.dumps(dict(spec.schema))}")
+    for message in request.messages:
+        for content in message.blocks:
+            if isinstance(content, Block | ToolResult):
+                tokens += estimate_tokens(content.text)
+            elif isinstance(content, Image):
+                tokens += PICTURE_TOKENS
+            else:
+                tokens += estimate_tokens(f"{content.name} {json.dumps(dict(content.arguments))}")
+    return tokens
 
 
 def prompt_tokens(turn: ConversationTurn, policy: ExtractPolicy) -> int:

@@ -6,7 +6,7 @@ forget leads to a question first: see `kenobot.agent.commands.forget`.
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
@@ -39,7 +39,10 @@ _TABLES = tomllib.loads(resources.files(__package__).joinpath("natural_language.
 
 
 class _Phrases:
-    """The phrases of a language. asks: the beginning of a question that is a wish."""
+    """The phrases of a language. asks: the beginning of a question that is a wish.
+
+    forget_words, tell_words: a text without any of them is no such wish, so that none of its patterns is compiled.
+    """
 
     def __init__(self, language: Language) -> None:
         table = _TABLES[language]
@@ -53,6 +56,7 @@ class _Phrases:
         self.idioms = lazy.regex("|".join(table["idioms"]))
         self.more = lazy.regex("|".join(table["more"]))
         self.asks = lazy.regex(table["asks"])
+        self.forget_words, self.tell_words = table["forget_words"], table["tell_words"]
 
 
 _PHRASES: Mapping[Language, _Phrases] = {"en": _Phrases("en"), "es": _Phrases("es")}
@@ -73,14 +77,18 @@ def match_command(text: str) -> MemoryRequest | None:
     asked = plain.endswith("?")
     plain = _PLEASE.sub("", plain.rstrip(".!?… ").rstrip())
     for language, phrases in _PHRASES.items():
-        if phrases.tell.fullmatch(plain):
+        if _has_any(phrases.tell_words, plain) and phrases.tell.fullmatch(plain):
             return MemoryRequest("tell", "", language)
-        if phrases.any_forget.fullmatch(plain):
+        if _has_any(phrases.forget_words, plain) and phrases.any_forget.fullmatch(plain):
             return _forgetting(plain, language, asked)
     for language, phrases in _PHRASES.items():
-        if any(pattern.fullmatch(plain) for pattern in phrases.loose):
+        if _has_any(phrases.forget_words, plain) and any(pattern.fullmatch(plain) for pattern in phrases.loose):
             return _forgetting(plain, language, asked)
     return None
+
+
+def _has_any(texts: Sequence[str], plain: str) -> bool:
+    return any(text in plain for text in texts)
 
 
 def _forgetting(plain: str, language: Language, asked: bool) -> MemoryRequest | None:

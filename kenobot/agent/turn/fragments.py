@@ -67,7 +67,7 @@ class Fragments:
         has_more: whether messages wait behind it.
         """
         seconds = self._seconds(head)
-        if not _may_be_joined(head.inbound) or (head.fresh and not seconds):
+        if (head.fresh and not seconds) or not _may_be_joined(head.inbound):
             return head
         channel = self._channels.get(head.inbound.channel)
         if seconds:

@@ -1,8 +1,12 @@
 """Plain words about memory: heard when they are nothing else, and never where they are not meant."""
 
-import pytest
+import re
 
-from kenobot.agent.commands.natural_language import match_command, parse_answer
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kenobot.agent.commands.natural_language import _PHRASES, match_command, parse_answer
 from tests.cost import assert_bounded
 from tests.unit.agent.commands import natural_language_corpus as corpus
 
@@ -107,3 +111,17 @@ def test_numbers(text: str, numbers: set[int]) -> None:
 def test_no_answer(text: str) -> None:
     """Anything more than an answer is a message like any other."""
     assert parse_answer(text) is None
+
+
+@given(st.data())
+def test_every_wish_has_one_of_the_words_that_are_looked_for_first(data: st.DataObject) -> None:
+    """Whatever a pattern matches would not be compiled for otherwise."""
+    phrases = data.draw(st.sampled_from(list(_PHRASES.values())))
+    pattern, known = data.draw(
+        st.sampled_from(
+            [(phrases.tell, phrases.tell_words)]
+            + [(pattern, phrases.forget_words) for pattern in (*phrases.forget, *phrases.loose)]
+        )
+    )
+    text = data.draw(st.from_regex(re.compile(pattern.pattern), fullmatch=True))
+    assert any(word in text for word in known), text
