@@ -182,6 +182,7 @@ def _dead_letter_id(text: str) -> "DeadLetterId":
 
 TYPES: Mapping[str, Callable[[str], Any]] = {
     "positive": bounded_int(1_000_000),
+    "days": bounded_int(30),
     "share": checked(lambda text: _within(float(text), 0, 1), "no number from 0 to 1"),
     "seconds": checked(lambda text: _within(float(text), 0, 600), "not a number of seconds from 0 to 600"),
     "since": checked(_moment, "neither like 1h or 2d nor like 2026-11-21 (UTC)"),

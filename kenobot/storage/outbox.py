@@ -178,6 +178,7 @@ class Outbox:
                     "UPDATE message SET platform_id = ? WHERE inbox_id = ? AND role = 'assistant'",
                     (platform_id, answered),
                 )
+                connection.execute("UPDATE turn SET sent_at = ? WHERE inbox_id = ?", (now, answered))
 
         await self._database.write_soon(write)
 

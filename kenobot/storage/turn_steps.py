@@ -38,6 +38,18 @@ def load_steps(connection: Connection, message: int) -> dict[int, TurnStep]:
     return {number: _load(kind, json.loads(payload)) for number, kind, payload in rows}
 
 
+Phase = Literal["reading", "recall", "prompt", "first word", "model", "tools", "pauses", "postprocessors", "storing"]
+"""What the time of a turn goes into, beside waiting before and delivery behind; "first word" is a part of "model"."""
+
+
+class TurnTimes(NamedTuple):
+    """When a turn began, and what its time went into, in milliseconds. retries: attempts and calls without a result."""
+
+    began: datetime
+    millis: Mapping[Phase, int]
+    retries: int
+
+
 class FreshReply(NamedTuple):
     """A reply without a step, its number among the steps of its turn, and its time."""
 
@@ -54,8 +66,9 @@ def finish_turn(
     at: datetime,
     grade: str,
     fresh: FreshReply | None = None,
+    times: TurnTimes | None = None,
 ) -> None:
-    """Replace the steps of a committed turn by one row of what its replies cost, inside its transaction.
+    """Replace the steps of a committed turn by one row of what its replies cost and took, inside its transaction.
 
     fresh: its last reply, where that has no step.
     """
@@ -67,13 +80,29 @@ def finish_turn(
         replies.setdefault(fresh.number, (fresh.reply, fresh.at.isoformat()))
     last, replied_at = replies[max(replies)]
     costs = [sum(getattr(reply.usage, name) for reply, _ in replies.values()) for name in _COSTS]
+    channel, received, phases = _origin(connection, message, times)
     connection.execute(
         f"INSERT INTO turn (inbox_id, session, trace, stop_reason, model, {', '.join(_COSTS)}, replied_at, "
-        "committed_at, grade) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (message, session, trace, last.stop_reason, last.model, *costs, replied_at, at.isoformat(), grade),
+        "committed_at, grade, channel, received_at, phases, retries) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(message, session, trace, last.stop_reason, last.model, *costs, replied_at, at.isoformat(), grade),
+            *(channel, received, json.dumps(phases), 0 if times is None else times.retries),
+        ),
     )
     if rows:
         drop_steps(connection, message)
+
+
+def _origin(
+    connection: Connection, message: int, times: TurnTimes | None
+) -> tuple[str, str, Mapping[Phase | Literal["waiting"], int]]:
+    """Return by which channel and when a message came in, and its turn's times with the time it waited for that."""
+    row = connection.execute("SELECT channel, received_at FROM inbox WHERE id = ?", (message,)).fetchone()
+    if row is None or times is None:
+        return "", "", {}
+    waited = (times.began - datetime.fromisoformat(row[1])).total_seconds()
+    return row[0], row[1], {"waiting": max(0, round(1000 * waited)), **times.millis}
 
 
 def drop_steps(connection: Connection, message: int) -> None:

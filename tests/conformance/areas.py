@@ -39,7 +39,6 @@ _TOPICS: Mapping[str, str] = {
     "salience.": "sleep: consolidation",
     "scheduler.": "cron tasks and reminders",
     "sleep.": "the sleep cycle",
-    "stats.": "response-time statistics",
     "tools.": "tools and background tasks",
     "transparency.": "/why and learning feedback",
     "watchdog.": "watchdog and health states",

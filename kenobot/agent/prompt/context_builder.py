@@ -9,6 +9,7 @@ changes, or when the conversation rested so long that no cache holds it any more
 alone begins anew: the prefix stays, with what became known since behind it.
 """
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -181,7 +182,7 @@ class PromptContext:
 
     untrusted_texts: texts whose tags must not act. speech: who said what of it. shows_private: it shows memory,
     preferences or history. shows_untrusted: it shows, or may show, words of others than the speaker. private_results:
-    of tools that read memory.
+    of tools that read memory. recall_seconds: what finding memories took of the time.
     """
 
     request: Request
@@ -193,12 +194,17 @@ class PromptContext:
     shows_untrusted: bool
     reported: bool = False
     private_results: tuple[str, ...] = ()
+    recall_seconds: float = 0.0
 
     def with_report(self, request: Request, text: str, found: MemoryPack) -> "PromptContext":
         """The same prompt as `request` with a report of memory. found: the memories that its text shows."""
         texts = (*self.untrusted_texts, text)
         plan = self.plan.adding(found)
         return replace(self, request=request, plan=plan, untrusted_texts=texts, shows_private=True, reported=True)
+
+    def with_recall_time(self, seconds: float) -> "PromptContext":
+        """The same prompt, for whose search models were asked for so long beforehand."""
+        return replace(self, recall_seconds=self.recall_seconds + seconds)
 
     @property
     def exposure(self) -> Exposure:
@@ -253,10 +259,12 @@ class ContextBuilder:
 
     def build(self, connection: Connection, request: PromptRequest, hints: SearchHints = NO_HINTS) -> PromptContext:
         """Assemble the prompt of a message. hints: of models, for its search."""
-        plan = self.plan(connection, request)
+        plan, seconds = self.plan(connection, request), 0.0
         if plan.query is not None:
+            began = time.perf_counter()
             plan = plan.adding(self.memory.search(connection, hints.added_to(plan.query)))
-        return self._assemble(connection, request, plan)
+            seconds = time.perf_counter() - began
+        return self._assemble(connection, request, plan, seconds)
 
     def plan(self, connection: Connection, request: PromptRequest) -> PromptPlan:
         """Decide what the prompt of a message shows, and what to search for; nothing is searched or rendered yet."""
@@ -286,7 +294,9 @@ class ContextBuilder:
         )
         return replace(plan, query=query)
 
-    def _assemble(self, connection: Connection, request: PromptRequest, plan: PromptPlan) -> PromptContext:
+    def _assemble(
+        self, connection: Connection, request: PromptRequest, plan: PromptPlan, recall_seconds: float
+    ) -> PromptContext:
         pending, principal, identity = request.pending, request.principal, plan.identity
         inbound, history, notes = pending.inbound, plan.history, plan.notes
         state, guidance = self._onboarding(connection, request, identity)
@@ -322,6 +332,7 @@ class ContextBuilder:
             speech=speech,
             shows_private=shows_private,
             shows_untrusted=speakers.shows_untrusted_words(inbound, spoken, principal, history, speech),
+            recall_seconds=recall_seconds,
         )
 
     # ── the frozen beginning ─────────────────────────────────────────────────────────────────────────────────────

@@ -48,13 +48,16 @@ class PromptService:
         text, build = pending.inbound.text, partial(self.builder.build, request=request)
         if not self._may_wait(text):
             return await self._read(pending.session, build)
+        began = self.clock.monotonic()
         if self.reranker is None and self.builder.searches_for(text):  # what is searched for needs no plan
             also = await self._embed(text)
-            found = partial(build, hints=SearchHints(also))
-            return await self._read(pending.session, found, lambda: self._embed(text))
+            seconds, found = self.clock.monotonic() - began, partial(build, hints=SearchHints(also))
+            context = await self._read(pending.session, found, lambda: self._embed(text))
+            return context.with_recall_time(seconds)
         plan = await self._read(pending.session, partial(self.builder.plan, request=request))
         hints = NO_HINTS if plan.query is None else await self._ask_models(plan.query)
-        return await self._read(pending.session, partial(build, hints=hints))
+        seconds = self.clock.monotonic() - began
+        return (await self._read(pending.session, partial(build, hints=hints))).with_recall_time(seconds)
 
     async def search(self, text: str, principal: Principal, session: str) -> MemoryPack:
         """Search what a speaker may see of memory for a query of the model's own, which needs no further queries."""

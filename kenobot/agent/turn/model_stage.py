@@ -49,7 +49,7 @@ class ModelStage:
             data.cut_short = False
             await self._s.model.count_lost(request, data.calls)
         try:
-            reply = await self._ask_for(data, request, level, len(said), listener)
+            reply = await self._ask_for(data, request, level, len(said), self._timed(data, listener))
         finally:
             if data.draft is not None:
                 data.draft.stop()
@@ -114,6 +114,21 @@ class ModelStage:
             return None
         data.draft = data.draft or self._drafts.open(data.pending, data.attempt)
         return None if data.draft is None else data.draft.listen(context, said)
+
+    def _timed(self, data: TurnData, listener: Callable[[str], None] | None) -> Callable[[str], None]:
+        """Return `listener`, which notes when the first word comes."""
+        clock, began = self._s.clock, self._s.clock.monotonic()
+        heard = False
+
+        def hear(text: str) -> None:
+            nonlocal heard
+            if not heard:
+                heard = True
+                data.times.note_first_word(clock.monotonic() - began)
+            if listener is not None:
+                listener(text)
+
+        return hear
 
     async def _report_memory(self, data: TurnData, level: int) -> None:
         """Add a report of memory to the request, once, for a provider that answers from one."""

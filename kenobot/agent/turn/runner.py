@@ -29,6 +29,7 @@ from kenobot.agent.turn.edits import Edits
 from kenobot.agent.turn.file_answer import answer_file, asked_for_file, wants_file
 from kenobot.agent.turn.model_stage import ModelStage
 from kenobot.agent.turn.notices import Notices
+from kenobot.agent.turn.phases import PhaseTimes
 from kenobot.agent.turn.pieces import ToolRound, joined_text
 from kenobot.agent.turn.previews import Previews
 from kenobot.agent.turn.reaction import take_reaction
@@ -156,9 +157,10 @@ class TurnRunner:
         token, inbound = current_trace.set(pending.trace), pending.inbound
         chosen = self._s.language or self._s.personal.of(inbound).language
         language = chosen or guess_language(inbound.text, self._s.default_language)
-        command = await self._s.commands.find(self._s.database, inbound, principal, self._s.clock.now())
+        began = self._s.clock.now()
+        command = await self._s.commands.find(self._s.database, inbound, principal, began)
         calls = self._s.model.calls_of(pending.session, pending.id)
-        data = TurnData(pending, principal, language, calls, command, renews=renews)
+        data = TurnData(pending, principal, language, calls, PhaseTimes(began), command, renews=renews)
         await self._signals.emit_in_chat(THINKING_START, pending)
         try:
             async with (
@@ -198,6 +200,7 @@ class TurnRunner:
         turn = machine.TurnState(deferrals=data.pending.deferrals)
         effect: machine.Effect = machine.ClaimMessage()
         while not isinstance(effect, machine.Stop):
+            began = self._s.clock.monotonic()
             try:
                 if isinstance(effect, _WAITS):
                     with self._s.database.pacer.away():
@@ -207,8 +210,10 @@ class TurnRunner:
             except Exception as error:
                 ours = not isinstance(error, (KenobotError, MemoryError))  # a mistake of the code: show where
                 _log.warning("%s: %s: %s", type(effect).__name__, type(error).__name__, error, exc_info=ours)
-                began = data.first_call_at
-                event = machine.EffectFailed(error, 0.0 if began is None else self._s.clock.monotonic() - began)
+                data.times.retries += isinstance(effect, machine.AskModel)
+                first = data.first_call_at
+                event = machine.EffectFailed(error, 0.0 if first is None else self._s.clock.monotonic() - first)
+            data.times.add(effect, self._s.clock.monotonic() - began)
             turn, effect = machine.step(turn, event, self._s.policy, self._s.rng)
         return not turn.deferred
 
@@ -233,6 +238,7 @@ class TurnRunner:
             case machine.BuildContext(reduced):
                 context = await self._s.prompt_service.build(data.pending, data.principal, reduced=reduced)
                 data.context = self._asked_for_file(data, context)
+                data.times.add_recall(context.recall_seconds)
                 data.reduced = reduced
             case machine.SavePiece(pieces, rounds):
                 data.unsaved = self._last(pieces, rounds)
@@ -431,7 +437,8 @@ class TurnRunner:
         waiting = outbox.enqueue(connection, data.destination(), answer.parts, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
-        turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved)
+        times = data.times.result(data.attempt)
+        turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times)
         data.calls.write(connection)
         return decisions, waiting, reacted
 

@@ -7,6 +7,7 @@ from kenobot.agent.commands.command import Command
 from kenobot.agent.ledger.models import TurnCalls
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.turn.drafts import ReplyDraft
+from kenobot.agent.turn.phases import PhaseTimes
 from kenobot.agent.turn.tool_rounds import ToolJournal
 from kenobot.cognitive.identity.reply_grade import ReplyGrade
 from kenobot.core.i18n import Language
@@ -59,6 +60,7 @@ class TurnData:
     principal: Principal
     language: Language
     calls: TurnCalls
+    times: PhaseTimes
     command: tuple[Command, str] | None = None
     attempt: int = 0
     cut_short: bool = False

@@ -1,0 +1,158 @@
+"""`kenobot stats`: how long answers took, what the time went into, and what came of the messages."""
+
+import csv
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+from kenobot.agent.ledger.prices import PICODOLLARS
+from kenobot.cli import options
+from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say
+from kenobot.cli.table import print_table
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.core.percentiles import Distribution
+from kenobot.storage import model_calls, turn_stats
+from kenobot.storage.connection import Connection
+from kenobot.storage.model_calls import Spending
+from kenobot.storage.turn_stats import GroupStats, MessageCounts
+
+_MILLI = 1000
+_LONG = 100  # seconds, from which on tenths of one mean nothing
+
+
+def stats(context: CommandContext) -> int:
+    """Print the times of the last days. Exit code 2 when there was no message in them."""
+    args = context.args
+    since = context.now - timedelta(days=args.days)
+    with context.read() as connection:
+        turns = turn_stats.read_turns(connection, since)
+        messages = turn_stats.count_messages(connection, since)
+        spent = _spent(context, connection, args.days)
+    groups = turn_stats.group_turns(turns, args.by, context.zone)
+    total = turn_stats.group_turns(turns, "all", context.zone)
+    if not turns and not messages.received:
+        return options.print_failure(f"No message came in within {args.days} days.")
+    if args.json:
+        print(json.dumps(_as_json(args.days, args.by, groups, total, messages, spent)))
+    elif args.csv:
+        _write_csv(args.by, [*groups, *total])
+    else:
+        _print(args.by, args.days, groups, total, messages, spent)
+    return 0
+
+
+def _spent(context: CommandContext, connection: Connection, days: int) -> Spending:
+    """Return what models used in the window, in whole days of the owner's."""
+    first = local_day(context.now - timedelta(days=days - 1), context.zone)
+    return model_calls.spent_between(connection, first, local_day(context.now, context.zone))
+
+
+# ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _as_json(
+    days: int,
+    by: str,
+    groups: Sequence[GroupStats],
+    total: Sequence[GroupStats],
+    messages: MessageCounts,
+    spent: Spending,
+) -> dict[str, Any]:
+    """Return all figures; times in milliseconds."""
+    return {
+        "days": days,
+        "by": by,
+        "all": _group_json(total[0]) if total else None,
+        "groups": [_group_json(group) for group in groups],
+        "messages": {
+            **asdict(messages),
+            "failure_rate": round(messages.failure_rate, 4),
+            "days": min(days, turn_stats.MESSAGES_KEPT_DAYS),
+        },
+        "models": {"calls": spent.calls, "tokens": spent.tokens, "usd": spent.cost / PICODOLLARS},
+    }
+
+
+def _group_json(group: GroupStats) -> dict[str, Any]:
+    return {
+        "name": group.name,
+        "turns": group.turns,
+        "retries": group.retries,
+        "tokens_in": group.tokens_in,
+        "tokens_out": group.tokens_out,
+        "times": group.times._asdict(),
+        "phases": {name: times._asdict() for name, times in group.phases.items()},
+    }
+
+
+def _write_csv(by: str, groups: Sequence[GroupStats]) -> None:
+    """Write a line for each group and phase; the phase of whole answers is "whole", the group of all is "all"."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow((by, "phase", *Distribution._fields, "turns", "retries", "tokens_in", "tokens_out"))
+    for group in groups:
+        phases: Mapping[str, Distribution] = {"whole": group.times, **group.phases}
+        for name, times in phases.items():
+            figures = (group.turns, group.retries, group.tokens_in, group.tokens_out)
+            writer.writerow((_cell(group.name or "all"), name, *times, *figures))
+
+
+def _cell(text: str) -> str:
+    """Return a name that no spreadsheet takes for a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") and text != "-" else text
+
+
+# ── for people ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _print(
+    by: str,
+    days: int,
+    groups: Sequence[GroupStats],
+    total: Sequence[GroupStats],
+    messages: MessageCounts,
+    spent: Spending,
+) -> None:
+    if total:
+        rows = [(group.name, *_times(group.times), group.retries, group.turns) for group in groups]
+        if len(groups) > 1:
+            rows.append((say("in all"), *_times(total[0].times), total[0].retries, total[0].turns))
+        print_table((by, "p50", "p95", "p99", "longest", "retries", "answers"), rows)
+        print("\n" + say("where the time of an answer goes:"))
+        phases = [(say(name), *_times(times)) for name, times in total[0].phases.items()]
+        print_table(("phase", "p50", "p95", "p99", "longest"), phases)
+        print()
+    else:
+        print(say("No answer of a model within {days} days.", days=days))
+    _print_messages(days, messages, total, spent)
+
+
+def _print_messages(days: int, messages: MessageCounts, total: Sequence[GroupStats], spent: Spending) -> None:
+    ends = ", ".join(f"{say(name)} {count}" for name, count in messages.ends.items())
+    kept = min(days, turn_stats.MESSAGES_KEPT_DAYS)
+    print(say("messages of the last {days} days: {count}", days=kept, count=messages.received) + f" ({ends or '-'})")
+    if messages.waiting:
+        print(say("messages without an answer yet: {count}", count=messages.waiting))
+    print(say("without an answer in the end: {share} %", share=f"{100 * messages.failure_rate:.1f}"))
+    retries = sum(group.retries for group in total)
+    if retries:
+        print(say("attempts and calls that had to be made again: {count}", count=retries))
+    usd = f"{spent.cost / PICODOLLARS:.4f}"
+    print(say("calls of models: {calls}, {tokens} tokens, {usd} $", calls=spent.calls, tokens=spent.tokens, usd=usd))
+
+
+def _times(times: Distribution) -> tuple[str, str, str, str]:
+    if not times.count:
+        return ("-", "-", "-", "-")
+    return (_told(times.p50), _told(times.p95), _told(times.p99), _told(times.longest))
+
+
+def _told(millis: int) -> str:
+    """Word a time: 12 ms, 3.4 s, 250 s."""
+    if millis < _MILLI:
+        return f"{millis} ms"
+    seconds = millis / _MILLI
+    return f"{seconds:.1f} s" if seconds < _LONG else f"{seconds:.0f} s"
