@@ -12,6 +12,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import (
     AnswerLost,
     CircuitOpen,
+    PromptTooLong,
     RateLimited,
     Rejected,
     RemoteError,
@@ -53,6 +54,11 @@ class ModelRouter:
         """The number of providers."""
         return len(self._routes)
 
+    @property
+    def circuits(self) -> tuple[tuple[str, CircuitBreaker], ...]:
+        """Return the name of each provider and the breaker in front of it."""
+        return tuple((route.provider.name, route.breaker) for route in self._routes)
+
     def provider(self, level: int) -> Provider:
         """Return provider number `level`."""
         return self._routes[level].provider
@@ -89,7 +95,9 @@ class ModelRouter:
             settled = True
             self._answered.set()
             return reply
-        except Rejected:
+        except Rejected as error:
+            if not isinstance(error, PromptTooLong):
+                route.breaker.record_refusal()
             raise
         except (RemoteError, TimeoutError) as error:
             route.breaker.record_failure(error.retry_after if isinstance(error, RemoteError) else None)

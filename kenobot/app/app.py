@@ -5,7 +5,7 @@ import contextlib
 import gc
 import importlib
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -48,6 +48,7 @@ from kenobot.core.pacing import responsive
 from kenobot.core.plugins import close as close_plugins
 from kenobot.core.quiet_hours import QuietHours
 from kenobot.core.redaction import Redactor
+from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings
 from kenobot.core.worker import SCHEDULER_MODULES, Scheduler
@@ -78,12 +79,15 @@ if TYPE_CHECKING:
     from kenobot.agent.turn.tool_stage import ToolStage
     from kenobot.agent.turn.toolbox import Toolbox
     from kenobot.app.background import Background
+    from kenobot.app.running_channels import ChannelState
+    from kenobot.app.watch.watch import Watch
 
 _log = logging.getLogger(__name__)
 
 _HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the work behind them
 _QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and would hold up each turn beside it
 _LOAD_AGAIN_SECONDS = 5.0
+_LOADED_LATER = ("kenobot.app.background", "kenobot.app.menu_setter", "kenobot.app.watch.wiring")
 _GRACE_SECONDS = 5.0
 _BACKUP_SECONDS = 300.0  # between looks whether one is due
 _MENU_SECONDS = 3600.0  # between two looks whether a menu of commands is still to be set
@@ -146,6 +150,7 @@ class App:
         router, self._background_model = build_models(settings, plugins, clock)
         self._model = ReplyModel(router, self.ledger)
         self._background: Background | None = None
+        self.watch: Watch | None = None  # until the work behind the turns has begun
         self.media = build_media(settings, home, database, clock, plugins, self.ledger)
         self._responsive = contextlib.ExitStack()
         self.proposal_announcer = ProposalAnnouncer(database, bus)
@@ -286,8 +291,10 @@ class App:
         """Begin the work behind the turns."""
         await self.background.start(self.scheduler)
 
-    async def run_background(self) -> None:
+    async def run_background(self, states: "Callable[[], Sequence[ChannelState]]") -> None:
         """Begin the work behind the turns once nobody has talked for a moment, then follow the schedule.
+
+        states: of the channels.
 
         The first messages after the start come before it: they would share the processor with its imports.
         """
@@ -308,6 +315,10 @@ class App:
 
             backups = ScheduledBackups(self.home, self.settings.backup, self.clock, self.bus)
             self.scheduler.every(_BACKUP_SECONDS, "backup", backups.run_if_due)
+        from kenobot.app.watch.wiring import build_watch
+
+        self.watch = build_watch(self, states)
+        await self.watch.start(self.scheduler)
         await self.scheduler.start()
         self.indexer.begin()
         self.embedding.begin()
@@ -319,7 +330,7 @@ class App:
         """Import what works behind the turns, as soon as there are the file descriptors and the memory for it."""
         while True:
             try:
-                for module in ("kenobot.app.background", "kenobot.app.menu_setter", *SCHEDULER_MODULES):
+                for module in (*_LOADED_LATER, *SCHEDULER_MODULES):
                     await asyncio.to_thread(importlib.import_module, module)
             except (OSError, MemoryError) as error:
                 reason = str(error) or "no memory"
@@ -358,6 +369,10 @@ class App:
         signal = MEMORY_INTAKE_FINISHED if notice.is_done else MEMORY_INTAKE_STARTED
         at = self.clock.now().isoformat()
         await self.bus.emit(signal, "memory", "", path=notice.path, changes=notice.changes, at=at)
+
+    def circuits(self) -> Sequence[tuple[str, CircuitBreaker]]:
+        """Return the name of each provider that answers people, and the breaker in front of it."""
+        return self._model.circuits
 
     async def check_alive(self) -> None:
         """Return when the database has answered. Raises StoreError."""
@@ -445,6 +460,8 @@ class App:
         await self.bus.emit(STOPPING, "app", "")
         if self._background is not None:
             await self._background.sleep_worker.stop()
+        if self.watch is not None:
+            await self.watch.stop()
         await asyncio.gather(self.scheduler.stop(_GRACE_SECONDS), self.loop.stop(_GRACE_SECONDS))
 
     async def _send_last(self) -> None:

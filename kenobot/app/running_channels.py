@@ -182,7 +182,7 @@ class RunningChannels:
             _log.error("%s The channel %s is off; the others run on.", error, name)
             self._channels.pop(name, None)
             told = f"channel {name} is off: {error} After mending it: kenobot channels start {name}"
-            self._alerts.begin(self._tell(told))
+            self._alerts.begin(self._tell(name, told))
         if goes_on or self._over is None or self._over.done():
             return
         if error is None:
@@ -190,5 +190,5 @@ class RunningChannels:
         else:
             self._over.set_exception(error)
 
-    async def _tell(self, reason: str) -> None:
-        await self._services.bus.emit(HEALTH_DEGRADED, "channels", "", reason=reason)
+    async def _tell(self, name: str, reason: str) -> None:
+        await self._services.bus.emit(HEALTH_DEGRADED, "channels", "", reason=reason, cause=f"channel:{name}")

@@ -42,7 +42,7 @@ class ScheduledBackups:
         self._failed_at = self._clock.now() if problem else None
         if problem:
             _log.warning("the backup failed: %s", problem)
-            await self._bus.emit(HEALTH_DEGRADED, "backup", "", reason=f"the backup failed: {problem}")
+            await self._bus.emit(HEALTH_DEGRADED, "backup", "", reason=f"the backup failed: {problem}", cause="backup:")
 
     async def _is_due(self) -> bool:
         now = self._clock.now()

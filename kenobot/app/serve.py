@@ -5,6 +5,7 @@ import contextlib
 import importlib
 import logging
 import os
+import signal
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,7 @@ async def serve(app: App, console: ConsoleOptions | None = None, console_user: s
     channels = _running_channels(app)
     async with contextlib.AsyncExitStack() as ending:
         ending.enter_context(stop_signals(stop))
+        signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # which would end the process, until the watch takes it
         try:
             if not await _start(app, stop):
                 return 0
@@ -52,7 +54,7 @@ async def serve(app: App, console: ConsoleOptions | None = None, console_user: s
             await ending.enter_async_context(watchdog_answered(app.check_alive))
             if not only_answers:
                 await ending.enter_async_context(_socket(app, channels, console_user, stop))
-            async with contextlib.nullcontext() if only_answers else _background(app):
+            async with contextlib.nullcontext() if only_answers else _background(app, channels):
                 await _watch(app, channels, stop)
         finally:
             notify_systemd("STOPPING=1")
@@ -77,9 +79,9 @@ async def _start(app: App, stop: asyncio.Event) -> bool:
 
 
 @contextlib.asynccontextmanager
-async def _background(app: App) -> AsyncIterator[None]:
+async def _background(app: App, channels: RunningChannels) -> AsyncIterator[None]:
     """Have the work behind the turns begin meanwhile, until the end is begun."""
-    beginning = asyncio.create_task(app.run_background(), name="background")
+    beginning = asyncio.create_task(app.run_background(channels.states), name="background")
     beginning.add_done_callback(_log_failure)
     try:
         yield

@@ -145,7 +145,7 @@ def _print_messages(days: int, messages: MessageCounts, total: Sequence[GroupSta
 
 
 def _times(times: Distribution) -> tuple[str, str, str, str]:
-    if not times.count:
+    if not times.measured:
         return ("-", "-", "-", "-")
     return (_told(times.p50), _told(times.p95), _told(times.p99), _told(times.longest))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 class Distribution(NamedTuple):
     """Times in milliseconds: how many, their mean, percentiles and the longest; zeros where there are none."""
 
-    count: int
+    measured: int
     mean: int
     p50: int
     p95: int

@@ -85,6 +85,7 @@ class CircuitBreaker:
         self._cooldown = cooldown
         self.state: CircuitState = "CLOSED"
         self.failures = 0  # in a row so far
+        self.refusals = 0  # in a row, of single requests
         self._opened_at = 0.0
         self._silent_until = 0.0
 
@@ -112,7 +113,7 @@ class CircuitBreaker:
     def record_success(self) -> None:
         """Close after a call that got through."""
         self.state = "CLOSED"
-        self.failures = 0
+        self.failures = self.refusals = 0
         self._silent_until = 0.0
 
     def record_failure(self, retry_after: float | None = None) -> None:
@@ -125,6 +126,15 @@ class CircuitBreaker:
         if self.state == "HALF_OPEN" or self.failures >= self._threshold:
             self.state = "OPEN"
             self._opened_at = self._clock.monotonic()
+
+    @property
+    def unanswered(self) -> int:
+        """Return how many calls in a row came to nothing."""
+        return self.failures + self.refusals
+
+    def record_refusal(self) -> None:
+        """Count the refusal of one request, which by itself says nothing about the server."""
+        self.refusals += 1
 
     def release_probe(self) -> None:
         """Let the next call probe: this one was cancelled, or refused on its own account."""

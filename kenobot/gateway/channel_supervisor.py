@@ -58,12 +58,14 @@ async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> 
                 stalled = clock.monotonic()
             await bus.emit(CHANNEL_DOWN, "supervise", "", channel=channel.name, error=str(error)[:300])
         if again:
-            await bus.emit(HEALTH_DEGRADED, "supervise", "", reason=f"channel {channel.name} keeps falling silent")
+            silent = f"channel {channel.name} keeps falling silent"
+            await bus.emit(HEALTH_DEGRADED, "supervise", "", reason=silent, cause=f"channel:{channel.name}")
         often = len(failures) == _INTENSITY and failures[-1] - failures[0] < _WINDOW
         if (often or trouble) and not announced:
             announced = True
             reason = trouble or f"channel {channel.name} keeps failing"
-            await bus.emit(HEALTH_DEGRADED, "supervise", "", reason=reason, channel=channel.name)
+            told = {"channel": channel.name, "cause": f"channel:{channel.name}"}
+            await bus.emit(HEALTH_DEGRADED, "supervise", "", reason=reason, **told)
         await clock.sleep(_RESTART.longest if announced else _RESTART.pause(len(failures) - 1))
 
 

@@ -5,7 +5,7 @@ may be the very problem, it goes straight to the channel. No alert holds people'
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -41,7 +41,7 @@ from kenobot.ports.signals import (
     Signal,
     Signals,
 )
-from kenobot.storage import conversation, inbox
+from kenobot.storage import conversation, health_told, inbox
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Destination
@@ -155,7 +155,7 @@ class OwnerAlerts:
             self._messenger.dispatch(parts)
 
     def _enqueue(self, connection: Connection, notice: _Notice, trace: str, at: datetime) -> list[Outbound]:
-        home = self._find_home(connection, broken=notice.values["channel"])
+        home = self._find_home(connection, broken=(notice.values["channel"],))
         if home is None:
             _log.warning("there is something to tell, but the owner has not written in private yet: %s", notice.subject)
             return []
@@ -163,12 +163,51 @@ class OwnerAlerts:
         if notice.subject in sent or len(sent) >= _MOST or notice.about == (home.channel, home.chat):
             return []
         write_json(connection, _TOLD, sent | {notice.subject: at.isoformat()})
-        chosen = self._language or self._personal.language_of(home.channel, home.user)
-        quiet = self._personal.quiet_hours_of(home.channel, home.user)
-        not_before = quiet.over_at(at) if quiet is not None else None
-        to, language = Destination(home.channel, home.chat, trace, not_before=not_before), chosen or home.language
+        if cause := notice.values.get("cause"):
+            health_told.note(connection, cause, at)
+        language, not_before = self._language_of(home), self._quiet_until(home, at)
+        to = Destination(home.channel, home.chat, trace, not_before=not_before)
         buttons = MessageButtons(_buttons(notice, language), home.user, language)
         return self._messenger.enqueue(connection, to, self._words(notice, language), buttons)
+
+    # ── health ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def enqueue_health(
+        self,
+        connection: Connection,
+        words: Callable[[Language], str],
+        broken: Collection[str],
+        at: datetime,
+        *,
+        urgent: bool,
+    ) -> list[Outbound] | None:
+        """Put what became of the bot's health into the outbox, inside a transaction; `dispatch` it after the commit.
+
+        broken: channels that something is wrong with. None: nobody can be told yet, or the owner has quiet hours and
+        it is not `urgent`; then it is to be tried again.
+        """
+        home = self._find_home(connection, broken)
+        if home is None or (not urgent and self._quiet_until(home, at) is not None):
+            return None
+        to = Destination(home.channel, home.chat)
+        return self._messenger.enqueue(connection, to, self._redact(words(self._language_of(home))))
+
+    def dispatch(self, parts: Sequence[Outbound]) -> None:
+        """Send what was just committed."""
+        self._messenger.dispatch(parts)
+
+    async def send_health(self, words: Callable[[Language], str]) -> None:
+        """Send it around the outbox, for when that cannot be written. Never raises."""
+        home = await self._home_or_last()
+        if home is not None:
+            await self._send(home.channel, home.chat, self._redact(words(self._language_of(home))))
+
+    def _language_of(self, home: OwnerChat) -> Language:
+        return self._language or self._personal.language_of(home.channel, home.user) or home.language
+
+    def _quiet_until(self, home: OwnerChat, at: datetime) -> datetime | None:
+        quiet = self._personal.quiet_hours_of(home.channel, home.user)
+        return quiet.over_at(at) if quiet is not None else None
 
     def _words(self, notice: _Notice, language: Language) -> str:
         values, language = dict(notice.values), self._language or language
@@ -216,10 +255,10 @@ class OwnerAlerts:
         except StoreError:
             return self._home
 
-    def _find_home(self, connection: Connection, broken: str = "") -> OwnerChat | None:
+    def _find_home(self, connection: Connection, broken: Collection[str] = ()) -> OwnerChat | None:
         """Return the private chat in which the owner wrote last, among the channels of this run.
 
-        broken: a channel that something is wrong with; a chat of another one comes first.
+        broken: channels that something is wrong with; a chat of another one comes first.
         """
         homes = {}
         for channel, kept in _homes(connection).items():
@@ -232,7 +271,7 @@ class OwnerAlerts:
             for home in homes.values()
             if home.channel in self._messenger.channels and self._access.is_owner(home.channel, home.user)
         ]
-        return max(mine, key=lambda home: (home.channel != broken, home.at), default=None)
+        return max(mine, key=lambda home: (home.channel not in broken, home.at), default=None)
 
     def _newest_home(self, connection: Connection, kept: Mapping[str, OwnerChat]) -> OwnerChat | None:
         """Return the chat of the owner's newest private message in the inbox."""

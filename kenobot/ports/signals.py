@@ -118,6 +118,7 @@ PAIRING_CLOSED = Signal("pairing:closed", "a person was let in or put out, or to
 BUDGET_NEAR = Signal("budget:near", "a budget for models is nearly, or wholly, used up; the owner is told")
 CHANNEL_DOWN = Signal("channel:down", "a channel stopped with an error and will be started again")
 HEALTH_DEGRADED = Signal("health:degraded", "something needs the owner's attention")
+HEALTH_CHANGED = Signal("health:changed", "something began to be wrong with the bot, or is well again")
 STARTED = Signal("kenobot:started", "the bot started")
 STOPPING = Signal("kenobot:stopping", "the bot is stopping: no new messages, running turns finish")
 

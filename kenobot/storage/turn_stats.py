@@ -135,7 +135,7 @@ def _sum(name: str, turns: Sequence[TurnRow]) -> GroupStats:
         name,
         len(turns),
         distribution([turn.millis for turn in turns if turn.millis is not None]),
-        {phase: times for phase, times in phases.items() if times.count},
+        {phase: times for phase, times in phases.items() if times.measured},
         sum(turn.retries for turn in turns),
         sum(turn.tokens_in for turn in turns),
         sum(turn.tokens_out for turn in turns),

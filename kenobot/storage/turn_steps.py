@@ -94,15 +94,15 @@ def finish_turn(
         drop_steps(connection, message)
 
 
-def _origin(
-    connection: Connection, message: int, times: TurnTimes | None
-) -> tuple[str, str, Mapping[Phase | Literal["waiting"], int]]:
+def _origin(connection: Connection, message: int, times: TurnTimes | None) -> tuple[str, str, dict[str, int]]:
     """Return by which channel and when a message came in, and its turn's times with the time it waited for that."""
     row = connection.execute("SELECT channel, received_at FROM inbox WHERE id = ?", (message,)).fetchone()
     if row is None or times is None:
         return "", "", {}
     waited = (times.began - datetime.fromisoformat(row[1])).total_seconds()
-    return row[0], row[1], {"waiting": max(0, round(1000 * waited)), **times.millis}
+    phases: dict[str, int] = {"waiting": max(0, round(1000 * waited))}
+    phases.update({str(name): millis for name, millis in times.millis.items()})
+    return row[0], row[1], phases
 
 
 def drop_steps(connection: Connection, message: int) -> None:

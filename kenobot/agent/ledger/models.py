@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from kenobot.agent.ledger.ledger import CallOrigin, Ledger, ModelCall
 from kenobot.agent.ledger.limits import Limit
 from kenobot.agent.model_router import PROBE, ModelRouter
+from kenobot.core.retry import CircuitBreaker
 from kenobot.ports.errors import AnswerLost, RemoteError, TruncatedReply
 from kenobot.ports.provider import Reply, Request, calls_tools, is_rule_based, sees_pictures
 from kenobot.storage import model_calls
@@ -79,6 +80,11 @@ class ReplyModel:
     def provider_count(self) -> int:
         """The number of providers."""
         return self._router.provider_count
+
+    @property
+    def circuits(self) -> tuple[tuple[str, CircuitBreaker], ...]:
+        """Return the name of each provider and the breaker in front of it."""
+        return self._router.circuits
 
     def reports_memory(self, level: int) -> bool:
         """Return whether provider number `level` answers from a report of memory."""

@@ -103,6 +103,15 @@ class Home:
         return self.path / "cache"
 
     @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    @property
+    def stacks(self) -> Path:
+        """Where the process stood when it was asked, or when it stood still."""
+        return self.logs / "stacks"
+
+    @property
     def memory(self) -> Path:
         return self.path / "memory"
 

@@ -41,6 +41,7 @@ from kenobot.core.settings.schema import (
     SleepSettings,
     ToolsSettings,
     TranscriberSettings,
+    WatchSettings,
     split_lists,
 )
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, KeyPath
@@ -87,6 +88,7 @@ class Settings(BaseModel):
     backup: BackupSettings = BackupSettings()
     transcriber: TranscriberSettings = TranscriberSettings()
     loop: LoopSettings = LoopSettings()
+    watch: WatchSettings = WatchSettings()
     signals: SignalsSettings = SignalsSettings()
     log: LogSettings = LogSettings()
 

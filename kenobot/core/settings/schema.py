@@ -281,6 +281,24 @@ class LoopSettings(SettingsModel):
     turn_seconds: float = Field(600, ge=5, le=86_400, allow_inf_nan=False)
 
 
+class WatchSettings(SettingsModel):
+    """Limits beyond which something is wrong; 0 leaves that out."""
+
+    notify: bool = True
+    every_seconds: float = Field(60, ge=1, le=3600, allow_inf_nan=False)
+    pause_seconds: float = Field(10, ge=0, le=600, allow_inf_nan=False)
+    poll_minutes: float = Field(5, ge=0, le=1440, allow_inf_nan=False)
+    queue_minutes: float = Field(10, ge=0, le=10_080, allow_inf_nan=False)
+    outbox_minutes: float = Field(15, ge=0, le=10_080, allow_inf_nan=False)
+    disk_mb: float = Field(500, ge=0, le=10_000_000, allow_inf_nan=False)
+    disk_least_mb: float = Field(50, ge=0, le=10_000_000, allow_inf_nan=False)
+    memory_mb: float = Field(0, ge=0, le=10_000_000, allow_inf_nan=False)
+    growth_mb: float = Field(500, ge=0, le=10_000_000, allow_inf_nan=False)
+    database_hours: float = Field(24, ge=0, le=8760, allow_inf_nan=False)
+    sleep_days: float = Field(3, ge=0, le=365, allow_inf_nan=False)
+    backup_hours: float = Field(12, ge=0, le=8760, allow_inf_nan=False)
+
+
 class SignalsSettings(SettingsModel):
     keep: int = Field(20_000, ge=0, le=10_000_000)
 

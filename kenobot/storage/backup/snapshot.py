@@ -76,7 +76,9 @@ def _copy_database(reader: sqlite3.Connection, target: Path) -> None:
 
 
 def _files(home: Home, credentials: bool, skipped: list[str]) -> Iterator[Path]:
-    left_out = {home.backups.name, home.cache.name, *_LOCKS} | (set() if credentials else {home.credentials.name})
+    left_out = {home.backups.name, home.cache.name, home.logs.name, *_LOCKS} | (
+        set() if credentials else {home.credentials.name}
+    )
     databases = tuple(f"{path.name}{end}" for path in (home.database, home.index) for end in ("", "-wal", "-shm"))
     left_out |= {*databases, f"{home.index.name}-journal"}
     own = (STAGING_PREFIX, RESTORE_PREFIX, REPLACED_PREFIX)

@@ -1,0 +1,319 @@
+"""What the watch measures at each look, and beyond which limits something is wrong."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from kenobot.app.running_channels import ChannelState
+from kenobot.app.watch.machine_room import disk_room, memory_limit, resident_bytes
+from kenobot.app.watch.pulse import Pulse
+from kenobot.cognitive.store import sleep_plans
+from kenobot.core.health import Check, Reading
+from kenobot.core.redaction import Redactor, one_line
+from kenobot.core.retry import CircuitBreaker
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import Settings
+from kenobot.ports.channel import Channel, ReportsLiveness
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import StoreCorrupt, StoreError
+from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope, Signals
+from kenobot.storage import queue_ages
+from kenobot.storage.backup.archive import find_archives
+from kenobot.storage.backup.backups import backup_folder
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
+
+_log = logging.getLogger(__name__)
+
+_MEGA = 1_000_000
+_ANSWER_SECONDS = 20.0  # that the database may take for a small question
+_UNHEALTHY_QUEUE = 6.0  # times its limit
+_NEAR, _FULL = 0.85, 0.97  # shares of the memory limit
+_SETTLED = timedelta(hours=1)  # from the start, until what is in memory is what stays there
+_REFUSALS = 3  # of a provider in a row
+_DOWNS = 5  # ends of a channel's intake within ...
+_DOWN_WINDOW = timedelta(minutes=10)
+_STILL_DOWN = timedelta(minutes=3)  # after the last of them
+_ARCHIVES_EVERY = timedelta(minutes=10)
+_FIRST_CHECK = timedelta(hours=1)  # after the start, of the whole database
+_AWAKE = timedelta(hours=2)  # from the start, until a late night is the bot's own fault
+_REASON = 200  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeServices:
+    """What is looked at.
+
+    channels: those that run, by name. states: of all. circuits: of the providers. pulse: None measures no pauses.
+    """
+
+    home: Home
+    settings: Settings
+    database: Database
+    clock: Clock
+    redact: Redactor
+    channels: Mapping[str, Channel]
+    states: Callable[[], Sequence[ChannelState]]
+    circuits: Callable[[], Sequence[tuple[str, CircuitBreaker]]]
+    pulse: Pulse | None = None
+
+
+@dataclass(slots=True)
+class _Downs:
+    """The ends of a channel's intake. announced: the owner was told of it."""
+
+    at: deque[datetime] = field(default_factory=lambda: deque(maxlen=_DOWNS))  # bounded: 5; turn
+    reason: str = ""
+    announced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What the database tells in one reading."""
+
+    ages: queue_ages.QueueAges
+    last_night: datetime | None
+    born: datetime | None
+
+
+class Probes:
+    """The checks. `attach` them to the bus, then `look` as often as is wished."""
+
+    def __init__(self, services: ProbeServices) -> None:
+        self._s = services
+        self._limits = services.settings.watch
+        self._began = services.clock.now()
+        self._began_at = services.clock.monotonic()
+        # bounded: the channels there are; start
+        self._downs: dict[str, _Downs] = {}
+        self._backup_failed: datetime | None = None
+        self._archives_at: datetime | None = None
+        self._newest_archive: datetime | None = None
+        self._damage = ""
+        self._checked_at: datetime | None = None
+        self._checking: asyncio.Task[None] | None = None
+        self._settled_bytes: int | None = None
+        self._limit = memory_limit()
+
+    def attach(self, signals: Signals) -> None:
+        """Listen for what channels and backups say of themselves."""
+        signals.subscribe((CHANNEL_DOWN, HEALTH_DEGRADED), self._hear)
+
+    async def look(self) -> tuple[list[Reading], set[Check]]:
+        """Measure everything; returns the readings, and the checks that could not measure."""
+        readings: list[Reading] = []
+        unknown: set[Check] = set()
+        looks: tuple[tuple[tuple[Check, ...], Callable[[], Awaitable[list[Reading]]]], ...] = (
+            (("loop", "memory", "provider"), self._look_at_process),
+            (("poll", "channel"), self._look_at_channels),
+            (("disk",), self._look_at_disk),
+            (("queue", "outbox", "sleep"), self._look_at_rows),
+            (("database",), self._look_at_database),
+            (("backup",), self._look_at_backups),
+        )
+        for checks, look in looks:
+            try:
+                readings += await look()
+            except (StoreError, OSError, TimeoutError) as error:
+                _log.debug("%s could not be looked at: %s", ", ".join(checks), error)
+                unknown.update(checks)
+        return readings, unknown
+
+    async def stop(self) -> None:
+        """Break off a check of the whole database that is under way."""
+        if self._checking is not None:
+            self._checking.cancel()
+            await asyncio.gather(self._checking, return_exceptions=True)
+
+    async def _hear(self, envelope: Envelope) -> None:
+        cause, channel = str(envelope.payload.get("cause", "")), str(envelope.payload.get("channel", ""))
+        if envelope.signal is CHANNEL_DOWN:
+            downs = self._downs.setdefault(channel, _Downs())
+            downs.at.append(envelope.at)
+            downs.reason = str(envelope.payload.get("error", ""))
+        elif cause.startswith("channel:"):
+            self._downs.setdefault(cause.partition(":")[2], _Downs()).announced = True
+        elif cause == "backup:":
+            self._backup_failed = envelope.at
+
+    # ── the process ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _look_at_process(self) -> list[Reading]:
+        return [*self._pauses(), *self._memory(), *self._providers()]
+
+    def _pauses(self) -> Iterator[Reading]:
+        pulse, limit = self._s.pulse, self._limits.pause_seconds
+        if pulse is None or not limit or not (longest := pulse.take_longest()):
+            return
+        name = pulse.last_dump.name if pulse.last_dump is not None else ""
+        values: dict[str, str | int] = {"seconds": round(longest), "file": f"logs/stacks/{name}"}
+        yield Reading("loop", longest / limit, sudden=True, values=values)
+
+    def _memory(self) -> Iterator[Reading]:
+        taken = resident_bytes()
+        if taken is None:
+            return
+        megabytes = round(taken / _MEGA)
+        limit = self._limits.memory_mb * _MEGA or self._limit
+        if limit:
+            values = {"megabytes": megabytes, "limit": round(limit / _MEGA)}
+            yield Reading("memory", taken / (_NEAR * limit), critical=_FULL / _NEAR, values=values)
+        if self._settled_bytes is None and self._s.clock.now() - self._began >= _SETTLED:
+            self._settled_bytes = taken
+        if self._limits.growth_mb and self._settled_bytes is not None:
+            growth = self._limits.growth_mb * _MEGA
+            values = {"megabytes": megabytes, "limit": round((self._settled_bytes + growth) / _MEGA)}
+            yield Reading("memory", (taken - self._settled_bytes) / growth, "growth", values=values)
+
+    def _providers(self) -> Iterator[Reading]:
+        circuits = self._s.circuits()
+        failing = {name for name, circuit in circuits if circuit.state != "CLOSED" or circuit.refusals >= _REFUSALS}
+        every = {name for name, _ in circuits} == failing
+        for name, circuit in circuits:
+            if name in failing:
+                values = {"count": max(1, circuit.unanswered)}
+                yield Reading("provider", 2, name, 2 if every else None, values=values)
+
+    # ── channels ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _look_at_channels(self) -> list[Reading]:
+        states = self._s.states()
+        serving = [each.name for each in states if each.state == "serving"]
+        sick = {each.name: each.reason for each in states if each.state == "failed"}
+        sick |= {name: self._downs[name].reason for name in serving if self._keeps_failing(name)}
+        every = bool(sick) and not set(serving) - sick.keys()
+        readings = [
+            Reading("channel", 2, name, 2 if every else None, values={"reason": self._told(reason)})
+            for name, reason in sick.items()
+        ]
+        return readings + [each for name in serving if name not in sick for each in self._silence(name)]
+
+    def _keeps_failing(self, name: str) -> bool:
+        downs, now = self._downs.get(name), self._s.clock.now()
+        if downs is None or not downs.at:
+            return False
+        if now - downs.at[-1] > _STILL_DOWN:
+            downs.announced = False
+            return False
+        return downs.announced or (len(downs.at) == _DOWNS and now - downs.at[0] < _DOWN_WINDOW)
+
+    def _silence(self, name: str) -> Iterator[Reading]:
+        channel, limit = self._s.channels.get(name), 60 * self._limits.poll_minutes
+        if not limit or channel is None or not isinstance(channel, ReportsLiveness):
+            return
+        heard = channel.last_answer_at
+        silent = self._s.clock.monotonic() - (self._began_at if heard is None else heard)
+        patience = max(limit, 2 * channel.stall_seconds)
+        yield Reading("poll", silent / patience, name, values={"minutes": round(silent / 60)})
+
+    # ── the disk and what is on it ───────────────────────────────────────────────────────────────────────────────
+
+    async def _look_at_disk(self) -> list[Reading]:
+        if not self._limits.disk_mb:
+            return []
+        room = await asyncio.to_thread(disk_room, self._s.home.path)
+        free = max(room.free / _MEGA, 0.001) if not room.read_only else 0.001
+        least = self._limits.disk_least_mb
+        critical = self._limits.disk_mb / least if least else None
+        load = self._limits.disk_mb / free
+        sudden = critical is not None and load >= critical
+        return [Reading("disk", load, critical=critical, sudden=sudden, values={"megabytes": int(free)})]
+
+    async def _look_at_rows(self) -> list[Reading]:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            stored = await self._s.database.read(self._read_rows)
+        return [*self._queues(stored.ages), *self._nights(stored)]
+
+    def _read_rows(self, connection: Connection) -> _Stored:
+        ages = queue_ages.read(connection, self._s.clock.now())
+        return _Stored(ages, sleep_plans.last_full_night_at(connection), sleep_plans.first_event_at(connection))
+
+    def _queues(self, ages: queue_ages.QueueAges) -> Iterator[Reading]:
+        now = self._s.clock.now()
+        if (limit := timedelta(minutes=self._limits.queue_minutes)) and ages.unanswered is not None:
+            age = now - ages.unanswered
+            values = {"minutes": _minutes(age), "count": ages.unanswered_count}
+            yield Reading("queue", age / limit, critical=_UNHEALTHY_QUEUE, values=values)
+        if limit := timedelta(minutes=self._limits.outbox_minutes):
+            for name, (since, count) in ages.undelivered.items():
+                if name in self._s.channels:  # one that was stopped keeps its answers on purpose
+                    values = {"minutes": _minutes(now - since), "count": count}
+                    yield Reading("outbox", (now - since) / limit, name, values=values)
+
+    def _nights(self, stored: _Stored) -> Iterator[Reading]:
+        now, limit = self._s.clock.now(), timedelta(days=self._limits.sleep_days)
+        last = stored.last_night or stored.born
+        if not (limit and self._s.settings.sleep.enabled and last is not None and now - self._began >= _AWAKE):
+            return
+        yield Reading("sleep", (now - last) / limit, values={"days": (now - last).days})
+
+    async def _look_at_database(self) -> list[Reading]:
+        self._check_now_and_then()
+        reason = self._damage
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                await self._s.database.read(lambda connection: connection.execute("SELECT 1").fetchone())
+        except TimeoutError:
+            reason = f"no answer within {_ANSWER_SECONDS:.0f} s"
+        except StoreError as error:
+            reason = str(error)
+        if not reason and (await asyncio.to_thread(disk_room, self._s.home.path)).read_only:
+            reason = "read-only file system"
+        if not reason:
+            return []
+        return [Reading("database", 2, critical=2, sudden=True, values={"reason": self._told(reason)})]
+
+    def _check_now_and_then(self) -> None:
+        """Have the whole database checked beside everything else, if that is due."""
+        every, now = timedelta(hours=self._limits.database_hours), self._s.clock.now()
+        due = self._began + _FIRST_CHECK if self._checked_at is None else self._checked_at + every
+        if every and now >= due and (self._checking is None or self._checking.done()):
+            self._checked_at = now
+            self._checking = asyncio.create_task(self._check_database(), name="database check")
+
+    async def _check_database(self) -> None:
+        try:
+            found = await self._s.database.read_long(quick_check)
+        except StoreCorrupt as error:
+            found = str(error)
+        except StoreError as error:
+            _log.warning("the database could not be checked: %s", error)
+            return
+        self._damage = found
+        if found:
+            _log.error("the database is damaged: %s", found)
+
+    async def _look_at_backups(self) -> list[Reading]:
+        every = timedelta(hours=self._s.settings.backup.every_hours)
+        late, now = timedelta(hours=self._limits.backup_hours), self._s.clock.now()
+        if not every or not late:
+            return []
+        if self._archives_at is None or now - self._archives_at >= _ARCHIVES_EVERY or self._backup_failed is not None:
+            self._archives_at = now
+            folder = backup_folder(self._s.home, self._s.settings.backup.folder)
+            archives = await asyncio.to_thread(find_archives, folder)
+            self._newest_archive = max((at for at, _ in archives if at <= now + every), default=None)
+        newest = self._newest_archive
+        if self._backup_failed is not None and newest is not None and newest > self._backup_failed:
+            self._backup_failed = None
+        age = now - (newest or self._began)
+        load = max(age / (every + late), 1.0 if self._backup_failed is not None else 0.0)
+        values = {"hours": round(age / timedelta(hours=1)), "every": round(every / timedelta(hours=1))}
+        return [Reading("backup", load, values=values)]
+
+    def _told(self, reason: str) -> str:
+        """Return a reason as it may be shown: one line, without secrets."""
+        return one_line(self._s.redact(" ".join(reason.split())))[:_REASON].rstrip(".")
+
+
+def _minutes(age: timedelta) -> int:
+    return round(age / timedelta(minutes=1))
+
+
+def quick_check(connection: Connection) -> str:
+    """Check the pages of the database; returns what is wrong first, or ""."""
+    found = connection.execute("PRAGMA quick_check(1)").fetchone()
+    return "" if found is None or found[0] == "ok" else str(found[0])

@@ -1,0 +1,1 @@
+"""The bot watches over itself."""

@@ -1,0 +1,320 @@
+"""Each thing that can be wrong is broken for real: the owner is told once, and again when it is over."""
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from kenobot.app.running_channels import ChannelState
+from kenobot.app.watch.machine_room import disk_room, memory_limit, resident_bytes
+from kenobot.app.watch.probes import quick_check
+from kenobot.app.watch.watch import Watch
+from kenobot.app.watch.wiring import build_watch
+from kenobot.ports.errors import StoreFull, Unavailable
+from kenobot.ports.messages import MessagePart
+from kenobot.ports.provider import Delta, Request
+from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED
+from kenobot.storage import outbox
+from kenobot.storage.outbox import Destination
+from kenobot.testing.clock import EagerClock
+from tests.scene import Scene
+
+ROOM = {"KENOBOT_WATCH__DISK_MB": "0"}  # of the machine that the tests run on
+MINUTE = 60
+
+
+class Service:
+    """A provider that can be out of reach."""
+
+    name = "service"
+    rule_based = False
+
+    def __init__(self) -> None:
+        self.down = False
+
+    async def stream(self, request: Request) -> AsyncIterator[Delta]:
+        if self.down:
+            raise Unavailable("down")
+        yield Delta("Fine.", "end_turn")
+
+
+class Bot:
+    """A scene with its watch. states: of the channels."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.states: Sequence[ChannelState] = (ChannelState("telegram", "serving"),)
+        self.watch: Watch = build_watch(scene.app, lambda: self.states)
+
+    async def look(self, times: int = 1) -> list[str]:
+        """Look so often, a minute apart; returns what the owner was told."""
+        before = len(self.scene.texts)
+        for _ in range(times):
+            self.scene.clock.advance(MINUTE)  # type: ignore[attr-defined]
+            await self.scene.app.bus.drain()
+            await self.watch.look()
+            await self.scene.app.sweep()
+            await self.scene.app.delivery.queue.wait_idle()
+        return self.scene.texts[before:]
+
+
+@asynccontextmanager
+async def bot(folder: Path, environ: Mapping[str, str] | None = None, **more: object) -> AsyncIterator[Bot]:
+    """A bot whose owner has written in private."""
+    async with Scene(folder, ["Hm."], environ={**ROOM, **(environ or {})}, **more) as scene:  # type: ignore[arg-type]
+        await scene.say("hello there, how are you?")
+        found = Bot(scene)
+        await found.watch.start(scene.app.scheduler)
+        try:
+            yield found
+        finally:
+            await found.watch.stop()
+
+
+async def test_nothing_is_told_while_all_is_well(tmp_path: Path) -> None:
+    """However often it looks."""
+    async with bot(tmp_path) as it:
+        assert await it.look(20) == []
+        assert it.watch.state == "healthy"
+
+
+async def test_a_provider_that_is_down_is_told_once_and_again_when_it_is_back(tmp_path: Path) -> None:
+    """In the owner's language, with what to do; messages that wait for it meanwhile are told on their own."""
+    service = Service()
+    async with bot(tmp_path, provider=service) as it:
+        service.down = True
+        await it.scene.put("¿Qué tal estás hoy? Quiero saberlo, por favor")
+        while it.scene.app.circuits()[0][1].state == "CLOSED":
+            await asyncio.sleep(0)
+        told = await it.look(2)
+        (alert,) = [text for text in told if "service" in text]
+        assert alert.startswith("🔴 No puedo hacer mi trabajo como debería:\n- El modelo de service no ha respondido ")
+        assert alert.endswith(" veces seguidas. `kenobot models test` dice por qué.")
+        assert it.watch.state == "unhealthy"
+        assert not [text for text in await it.look(5) if "service" in text]
+        service.down = False
+        await it.scene.say("¿Y ahora?")
+        told = await it.look(4)
+        assert any("El modelo de service vuelve a responder." in text for text in told)
+        assert "Ahora todo va bien." in "\n".join(told + await it.look(4))
+        assert it.watch.state == "healthy"
+
+
+async def test_a_platform_that_falls_silent_is_told_by_another_channel(tmp_path: Path) -> None:
+    """Where there is none, it waits for the silent one to be back, with the word that it is."""
+    async with bot(tmp_path) as it:
+        channel, clock = it.scene.channel, it.scene.clock
+        channel.last_answer_at, channel.stall_seconds = clock.monotonic(), 30.0  # type: ignore[attr-defined]
+        assert await it.look(5) == []
+        told = await it.look(3)
+        assert len(told) == 1
+        assert "Nothing has been heard from telegram for" in told[0]
+        channel.last_answer_at = clock.monotonic() + 10 * MINUTE  # type: ignore[attr-defined]
+        assert await it.look(3) == ["✅ Well again:\n- telegram answers again.\n\nAll is well now."]
+
+
+async def test_a_channel_that_keeps_failing_is_told_once_by_whoever_tells_it_first(tmp_path: Path) -> None:
+    """The supervisor's own alert says what to do; the watch says when it is over."""
+    async with bot(tmp_path) as it:
+        bus = it.scene.app.bus
+        before = len(it.scene.texts)
+        for _ in range(5):
+            await bus.emit(CHANNEL_DOWN, "supervise", "", channel="telegram", error="refused")
+        cause = {"channel": "telegram", "cause": "channel:telegram"}
+        await bus.emit(HEALTH_DEGRADED, "supervise", "", reason="channel telegram keeps failing", **cause)
+        await it.scene.app.wait_drained()
+        await it.look(2)
+        told = it.scene.texts[before:]
+        assert [text.partition(":")[0] for text in told] == ["Please have a look"]
+        assert it.watch.state == "unhealthy"
+        told = await it.look(8)
+        assert told == ["✅ Well again:\n- The channel telegram works again.\n\nAll is well now."]
+
+
+async def test_messages_without_an_answer_and_answers_without_a_way_out(tmp_path: Path) -> None:
+    """What waits for too long is told by its age."""
+    async with bot(tmp_path) as it:
+        at, database = it.scene.clock.now(), it.scene.app.database
+        row = "(channel, external_id, chat, session, sender, text, sent_at, received_at, trace)"
+        values = ("telegram", "x", "9", "telegram-9", "9", "hi", at.isoformat(), at.isoformat(), "t")
+        holders = ", ".join("?" * len(values))
+        await database.write(lambda c: c.execute(f"INSERT INTO inbox {row} VALUES ({holders})", values))
+        it.scene.app.loop.sweep = lambda: asyncio.sleep(0)  # type: ignore[method-assign]  # nothing takes it up
+        assert await it.look(9) == []
+        told = await it.look(3)
+        assert "The oldest of 1 messages has waited 11 min" in told[0]
+        assert it.watch.state == "degraded"
+        await it.look(55)
+        assert it.watch.state == "unhealthy"
+        await database.write(lambda c: c.execute("UPDATE inbox SET state = 'dropped' WHERE external_id = 'x'"))
+        assert "Messages are answered in time again." in (await it.look(3))[-1]
+
+        it.scene.app.delivery.sweep = lambda: asyncio.sleep(0)  # type: ignore[method-assign]
+        now = it.scene.clock.now()
+        to = Destination("telegram", "9")
+        await database.write(lambda c: outbox.enqueue(c, to, [MessagePart("hi")], now))
+        told = await it.look(17)
+        assert "Answers on telegram have waited 16 min for being delivered: 1." in told[0]
+
+
+async def test_a_full_disk(tmp_path: Path) -> None:
+    """By what the home's disk really has left; hardly any room counts at the first look."""
+    free = disk_room(tmp_path).free / 1_000_000
+    limits = {"KENOBOT_WATCH__DISK_MB": str(2 * free), "KENOBOT_WATCH__DISK_LEAST_MB": "0"}
+    if 2 * free > 10_000_000:
+        pytest.skip("this machine has more room on its disk than the setting can ask for")
+    async with bot(tmp_path / "a", limits) as it:
+        assert "MB left" in (await it.look(2))[0]
+        assert it.watch.state == "degraded"
+    async with bot(tmp_path / "b", {**limits, "KENOBOT_WATCH__DISK_LEAST_MB": str(2 * free)}) as it:
+        assert len(await it.look(1)) == 1
+        assert it.watch.state == "unhealthy"
+
+
+def test_a_small_disk_is_measured_as_it_is(tmp_path: Path) -> None:
+    """Its free bytes, and whether it takes any; on a real file system that is nearly full."""
+    mount = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(tmp_path)], capture_output=True, check=False
+    )
+    if mount.returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        (tmp_path / "file").write_bytes(b"x" * 700_000)
+        assert 200_000 < disk_room(tmp_path).free < 400_000
+        subprocess.run(["mount", "-o", "remount,ro", str(tmp_path)], check=True)
+        assert disk_room(tmp_path).read_only
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+async def test_memory_beyond_its_limit_and_memory_that_grows(tmp_path: Path) -> None:
+    """By what the process really takes."""
+    taken = resident_bytes()
+    assert taken is not None
+    async with bot(tmp_path / "a", {"KENOBOT_WATCH__MEMORY_MB": str(taken / 1_000_000)}) as it:
+        assert "MB of memory, of" in (await it.look(2))[0]
+    async with bot(tmp_path / "b", {"KENOBOT_WATCH__GROWTH_MB": "60"}) as it:
+        assert await it.look(61) == []
+        held = bytearray(120_000_000)
+        held[::4096] = b"x" * len(held[::4096])
+        assert "MB of memory, of" in (await it.look(2))[0]
+        del held
+
+
+def test_the_limit_of_a_service_is_found(tmp_path: Path) -> None:
+    """The least of the groups that the process is in, as systemd and containers set it."""
+    group = tmp_path / "system.slice" / "kenobot.service"
+    group.mkdir(parents=True)
+    (group / "memory.max").write_text("max\n")
+    (group.parent / "memory.max").write_text("512000000\n")
+    (tmp_path / "own").write_text("0::/system.slice/kenobot.service\n")
+    assert memory_limit(tmp_path, tmp_path / "own") == 512_000_000
+    assert memory_limit(tmp_path, tmp_path / "none") is None
+
+
+async def test_a_damaged_database_is_found_by_the_daily_check(tmp_path: Path) -> None:
+    """By a check of all pages, which a whole one passes; what it found is unhealthy until the next check passes."""
+    async with bot(tmp_path) as it:
+        copy = tmp_path / "copy.db"
+        await it.scene.app.database.read_long(lambda connection: connection.execute("VACUUM INTO ?", (str(copy),)))
+        with copy.open("r+b") as file:
+            file.seek(copy.stat().st_size // 2 // 4096 * 4096)
+            file.write(b"\xff" * 4096)
+        with closing(sqlite3.connect(copy)) as damaged:
+            found = quick_check(damaged)
+        assert found
+        assert await it.look(61) == []
+        it.watch._probes._damage = found
+        assert "The database does not work as it should:" in (await it.look(1))[0]
+        assert it.watch.state == "unhealthy"
+        await it.watch._probes._check_database()
+        assert "The database works again." in "\n".join(await it.look(4))
+
+
+async def test_sleep_and_backups_that_are_late(tmp_path: Path) -> None:
+    """By the last night and the newest backup there are; a bot that was off has time to make up for it."""
+    environ = {"KENOBOT_BACKUP__EVERY_HOURS": "24", "KENOBOT_WATCH__DATABASE_HOURS": "0"}
+    async with bot(tmp_path, environ) as it:
+        await it.scene.say("/remember likes tea")
+        it.scene.clock.advance(days=2)  # type: ignore[attr-defined]
+        told = "\n".join(await it.look(3))
+        assert "The last backup is 48 hours old" in told
+        assert "tidied" not in told
+        it.scene.clock.advance(days=2)  # type: ignore[attr-defined]
+        assert "I have not tidied my memory for 4 days" in "\n".join(await it.look(3))
+
+
+async def test_quiet_hours_hold_back_what_can_wait(tmp_path: Path) -> None:
+    """What came and went in the night is not told at all; what is unhealthy is told at once."""
+    clock = EagerClock()
+    begin, end = clock.now() + timedelta(minutes=5), clock.now() + timedelta(hours=8)
+    quiet = {"KENOBOT_MESSAGES__QUIET_HOURS": f"{begin:%H:%M}-{end:%H:%M}"}
+    async with bot(tmp_path, quiet, clock=clock) as it:
+        await it.look(6)
+        it.states = (ChannelState("telegram", "serving"), ChannelState("irc", "failed", "no such server"))
+        assert await it.look(5) == []
+        assert it.watch.state == "degraded"
+        it.states = (ChannelState("telegram", "serving"),)
+        assert await it.look(5) == []
+        it.states = (ChannelState("irc", "failed", "no such server"),)
+        assert "no such server" in (await it.look(2))[0]
+        it.states = (ChannelState("telegram", "serving"),)
+        assert await it.look(5) == []
+        clock.advance(8 * 3600)
+        assert "The channel irc works again." in (await it.look(1))[0]
+
+
+async def test_a_restart_tells_nothing_twice(tmp_path: Path) -> None:
+    """What still holds is known; what ended meanwhile is told by the next run."""
+    sick = (ChannelState("telegram", "serving"), ChannelState("irc", "failed", "no such server"))
+    async with bot(tmp_path) as it:
+        it.states = sick
+        assert len(await it.look(3)) == 1
+    async with bot(tmp_path) as it:
+        it.states = sick
+        assert await it.look(5) == []
+        assert it.watch.state == "degraded"
+    async with bot(tmp_path) as it:
+        assert "The channel irc works again." in (await it.look(3))[0]
+    async with bot(tmp_path) as it:
+        assert await it.look(5) == []
+
+
+async def test_what_went_around_the_outbox_is_told_once(tmp_path: Path) -> None:
+    """While nothing can be written the owner is told directly, if it is urgent; later that it is over."""
+    async with bot(tmp_path) as it:
+        database, write = it.scene.app.database, it.scene.app.database.write
+        it.states = (ChannelState("irc", "failed", "no such server"),)
+
+        async def full(*_: object, **__: object) -> None:
+            raise StoreFull("disk full")
+
+        database.write = full  # type: ignore[method-assign, assignment]
+        assert len(await it.look(5)) == 1
+        database.write = write  # type: ignore[method-assign]
+        assert await it.look(2) == []
+        it.states = (ChannelState("telegram", "serving"),)
+        assert "works again" in (await it.look(3))[0]
+
+
+async def test_without_notices_nobody_is_told(tmp_path: Path) -> None:
+    """The state is there all the same."""
+    async with bot(tmp_path, {"KENOBOT_WATCH__NOTIFY": "false"}) as it:
+        it.states = (ChannelState("irc", "failed", "no such server"),)
+        assert await it.look(3) == []
+        assert it.watch.state == "unhealthy"
+
+
+def test_the_watch_is_not_loaded_by_a_turn() -> None:
+    """Its modules come with the work behind the turns."""
+    asked = (
+        "import sys, kenobot.app.serve; print([name for name in sys.modules if name.startswith('kenobot.app.watch')])"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
