@@ -28,7 +28,7 @@ from kenobot.core.worker import KeyedQueue, finish_or_cancel, was_cancelled
 from kenobot.gateway.admission import AdmissionControl
 from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import StoreError
+from kenobot.ports.errors import RemoteError, StoreError
 from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import (
     HEALTH_DEGRADED,
@@ -137,6 +137,10 @@ class IntakePolicy:
     async def admits(self, inbound: Inbound) -> bool:
         """Return whether the sender may talk here."""
         return await self._admission.admits(inbound)
+
+    async def take_back(self, channel: str, message: str, error: RemoteError) -> bool:
+        """Have a part tried again or given up that counted as sent; returns whether there is one. Raises StoreError."""
+        return await self._messenger.delivery.take_back(channel, message, error)
 
     async def reject_flood(self, inbound: Inbound) -> None:
         """Tell a chat that messages come faster than they can be answered."""
@@ -325,6 +329,10 @@ class AgentLoop:
         """Have a chat go on under another id, and announce that."""
         if await self._policy.follow_chat(channel, former, current):
             await self.report(channel, _MOVED.format(former, current, former, current))
+
+    async def take_back(self, channel: str, message: str, error: RemoteError) -> bool:
+        """Treat a sent part as not sent: it is tried again, or given up."""
+        return await self._policy.take_back(channel, message, error)
 
     # ── lanes ────────────────────────────────────────────────────────────────────────────────────────────────────
 

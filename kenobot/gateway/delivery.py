@@ -5,6 +5,7 @@ import itertools
 import logging
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from random import Random
 from typing import TypeVar
 
@@ -92,7 +93,8 @@ class Delivery:
                 await self._give_up(part, error)
                 return True
             else:
-                await self._record(part, platform_id, keeps_text=capabilities_of(channel).keeps_answers)
+                declared = capabilities_of(channel)
+                await self._record(part, platform_id, keeps_text=declared.keeps_answers or declared.fails_later)
                 return True
         return False
 
@@ -114,11 +116,32 @@ class Delivery:
             return min(_LONGEST_ASKED, max(_SHORTEST_ASKED, error.retry_after))
         return _RETRY.pause(tries - 1) * self._rng.uniform(1.0, 1.25)
 
+    async def take_back(self, channel: str, message: str, error: RemoteError) -> bool:
+        """Try a part again, or give it up, of which its platform says only now that it did not arrive.
+
+        message: the platform's id of it. False where no part counts as sent under that. Raises StoreError.
+        """
+
+        def retry_at(tries: int) -> datetime | None:
+            if isinstance(error, Rejected) or tries >= _TRIES:
+                return None
+            return self._clock.now() + timedelta(seconds=self._pause(error, tries))
+
+        part = await self._outbox.take_back(channel, message, _describe(error), retry_at)
+        if part is None:
+            return False
+        if part.is_given_up:
+            await self._tell_failure(channel, part.chat, part.part, part.trace, error)
+        return True
+
     async def _give_up(self, part: Outbound, error: Exception) -> None:
         await self._outbox.give_up(part.id, _describe(error))
-        _log.error("part %s to %s could not be delivered: %s", part.id, part.channel, _describe(error))
-        told: dict[str, PayloadValue] = {"channel": part.channel, "chat": part.chat, "part": part.id}
-        await self._bus.emit(MESSAGE_FAILED, "delivery", part.trace, error=type(error).__name__, **told)
+        await self._tell_failure(part.channel, part.chat, part.id, part.trace, error)
+
+    async def _tell_failure(self, channel: str, chat: str, part: int, trace: str, error: Exception) -> None:
+        _log.error("part %s to %s could not be delivered: %s", part, channel, _describe(error))
+        told: dict[str, PayloadValue] = {"channel": channel, "chat": chat, "part": part}
+        await self._bus.emit(MESSAGE_FAILED, "delivery", trace, error=type(error).__name__, **told)
 
 
 async def _unbroken(sending: Awaitable[T]) -> T:

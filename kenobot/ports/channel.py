@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from kenobot.ports.errors import RemoteError
 from kenobot.ports.messages import Attachment, Inbound, MediaKind, MessagePart, Outbound
 
 
@@ -41,14 +42,27 @@ class FollowsChats(Protocol):
         ...
 
 
+@runtime_checkable
+class TakesBack(Protocol):
+    """A sink that takes back what counted as sent, where its platform tells later that it did not arrive."""
+
+    async def take_back(self, channel: str, message: str, error: RemoteError) -> bool:
+        """Treat a sent part as if `send` had raised `error`; return once that is on disk. Raises StoreError.
+
+        message: what `send` returned. False where no part is known as sent under it, or not yet.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """Declares what a platform can do.
 
     longest: UTF-16 units of one message. drafts: replies are shown while they are written, by `ShowsDrafts`;
     draft_seconds: the shortest time between two of them. previews: the same in groups, by `ShowsPreviews`.
-    keeps_answers: people fetch what was sent later, so the outbox keeps its text as long as its row. fragment_seconds:
-    messages of one person that come within this time are answered as one; 0 answers each by itself.
+    keeps_answers: people fetch what was sent later, so the outbox keeps its text as long as its row. fails_later: the
+    same because the platform may take a part and tell afterwards that it did not arrive; see `TakesBack`.
+    fragment_seconds: messages of one person that come within this time are answered as one; 0 answers each by itself.
     """
 
     longest: int = 4096
@@ -62,6 +76,7 @@ class Capabilities:
     previews: bool = False
     threads: bool = False
     keeps_answers: bool = False
+    fails_later: bool = False
     fragment_seconds: float = 0.0
 
 

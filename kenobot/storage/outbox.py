@@ -1,7 +1,7 @@
 """Store parts of replies on their way out: one row a part, in order within a chat, until the platform took it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -40,6 +40,16 @@ class Destination:
     renews: int | None = None
     previewed: bool = False
     not_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """A part that counted as sent and did not arrive. is_given_up: it is not tried again."""
+
+    part: int
+    chat: str
+    trace: str
+    is_given_up: bool
 
 
 def enqueue(connection: Connection, letter: Destination, parts: Sequence[MessagePart], at: datetime) -> list[Outbound]:
@@ -162,15 +172,15 @@ class Outbox:
         """Note that the platform took a part; returns once that is on disk, so that a restart does not repeat it.
 
         The conversation keeps the reply's text and the id of its first part: the outbox drops its copy at once, and the
-        row after a week. keeps_text: of an answer the copy stays as long as the row.
+        row after a week. keeps_text: the copy stays as long as the row.
         """
         now = self._clock.now().isoformat()
-        copy = "CASE WHEN inbox_id IS NULL THEN '' ELSE text END" if keeps_text else "''"
+        copy = "" if keeps_text else ", text = '', spans = '[]', payload = '{}'"
 
         def write(connection: Connection) -> None:
             (answered, number) = connection.execute(
-                "UPDATE outbox SET state = 'sent', platform_id = ?, done_at = ?, attempts = attempts + 1, "
-                f"text = {copy}, spans = '[]', payload = '{{}}' WHERE id = ? RETURNING inbox_id, part",
+                "UPDATE outbox SET state = 'sent', platform_id = ?, done_at = ?, attempts = attempts + 1"
+                f"{copy} WHERE id = ? RETURNING inbox_id, part",
                 (platform_id, now, part),
             ).fetchone() or (None, 0)
             if answered is not None and number == 0:
@@ -199,6 +209,34 @@ class Outbox:
                 (reason, now, part),
             )
         )
+
+    async def take_back(
+        self, channel: str, platform_id: str, reason: str, retry_at: Callable[[int], datetime | None]
+    ) -> TakenBack | None:
+        """Undo that a part counts as sent; None where there is none of that id. retry_at: after so many tries; None
+        for never, as for a part whose text was erased.
+        """
+        now = self._clock.now().isoformat()
+
+        def write(connection: Connection) -> TakenBack | None:
+            row = connection.execute(
+                "SELECT id, chat, trace, attempts, text FROM outbox WHERE id > (SELECT max(id) FROM outbox) - ? "
+                "AND channel = ? AND platform_id = ? AND state = 'sent'",
+                (_LATELY, channel, platform_id),
+            ).fetchone()
+            if row is None:
+                return None
+            number, chat, trace, attempts, text = row
+            again = retry_at(attempts) if text else None
+            connection.execute(
+                "UPDATE outbox SET state = ?, reason = ?, done_at = ?, not_before = ? WHERE id = ?",
+                ("dead", reason, now, "", number)
+                if again is None
+                else ("pending", reason, None, again.isoformat(), number),
+            )
+            return TakenBack(number, chat, trace, is_given_up=again is None)
+
+        return await self._database.write(write)
 
     async def prune(self) -> None:
         """Drop what was delivered or given up long ago."""

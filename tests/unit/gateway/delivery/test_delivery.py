@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kenobot.ports.channel import Capabilities
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
 from kenobot.ports.messages import Outbound
 from kenobot.storage.database import Database
@@ -269,3 +270,35 @@ async def test_a_channel_that_returns_no_id_is_not_asked_twice(house: House, mon
     async with asyncio.timeout(60):
         await house.delivery.queue.wait_idle()
     assert house.channel.texts == ["one", "two"]
+
+
+async def test_what_failed_after_all_is_tried_again_or_given_up(house: House) -> None:
+    """With its text, which the outbox keeps where the platform fails later; what is not known as sent is nothing."""
+    house.channel.capabilities = Capabilities(fails_later=True)
+    await house.answer("one", "two")
+    await house.delivery.queue.wait_idle()
+    assert await house.delivery.take_back("fake", "fake 1", Rejected("too late"))
+    assert await house.delivery.take_back("fake", "fake 2", RateLimited("slow", 17))
+    assert not await house.delivery.take_back("fake", "fake 2", RateLimited("slow", 17))
+    assert not await house.delivery.take_back("fake", "fake 9", Rejected("whose?"))
+    assert not await house.delivery.take_back("other", "fake 1", Rejected("whose?"))
+    assert await house.states() == [("one", "dead", 1), ("two", "pending", 1)]
+    assert house.announced[2:] == [("message:failed", "Rejected")]
+    await house.delivery.sweep()
+    await house.delivery.queue.wait_idle()
+    assert house.channel.texts == ["one", "two"], "it is tried again too soon"
+    house.clock.advance(18)
+    await house.delivery.sweep()
+    await house.delivery.queue.wait_idle()
+    assert house.channel.texts == ["one", "two", "two"]
+    assert await house.states() == [("one", "dead", 1), ("two", "sent", 2)]
+
+
+async def test_a_part_whose_text_was_erased_is_not_tried_again(house: House) -> None:
+    """There is nothing to send."""
+    house.channel.capabilities = Capabilities(fails_later=True)
+    await house.answer("one")
+    await house.delivery.queue.wait_idle()
+    await house.database.write(lambda connection: connection.execute("UPDATE outbox SET text = ''"))
+    assert await house.delivery.take_back("fake", "fake 1", Unavailable("down"))
+    assert [state for _, state, _ in await house.states()] == ["dead"]
