@@ -21,6 +21,7 @@ _BEGUN = "begun:"  # and the session: a key of the table `key_value`
 _UNVEILED = "NOT EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id)"
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _EFFECTIVE_SCOPE = "CASE message.scope WHEN '' THEN 'chat:' || message.session ELSE message.scope END"
+_LATELY = 5000  # messages from the newest on among which one is looked for by its id on the platform
 _EVERY = 2**63 - 1  # no id is higher
 _CHATS = (  # a step in the index for each chat, however long they are
     "WITH RECURSIVE chat (session) AS (SELECT min(session) FROM message UNION ALL "
@@ -92,6 +93,26 @@ class ReceivedMail(NamedTuple):
 # `_make` without a step of the interpreter a row: a chat's last fifty are read for every turn
 _stored_message = partial(tuple.__new__, StoredMessage)
 _message_row = partial(tuple.__new__, MessageRow)
+
+
+class SaidText(NamedTuple):
+    """Who said what."""
+
+    role: Role
+    text: str
+
+
+def find_said(connection: Connection, session: str, platform_id: str, answered: int | None) -> SaidText | None:
+    """Return what was said lately under a platform's id; None for what is not known or forgotten.
+
+    answered: inbox row to which a message of that id belongs as a part of the answer.
+    """
+    row = connection.execute(
+        f"SELECT role, text FROM message WHERE id > (SELECT max(id) FROM message) - ? AND session = ? AND {_UNVEILED} "
+        "AND (platform_id = ? OR (role = 'assistant' AND inbox_id = ?)) ORDER BY id DESC LIMIT 1",
+        (_LATELY, session, platform_id, answered),
+    ).fetchone()
+    return SaidText(*row) if row is not None else None
 
 
 @dataclass(frozen=True, slots=True)

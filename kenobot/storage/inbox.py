@@ -20,7 +20,9 @@ from kenobot.ports.errors import Fenced
 from kenobot.ports.messages import Attachment, Inbound
 from kenobot.storage import attachments as attachment_rows
 from kenobot.storage.connection import Connection, replace_surrogates
+from kenobot.storage.conversation import find_said
 from kenobot.storage.database import Database
+from kenobot.storage.outbox import answered_by
 from kenobot.storage.turn_steps import drop_steps
 
 _Value = str | int | None
@@ -31,6 +33,7 @@ _DEAD_KEPT = 1000
 _DROPPED_KEPT = 10_000
 _RAW_KEPT = 20_000
 _NAME_KEPT = 128
+_QUOTED_KEPT = 1000
 _MOST_FRAGMENTS = 20
 _STOPPED = "stopped by its sender"
 _EDITED = "edited by its sender"
@@ -95,7 +98,8 @@ class Inbox:
         text, name = replace_surrogates(inbound.text), _name(inbound.user_name)
         if (text, name) != (inbound.text, inbound.user_name):
             inbound = replace(inbound, text=text, user_name=name)
-        row = _columns(inbound, self._clock.now().isoformat(), drop_reason) | {
+        now = self._clock.now().isoformat()
+        more: dict[str, _Value] = {
             "trace": trace,
             "state": "dropped" if drop_reason else "claimed" if claimed else "pending",
             "attempts": int(claimed),
@@ -103,12 +107,14 @@ class Inbox:
         }
 
         def work(connection: Connection) -> PendingMessage | None:
-            stored, number = inbound, _insert(connection, row)
+            stored = _with_quotation(connection, inbound)
+            row = _columns(stored, now, drop_reason) | more
+            number = _insert(connection, row)
             if number is None:
                 free = _free_id(connection, inbound.channel, inbound.external_id, digest)
                 if free == inbound.external_id:
                     return None
-                stored, number = replace(inbound, external_id=free), _insert(connection, row | {"external_id": free})
+                stored, number = replace(stored, external_id=free), _insert(connection, row | {"external_id": free})
             if number is not None and inbound.attachments and not drop_reason:
                 attachment_rows.add_rows(connection, number, inbound.attachments)
             return None if number is None else PendingMessage(number, stored, trace, int(claimed), claimed, fresh=True)
@@ -315,6 +321,21 @@ def _columns(inbound: Inbound, now: str, drop_reason: str) -> dict[str, _Value]:
         "quoted": "" if drop_reason else replace_surrogates(inbound.quoted),
         "quoted_author": "" if drop_reason else _name(inbound.quoted_author),
     }
+
+
+def _with_quotation(connection: Connection, inbound: Inbound) -> Inbound:
+    """Put in what a private message answers, where its platform tells only the id of that.
+
+    In a group people answer the bot to speak to it, so its words count only where the platform brings them.
+    """
+    if not inbound.private or not inbound.reply_to or inbound.quoted or inbound.kind == "reaction":
+        return inbound
+    answered = answered_by(connection, inbound.channel, inbound.chat, inbound.reply_to)
+    said = find_said(connection, inbound.session, inbound.reply_to, answered)
+    if said is None:
+        return inbound
+    author = "" if said.role == "assistant" else inbound.user_name or "Somebody"
+    return replace(inbound, quoted=said.text[:_QUOTED_KEPT], quoted_author=author)
 
 
 def _insert(connection: Connection, row: Mapping[str, _Value]) -> int | None:

@@ -3,15 +3,18 @@
 import asyncio
 import dataclasses
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from kenobot.ports.errors import Fenced
-from kenobot.ports.messages import Inbound
+from kenobot.ports.messages import Inbound, MessagePart
 from kenobot.storage import inbox as mail
 from kenobot.storage.connection import Connection
+from kenobot.storage.conversation import FinishedTurn, append_turn
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
+from kenobot.storage.outbox import Destination, Outbox, enqueue
 from kenobot.testing.clock import START, ManualClock
 from tests.samples import inbound, plan, rows, scalar
 
@@ -259,3 +262,35 @@ def _many_done(connection: Connection, count: int, state: str = "answered") -> N
         "done_at) VALUES ('fake', ?, '1', 'fake-1', '1', '', ?, ?, '', ?, ?)",
         [(f"old {number}", at, at, state, at) for number in range(count)],
     )
+
+
+async def test_what_a_message_answers_is_put_in_where_its_platform_tells_the_id_alone(
+    inbox: Inbox, database: Database, clock: ManualClock
+) -> None:
+    """In private; of an answer also by its later parts, and never what is forgotten."""
+
+    async def quoted(number: int, reply_to: str, **more: Any) -> tuple[str, str]:
+        about = dataclasses.replace(inbound("this one"), external_id=f"r{number}", reply_to=reply_to, **more)
+        pending = await inbox.store(about, "trace")
+        assert pending is not None
+        (kept,) = await inbox.pending_after(pending.session, pending.id - 1, 1)
+        assert kept.inbound.quoted == pending.inbound.quoted
+        return pending.inbound.quoted, pending.inbound.quoted_author
+
+    asked = dataclasses.replace(inbound("when do we eat?"), user_name="Ana", platform_id="p1")
+    number = await _accepted(inbox, asked)
+    said = FinishedTurn(asked.session, number, clock.now(), asked.text, "At two.", "owner", platform_id="p1")
+    await database.write(lambda connection: append_turn(connection, said))
+    outbox = Outbox(database, clock)
+    letter = Destination(asked.channel, asked.chat, inbox_id=number)
+    parts = [MessagePart("At"), MessagePart("two.")]
+    sent = await database.write(lambda connection: enqueue(connection, letter, parts, clock.now()))
+    for place, part in enumerate(sent, 2):
+        await outbox.mark_sent(part.id, f"p{place}")
+    assert await quoted(1, "p1", user_name="Ana") == ("when do we eat?", "Ana")
+    assert await quoted(2, "p2") == await quoted(3, "p3") == ("At two.", "")
+    assert await quoted(4, "p9") == ("", "")
+    assert await quoted(5, "p2", private=False) == ("", "")
+    assert await quoted(6, "p2", quoted="At", quoted_author="") == ("At", "")
+    await database.write(lambda connection: connection.execute("INSERT INTO hidden_turn VALUES (?, 1)", (number,)))
+    assert await quoted(7, "p2") == ("", "")
