@@ -26,6 +26,7 @@ _log = logging.getLogger(__name__)
 _TRIES = 300  # with pauses of five minutes at most: about a day
 _RETRY = Backoff(1.0, 300.0)
 _RECORD_RETRY = Backoff(1.0, 30.0)
+_TAKEN_AT_ITS_WORD = 10  # tries after which a platform's wish for a short pause counts no more
 _SHORTEST_ASKED = 1.0
 _LONGEST_ASKED = 86_400.0
 _SEND_SECONDS = 60.0
@@ -111,10 +112,15 @@ class Delivery:
                 return
 
     def _pause(self, error: Exception, tries: int) -> float:
-        """Seconds until the next try: what the platform asked for, within reason, else longer and longer."""
+        """Seconds until the next try: longer and longer, and what the platform asked for at least, within reason.
+
+        One that asks for a second each time, for half an hour, would use up all tries otherwise.
+        """
+        own = _RETRY.pause(tries - 1) * self._rng.uniform(1.0, 1.25)
         if isinstance(error, RemoteError) and error.retry_after is not None:
-            return min(_LONGEST_ASKED, max(_SHORTEST_ASKED, error.retry_after))
-        return _RETRY.pause(tries - 1) * self._rng.uniform(1.0, 1.25)
+            asked = min(_LONGEST_ASKED, max(_SHORTEST_ASKED, error.retry_after))
+            return asked if tries <= _TAKEN_AT_ITS_WORD else max(asked, own)
+        return own
 
     async def take_back(self, channel: str, message: str, error: RemoteError) -> bool:
         """Try a part again, or give it up, of which its platform says only now that it did not arrive.

@@ -43,6 +43,12 @@ _BY_DAY, _BY_NIGHT = 30, 4  # messages an hour
 _NIGHT = range(23, 31)  # hours of the clock, from midnight on 24 more
 _CODE = re.compile(r"code of gate (\d+) is (\d{4})")
 _ASKED = re.compile(r"What is the code of gate (\d+)\?")
+_PATIENT = {  # what is a deadline elsewhere is a hundredth of it here
+    "KENOBOT_PROVIDERS__ANTHROPIC__CONNECT_SECONDS": "300",
+    "KENOBOT_PROVIDERS__ANTHROPIC__IDLE_SECONDS": "300",
+    "KENOBOT_PROVIDERS__ANTHROPIC__TOTAL_SECONDS": "3000",
+    "KENOBOT_LOOP__TURN_SECONDS": "6000",
+}
 _EXTRA = """\
 request_seconds = 300
 [context]
@@ -270,7 +276,7 @@ async def play(folder: Path, hours: float, seed: int, progress: Callable[[str], 
             await stack.enter_async_context(mounted("tmpfs", "none", "size=96m", folder))
         telegram = await stack.enter_async_context(Telegram())
         model = await stack.enter_async_context(GateModel())
-        bot = Bot(folder / "home", telegram, model.url, extra=_EXTRA)
+        bot = Bot(folder / "home", telegram, model.url, extra=_EXTRA, environ=dict(_PATIENT))
         people = tuple(str(int(OWNER) + number) for number in range(_PEOPLE))
         bot.configure(owners=people)
         day = Day(World(telegram, model, bot, Random(seed), people))

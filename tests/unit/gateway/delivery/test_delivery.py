@@ -90,6 +90,16 @@ async def test_the_platforms_wish_is_obeyed(house: House, error: Exception, leas
     assert least <= pause <= most
 
 
+async def test_a_platform_that_always_asks_for_a_second_does_not_use_up_the_tries(house: House) -> None:
+    """An hour of such refusals is an outage like any other: the part arrives after it."""
+    began = house.clock.now()
+    house.channel.fail_next(*[RateLimited("slow", 1)] * 25)
+    await house.answer("patient")
+    await house.delivery.queue.wait_idle()
+    assert house.channel.texts == ["patient"]
+    assert (house.clock.now() - began).total_seconds() > 3600
+
+
 async def test_pauses_grow_and_tries_end(house: House) -> None:
     """A platform that stays away is asked with longer and longer pauses, and given up after a day of tries."""
     house.channel.fail_next(*[Unavailable("down")] * 300)
