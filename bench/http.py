@@ -8,12 +8,13 @@ import argparse
 import asyncio
 import itertools
 import json
+import sqlite3
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -36,13 +37,17 @@ from kenobot.storage import api_keys
 
 _SECRET = "the secret of a bench"
 _CHATS, _WARM = 50, 30
+_BURST = 18  # messages of each chat: fewer in all than may wait, so that none has to
 _Request = Callable[[int], tuple[str, bytes, str]]
 """Builds a request by its number: path, body and further headers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Milliseconds of sequential turns, and messages a second at 50 chats."""
+    """Milliseconds of sequential turns, and messages a second at 50 chats.
+
+    burst_a_second: of which all are stored before most are answered. burst_answered: seconds until all of those are.
+    """
 
     bare_ms: float
     rest_ms: float
@@ -50,6 +55,8 @@ class Figures:
     bare_a_second: float
     answered_a_second: float
     stored_a_second: float
+    burst_a_second: float
+    burst_answered: float
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -69,6 +76,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"bare turns at {_CHATS} chats: {figures.bare_a_second:.0f} messages/s")
     print(f"webhook at {_CHATS} chats, answered in the response: {figures.answered_a_second:.0f} messages/s")
     print(f"webhook at {_CHATS} chats, stored at once and answered later: {figures.stored_a_second:.0f} messages/s")
+    print(
+        f"a burst of {_BURST * _CHATS} messages at {_CHATS} chats: stored at {figures.burst_a_second:.0f} messages/s, "
+        f"all answered after {figures.burst_answered:.1f} s"
+    )
     return 0
 
 
@@ -83,8 +94,11 @@ async def measure(folder: Path, turns: int, seconds: float) -> Figures:
         answered = await _throughput(server.talk, seconds)
     async with _server(folder / "stored", wait=0) as server:
         stored = await _throughput(server.talk, seconds)
+    async with _server(folder / "burst", wait=0) as server:
+        await _burst(server, folder / "burst-0", "warm", 2)
+        burst = await _burst(server, folder / "burst-0", "burst", _BURST)
     medians = [1000 * statistics.median(each[_WARM:]) for each in (bare, rest, webhook)]
-    return Figures(medians[0], medians[1], medians[2], bare_a_second, answered, stored)
+    return Figures(medians[0], medians[1], medians[2], bare_a_second, answered, stored, burst[0], burst[1])
 
 
 # ── the bot ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -135,8 +149,8 @@ class _Server:
         body = json.dumps({"text": f"message {number}"}).encode()
         return "/v1/conversations/1/messages", body, f"Authorization: Bearer {self.key}\r\n"
 
-    def webhook(self, number: int, chat: str = "1") -> tuple[str, bytes, str]:
-        body = json.dumps({"message": f"message {number}", "chat_id": chat, "id": f"{chat} {number}"}).encode()
+    def webhook(self, number: int, chat: str = "1", name: str = "message") -> tuple[str, bytes, str]:
+        body = json.dumps({"message": f"{name} {number}", "chat_id": chat, "id": f"{name} {chat} {number}"}).encode()
         stamp = str(int(time.time()))
         mac = signature(_SECRET, body, stamp)
         return "/webhook", body, f"X-Webhook-Timestamp: {stamp}\r\nX-Webhook-Signature: {mac}\r\n"
@@ -227,6 +241,31 @@ async def _throughput(talk: _Talk, seconds: float) -> float:
     began = time.perf_counter()
     await asyncio.gather(*(follow(OWNERS[number]) for number in range(_CHATS)))
     return taken / (time.perf_counter() - began)
+
+
+async def _burst(server: _Server, folder: Path, name: str, each: int) -> tuple[float, float]:
+    """Have each chat say so much at once: messages stored a second, and the seconds until all are answered."""
+
+    async def say(chat: str) -> None:
+        async with _Connection(server.port) as connection:
+            for number in range(each):
+                if (status := await connection.post(*server.webhook(number, chat, name))) != 202:
+                    raise AssertionError(f"a message was answered by {status}")
+
+    before = _answered(folder)
+    began = time.perf_counter()
+    await asyncio.gather(*map(say, OWNERS[:_CHATS]))
+    stored = time.perf_counter() - began
+    while _answered(folder) < before + each * _CHATS:
+        await asyncio.sleep(0.05)
+    return each * _CHATS / stored, time.perf_counter() - began
+
+
+def _answered(folder: Path) -> int:
+    """Return how many messages a home has answered."""
+    with closing(sqlite3.connect(folder / "home" / "kenobot.db")) as connection:
+        count: int = connection.execute("SELECT count(*) FROM inbox WHERE state = 'answered'").fetchone()[0]
+    return count
 
 
 if __name__ == "__main__":

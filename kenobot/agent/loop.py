@@ -29,7 +29,7 @@ from kenobot.gateway.admission import AdmissionControl
 from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RemoteError, StoreError
-from kenobot.ports.messages import Inbound
+from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.signals import (
     HEALTH_DEGRADED,
     MESSAGE_IN,
@@ -38,13 +38,17 @@ from kenobot.ports.signals import (
     MESSAGE_STORE_FAILED,
     Envelope,
 )
+from kenobot.storage import outbox
+from kenobot.storage.connection import Connection
 from kenobot.storage.edits import changes
 from kenobot.storage.inbox import Inbox, PendingMessage, has_bad_ids, message_digest
+from kenobot.storage.outbox import Destination
 
 _log = logging.getLogger(__name__)
 
 _AHEAD = 16  # messages a lane holds in memory; the rest waits in the inbox
 _PARKED = Backoff(5.0, 60.0)
+_STOP_LENGTH = 32  # characters, with room for blanks around the word
 _CUT_SHORT = 2  # attempts that came to no end, after which a message may be the reason
 _REUSED_ID = (
     "A message from {} came under a number that another message has: this home was used with another bot's token. "
@@ -146,6 +150,18 @@ class IntakePolicy:
         """Tell a chat that messages come faster than they can be answered."""
         text = texts.TOO_MANY(self._language or guess_language(inbound.text))
         await self._messenger.send(inbound.channel, inbound.chat, text, inbound.thread)
+
+    async def end_stopped(self, inbox: Inbox, pending: PendingMessage) -> None:
+        """End a message that its sender takes back; a beginning of its answer that the chat sees then says so."""
+        to = pending.inbound
+        text = texts.ANSWER_STOPPED(self._language or guess_language(to.text))
+        letter = Destination(to.channel, to.chat, pending.trace, pending.id, thread=to.thread, previewed=True)
+
+        def tell(connection: Connection) -> list[Outbound]:
+            is_shown = outbox.preview_of(connection, pending.id)
+            return self._messenger.enqueue(connection, letter, text) if is_shown else []
+
+        self._messenger.dispatch(await inbox.end_stopped(pending.id, tell))
 
 
 class AgentLoop:
@@ -337,7 +353,10 @@ class AgentLoop:
     # ── lanes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def start(self) -> None:
-        """Take up what an earlier run left behind."""
+        """Take up what an earlier run left behind; what was stopped then is."""
+        for pending in await self._inbox.open_short(_STOP_LENGTH):
+            if _is_stop(pending.inbound):
+                self._stop_before(pending.session, pending)
         await self.sweep()
 
     async def sweep(self) -> None:
@@ -432,7 +451,10 @@ class AgentLoop:
                     raise
             finally:
                 del self._running[session]
-        await (self._inbox.end_stopped if self._is_stopped(pending) else self._inbox.end_edited)(pending.id)
+        if self._is_stopped(pending):
+            await self._policy.end_stopped(self._inbox, pending)
+        else:
+            await self._inbox.end_edited(pending.id)
         return True
 
     def _count(self, session: str, change: int) -> None:

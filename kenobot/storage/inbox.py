@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Fenced
-from kenobot.ports.messages import Attachment, Inbound
+from kenobot.ports.messages import Attachment, Inbound, Outbound
 from kenobot.storage import attachments as attachment_rows
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.conversation import find_said
@@ -188,27 +188,36 @@ class Inbox:
             )
         )
 
-    async def end_stopped(self, message: int) -> None:
-        """End a message that its sender takes back, unless it is done; its steps go with it."""
-        await self._end_early(message, "failed", _STOPPED)
+    async def end_stopped(
+        self, message: int, tell: Callable[[Connection], list[Outbound]] = lambda _: []
+    ) -> list[Outbound]:
+        """End a message that its sender takes back, unless it is done; its steps go with it.
+
+        tell: puts into the outbox, in the same transaction, what the chat is told of it. Returns that, to be sent.
+        """
+        return await self._end_early(message, "failed", _STOPPED, tell)
 
     async def end_edited(self, message: int) -> None:
         """End a message in place of which an edit of it is answered, unless it is done; its steps go with it."""
-        await self._end_early(message, "dropped", _EDITED)
+        await self._end_early(message, "dropped", _EDITED, lambda _: [])
 
-    async def _end_early(self, message: int, end: FinalState, reason: str) -> None:
+    async def _end_early(
+        self, message: int, end: FinalState, reason: str, tell: Callable[[Connection], list[Outbound]]
+    ) -> list[Outbound]:
         now = self._clock.now().isoformat()
 
-        def work(connection: Connection) -> None:
+        def work(connection: Connection) -> list[Outbound]:
             ended = connection.execute(
                 "UPDATE inbox SET state = ?, reason = ?, done_at = ? "
                 "WHERE (id = ? OR joined_to = ?) AND state IN ('pending', 'claimed')",
                 (end, reason, now, message, message),
             )
-            if ended.rowcount:
-                drop_steps(connection, message)
+            if not ended.rowcount:
+                return []
+            drop_steps(connection, message)
+            return tell(connection)
 
-        await self._database.write(work)
+        return await self._database.write(work)
 
     async def join(self, head: PendingMessage, goes_on: Callable[[Inbound, Inbound], bool]) -> PendingMessage:
         """Join a message with those right behind it, each of which goes on the one before; all end with it.
@@ -269,6 +278,11 @@ class Inbox:
                 ).fetchall()
             )
         )
+
+    async def open_short(self, longest: int) -> list[PendingMessage]:
+        """Return the messages that are not done and have at most so many characters, oldest first."""
+        where = "state IN ('pending', 'claimed') AND length(text) <= ? ORDER BY id"
+        return await self._database.read(lambda connection: load_pending(connection, where, longest))
 
     async def prune(self) -> None:
         """Drop what is done and old; ids are kept long enough to recognise a repeat."""

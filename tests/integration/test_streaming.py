@@ -63,10 +63,11 @@ async def test_a_reply_is_seen_while_it_is_written(tmp_path: Path) -> None:
         assert await bot.terminate() == 0
 
 
-def is_recorded(database: Path) -> bool:
-    """Return whether a message that the bot began is known to have been sent."""
+def recorded(database: Path) -> int:
+    """Return how many messages that the bot began are known to have been sent."""
     with closing(sqlite3.connect(database)) as connection:
-        return bool(connection.execute("SELECT 1 FROM outbox WHERE part = -3 AND state = 'sent'").fetchone())
+        found = connection.execute("SELECT count(*) FROM outbox WHERE part = -3 AND state = 'sent'").fetchone()
+    return int(found[0])
 
 
 async def test_a_reply_in_a_group_is_one_message_through_a_crash(tmp_path: Path) -> None:
@@ -81,9 +82,41 @@ async def test_a_reply_in_a_group_is_one_message_through_a_crash(tmp_path: Path)
         before = {"message_id": 900, "date": 1, "chat": group, "from": bots, "text": "Hello, all."}
         await telegram.say("and now?", "-100", OWNER, reply_to_message=before)
         await telegram.has("It was said")
-        await waiting.until(lambda: is_recorded(bot.home / "kenobot.db"))
+        await waiting.until(lambda: recorded(bot.home / "kenobot.db") == 1)
         await bot.kill()
         await bot.start()
         await telegram.has("Now it is said.")
         assert await bot.terminate() == 0
         assert list(telegram.stands.values()) == ["Now it is said."]
+
+
+GROUP = {"id": -100, "type": "supergroup"}
+_BOTS = {"message_id": 900, "date": 1, "chat": GROUP, "from": {"id": 7, "is_bot": True, "first_name": "Fixture"}}
+_STOPPED = "(This answer was stopped before it was finished.)"
+
+
+async def test_an_answer_that_is_stopped_in_a_group_says_so(tmp_path: Path) -> None:
+    """The message that shows its beginning ends with that; so it does when the bot is killed before it heard of it."""
+    script: list[Entry] = [{"match": "slowly", "hang": True, "reply": _BEGUN}, {"reply": "Here I am."}]
+    before = _BOTS | {"text": "Hello, all."}
+    async with StandIn(script) as model, Telegram() as telegram:
+        bot = Bot(tmp_path / "home", telegram, model.url, extra="\n[extraction]\nenabled = false\n")
+        bot.configure()
+        await bot.start()
+        await telegram.say("say it slowly", "-100", OWNER, reply_to_message=before)
+        await telegram.has("It was said")
+        await telegram.say("/stop", "-100", OWNER, reply_to_message=before)
+        await telegram.has("Stopped.")
+        await telegram.until(lambda _: sorted(telegram.stands.values()) == [_STOPPED, "Stopped."])
+
+        await telegram.say("again, slowly", "-100", OWNER, reply_to_message=before)
+        await telegram.has("It was said")
+        await waiting.until(lambda: recorded(bot.home / "kenobot.db") == 2)
+        await bot.kill()
+        await telegram.say("/stop", "-100", OWNER, reply_to_message=before)
+        await bot.start()
+        await telegram.until(lambda _: list(telegram.stands.values()).count("Stopped.") == 2)
+        await telegram.say("are you there?", "-100", OWNER, reply_to_message=before)
+        await telegram.has("Here I am.")
+        assert await bot.terminate() == 0
+        assert sorted(telegram.stands.values()) == [_STOPPED] * 2 + ["Here I am.", "Stopped.", "Stopped."]

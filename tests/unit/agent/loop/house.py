@@ -32,6 +32,9 @@ class _Policy(IntakePolicy):
     async def reject_flood(self, inbound: Inbound) -> None:
         self._house.turned_away.append(inbound.chat)
 
+    async def end_stopped(self, inbox: Inbox, pending: PendingMessage) -> None:
+        await inbox.end_stopped(pending.id)
+
 
 class _Model(ModelRouter):
     """A model that is back when the test says so."""

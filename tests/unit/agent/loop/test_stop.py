@@ -52,6 +52,19 @@ async def test_a_turn_that_hangs_is_stopped_at_once(database: Database, word: st
     assert house.loop.unfinished_count == 0
 
 
+async def test_a_stop_counts_after_a_crash(database: Database) -> None:
+    """Stored before the process died, it ends what it was said of at the next start; no turn begins for that."""
+    first = House(database)
+    for number, text in enumerate(("a long story", "para", "hello"), 1):
+        await first.inbox.store(inbound(text, number), f"trace {number}")
+    house = House(database)
+    await house.loop.start()
+    async with asyncio.timeout(20):
+        await house.loop.wait_idle()
+    assert [row[1] for row in await states(house)] == ["failed", "answered", "answered"]
+    assert house.texts() == ["para", "hello"]
+
+
 async def test_another_chat_goes_on(database: Database) -> None:
     """A stop is for the chat it is said in."""
     house = House(database)
