@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Literal
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
@@ -20,11 +21,15 @@ from kenobot.ports.errors import ConfigError
 from kenobot.storage.backup.backups import backup_folder
 from kenobot.storage.disk import replace_text
 
-_NAME = "kenobot.service"
-_MACHINE_FOLDER = Path("/etc/systemd/system")
+NAME = "kenobot.service"
+MACHINE_FOLDER = Path("/etc/systemd/system")
 _EXEC_START = "ExecStart=%h/.local/bin/kenobot run"
 _USER_TARGET = "WantedBy=default.target"
 _SECONDS = 60.0
+_ANSWER_SECONDS = 10.0
+_RUNNING = Path("/run/systemd/system")  # there, systemd is in charge of this machine
+_LINGER = Path("/var/lib/systemd/linger")
+_RUNS = ("active", "activating", "reloading", "deactivating")
 _NO_SYSTEMD = (
     "This machine has no systemd: have another supervisor run `kenobot run` (docker/compose.yml does), "
     "or see the unit with `kenobot service install --print`."
@@ -32,7 +37,7 @@ _NO_SYSTEMD = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Manager:
+class Manager:
     """A service manager: one person's, or the machine's, whose services run as `account`."""
 
     machine: bool
@@ -41,9 +46,23 @@ class _Manager:
     @property
     def unit(self) -> Path:
         if self.machine:
-            return _MACHINE_FOLDER / _NAME
+            return MACHINE_FOLDER / NAME
         config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-        return Path(config) / "systemd" / "user" / _NAME
+        return Path(config) / "systemd" / "user" / NAME
+
+    def tells(self, *command: str) -> str:
+        """Return the word that systemctl or loginctl answers with; "" when it cannot be asked."""
+        path = shutil.which(command[0])
+        if path is None:
+            return ""
+        scope = [] if self.machine else ["--user"]
+        try:
+            done = subprocess.run(  # noqa: S603 - systemd's own program
+                [path, *scope, *command[1:]], capture_output=True, text=True, timeout=_ANSWER_SECONDS, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return done.stdout.strip()
 
     def run(self, program: str, *arguments: str, seconds: float | None = _SECONDS) -> int:
         """Run systemctl or journalctl in this terminal; returns its exit code. Raises ConfigError."""
@@ -64,17 +83,35 @@ class _Manager:
 def install(context: CommandContext) -> int:
     """Write the unit, enable it, and start it unless asked not to."""
     args = context.args
-    manager = _Manager(args.machine, _account(args.user) if args.machine else "")
+    manager = Manager(args.machine, _account(args.user) if args.machine else "")
     home = _home(context, manager)
     settings = load_settings(home, os.environ).settings  # what is wrong is better said now than in the log
     written = [home.path, backup_folder(home, settings.backup.folder)]
-    unit = _unit_text(manager, written, Path(args.credentials) if args.credentials else None)
+    unit = unit_text(manager, written, Path(args.credentials) if args.credentials else None)
     if args.print:
         print(unit, end="")
         return 0
     if manager.machine and os.geteuid() != 0:
         raise ConfigError("A service of the machine is installed by root: run it with sudo, or leave --machine away.")
     _prepare(home, manager)
+    return _put_in_place(manager, unit, start=not args.no_start)
+
+
+def install_for_user(home: Home) -> int:
+    """Install and start the service of the person at this terminal, or start it anew. Returns the exit code."""
+    manager = Manager(machine=False)
+    return _put_in_place(manager, unit_text(manager, [home.path], None), start=True)
+
+
+def offer() -> Literal["no", "install", "restart"]:
+    """Return what may be offered to the person at this terminal: to install a service, or to start theirs anew."""
+    if os.geteuid() == 0 or not _RUNNING.is_dir() or shutil.which("systemctl") is None:
+        return "no"
+    return "restart" if Manager(machine=False).unit.exists() else "install"
+
+
+def _put_in_place(manager: Manager, unit: str, *, start: bool) -> int:
+    """Write the unit, enable it and, when asked to, start it: anew if it runs, by what stands in the unit now."""
     try:
         manager.unit.parent.mkdir(parents=True, exist_ok=True)
         replace_text(manager.unit, unit)
@@ -82,20 +119,35 @@ def install(context: CommandContext) -> int:
     except OSError as error:
         raise ConfigError(f"{manager.unit} cannot be written: {(error.strerror or str(error)).lower()}.") from error
     print(say("Installed: {unit}", unit=manager.unit))
-    code = manager.run("systemctl", "daemon-reload")
-    code = code or manager.run("systemctl", "enable", *([] if args.no_start else ["--now"]), _NAME)
-    if code:
-        return options.print_failure("systemctl failed: the unit is in place and not enabled.", options.FAILED)
-    if not manager.machine:
+    runs = manager.tells("systemctl", "is-active", NAME) in _RUNS
+    manager.tells("systemctl", "reset-failed", NAME)  # or systemd would not start what fell too often
+    steps = [["daemon-reload"], ["enable", NAME], *([["restart", NAME]] if start else [])]
+    for step in steps:
+        if manager.run("systemctl", *step):
+            why = "systemctl failed: the unit is in place, but `systemctl {step}` did not work."
+            return options.print_failure(say(why, step=" ".join(step)), options.FAILED)
+    if runs:
+        again = (
+            "It ran already, and was started anew."
+            if start
+            else ("It runs on as it was: `kenobot service restart` starts it anew.")
+        )
+        print(say(again))
+    if not manager.machine and not lingers(getpass.getuser()):
         print(say("It runs while you are logged in. So that it always does: loginctl enable-linger"))
     print(say("See how it is with `kenobot service status`, and its log with `kenobot service logs`."))
     return 0
 
 
+def lingers(account: str) -> bool:
+    """Return whether an account's services run while nobody is logged in."""
+    return (_LINGER / account).exists()
+
+
 def uninstall(context: CommandContext) -> int:
     """Stop and disable the service, and remove its unit; the home stays."""
     manager = _installed()
-    manager.run("systemctl", "disable", "--now", _NAME)
+    manager.run("systemctl", "disable", "--now", NAME)
     try:
         manager.unit.unlink()
     except OSError as error:
@@ -107,24 +159,24 @@ def uninstall(context: CommandContext) -> int:
 
 def steer(context: CommandContext) -> int:
     """Start, stop, restart or show the service: `systemctl` does."""
-    return _installed().run("systemctl", "--no-pager", context.args.command, _NAME)
+    return _installed().run("systemctl", "--no-pager", context.args.command, NAME)
 
 
 def logs(context: CommandContext) -> int:
     """Show the service's log: `journalctl` does."""
     args = context.args
     follow = ["--follow"] if args.follow else ["--no-pager"]
-    return _installed().run("journalctl", "--unit", _NAME, "--lines", str(args.lines), *follow, seconds=None)
+    return _installed().run("journalctl", "--unit", NAME, "--lines", str(args.lines), *follow, seconds=None)
 
 
-def _home(context: CommandContext, manager: _Manager) -> Home:
+def _home(context: CommandContext, manager: Manager) -> Home:
     """Return the home to serve: for another account its own, unless one is named."""
     if manager.machine and not (context.args.home or os.environ.get("KENOBOT_HOME")):
         return Home(Path(pwd.getpwnam(manager.account).pw_dir) / ".kenobot")
     return context.home
 
 
-def _prepare(home: Home, manager: _Manager) -> None:
+def _prepare(home: Home, manager: Manager) -> None:
     """Make the home where there is none, for the account that the service runs as. Raises ConfigError."""
     is_new = not home.path.exists()
     home.prepare()
@@ -141,8 +193,8 @@ def _prepare(home: Home, manager: _Manager) -> None:
         )
 
 
-def _installed() -> _Manager:
-    found = next((manager for manager in (_Manager(False), _Manager(True)) if manager.unit.exists()), None)
+def _installed() -> Manager:
+    found = next((manager for manager in (Manager(False), Manager(True)) if manager.unit.exists()), None)
     if found is None:
         raise options.NothingFound("The service is not installed: run `kenobot service install`.")
     return found
@@ -162,11 +214,11 @@ def _account(named: str | None) -> str:
     return name
 
 
-def _unit_text(manager: _Manager, written: Sequence[Path], credentials: Path | None) -> str:
+def unit_text(manager: Manager, written: Sequence[Path], credentials: Path | None) -> str:
     """Fill in the shipped unit. written: the home, and other folders that the bot writes to."""
     home, *others = written
     shipped = resources.files("kenobot").joinpath("config", "systemd")
-    unit = shipped.joinpath(_NAME).read_text("utf-8")
+    unit = shipped.joinpath(NAME).read_text("utf-8")
     lines = [f"ExecStart={_quoted(sys.executable)} -m kenobot --home {_quoted(str(home))} run"]
     if manager.machine:
         lines += [f"User={manager.account}", f"ReadWritePaths={_quoted(str(home))}"]

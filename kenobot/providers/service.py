@@ -65,6 +65,11 @@ _TOO_LONG = (
     "context size",
     "context_length_exceeded",
 )
+_WORDED: Mapping[int, tuple[str, ...]] = {
+    402: ("credit balance is too low",),
+    401: ("api key not valid", "incorrect api key", "invalid api key"),
+}
+"""What a refusal is really about, by its words: these services tell it by 400 alone."""
 _ERROR_NAME = lazy.regex(r"[a-z_]{1,60}")
 
 
@@ -106,6 +111,7 @@ class ServiceErrors:
 
     def of_status(self, status: int, name: object = "", wait: float | None = None, said: object = "") -> RemoteError:
         """Return the error of an HTTP status. name: the service's own of it. said: its body, to be searched only."""
+        status = _meant(status, said)
         named = name if isinstance(name, str) and _ERROR_NAME.fullmatch(name) else ""
         mark = f" ({status} {named})" if named else f" ({status})"
         if status == 429:
@@ -141,6 +147,12 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
+
+
+def _meant(status: int, said: object) -> int:
+    """Return the status that fits what a service says with 400."""
+    words = str(said or "")[:2000].lower() if status == 400 else ""
+    return next((meant for meant, phrases in _WORDED.items() if any(phrase in words for phrase in phrases)), status)
 
 
 def _is_too_long(status: int, said: object) -> bool:

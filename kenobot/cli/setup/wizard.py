@@ -1,219 +1,191 @@
-"""The questions of `kenobot setup`, in plain terms and in the person's language. Enter keeps what there is."""
+"""The questions of `kenobot setup`: few on a new machine, and later only what is wrong or wanted."""
 
-import getpass
 import os
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
-from importlib import resources
-from pathlib import Path
+from typing import Literal
+from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import SecretStr
 
-from kenobot.cli.language import translate
-from kenobot.cli.setup.service_check import LocalServer, is_refused, offered_models
-from kenobot.cli.setup.toml_edit import Value
+from kenobot.cli.options import show_progress
+from kenobot.cli.setup.dialog import Dialog, complaint
+from kenobot.cli.setup.live_checks import LiveCheck
+from kenobot.cli.setup.service_check import LocalServer, offered_models
+from kenobot.cli.setup.telegram_step import TelegramStep
+from kenobot.cli.setup.time_zone import system_timezone
 from kenobot.core import plugins
-from kenobot.core.i18n import Language, terminal_language
-from kenobot.core.settings.load import ResolvedSettings
 from kenobot.core.settings.schema import BotSettings
+from kenobot.ports.errors import ConfigError
 from kenobot.providers.openai_compatible import PRESETS, Preset
 
 _SHOWN_MODELS = 8
+_OFFLINE = "offline"
 
-_WORDS: Mapping[str, Mapping[Language, str]] = tomllib.loads(
-    resources.files(__package__).joinpath("words.toml").read_text("utf-8")
-)
-
-
-@dataclass(slots=True)
-class SetupChanges:
-    """Changes of the settings in `loaded`: values by (section, key), secrets by the name of their credential file.
-
-    install: whether the embedded model is to be fetched.
-    """
-
-    loaded: ResolvedSettings
-    install: bool = False
-    values: dict[tuple[str, str], Value] = field(default_factory=dict)
-    secrets: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def provider(self) -> str:
-        return str(self.values.get(("provider", "name"), self.loaded.settings.provider.name))
-
-    @property
-    def channels(self) -> list[str]:
-        enabled = self.values.get(("channels", "enabled"))
-        return list(enabled) if isinstance(enabled, list) else list(self.loaded.settings.channels.enabled)
-
-    @property
-    def owners(self) -> list[str]:
-        """The owners on Telegram."""
-        owners = self.values.get(("channels.telegram", "owners"))
-        if not isinstance(owners, list):
-            owners = self.loaded.settings.plugin_tables("kenobot.channels").get("telegram", {}).get("owners", [])
-        return list(map(str, owners)) if isinstance(owners, list) else [str(owners)]
+Step = Literal["basics", "model", "telegram"]
+STEPS: Sequence[Step] = ("basics", "model", "telegram")
 
 
 @dataclass(frozen=True, slots=True)
 class Wizard:
-    """Asks a person, and notes in `changes` what is to change.
+    """Asks a person, and notes in the dialog's changes what is to change.
 
-    installable: whether there is an embedded model to be fetched. local_servers: those that run on this machine.
+    check_model: tries out the model as it is chosen then. now: the present moment. has_home: whether a setup was here
+    before. installable: whether there is an embedded model to be fetched. find_servers: those that run on this machine.
+    offers_service: whether to ask about one, and whether one is there.
     """
 
-    changes: SetupChanges
+    dialog: Dialog
+    telegram: TelegramStep
+    check_model: Callable[[], LiveCheck]
+    now: datetime
+    has_home: bool = False
     installable: bool = False
-    local_servers: Sequence[LocalServer] = ()
+    find_servers: Callable[[], Sequence[LocalServer]] = field(default=lambda: ())
+    offers_service: Literal["no", "install", "restart"] = "no"
 
     def run(self) -> None:
-        bot = self.changes.loaded.settings.bot
-        self._value("bot", "language", bot.language, self._bot("language"))
-        self._value("bot", "name", bot.name, self._bot("name"))
-        new = self.changes.loaded.origin("bot.timezone") == "default"
-        here = system_timezone(os.environ) if new else bot.timezone
-        self._value("bot", "timezone", here, self._bot("timezone"))
-        if here != bot.timezone:
-            self.changes.values.setdefault(("bot", "timezone"), here)
-        self._provider()
-        self._telegram()
-        if self.installable and not self.changes.install:
-            self.changes.install = self._agreed("embedded", default=True)
+        """Ask. Raises EOFError and KeyboardInterrupt when the person leaves; ConfigError."""
+        steps = self._review() if self.has_home else STEPS
+        if "basics" in steps:
+            self._basics()
+        if "model" in steps:
+            self._model()
+        if "telegram" in steps:
+            self.telegram.ask()
+        if self.installable and not self.dialog.changes.install and steps == STEPS:
+            self.dialog.changes.install = self.dialog.agreed("embedded", default=True)
+        self._service()
 
-    def _provider(self) -> None:
-        choices = self.changes.loaded.catalogue.names("kenobot.providers")
+    def _review(self) -> Sequence[Step]:
+        """Show what there is, checked, and ask whether to go through it. Returns the steps to go through."""
+        dialog, bot = self.dialog, self.dialog.changes.loaded.settings.bot
+        dialog.tell("review")
+        dialog.tell("review_bot", name=bot.name, zone=bot.timezone, speaks=dialog.word(f"speaks_{bot.language}"))
+        wrong: list[Step] = []
+        found: Sequence[tuple[Step, LiveCheck | None]] = (
+            ("model", self._checked()),
+            ("telegram", self.telegram.review()),
+        )
+        for step, check in found:
+            if check is not None:
+                dialog.show(check)
+                wrong += [step] if check.state in ("refused", "held") else []
+        question = "review_wrong" if wrong else "review_well"
+        return STEPS if dialog.agreed(question, default=False) else wrong
+
+    # ── who it is, and where ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def _basics(self) -> None:
+        dialog, changes = self.dialog, self.dialog.changes
+        bot = changes.loaded.settings.bot
+        if changes.loaded.origin("bot.timezone") == "default" and (here := system_timezone(os.environ)) != bot.timezone:
+            changes.values.setdefault(("bot", "timezone"), here)
+        while True:
+            now = {key: str(changes.values.get(("bot", key), getattr(bot, key))) for key in BotSettings.model_fields}
+            time = f"{self.now.astimezone(ZoneInfo(now['timezone'])):%H:%M}"
+            parts = {"name": now["name"], "zone": now["timezone"], "speaks": dialog.word(f"speaks_{now['language']}")}
+            answer = dialog.answered("basics", dialog.mark(yes=True), time=time, **parts).lower()
+            if answer in ("en", "es"):
+                changes.values["bot", "language"] = answer
+            elif answer[:1] in ("", "y", "s"):
+                return
+            else:
+                for key in ("language", "name", "timezone"):
+                    dialog.value("bot", key, now[key], partial(complaint, BotSettings, key))
+
+    # ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _model(self) -> None:
+        """Ask for the model until it answers, or the person keeps it all the same."""
+        again = False
+        while True:
+            self._provider(again)
+            check = self._checked()
+            if check is None:
+                return
+            self.dialog.show(check)
+            again = True
+            if check.state == "ok" or not self.dialog.agreed("again", default=check.state == "refused"):
+                return
+
+    def _checked(self) -> LiveCheck | None:
+        """Try the model out; None when there is none."""
+        if self.dialog.changes.provider == _OFFLINE:
+            return None
+        show_progress(self.dialog.word("asking_model"))
+        try:
+            return self.check_model()
+        except ConfigError as error:
+            return LiveCheck("refused", str(error))
+        finally:
+            show_progress()
+
+    def _provider(self, again: bool) -> None:
+        dialog, changes = self.dialog, self.dialog.changes
+        choices = changes.loaded.catalogue.names("kenobot.providers")
 
         def check(answer: str) -> str | None:
             return None if answer in choices else plugins.unknown_plugin("kenobot.providers", answer, choices)
 
-        if any(self._agreed_to(server) for server in self.local_servers if self.changes.provider == "offline"):
+        if changes.provider == _OFFLINE and any(map(self._agreed_to, self.find_servers())):
             return
-        self._value("provider", "name", self.changes.provider, check, choices=", ".join(choices))
-        if self.changes.provider == "anthropic":
-            self._secret("anthropic_api_key", ("kenobot.providers", "anthropic", "api_key"))
-        elif preset := PRESETS.get(self.changes.provider):
-            self._service(self.changes.provider, preset)
+        given = not again and bool({"anthropic_api_key", f"providers.{changes.provider}.api_key"} & {*changes.secrets})
+        if not given:
+            dialog.value("provider", "name", changes.provider, check, choices=", ".join(choices))
+        if changes.provider == "anthropic":
+            if not given:
+                dialog.secret("anthropic_api_key", ("kenobot.providers", "anthropic", "api_key"))
+            if again:
+                self._ask_model("anthropic", ())
+        elif preset := PRESETS.get(changes.provider):
+            self._of_service(changes.provider, preset, given)
 
     def _agreed_to(self, server: LocalServer) -> bool:
         """Offer a server that runs on this machine, and which of its models is to answer."""
         shown = ", ".join(server.models[:_SHOWN_MODELS])
-        if not self._agreed("local", default=True, server=server.title, models=shown):
+        if not self.dialog.agreed("local", default=True, server=server.title, models=shown):
             return False
-        self.changes.values["provider", "name"] = server.provider
-        self._model(server.provider, server.models)
+        self.dialog.changes.values["provider", "name"] = server.provider
+        self._ask_model(server.provider, server.models)
         return True
 
-    def _service(self, name: str, preset: Preset) -> None:
+    def _of_service(self, name: str, preset: Preset, given: bool) -> None:
         """Ask for the address, the key and the model of a service, as far as it needs them."""
-        settings = self.changes.loaded.catalogue.load("kenobot.providers", name).settings
-        table = self.changes.loaded.settings.plugin_tables("kenobot.providers").get(name, {})
+        dialog, changes = self.dialog, self.dialog.changes
+        settings = changes.loaded.catalogue.load("kenobot.providers", name).settings
+        table = changes.loaded.settings.plugin_tables("kenobot.providers").get(name, {})
         base_url = str(table.get("base_url") or preset.base_url)
         if not preset.base_url:
-            self._value(f"providers.{name}", "base_url", base_url, partial(_complaint, settings, "base_url"))
-            base_url = str(self.changes.values.get((f"providers.{name}", "base_url"), base_url))
+            dialog.value(f"providers.{name}", "base_url", base_url, partial(complaint, settings, "base_url"))
+            base_url = str(changes.values.get((f"providers.{name}", "base_url"), base_url))
         file = f"providers.{name}.api_key"
-        if preset.key:
-            self._secret(file, ("kenobot.providers", name, "api_key"), service=preset.title)
+        if preset.key and not given:
+            dialog.secret(file, ("kenobot.providers", name, "api_key"), service=preset.title)
         known = table.get("api_key")
-        key = self.changes.secrets.get(file) or (known.get_secret_value() if isinstance(known, SecretStr) else "")
+        key = changes.secrets.get(file) or (known.get_secret_value() if isinstance(known, SecretStr) else "")
         offered = offered_models(base_url, key) if base_url else ()
-        self._model(name, (preset.model, *offered) if preset.model else offered)
+        self._ask_model(name, (preset.model, *offered) if preset.model else offered)
 
-    def _model(self, name: str, offered: Sequence[str]) -> None:
+    def _ask_model(self, name: str, offered: Sequence[str]) -> None:
         """Ask for the model of a service; the first of `offered` unless there is one."""
-        table = self.changes.loaded.settings.plugin_tables("kenobot.providers").get(name, {})
-        section, current = f"providers.{name}", str(table.get("model") or PRESETS[name].model)
+        changes, section = self.dialog.changes, f"providers.{name}"
+        table = changes.loaded.settings.plugin_tables("kenobot.providers").get(name, {})
+        default = changes.loaded.catalogue.load("kenobot.providers", name).settings.model_fields["model"].default
+        current = str(changes.values.get((section, "model")) or table.get("model") or default or "")
         if offered and not current:
             current = offered[0]
-            self.changes.values.setdefault((section, "model"), current)
+            changes.values.setdefault((section, "model"), current)
         shown = ", ".join(dict.fromkeys(offered[:_SHOWN_MODELS]))
-        self._value(section, "model", current, lambda _: None, models=shown)
+        self.dialog.value(section, "model", current, lambda _: None, models=shown or current)
 
-    def _telegram(self) -> None:
-        enabled = self.changes.channels
-        wanted = self._agreed("telegram", default="telegram" in enabled)
-        if wanted != ("telegram" in enabled):
-            rest = [name for name in enabled if name != "telegram"]
-            self.changes.values["channels", "enabled"] = [*rest, "telegram"] if wanted else rest
-        if not wanted:
+    # ── as a service ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _service(self) -> None:
+        changes = self.dialog.changes
+        if self.offers_service == "no" or not changes.channels or changes.service is not None:
             return
-        self._secret("telegram_token", ("kenobot.channels", "telegram", "token"))
-        while answer := input(f"{self._word('owner')} [{', '.join(self.changes.owners)}]: ").strip():
-            ids = [item.strip() for item in answer.split(",")]
-            if all(item.isdecimal() for item in ids):
-                self.changes.values["channels.telegram", "owners"] = ids
-                break
-            print(self._word("no", why=self._word("no_number")))
-
-    def _agreed(self, question: str, *, default: bool, **parts: str) -> bool:
-        yes, no = ("s", "n") if self._language == "es" else ("y", "n")
-        answer = input(f"{self._word(question, **parts)} [{yes if default else no}]: ").strip().lower()[:1]
-        return answer in {"y", "s"} if answer else default
-
-    @property
-    def _language(self) -> Language:
-        chosen = self.changes.values.get(("bot", "language"), self.changes.loaded.settings.bot.language)
-        if chosen not in {"en", "es"}:
-            return terminal_language(os.environ)
-        return "es" if chosen == "es" else "en"
-
-    def _word(self, what: str, **parts: str) -> str:
-        return _WORDS[what][self._language].format(**parts)
-
-    def _bot(self, key: str) -> Callable[[str], str | None]:
-        return lambda answer: _complaint(BotSettings, key, answer)
-
-    def _value(self, section: str, key: str, current: str, check: Callable[[str], str | None], **parts: str) -> None:
-        current = str(self.changes.values.get((section, key), current))
-        what = "provider" if section == "provider" else key
-        while answer := input(f"{self._word(what, **parts)} [{current}]: ").strip():
-            why = check(answer)
-            if why is None:
-                if answer != current:
-                    self.changes.values[section, key] = answer
-                return
-            print(self._word("no", why=translate(why, self._language)))
-
-    def _secret(self, file: str, where: tuple[plugins.PluginGroup, str, str], **parts: str) -> None:
-        if file in self.changes.secrets:
-            return
-        group, plugin, key = where
-        current = self.changes.loaded.settings.plugin_tables(group).get(plugin, {}).get(key)
-        mark = f" [{self._word('set')}]" if isinstance(current, SecretStr) else ""
-        what = self._word("api_key" if parts else file, **parts)
-        while answer := getpass.getpass(f"{what}{mark}: ").strip():
-            settings = self.changes.loaded.catalogue.load(group, plugin).settings
-            why = _complaint(settings, key, answer)
-            if why is None:
-                table = self.changes.loaded.settings.plugin_tables(group).get(plugin, {})
-                base_url = str(table.get("base_url") or settings.model_fields["base_url"].default)
-                refused = is_refused(file, answer, base_url)
-                if not refused:
-                    print(self._word("accepted" if refused is False else "unchecked"))
-                    self.changes.secrets[file] = answer
-                    return
-                why = self._word("refused")
-            print(self._word("no", why=translate(why, self._language)))
-
-
-def _complaint(settings: type[BaseModel], key: str, answer: str) -> str | None:
-    """Return what is wrong with the value of a key; None when nothing is."""
-    try:
-        settings.model_validate({key: answer})
-    except ValidationError as error:
-        wrong = next((detail for detail in error.errors() if detail["loc"] == (key,)), None)
-        return str(wrong.get("ctx", {}).get("error") or wrong["msg"]) if wrong is not None else None
-    return None
-
-
-def system_timezone(environ: Mapping[str, str]) -> str:
-    """The machine's time zone by name; UTC when it does not say."""
-    _, marker, name = str(Path("/etc/localtime").resolve()).partition("/zoneinfo/")
-    for candidate in (environ.get("TZ", "").removeprefix(":"), name if marker else ""):
-        try:
-            return BotSettings(timezone=candidate).timezone
-        except ValidationError:
-            continue
-    return "UTC"
+        if self.offers_service == "install" or not changes.is_empty:
+            changes.service = self.dialog.agreed(f"service_{self.offers_service}", default=True)

@@ -4,12 +4,12 @@
 
 The script is a list of entries, read again for every request; the first that matches answers:
 match (part of what the person wrote; left out: anything), times (how often the entry may answer), reply, delay
-(seconds before it), stop_reason (null: the stream ends without one), usage, thinking, status + error + headers (an HTTP
-error or a redirect), stream_error (an error event in the middle), ping (seconds between pings after the first piece,
-for ever), hang (silence after it, for ever), calls (tool calls after the text: id, name, arguments as text), drip
-(seconds between the bytes), linger (the connection stays open after the end), flood (megabytes without a break, then
-the end), body + content_type + headers + answer_status (an answer of another kind). Without a match the reply is `ok: `
-and what the person wrote.
+(seconds before it), stop_reason (null: the stream ends without one), usage, thinking, status + error + message +
+headers (an HTTP error or a redirect), stream_error (an error event in the middle), ping (seconds between pings after
+the first piece, for ever), hang (silence after it, for ever), calls (tool calls after the text: id, name, arguments
+as text), drip (seconds between the bytes), linger (the connection stays open after the end), flood (megabytes without
+a break, then the end), body + content_type + headers + answer_status (an answer of another kind). Without a match the
+reply is `ok: ` and what the person wrote.
 """
 
 import argparse
@@ -41,7 +41,7 @@ class StandIn:
     """The server. `requests` holds the bodies it got, `hangups` counts the clients that left before the end.
 
     seen: requests of any method and path. connections: those that they came by.
-    key: the only one that is accepted when models are listed.
+    key: the only one that is accepted.
     """
 
     path = "/v1/messages"
@@ -120,7 +120,8 @@ class StandIn:
         entry = self._entry(last_words(body))
         try:
             await asyncio.sleep(entry.get("delay", 0))
-            if not (request.headers.get("authorization") or request.headers.get("x-api-key")):
+            key = request.headers.get("authorization") or request.headers.get("x-api-key") or ""
+            if not key or self._key not in ("", key.removeprefix("Bearer ")):
                 entry = {"status": 401, "error": "authentication_error"}
             if status := entry.get("status"):
                 return web.json_response(self.error(entry), status=status, headers=entry.get("headers"))
@@ -141,7 +142,7 @@ class StandIn:
 
     def error(self, entry: Entry) -> Entry:
         """The body of an HTTP error."""
-        return _error(entry.get("error"))
+        return _error(entry.get("error"), entry.get("message"))
 
     async def answer(self, request: web.Request, entry: Entry, body: Entry) -> web.StreamResponse:
         """The reply, streamed or whole."""
@@ -150,8 +151,9 @@ class StandIn:
         return await _streamed(request, entry, body)
 
 
-def _error(kind: str | None) -> Entry:
-    return {"type": "error", "error": {"type": kind or "api_error", "message": "the stand-in was told to fail"}}
+def _error(kind: str | None, message: str | None = None) -> Entry:
+    words = message or "the stand-in was told to fail"
+    return {"type": "error", "error": {"type": kind or "api_error", "message": words}}
 
 
 def _message(entry: Entry, body: Entry) -> Entry:

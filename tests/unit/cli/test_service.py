@@ -16,6 +16,10 @@ from kenobot.core.settings.home import Home
 from .conftest import Cli
 
 _STAND_IN = """#!/bin/sh
+case "$*" in
+    *is-active*) cat "{calls}.state" 2> /dev/null; exit ;;
+    *reset-failed*) exit ;;
+esac
 echo "$(basename "$0") $*" >> "{calls}"
 exit {code}
 """
@@ -28,7 +32,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[
     _stand_in(tmp_path, 0)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr(service, "_MACHINE_FOLDER", tmp_path / "etc")
+    monkeypatch.setattr(service, "MACHINE_FOLDER", tmp_path / "etc")
     return lambda: told.read_text().splitlines() if told.exists() else []
 
 
@@ -55,12 +59,27 @@ def test_a_service_is_installed_steered_and_removed(
     assert home.path.is_dir()
     assert calls() == [
         "systemctl --user daemon-reload",
-        "systemctl --user enable --now kenobot.service",
+        "systemctl --user enable kenobot.service",
+        "systemctl --user restart kenobot.service",
         *(f"systemctl --user --no-pager {action} kenobot.service" for action in ("stop", "start", "restart", "status")),
         "journalctl --user --unit kenobot.service --lines 7 --no-pager",
         "systemctl --user disable --now kenobot.service",
         "systemctl --user daemon-reload",
     ]
+
+
+def test_installed_again_it_is_started_anew(cli: Cli, tmp_path: Path, calls: Callable[[], list[str]]) -> None:
+    """What runs goes by the new unit at once; with --no-start it is said that it does not."""
+    assert cli("service", "install")[0] == 0
+    (tmp_path / "calls.state").write_text("active\n")
+    code, out, _ = cli("service", "install")
+    assert code == 0
+    assert "was started anew" in out
+    assert calls()[-1] == "systemctl --user restart kenobot.service"
+    code, out, _ = cli("service", "install", "--no-start")
+    assert code == 0
+    assert "`kenobot service restart` starts it anew" in out
+    assert calls()[-1] == "systemctl --user enable kenobot.service"
 
 
 def test_a_service_of_the_machine_runs_as_somebody_without_rights(

@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cli import setup as setup_command
-from kenobot.cli.setup import wizard
+from kenobot.cli.setup import command, live_checks, wizard
+from kenobot.cli.setup.live_checks import LiveCheck
 from kenobot.cli.setup.service_check import find_local_servers, is_refused, offered_models
+from kenobot.cli.setup.time_zone import system_timezone
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 
@@ -45,9 +46,8 @@ class Person:
         monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
         monkeypatch.setattr(builtins, "input", self.answer)
         monkeypatch.setattr(getpass, "getpass", self.answer)
-        monkeypatch.setattr(wizard, "is_refused", lambda *_: None)
         monkeypatch.setattr(wizard, "offered_models", lambda *_: ())
-        monkeypatch.setattr(setup_command, "find_local_servers", lambda _: [])
+        monkeypatch.setattr(command, "find_local_servers", lambda _: [])
         monkeypatch.setenv("LANG", "en_GB.UTF-8")
         monkeypatch.delenv("LC_ALL", raising=False)
         monkeypatch.setenv("TZ", "Europe/Madrid")
@@ -58,6 +58,13 @@ class Person:
             return next(self._answers)
         except StopIteration:
             raise EOFError from None
+
+
+@pytest.fixture(autouse=True)
+def services(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Model and Telegram take everything: tests/integration/setup has those that do not."""
+    monkeypatch.setattr(live_checks, "check_model", lambda *_: LiveCheck("ok", "fine-1 answers.", "fine-1"))
+    monkeypatch.setattr(live_checks, "check_telegram", lambda *_, runs: LiveCheck("ok", "It is fine.", "fine_bot"))
 
 
 def files(home: Home) -> dict[str, bytes]:
@@ -173,11 +180,15 @@ def test_questions_need_somebody_to_answer(cli: Cli, home: Home, monkeypatch: py
 
 def test_the_wizard_writes_the_answers(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers become settings; a bad one is asked for again; the rest speaks the language that was chosen."""
-    answers = ("es", "Ana", "Madrid", "", "gpt", "anthropic", KEY, "s", "12:no-token", TOKEN, "yo", "42")
+    answers = (
+        *("es", "n", "", "Ana", "Madrid", "", "s", "gpt", "anthropic", KEY, "s"),
+        *("12:no-token", TOKEN, "yo", "42", "n"),
+    )
     person = Person(monkeypatch, *answers)
     code, out, _ = cli("setup")
     assert code == 0, out
-    assert person.asked[0].startswith("Which language")
+    assert person.asked[0].startswith("I am called KenoBot")
+    assert person.asked[1].startswith("Me llamo KenoBot y respondo en español. Tu zona horaria es Europe/Madrid")
     assert "¿Cuál es tu zona horaria? (por ejemplo Europe/Madrid) [Europe/Madrid]: " in person.asked
     assert out.count("Eso no vale") == 4
     assert "1234567890:AAEh" in out
@@ -196,14 +207,18 @@ def test_enter_keeps_everything(cli: Cli, home: Home, secrets: Path, monkeypatch
     person = Person(monkeypatch, *[""] * 20)
     assert cli("setup")[0] == 0
     assert files(home) == before
-    assert len(person.asked) == 8
+    assert len(person.asked) == 1
+    person = Person(monkeypatch, "y", *[""] * 20)
+    assert cli("setup")[0] == 0
+    assert files(home) == before
+    assert len(person.asked) == 7
     assert KEY not in "".join(person.asked)
     assert any("[set]" in question for question in person.asked)
 
 
 def test_leaving_the_wizard_changes_nothing(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-D in the middle writes nothing."""
-    Person(monkeypatch, "es", "Ana")
+    Person(monkeypatch, "n", "es", "Ana")
     code, _, err = cli("setup")
     assert code == 2
     assert "Nothing was changed." in err
@@ -237,7 +252,7 @@ def test_the_wizard_offers_the_model_that_is_not_there(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, pip: list[list[str]]
 ) -> None:
     """Enter says yes; this Python's own pip fetches it, and one line says what came of it."""
-    person = Person(monkeypatch, "", "", "", "", "n", "")
+    person = Person(monkeypatch, "", "", "n", "")
     code, out, _ = cli("setup")
     assert code == 0
     assert "by their meaning" in person.asked[-1]
@@ -247,10 +262,10 @@ def test_the_wizard_offers_the_model_that_is_not_there(
 
 def test_who_says_no_is_not_given_it(cli: Cli, monkeypatch: pytest.MonkeyPatch, pip: list[list[str]]) -> None:
     """Memory works without; and who switched it off is not even asked."""
-    Person(monkeypatch, "", "", "", "", "n", "n")
+    Person(monkeypatch, "", "", "n", "n")
     assert cli("setup")[0] == 0
     monkeypatch.setenv("KENOBOT_MEMORY__EMBEDDER", "none")
-    person = Person(monkeypatch, "", "", "", "", "n")
+    person = Person(monkeypatch, "y", "", "", "n")
     assert cli("setup")[0] == 0
     assert not any("meaning" in question for question in person.asked)
     assert pip == []
@@ -332,23 +347,6 @@ def test_a_secret_is_checked_by_its_service(service: str) -> None:
     assert is_refused("anthropic_api_key", KEY, "http://127.0.0.1:9") is None
 
 
-def test_the_wizard_asks_again_for_a_token_that_the_service_refuses(
-    cli: Cli, home: Home, service: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At once, with all other answers kept."""
-    monkeypatch.setenv("KENOBOT_CHANNELS__TELEGRAM__BASE_URL", f"{service}/bot")
-    wrong = TOKEN.replace("A", "B")
-    Person(monkeypatch, "", "Ana", "", "", "y", "no token", wrong, TOKEN, "42", "n")
-    monkeypatch.setattr(wizard, "is_refused", is_refused)
-    code, out, _ = cli("setup")
-    assert code == 0
-    assert "the bot token has the wrong form" in out
-    assert "That will not do: the service does not accept it; copy it again" in out
-    assert "The service accepts it." in out
-    assert (home.credentials / "telegram_token").read_text().strip() == TOKEN
-    assert load_settings(home, {}).settings.bot.name == "Ana"
-
-
 # ── services that speak OpenAI's chat API ────────────────────────────────────────────────────────────────────────────
 
 
@@ -358,7 +356,7 @@ def _local(cli: Cli, monkeypatch: pytest.MonkeyPatch, service: str, *answers: st
     for name in ("LLAMACPP", "LMSTUDIO", "VLLM"):
         monkeypatch.setenv(f"KENOBOT_PROVIDERS__{name}__BASE_URL", "http://127.0.0.1:9/v1")
     person = Person(monkeypatch, *answers)
-    monkeypatch.setattr(setup_command, "find_local_servers", find_local_servers)
+    monkeypatch.setattr(command, "find_local_servers", find_local_servers)
     monkeypatch.setattr(wizard, "offered_models", offered_models)
     code, out, _ = cli("setup")
     return code, out, person
@@ -369,10 +367,10 @@ def test_a_model_on_this_machine_is_offered(
     cli: Cli, home: Home, service: str, monkeypatch: pytest.MonkeyPatch, answers: tuple[str, str], model: str
 ) -> None:
     """A person without any key gets a real model in two questions."""
-    code, out, person = _local(cli, monkeypatch, service, "en", "", "", *answers, "n", "n")
+    code, out, person = _local(cli, monkeypatch, service, "", *answers, "n", "n")
     assert code == 0, out
     assert (
-        person.asked[3]
+        person.asked[1]
         == "Ollama runs on this machine (llama3.2:3b, qwen3:8b). Shall it write the answers? (y/n) [y]: "
     )
     loaded = load_settings(home, {})
@@ -382,7 +380,7 @@ def test_a_model_on_this_machine_is_offered(
 
 def test_who_declines_it_chooses_another(cli: Cli, home: Home, service: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The question is one of many, and its no is no."""
-    code, out, _ = _local(cli, monkeypatch, service, "es", "", "", "n", "", "n", "n")
+    code, out, _ = _local(cli, monkeypatch, service, "", "n", "", "n", "n")
     assert code == 0, out
     assert load_settings(home, {}).settings.provider.name == "offline"
 
@@ -390,14 +388,12 @@ def test_who_declines_it_chooses_another(cli: Cli, home: Home, service: str, mon
 def test_a_service_with_a_key_is_set_up_like_any_other(
     cli: Cli, home: Home, service: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The key goes to its own file, checked by the service; the model is its default, or the one named."""
+    """The key goes to its own file; the model is its default, or the one named."""
     monkeypatch.setenv("KENOBOT_PROVIDERS__GROQ__BASE_URL", f"{service}/keyed")
-    person = Person(monkeypatch, "en", "", "", "groq", "gsk-wrong", "gsk-right", "", "n", "n")
-    monkeypatch.setattr(wizard, "is_refused", is_refused)
+    person = Person(monkeypatch, "", "groq", "gsk-right", "", "n", "n")
     code, out, _ = cli("setup")
     assert code == 0, out
     assert "Groq API key (it is not shown): " in person.asked
-    assert "the service does not accept it" in out
     assert (home.credentials / "providers.groq.api_key").read_text().strip() == "gsk-right"
     loaded = load_settings(home, {})
     assert loaded.settings.provider.name == "groq"
@@ -421,3 +417,42 @@ def test_what_is_no_list_of_models_is_no_server(service: str) -> None:
     for path in ("page", "nowhere", "odd"):
         assert offered_models(f"{service}/{path}", "") == ()
     assert offered_models("http://127.0.0.1:9", "") == ()
+
+
+# ── repairs, and what the machine says ──────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_others_could_read_is_closed(cli: Cli, home: Home, secrets: Path) -> None:
+    """With an open credential file nothing starts, setup neither: it closes it first."""
+    cli("setup", "--yes", "--telegram-token-file", str(secrets / "token"), "--owner", "42")
+    (home.credentials / "telegram_token").chmod(0o644)
+    assert cli("setup", "--yes")[0] == 0
+    assert stat.S_IMODE((home.credentials / "telegram_token").stat().st_mode) == 0o600
+
+
+def test_what_is_refused_is_not_written_but_what_was_there_stays(
+    cli: Cli, home: Home, secrets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script that changes the name is told of the revoked token; one that brings a bad one changes nothing."""
+    flags = ("--telegram-token-file", str(secrets / "token"), "--owner", "42")
+    cli("setup", "--yes", *flags)
+    refused = LiveCheck("refused", live_checks.TOKEN_UNKNOWN)
+    monkeypatch.setattr(live_checks, "check_telegram", lambda *_, runs: refused)
+    code, out, _ = cli("setup", "--yes", "--name", "Ana")
+    assert (code, load_settings(home, {}).settings.bot.name) == (1, "Ana")
+    assert "✗ Telegram does not know this token" in out
+    before = files(home)
+    code, _, err = cli("setup", "--yes", "--name", "Eva", *flags)
+    assert (code, files(home)) == (1, before)
+    assert "--no-check" in err
+    assert cli("setup", "--yes", "--name", "Eva", *flags, "--no-check")[0] == 0
+
+
+def test_the_time_zone_is_the_machines(tmp_path: Path) -> None:
+    """Of the environment, of a link, or of a file, where the link is a copy; UTC when nothing says."""
+    assert system_timezone({"TZ": ":Asia/Tokyo"}, tmp_path) == "Asia/Tokyo"
+    assert system_timezone({}, tmp_path) == "UTC"
+    (tmp_path / "timezone").write_text("America/Bogota\n")
+    assert system_timezone({"TZ": "CET-1CEST"}, tmp_path) == "America/Bogota"
+    (tmp_path / "localtime").symlink_to("/usr/share/zoneinfo/Europe/Madrid")
+    assert system_timezone({}, tmp_path) == "Europe/Madrid"

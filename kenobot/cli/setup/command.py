@@ -1,0 +1,131 @@
+"""`kenobot setup`."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from kenobot.cli import options, service
+from kenobot.cli.context import CommandContext
+from kenobot.cli.setup import live_checks
+from kenobot.cli.setup.changes import SetupChanges
+from kenobot.cli.setup.dialog import Dialog
+from kenobot.cli.setup.embedded import can_install
+from kenobot.cli.setup.service_check import find_local_servers
+from kenobot.cli.setup.telegram_step import CODE_SECONDS, TelegramStep
+from kenobot.cli.setup.unasked import settle
+from kenobot.cli.setup.wizard import Wizard
+from kenobot.cli.setup.write import close_credentials, write_changes
+from kenobot.core.settings.home import AlreadyLocked, Home
+from kenobot.ports.errors import ConfigError
+from kenobot.providers.openai_compatible import PRESETS
+
+
+def setup(context: CommandContext) -> int:
+    """Ask, or take the flags; check; write. Returns 0, FAILED when something is refused, NOT_FOUND without a person."""
+    home, args = context.home, context.args
+    close_credentials(home)
+    changes = _from_flags(context)
+    if args.yes or args.json:
+        _take_environment(changes)
+        return settle(context, changes, runs=_runs(home))
+    if not sys.stdin.isatty():
+        return options.print_failure("Nobody is here to answer questions: add --yes to ask none.")
+    try:
+        _ask(context, changes)
+    except (EOFError, KeyboardInterrupt) as left:
+        print(file=sys.stderr)
+        code = 130 if isinstance(left, KeyboardInterrupt) else options.NOT_FOUND
+        return options.print_failure("Nothing was changed.", code)
+    _take_environment(changes)
+    write_changes(context, changes)
+    return 0
+
+
+def _ask(context: CommandContext, changes: SetupChanges) -> None:
+    """Let the wizard ask. Raises EOFError and KeyboardInterrupt when the person leaves, ConfigError."""
+    is_new = not context.home.config_file.exists()
+    dialog = Dialog(changes)
+    telegram = TelegramStep(
+        dialog, context.clock, lambda: _runs(context.home), is_new, float(context.args.wait or CODE_SECONDS)
+    )
+    Wizard(
+        dialog,
+        telegram,
+        lambda: live_checks.check_model(changes.after(), context.plugin_context),
+        context.now,
+        has_home=not is_new,
+        installable=can_install(changes.loaded, context.plugin_context),
+        find_servers=lambda: find_local_servers(changes.loaded),
+        offers_service=service.offer(),
+    ).run()
+
+
+def _from_flags(context: CommandContext) -> SetupChanges:
+    args, loaded = context.args, context.loaded
+    changes = SetupChanges(context.home, loaded, install=args.embedded, service=True if args.service else None)
+    provider, enable = args.provider, list(args.enable)
+    if args.anthropic_key_file:
+        changes.secrets["anthropic_api_key"] = _secret(args.anthropic_key_file)
+        provider = provider or "anthropic"
+    table = f"providers.{provider or loaded.settings.provider.name}"
+    if args.key_file:
+        changes.secrets[f"{table}.api_key"] = _secret(args.key_file)
+    if args.model:
+        changes.values[table, "model"] = args.model
+    if args.telegram_token_file:
+        changes.secrets["telegram_token"] = _secret(args.telegram_token_file)
+        enable.append("telegram")
+    _note_settings(changes, args, provider)
+    before = list(loaded.settings.channels.enabled)
+    channels = [name for name in dict.fromkeys((*before, *enable)) if name not in args.disable]
+    if channels != before:
+        changes.values["channels", "enabled"] = channels
+    if args.owner and args.owner != changes.owners:
+        changes.values["channels.telegram", "owners"] = args.owner
+    return changes
+
+
+def _note_settings(changes: SetupChanges, args: argparse.Namespace, provider: str | None) -> None:
+    for section, key, wanted in (
+        ("bot", "name", args.name),
+        ("bot", "language", args.language),
+        ("bot", "timezone", args.timezone),
+        ("provider", "name", provider),
+    ):
+        if wanted is not None and wanted != getattr(getattr(changes.loaded.settings, section), key):
+            changes.values[section, key] = wanted
+
+
+def _take_environment(changes: SetupChanges) -> None:
+    """Keep secrets that only the environment of this moment knows, if the parts they are for are in use."""
+    provider = changes.provider
+    of_service = (f"providers.{provider}.api_key", f"{provider.upper()}_API_KEY", provider in PRESETS)
+    for name, variable, used in (
+        ("anthropic_api_key", "ANTHROPIC_API_KEY", provider == "anthropic"),
+        of_service,
+        ("telegram_token", "TELEGRAM_BOT_TOKEN", "telegram" in changes.channels),
+    ):
+        if used and os.environ.get(variable):
+            changes.secrets.setdefault(name, os.environ[variable].strip())
+
+
+def _secret(path: str) -> str:
+    try:
+        value = (sys.stdin.read() if path == "-" else Path(path).read_text("utf-8-sig")).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    if not value or "\n" in value:
+        raise ConfigError(f"{path} must hold one secret, on one line.")
+    return value
+
+
+def _runs(home: Home) -> bool:
+    """Return whether a bot runs in the home."""
+    if not (home.path / "kenobot.lock").exists():
+        return False
+    try:
+        with home.lock():
+            return False
+    except AlreadyLocked:
+        return True

@@ -1,0 +1,282 @@
+"""`kenobot setup` in a real terminal, with Telegram's emulator and a model's stand-in: the dialogue, and repairs."""
+
+import json
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from kenobot.core.settings.load import load_settings
+from tests.integration.harness import KEY, OWNER, TOKEN
+from tests.integration.setup.machine import BOT, Machine, Typist, machine
+
+_ENGLISH = {
+    "right": "Is that right?",
+    "who": "Who writes the answers?",
+    "key": "Anthropic API key",
+    "no_key": "Anthropic refused the API key",
+    "again": "Try again?",
+    "model": "Which model?",
+    "answers": "claude-sonnet-5-5 answers.",
+    "telegram": "Talk over Telegram too?",
+    "token": "Telegram bot token",
+    "no_token": "Telegram does not know this token",
+    "bot": f"It is the token of @{BOT}",
+    "owner": "Whose bot is it?",
+    "send": f"Send this message to @{BOT}",
+    "found": "The owner is Laura",
+    "done": "KenoBot is set up in",
+    "yes": "y",
+}
+_SPANISH = {
+    "right": "¿Está bien?",
+    "who": "¿Quién escribe las respuestas?",
+    "key": "Clave de la API de Anthropic",
+    "no_key": "Anthropic ha rechazado la clave",
+    "again": "¿Otra vez?",
+    "model": "¿Qué modelo?",
+    "answers": "claude-sonnet-5-5 responde.",
+    "telegram": "¿Hablar también por Telegram?",
+    "token": "Token del bot de Telegram",
+    "no_token": "Telegram no conoce este token",
+    "bot": f"Es el token de @{BOT}",
+    "owner": "¿De quién es el bot?",
+    "send": f"Manda este mensaje a @{BOT}",
+    "found": "El dueño es Laura",
+    "done": "KenoBot está configurado en",
+    "yes": "s",
+}
+_OTHER = TOKEN.replace("A", "B")
+
+
+@pytest.mark.parametrize(("locale", "says"), [("en_GB.UTF-8", _ENGLISH), ("es_ES.UTF-8", _SPANISH)])
+async def test_a_fresh_machine_is_set_up_with_everything_tried_out(
+    tmp_path: Path, locale: str, says: Mapping[str, str]
+) -> None:
+    """A wrong key and a wrong token are told at once; the owner is who sends the code; only they can read it."""
+    async with machine(tmp_path, locale) as here, here.terminal("setup") as laura:
+        await laura.answers(
+            (says["right"], ""),
+            (says["who"], "anthropic"),
+            (says["key"], "sk-ant-wrong"),
+            (says["again"], says["yes"]),
+            (says["who"], ""),
+            (says["key"], KEY),
+            (says["model"], ""),
+            (says["telegram"], ""),
+            (says["token"], _OTHER),
+            (says["again"], ""),
+            (says["token"], TOKEN),
+            (says["owner"], ""),
+        )
+        code = await laura.sees_code()
+        await here.telegram.laura("ABCD-2345", "666")
+        await here.telegram.laura(f"/start {code}")
+        await laura.ends(0)
+        for word in ("no_key", "answers", "no_token", "bot", "send", "found", "done"):
+            assert says[word] in laura.screen, laura.screen
+        assert "Europe/Madrid" in laura.screen
+        assert KEY not in laura.screen and TOKEN not in laura.screen
+        assert [sent.chat for sent in here.telegram.sent] == [OWNER]
+        loaded = load_settings(here.home, here.environ)
+        assert (loaded.settings.provider.name, loaded.settings.bot.timezone) == ("anthropic", "Europe/Madrid")
+        assert loaded.settings.plugin_tables("kenobot.channels")["telegram"]["owners"] == [OWNER]
+        assert {KEY, TOKEN} <= set(loaded.secrets())
+        assert {stat.S_IMODE(path.stat().st_mode) for path in here.home.path.rglob("*") if path.is_file()} == {0o600}
+
+
+async def _set_up(here: Machine, *flags: str) -> None:
+    """Set a bot up without questions."""
+    for name, text in (("key", KEY), ("token", TOKEN)):
+        (here.folder / name).write_text(text)
+    given = ("--anthropic-key-file", str(here.folder / "key"), "--telegram-token-file", str(here.folder / "token"))
+    async with here.terminal("setup", "--yes", *given, *flags) as script:
+        await script.ends(0)
+
+
+async def test_the_bot_answers_what_others_wrote_meanwhile_and_not_the_code(tmp_path: Path) -> None:
+    """Neither a message that waited before the setup nor one that came during it is lost; the code is spent."""
+    async with machine(tmp_path) as here:
+        (tmp_path / "key").write_text(KEY)
+        (tmp_path / "token").write_text(TOKEN)
+        await here.telegram.laura("first: is anybody there?")
+        flags = ("--anthropic-key-file", str(tmp_path / "key"), "--telegram-token-file", str(tmp_path / "token"))
+        async with here.terminal("setup", "--yes", *flags, "--find-owner") as script:
+            code = await script.sees_code()
+            await here.telegram.laura("second: hello?")
+            await here.telegram.laura(code.lower().replace("-", ""))
+            await script.ends(0)
+        assert here.telegram.acknowledged == 0
+        thanks = len(here.telegram.sent)
+        async with here.terminal("run") as bot:
+            await here.telegram.replies(thanks + 1, 60)
+            asked = str(here.model.requests)
+            assert "first: is anybody there?" in asked
+            await here.telegram.laura("third: and now?")
+            await here.telegram.replies(thanks + 2, 60)
+            assert "second: hello?" in str(here.model.requests)
+            assert code not in str(here.model.requests) and code.lower().replace("-", "") not in str(
+                here.model.requests
+            )
+            bot.terminal.type("\x03", end="")
+            await bot.terminal.ends()
+        assert len({sent.text for sent in here.telegram.sent}) >= 1
+
+
+async def test_wrong_codes_are_bounded_and_the_person_may_begin_anew(tmp_path: Path) -> None:
+    """After five wrong ones the code is void, even for who knows it; a new code works, and so does a number."""
+    async with machine(tmp_path) as here, here.terminal("setup") as laura:
+        await laura.answers(
+            ("Is that right?", ""), ("Who writes", ""), ("Talk over", ""), ("bot token", TOKEN), ("Whose bot", "")
+        )
+        first = await laura.sees_code()
+        for number in range(5):
+            await here.telegram.laura(f"WRNG-{2345 + number}", "666")
+        await laura.answers(("Whose bot", ""))
+        assert "Too many wrong codes" in laura.screen
+        second = await laura.sees_code([first])
+        await here.telegram.laura(first)
+        await here.telegram.laura(second)
+        await laura.ends(0)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [],
+        [("Is that right?", ""), ("Who writes", "anthropic")],
+        [("Is that right?", ""), ("Who writes", ""), ("Talk over", "y"), ("bot token", TOKEN), ("Whose bot", "")],
+    ],
+)
+async def test_ctrl_c_leaves_nothing_half(tmp_path: Path, steps: list[tuple[str, str]]) -> None:
+    """At a question, at a secret and while a code is waited for: nothing is on disk."""
+    async with machine(tmp_path) as here, here.terminal("setup") as laura:
+        await laura.answers(*steps)
+        if len(steps) > 2:
+            await laura.sees_code()
+        else:
+            await laura.terminal.asks()
+        laura.terminal.type("\x03", end="")
+        await laura.ends(130)
+        assert "Nothing was changed." in laura.screen
+        assert not here.home.path.exists()
+
+
+async def test_run_again_it_asks_for_what_is_wrong_alone(tmp_path: Path) -> None:
+    """The token was revoked: it is shown, asked for and replaced; a comment and a setting of the person's stay."""
+    async with machine(tmp_path) as here:
+        await _set_up(here, "--owner", OWNER)
+        config = here.home.config_file
+        config.write_text("# mine\n" + config.read_text().replace("[memory]\n", "[memory]\ndays = 7 # a week\n"))
+        here.telegram.token = _OTHER
+        async with here.terminal("setup") as laura:
+            await laura.answers(
+                ("Go through everything instead?", ""), ("Talk over", ""), ("bot token", _OTHER), ("Whose bot", "")
+            )
+            await laura.ends(0)
+            assert "✓ claude-sonnet-5-5 answers." in laura.screen
+            assert "✗ Telegram does not know this token" in laura.screen
+        assert (here.home.credentials / "telegram_token").read_text().strip() == _OTHER
+        assert config.read_text().startswith("# mine\n")
+        assert "[memory]\ndays = 7 # a week\n" in config.read_text()
+        async with here.terminal("setup") as laura:
+            await laura.answers(("Change anything?", ""))
+            await laura.ends(0)
+
+
+async def test_a_webhook_that_holds_the_bot_is_told_and_taken_away_when_agreed(tmp_path: Path) -> None:
+    """It is somebody's: nothing happens to it unasked."""
+    async with machine(tmp_path) as here, here.terminal("setup") as laura:
+        await _hold(here)
+        await laura.answers(("Is that right?", ""), ("Who writes", ""), ("Talk over", ""), ("bot token", TOKEN))
+        await laura.answers(("Take that webhook away", "y"), ("Whose bot", OWNER))
+        await laura.ends(0)
+        assert "the webhook of shop.example" in laura.screen
+
+
+async def _hold(here: Machine) -> None:
+    """Another program has the bot's messages posted to it."""
+    from telegram import Bot
+
+    async with Bot(TOKEN, base_url=here.telegram.base_url) as bot:
+        await bot.set_webhook("https://shop.example/hook")
+
+
+@pytest.mark.parametrize(
+    ("method", "refusal", "words"),
+    [
+        ("getMe", (404, "Not Found"), "Telegram does not know this token"),
+        ("getMe", (502, "Bad Gateway"), "Telegram cannot be reached"),
+        ("getUpdates", (409, "Conflict: terminated by other getUpdates request"), "Another program reads"),
+    ],
+)
+async def test_what_is_wrong_with_the_bot_is_one_sentence_and_may_be_kept(
+    tmp_path: Path, method: str, refusal: tuple[int, str], words: str
+) -> None:
+    async with machine(tmp_path) as here, here.terminal("setup") as laura:
+        here.telegram.refusals[method] = refusal
+        await laura.answers(("Is that right?", ""), ("Who writes", ""), ("Talk over", ""), ("bot token", TOKEN))
+        await laura.answers(("Try again?", "n"), ("Whose bot", OWNER))
+        await laura.ends(0)
+        assert words in laura.screen
+        assert (here.home.credentials / "telegram_token").exists()
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ({"status": 402, "error": "billing_error"}, "add credit"),
+        (
+            {"status": 400, "error": "invalid_request_error", "message": "Your credit balance is too low to access"},
+            "add credit",
+        ),
+        ({"status": 404, "error": "not_found_error"}, "does not know the model claude-sonnet-5-5"),
+        ({"status": 529, "error": "overloaded_error"}, "try again in a few minutes"),
+    ],
+)
+async def test_what_is_wrong_with_the_model_is_one_sentence_and_may_be_kept(
+    tmp_path: Path, reply: dict[str, object], words: str
+) -> None:
+    async with machine(tmp_path, replies=[reply] * 9) as here, here.terminal("setup") as laura:
+        await laura.answers(("Is that right?", ""), ("Who writes", "anthropic"), ("Anthropic API key", KEY))
+        await laura.answers(("Try again?", "n"), ("Talk over", "n"))
+        await laura.ends(0)
+        assert words in laura.screen
+        assert load_settings(here.home, here.environ).settings.provider.name == "anthropic"
+
+
+async def test_a_script_is_told_of_each_step_and_writes_nothing_that_is_refused(tmp_path: Path) -> None:
+    """One object a line; the code is among them, so that a program can show it."""
+    async with machine(tmp_path) as here:
+        (tmp_path / "key").write_text("sk-ant-wrong")
+        (tmp_path / "token").write_text(TOKEN)
+        flags = ("--telegram-token-file", str(tmp_path / "token"), "--find-owner")
+        async with here.terminal("setup", "--json", "--anthropic-key-file", str(tmp_path / "key"), *flags) as script:
+            await script.ends(1)
+        assert not here.home.path.exists()
+        (tmp_path / "key").write_text(KEY)
+        async with here.terminal("setup", "--json", "--anthropic-key-file", str(tmp_path / "key"), *flags) as script:
+            await here.telegram.laura(await script.sees_code())
+            await script.ends(0)
+        rows = _rows(script)
+        assert [(row["step"], row["state"]) for row in rows] == [
+            ("model", "ok"), ("telegram", "ok"), ("owner", "waiting"), ("owner", "ok"), ("home", "ok")
+        ]  # fmt: skip
+        assert rows[3]["name"] == OWNER
+        assert set(rows[4]["saved"]) == {"anthropic_api_key", "telegram_token"}
+
+
+def _rows(script: Typist) -> list[dict[str, str]]:
+    return [json.loads(line) for line in script.terminal.screen.lines if line.startswith("{")]
+
+
+async def test_nobody_who_sends_the_code_is_an_owner_that_was_not_found(tmp_path: Path) -> None:
+    """The deadline ends the wait; nothing is written."""
+    async with machine(tmp_path) as here:
+        (tmp_path / "token").write_text(TOKEN)
+        flags = ("--telegram-token-file", str(tmp_path / "token"), "--find-owner", "--wait", "2")
+        async with here.terminal("setup", "--yes", *flags) as script:
+            await script.ends(1)
+            assert "did not come in time" in script.screen
+        assert not here.home.path.exists()
