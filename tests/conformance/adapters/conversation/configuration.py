@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from kenobot.channels.http import HttpSettings
 from kenobot.channels.telegram import TelegramSettings
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings
@@ -13,6 +14,10 @@ from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outc
 from tests.scratch import scratch
 
 _STOPS = "a value that cannot be used stops the start with a plain sentence; it never becomes the default in silence"
+
+
+def _http(loaded: ResolvedSettings) -> HttpSettings:
+    return loaded.plugin_settings("kenobot.channels", "http", HttpSettings)
 
 
 def _telegram(loaded: ResolvedSettings) -> TelegramSettings:
@@ -27,15 +32,31 @@ OURS: Mapping[str, tuple[str, str, Callable[[ResolvedSettings], Any]]] = {
         "channels.telegram.allowed_users",
         lambda loaded: _telegram(loaded).allowed_users,
     ),
+    "TELEGRAM_DEBOUNCE_MS": (
+        "KENOBOT_CHANNELS__TELEGRAM__FRAGMENT_SECONDS",
+        "channels.telegram.fragment_seconds",
+        lambda loaded: _telegram(loaded).fragment_seconds * 1000,
+    ),
+    "HTTP_PORT": ("KENOBOT_CHANNELS__HTTP__PORT", "channels.http.port", lambda loaded: _http(loaded).port),
 }
 """The original's variables that exist here too: our name, the key, and where its value ends up."""
+_MILLISECONDS = ("TELEGRAM_DEBOUNCE_MS",)  # there, where ours has seconds
+_OTHERWISE: Mapping[str, str] = {
+    "MAX_TOOL_ITERATIONS": "tools.rounds goes up to 50 here, as kenobot.toml says",
+    "HTTP_ENABLED": "channels are switched on by their names here, in channels.enabled",
+    "CONSCIOUSNESS_TIMEOUT": "there is no other program to wait for here: experts are models of this process",
+}
 
 
 def parse(case: Case) -> Outcome:
     name, written = next(iter(case.input.items()), ("", ""))
+    if name in _OTHERWISE:
+        return NotApplicable(_OTHERWISE[name])
     if len(case.input) != 1 or name not in OURS:
         return NotApplicable(f"not built yet (nothing is set by {', '.join(case.input)})")
     variable, key, value_of = OURS[name]
+    if name in _MILLISECONDS:
+        written = str(float(written) / 1000)
     with scratch() as folder:
         try:
             value = value_of(load_settings(Home(Path(folder)), {variable: written}))
