@@ -184,6 +184,8 @@ def load_settings(
     for layer in layers:
         values = _deep_merge(values, layer.values)
     catalogue = _catalogue(home, values, given or {})
+    for plugin in catalogue.home_plugins:
+        _move_variables(values, origins, plugin.group.removeprefix("kenobot."), plugin.name)
     settings, mistakes = _validate_merged(values, origins)
     loaded = ResolvedSettings(settings, origins, catalogue=catalogue)
     tables: list[BaseModel] = []
@@ -218,6 +220,27 @@ def _catalogue(home: Home, values: dict[str, Any], given: Mapping[str, Plugin[An
             if isinstance(listed, list | tuple) and plugin.name not in listed:
                 table["enabled"] = [*listed, plugin.name]
     return catalogue
+
+
+def _move_variables(values: dict[str, Any], origins: dict[str, str], section: str, name: str) -> None:
+    """Have what the environment says of a home's plugin stand under its name, whose dashes no variable can have.
+
+    That of an installed one is known while variables are read. A credential file still counts before a variable.
+    """
+    written = name.lower().replace("-", "_")
+    tables = values.get(section, {})
+    if written == name or not isinstance(tables, dict) or not isinstance(tables.get(written), dict):
+        return
+    for key in list(tables[written]):
+        former, now = f"{section}.{written}.{key}", f"{section}.{name}.{key}"
+        if not origins.get(former, "").startswith("environment "):
+            continue
+        value, origin = tables[written].pop(key), origins.pop(former)
+        if not origins.get(now, "").startswith("credential "):
+            tables.setdefault(name, {})[key] = value
+            origins[now] = origin
+    if not tables[written]:
+        del tables[written]
 
 
 def _validate_merged(values: dict[str, Any], origins: Mapping[str, str]) -> tuple[Settings, list[str]]:

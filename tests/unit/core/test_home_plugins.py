@@ -15,6 +15,15 @@ from kenobot.ports.plugin import NoSettings, Plugin
 raised = 1
 plugin = Plugin(settings=NoSettings, build=lambda settings, context: None, kind="observer")
 """
+SETTABLE = """
+from pydantic import BaseModel, SecretStr
+from kenobot.ports.plugin import Plugin
+class Given(BaseModel, extra="forbid"):
+    place: str = ""
+    ports: list[int] = []
+    token: SecretStr = SecretStr("")
+plugin = Plugin(settings=Given, build=lambda settings, context: None, kind="observer")
+"""
 PROJECT = """
 [project]
 name = "kenobot-{name}"
@@ -126,3 +135,23 @@ def test_the_settings_switch_an_enabled_plugin_on(folder: Path) -> None:
     put(folder, "tagger.py", OBSERVER.replace("observer", "postprocessor"))
     enabled = load_settings(home, {"KENOBOT_PLUGINS__ENABLED": "tagger"}).settings.postprocessors.enabled
     assert (enabled[0], enabled[-1]) == ("memory", "tagger")
+
+
+def test_variables_set_a_plugin_whose_name_has_dashes(folder: Path) -> None:
+    """No variable can have a dash; a credential file counts before a variable, and a variable before the file."""
+    put(folder, "my-door.py", SETTABLE)
+    home = Home(folder.parent)
+    home.config_file.write_text('[plugins]\nenabled = ["my-door"]\n[observers.my-door]\nplace = "file"\n', "utf-8")
+    credential = put(home.credentials, "observers.my-door.token", "of the credential")
+    credential.chmod(0o600)
+    given = {
+        "KENOBOT_OBSERVERS__MY_DOOR__PLACE": "variable",
+        "KENOBOT_OBSERVERS__MY_DOOR__PORTS": "1, 2",
+        "KENOBOT_OBSERVERS__MY_DOOR__TOKEN": "of the variable",
+    }
+    loaded = load_settings(home, given)
+    plugin = loaded.catalogue.load("kenobot.observers", "my-door")
+    settings = loaded.plugin_settings("kenobot.observers", "my-door", plugin.settings).model_dump()
+    assert (settings["place"], settings["ports"]) == ("variable", [1, 2])
+    assert settings["token"].get_secret_value() == "of the credential"
+    assert loaded.origins["observers.my-door.place"] == "environment KENOBOT_OBSERVERS__MY_DOOR__PLACE"
