@@ -9,6 +9,10 @@ from kenobot.cli.table import print_table
 from kenobot.storage import api_keys, approved_people
 
 _LONGEST_NAME = 64
+_SPEAKS = (
+    "With the scope messages whoever has it speaks as you, and may give commands such as /forget and /approve: "
+    "keep it as you keep a password."
+)
 
 
 def add(context: CommandContext) -> int:
@@ -33,6 +37,8 @@ def add(context: CommandContext) -> int:
         return options.print_failure(f"There is a key {name!r} already: revoke it first.", options.FAILED)
     row = {"name": key.name, "user": key.user, "scopes": sorted(key.scopes), "key": secret}
     told = say("The key of {name}, shown this once; it opens {scopes}:", name=key.name, scopes=", ".join(row["scopes"]))
+    if user in settings.owners and "messages" in key.scopes:  # beside the key, which a script reads
+        options.print_failure(_SPEAKS)
     return options.print_row(row, context.args.json, f"{told}\n{secret}")
 
 

@@ -42,6 +42,13 @@ def test_a_key_is_shown_once_and_only_its_digest_is_kept(home: Path, capsys: pyt
     assert secret not in listed
 
 
+def test_what_a_key_of_the_owner_s_may_say_is_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside the key, which a script reads; of a guest's, and of one that only reads, there is nothing to tell."""
+    for name, words in {"speaks": [], "reads": ["--scope", "memory"], "bob's": ["--user", "bob"]}.items():
+        assert main(["http", "key", "add", name, *words, "--home", str(home)]) == 0
+        assert ("/forget" in capsys.readouterr().err) is (name == "speaks")
+
+
 def test_a_guest_s_key_opens_nothing_of_the_home(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Also when all is asked for; a stranger gets none."""
     made = _key(home, capsys, "bob's", "--user", "bob", "--scope", "all")
