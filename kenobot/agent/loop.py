@@ -14,9 +14,10 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from random import Random
-from typing import Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from kenobot.agent.stop_words import ends, stop_word
 from kenobot.core import texts
@@ -63,6 +64,15 @@ _CAUTION = Backoff(0.25, 16.0, factor=4.0)
 
 def _is_stop(inbound: Inbound) -> bool:
     return not inbound.forwarded and bool(stop_word(inbound.text))
+
+
+class ChatActivity(NamedTuple):
+    """What goes on in a chat with messages. since: of a turn under way. waiting: messages behind that one."""
+
+    session: str
+    state: Literal["thinking", "waiting", "deferred"]
+    since: datetime | None
+    waiting: int
 
 
 class TurnHandler(Protocol):
@@ -199,7 +209,7 @@ class AgentLoop:
         self._lanes = KeyedQueue("inbox", clock, self._fetch, self._take_turn, lambda message: message.id, ahead=_AHEAD)
         self._parked: dict[str, asyncio.Task[None]] = {}  # bounded: chats with messages: at most loop.backlog; turn
         # bounded: loop.parallel_chats; turn
-        self._running: dict[str, tuple[PendingMessage, asyncio.Task[bool]]] = {}
+        self._running: dict[str, tuple[PendingMessage, asyncio.Task[bool], datetime]] = {}
         self._stops: dict[str, PendingMessage] = {}  # bounded: chats with messages: at most loop.backlog; turn
         # bounded: edits that wait for their turn: at most loop.backlog; turn
         self._edits: dict[tuple[str, str, str], PendingMessage] = {}
@@ -443,7 +453,7 @@ class AgentLoop:
             del self._edits[edited]
         if not self._is_stopped(pending) and not self._is_edited(pending):
             turn = asyncio.create_task(self._turns.run(pending), name=f"turn {pending.id}")
-            self._running[session] = pending, turn
+            self._running[session] = pending, turn, self._clock.now()
             try:
                 return await turn
             except asyncio.CancelledError as error:
@@ -475,6 +485,18 @@ class AgentLoop:
     def unfinished_count(self) -> int:
         """Messages accepted and not yet done."""
         return self._waiting
+
+    def activity(self) -> list[ChatActivity]:
+        """Return what goes on in each chat with messages; from any thread."""
+        found = []
+        for session, count in tuple(self._open.items()):
+            running = self._running.get(session)
+            if running is not None:
+                found.append(ChatActivity(session, "thinking", running[2], max(0, count - 1)))
+            else:
+                state: Literal["deferred", "waiting"] = "deferred" if session in self._parked else "waiting"
+                found.append(ChatActivity(session, state, None, count))
+        return found
 
     @property
     def idle(self) -> bool:

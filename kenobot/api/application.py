@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel
 from starlette.types import ASGIApp
 
@@ -35,9 +35,12 @@ class Alive(BaseModel):
     status: str = "ok"
 
 
-async def say_alive() -> Alive:
-    """Tell that the server answers; needs no key and says no more."""
-    return Alive()
+async def say_alive(request: Request, response: Response) -> Alive:
+    """Tell how the bot is, with 503 where it cannot do its work; needs no key and says no more."""
+    state = request.app.state.health()
+    if state == "unhealthy":
+        response.status_code = 503
+    return Alive(status="ok" if state == "healthy" else state)
 
 
 class Api:
@@ -78,7 +81,8 @@ def build_app(services: ApiServices) -> FastAPI:
     )
     app.state.authenticator = Authenticator(services)
     add_error_handlers(app)
-    app.add_api_route("/healthz", say_alive, tags=["operations"])
+    app.state.health = services.state
+    app.add_api_route("/healthz", say_alive, tags=["operations"], responses={503: {"model": Alive}})
     for router in (conversations.router, memory.router, operations.router):
         app.include_router(router, responses=_REFUSALS)
     return app

@@ -5,12 +5,45 @@ from datetime import datetime
 from typing import Any
 
 from kenobot.agent.ledger.prices import PICODOLLARS
+from kenobot.core.health import STATES
+from kenobot.core.percentiles import Distribution
+from kenobot.core.status_report import StatusReport
 from kenobot.storage.model_calls import Spending
 
 
-def metrics_text(version: str, health: Mapping[str, Any], spent: Spending) -> str:
-    """Return the figures of a bot's health and of all that models used."""
-    return "\n".join([*_lines(version, health, spent), ""])
+def metrics_text(
+    version: str, health: Mapping[str, Any], spent: Spending, report: StatusReport, times: Distribution
+) -> str:
+    """Return the figures of a bot's health and of all that models used. times: of the answers of the last hour."""
+    return "\n".join([*_lines(version, health, spent), *_watched(report), *_times(times), ""])
+
+
+def _watched(report: StatusReport) -> Iterator[str]:
+    """What the watch sees."""
+    states = {_label("state", name): int(name == report.state) for name in STATES}
+    yield from _metric("kenobot_health", "How the bot is: 1 for its state.", "gauge", states)
+    causes = {_labels(check=row.check, subject=row.subject, level=row.level): 1 for row in report.causes}
+    yield from _metric("kenobot_health_cause", "What is wrong.", "gauge", causes)
+    ages = {"message": report.queues.oldest_waiting, "part": report.queues.oldest_undelivered}
+    waits = {_label("of", name): seconds for name, seconds in ages.items()}
+    yield from _metric("kenobot_oldest_waiting_seconds", "Age of what waits longest.", "gauge", waits)
+    silent = {
+        _label("channel", each.name): each.silent_seconds for each in report.channels if each.silent_seconds is not None
+    }
+    yield from _metric("kenobot_channel_silent_seconds", "Time since a platform was heard.", "gauge", silent)
+    up = {_label("provider", each.name): int(each.state == "answering") for each in report.providers}
+    yield from _metric("kenobot_provider_up", "Providers that answer people.", "gauge", up)
+    if report.memory_mb is not None:
+        taken = {"": report.memory_mb * 1_000_000}
+        yield from _metric("kenobot_memory_bytes", "Memory that the process takes.", "gauge", taken)
+
+
+def _times(times: Distribution) -> Iterator[str]:
+    """How long the answers of the last hour took."""
+    quantiles = {"0.5": times.p50, "0.95": times.p95, "0.99": times.p99} if times.measured else {}
+    values = {_label("quantile", share): millis / 1000 for share, millis in quantiles.items()}
+    yield from _metric("kenobot_answer_seconds", "Times of the answers of the last hour.", "gauge", values)
+    yield from _metric("kenobot_answers", "Answers of models of the last hour.", "gauge", {"": times.measured})
 
 
 def _lines(version: str, health: Mapping[str, Any], spent: Spending) -> Iterator[str]:
@@ -40,5 +73,13 @@ def _metric(name: str, meaning: str, kind: str, values: Mapping[str, float]) -> 
 
 
 def _label(name: str, value: str) -> str:
+    return _labels(**{name: value})
+
+
+def _labels(**values: str) -> str:
+    return f"{{{','.join(_pair(name, value) for name, value in values.items())}}}"
+
+
+def _pair(name: str, value: str) -> str:
     escaped = value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-    return f'{{{name}="{escaped}"}}'
+    return f'{name}="{escaped}"'

@@ -1,6 +1,7 @@
 """Routes of the bot's own state: health and figures, sleep, messages that came to no end, and what models cost."""
 
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
@@ -20,7 +21,10 @@ from kenobot.cognitive.sleep.report import as_json, build_report
 from kenobot.cognitive.store import records, sleep_plans
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.storage import dead_letters, message_status, model_calls
+from kenobot.core.health import State
+from kenobot.core.percentiles import distribution
+from kenobot.core.status_report import CauseRow, StatusReport
+from kenobot.storage import dead_letters, message_status, model_calls, turn_stats
 from kenobot.storage.connection import Connection
 from kenobot.storage.dead_letters import DeadLetterId, LetterOutcome, LetterState
 from kenobot.storage.model_calls import Spending
@@ -29,6 +33,7 @@ router = APIRouter(prefix="/v1", tags=["operations"])
 
 LetterId = Annotated[str, Path(pattern=r"^(in|out)-[1-9][0-9]{0,17}$")]
 _METRICS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+_LATELY = timedelta(hours=1)  # whose answers' times are told
 _REFUSALS: dict[LetterOutcome, tuple[int, str]] = {
     "missing": (404, "not found"),
     "busy": (409, "it is still on its way and needs nothing"),
@@ -37,8 +42,14 @@ _REFUSALS: dict[LetterOutcome, tuple[int, str]] = {
 
 
 class Health(BaseModel):
-    """The state of the bot. unfinished: messages accepted and not done. messages: of the last week, by state."""
+    """The state of the bot. unfinished: messages accepted and not done. messages: of the last week, by state.
 
+    causes: what is wrong. since: when the state began.
+    """
+
+    state: State
+    since: str
+    causes: tuple[CauseRow, ...]
     version: str
     started: str
     now: str
@@ -114,7 +125,11 @@ async def get_health(caller: HealthReader) -> Health:
         return dict(message_status.state_counts(connection)), dict(counts)
 
     messages, memories = await services.database.read_long(read)
+    report = await services.status()
     return Health(
+        state=report.state,
+        since=report.since,
+        causes=report.causes,
         version=__version__,
         started=services.started.isoformat(),
         now=services.clock.now().isoformat(),
@@ -125,15 +140,26 @@ async def get_health(caller: HealthReader) -> Health:
     )
 
 
+@router.get("/status")
+async def get_status(caller: HealthReader) -> StatusReport:
+    """Return what `kenobot status` shows: health, chats, queues, background work, and the time of the last answer."""
+    return await caller.services.status()
+
+
 @router.get(
     "/metrics", response_model=None, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 )
 async def get_metrics(caller: HealthReader) -> PlainTextResponse:
     """Return the same and the cost of models as text for Prometheus."""
-    health, total = await get_health(caller), await caller.services.database.read(_spent_ever)
-    return PlainTextResponse(
-        metrics_text(health.version, health.model_dump(), total), media_type="text/plain; version=0.0.4; charset=utf-8"
+    services = caller.services
+    health, report = await get_health(caller), await services.status()
+    since = services.clock.now() - _LATELY
+    total, turns = await services.database.read(
+        lambda connection: (_spent_ever(connection), turn_stats.read_turns(connection, since))
     )
+    times = distribution([turn.millis for turn in turns if turn.millis is not None])
+    text = metrics_text(health.version, health.model_dump(), total, report, times)
+    return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _spent_ever(connection: Connection) -> Spending:

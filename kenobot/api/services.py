@@ -16,6 +16,8 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
 from kenobot.cognitive.text.calendar import local_day
+from kenobot.core.health import State
+from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, session_id, user_scope
@@ -29,7 +31,7 @@ class ApiServices:
 
     channels: the names of those that run now. unfinished: how many messages are accepted and not done. begin_sleep:
     begins a night; False where one is under way. sweep: takes up messages that were put back. started: when the bot
-    started.
+    started. state: how the bot is. status: all of that.
     """
 
     channel: HttpChannel
@@ -47,6 +49,8 @@ class ApiServices:
     unfinished: Callable[[], int]
     begin_sleep: Callable[[], bool]
     sweep: Callable[[], Awaitable[None]]
+    state: Callable[[], State]
+    status: Callable[[], Awaitable[StatusReport]]
 
 
 @dataclass(frozen=True, slots=True)

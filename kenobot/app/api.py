@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from kenobot.app.app import App
 from kenobot.app.wiring import sleep_policy
+from kenobot.core.status_report import StatusReport
 from kenobot.ports.channel import Channel, TakesRequests
 from kenobot.ports.errors import ConfigError
 
@@ -36,6 +37,11 @@ def _attach(app: App, channel: Channel) -> None:
     def begin_sleep() -> bool:
         return app.background.sleep_worker.begin_now()  # whose modules are imported at the first use
 
+    async def status() -> StatusReport:
+        from kenobot.app.watch.report import build_status  # noqa: PLC0415 - with what it looks at
+
+        return await build_status(app, app.channel_states())
+
     services = ApiServices(
         channel=channel,
         database=app.database,
@@ -52,6 +58,8 @@ def _attach(app: App, channel: Channel) -> None:
         unfinished=lambda: app.loop.unfinished_count,
         begin_sleep=begin_sleep,
         sweep=app.sweep,
+        state=lambda: "healthy" if app.watch is None else app.watch.state,
+        status=status,
     )
     channel.backend = Api(services)
     channel.others = app.channels

@@ -117,6 +117,7 @@ class App:
         zone = self.zone = ZoneInfo(settings.bot.timezone)
         redact = self.redact = Redactor(loaded.secrets())
         self.clock, self.plugins, self.channels = clock, plugins, plugins.channels
+        self.started = clock.now()
         self.console = self._share_console()
         database = self.database = Database.open(home.database, home.backups)
         bus = self.bus = plugins.bus or Bus(clock)
@@ -150,6 +151,7 @@ class App:
         router, self._background_model = build_models(settings, plugins, clock)
         self._model = ReplyModel(router, self.ledger)
         self._background: Background | None = None
+        self.channel_states: Callable[[], Sequence[ChannelState]] = tuple
         self.watch: Watch | None = None  # until the work behind the turns has begun
         self.media = build_media(settings, home, database, clock, plugins, self.ledger)
         self._responsive = contextlib.ExitStack()
@@ -201,6 +203,8 @@ class App:
                     *(zone, home.memory, self.access, index, language),
                     budgets=self.ledger.limits,
                     bot_name=settings.bot.name,
+                    activity=lambda: self.loop.activity(),  # noqa: PLW0108 - the loop is built later
+                    causes=lambda: () if self.watch is None else self.watch.causes,
                 ),
                 self.personal,
             ),

@@ -29,7 +29,7 @@ from kenobot.cognitive.recall.index.index import Indexer
 from kenobot.cognitive.sleep import night
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
-from kenobot.core.worker import Scheduler
+from kenobot.core.worker import BackgroundTask, Scheduler
 
 
 class Background:
@@ -53,6 +53,11 @@ class Background:
         self.sleep_worker = build_sleep_worker(settings, sleep, model)
         self.purge_finisher = PurgeFinisher(database, home.database, files, indexer)
         self.missing_files = MissingFilesWorker(database, bus, clock, zone, files)
+
+    @property
+    def workers(self) -> tuple[tuple[str, BackgroundTask], ...]:
+        """Return those that read and sum up conversations, by name."""
+        return (("extraction", self.extraction), ("compaction", self.compaction))
 
     async def start(self, scheduler: Scheduler) -> None:
         """Take up what an earlier run left behind, and listen for new turns."""

@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kenobot.app.api import check_hooks, with_api
@@ -27,6 +28,7 @@ from kenobot.ports.signals import MEMORY_WRITTEN, Envelope
 
 if TYPE_CHECKING:
     from kenobot.app.socket_server import SocketServer
+    from kenobot.core.frames import Status
 
 _log = logging.getLogger(__name__)
 _START_BROKEN_OFF_SECONDS = 1.0
@@ -125,10 +127,19 @@ async def _open_socket(app: App, channels: RunningChannels, user: str, stop: asy
         stop=stop.set,
         channels=channels.command,
         plugins=lambda: plugin_rows(app.settings, app.plugins.catalogue),
+        status=partial(_status, app, channels),
     )
     server: SocketServer = module.SocketServer(app.home.socket, services)
     await server.start()
     return server
+
+
+async def _status(app: App, channels: RunningChannels, stacks: bool) -> "Status":
+    """Tell how the bot is. Raises StoreError."""
+    report = await asyncio.to_thread(importlib.import_module, "kenobot.app.watch.report")
+    file = await app.watch.dump_stacks() if stacks and app.watch is not None else None
+    status: Status = await report.build_frame(app, channels.states(), str(file or ""))
+    return status
 
 
 async def _watch(app: App, channels: RunningChannels, stop: asyncio.Event) -> None:

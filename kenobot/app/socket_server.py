@@ -18,6 +18,7 @@ from kenobot.core.frames import (
     LONGEST_FRAME,
     PROTOCOL,
     REQUESTS,
+    AskStatus,
     ChannelRow,
     ChannelStates,
     ControlChannels,
@@ -36,6 +37,7 @@ from kenobot.core.frames import (
     Say,
     Show,
     Shown,
+    Status,
     Stop,
     Stopping,
     Stored,
@@ -70,7 +72,7 @@ class SocketServices:
 
     user: the console's. attach: called when the first screen came. sync: follows what a command wrote; returns how many
     facts people's edits touched. stop: begins the end. channels: starts, stops or restarts a channel, and lists them.
-    plugins: lists them.
+    plugins: lists them. status: tells how the bot is; with True, stacks are written too.
     """
 
     console: SharedConsole
@@ -85,6 +87,7 @@ class SocketServices:
     stop: Callable[[], None]
     plugins: Callable[[], tuple[PluginRow, ...]]
     channels: Callable[[str, str], Awaitable[tuple[ChannelState, ...]]]
+    status: Callable[[bool], Awaitable[Status]]
 
 
 class SocketServer:
@@ -317,6 +320,11 @@ class _Connection:
                 await self._write(Refused(reason=str(error)))
         elif isinstance(request, ListPlugins):
             await self._write(PluginStates(plugins=self._services.plugins()))
+        elif isinstance(request, AskStatus):
+            try:
+                await self._write(await self._services.status(request.stacks))
+            except (KenobotError, OSError) as error:
+                await self._write(Refused(reason=str(error)))
         elif isinstance(request, ControlChannels):
             try:
                 states = await self._services.channels(request.action, request.name)

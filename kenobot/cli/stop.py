@@ -19,11 +19,11 @@ _LOOK_SECONDS = 0.2
 def stop(context: CommandContext) -> int:
     """Ask the bot to end, and wait until the home is free."""
     language = terminal_language(os.environ)
-    if _holder(context) is None:
+    if lock_holder(context) is None:
         return options.print_failure(texts.STOP_NOTHING(language, home=context.home.path))
     asked = isinstance(ask(context.home, Stop(), _ANSWER_SECONDS), Stopping)
     ends = time.monotonic() + (STOP_SECONDS if asked else 0)
-    while (holder := _holder(context)) is not None:
+    while (holder := lock_holder(context)) is not None:
         if time.monotonic() >= ends:
             return options.print_failure(texts.STOP_FAILED(language, process=holder), options.FAILED)
         time.sleep(_LOOK_SECONDS)
@@ -31,7 +31,7 @@ def stop(context: CommandContext) -> int:
     return 0
 
 
-def _holder(context: CommandContext) -> str | None:
+def lock_holder(context: CommandContext) -> str | None:
     """Return the number of the process that holds the home; None when none does."""
     if not context.home.path.is_dir():
         return None

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
+from kenobot.core.status_report import StatusReport
 from kenobot.ports.errors import KenobotError
 
 PROTOCOL = 1
@@ -90,6 +91,13 @@ class ListPlugins(_Frame):
     """Asks for PluginStates."""
 
     kind: Literal["list_plugins"] = "list_plugins"
+
+
+class AskStatus(_Frame):
+    """Asks for Status. stacks: have it written down where every thread and task stands."""
+
+    kind: Literal["ask_status"] = "ask_status"
+    stacks: bool = False
 
 
 class Welcome(_Frame):
@@ -195,13 +203,21 @@ class PluginStates(_Frame):
     plugins: tuple[PluginRow, ...]
 
 
+class Status(_Frame):
+    """Tells how the bot is. stacks: the file in which that was written down; "" where it was not."""
+
+    kind: Literal["status"] = "status"
+    report: StatusReport
+    stacks: str = ""
+
+
 class Stopping(_Frame):
     """The bot has begun to end."""
 
     kind: Literal["stopping"] = "stopping"
 
 
-Request = Hello | Say | Shown | Drain | Sync | Stop | ControlChannels | ListPlugins
+Request = Hello | Say | Shown | Drain | Sync | Stop | ControlChannels | ListPlugins | AskStatus
 Event = (
     Welcome
     | Refused
@@ -215,6 +231,7 @@ Event = (
     | Stopping
     | ChannelStates
     | PluginStates
+    | Status
 )
 
 REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="kind")], config=_WHEN_USED)

@@ -47,6 +47,7 @@ _OVER: Mapping[Check, Text] = {
     "sleep": texts.HEALTH_SLEEP_OVER,
     "backup": texts.HEALTH_BACKUP_OVER,
 }
+STATES: tuple[State, ...] = ("healthy", "degraded", "unhealthy")
 CHECKS: tuple[Check, ...] = tuple(_BEGUN)
 
 

@@ -18,11 +18,13 @@ class MailCounts:
     dead: int
 
 
-def count_mail(connection: Connection, at: datetime) -> MailCounts:
-    """Count the mail of all chats, without what is not to go out yet at this time."""
+def count_mail(connection: Connection, at: datetime, of: tuple[str, str] | None = None) -> MailCounts:
+    """Count the mail, without what is not to go out yet at this time. of: a channel and chat; None for all chats."""
+    where_of, values_of = ("", ()) if of is None else (" AND channel = ? AND chat = ?", of)
 
     def count(table: str, where: str, *values: str) -> int:
-        return int(connection.execute(f"SELECT count(*) FROM {table} WHERE {where}", values).fetchone()[0])
+        sql = f"SELECT count(*) FROM {table} WHERE {where}{where_of}"
+        return int(connection.execute(sql, (*values, *values_of)).fetchone()[0])
 
     waiting = count("inbox", "state IN ('pending', 'claimed')")
     undelivered = count("outbox", "state = 'pending' AND not_before <= ?", at.isoformat())

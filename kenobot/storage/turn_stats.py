@@ -29,9 +29,10 @@ PHASES = (
 """What the time of an answer goes into, in its order; "first word" is a part of "model"."""
 
 MESSAGES_KEPT_DAYS, TURNS_KEPT_DAYS = 7, 30
+_LATELY = 2000  # turns from the newest on
 _LONGEST_WINDOW = 1_000_000  # turns that are read at most
 _SELECT = (
-    "SELECT channel, model, json_array(received_at, committed_at, sent_at), phases, retries, "
+    "SELECT json_array(session, channel, model), json_array(received_at, committed_at, sent_at), phases, retries, "
     "input_tokens + cache_read_tokens + cache_write_tokens, output_tokens FROM turn"
 )
 _ENDS = ("answered", "failed", "expired", "dead", "dropped")
@@ -43,6 +44,7 @@ class TurnRow(NamedTuple):
     phases: milliseconds by name. tokens: read and written.
     """
 
+    session: str
     channel: str
     model: str
     at: datetime
@@ -100,6 +102,16 @@ def last_turn(connection: Connection, session: str = "") -> TurnRow | None:
     return None if row is None else _turn(*row)
 
 
+def last_answers(connection: Connection, most: int) -> dict[str, str]:
+    """Return when the chats that were answered last were, the last one first."""
+    rows = connection.execute(
+        "SELECT session, max(committed_at) AS at FROM turn WHERE id > (SELECT max(id) FROM turn) - ? "
+        "GROUP BY session ORDER BY at DESC LIMIT ?",
+        (_LATELY, most),
+    )
+    return dict(rows.fetchall())
+
+
 def count_messages(connection: Connection, since: datetime) -> MessageCounts:
     """Count the messages that came in since a time."""
     rows = connection.execute(
@@ -146,17 +158,20 @@ def _phase_times(turns: Iterable[TurnRow], phase: str) -> Distribution:
     return distribution([turn.phases[phase] for turn in turns if phase in turn.phases])
 
 
-def _turn(
-    channel: str, model: str, moments: str, phases: str, retries: int, tokens_in: int, tokens_out: int
-) -> TurnRow:
-    """Build a turn. moments: when its message came in, when it was committed and when it was sent, as JSON."""
+def _turn(names: str, moments: str, phases: str, retries: int, tokens_in: int, tokens_out: int) -> TurnRow:
+    """Build a turn.
+
+    names: of its session, channel and model; moments: when its message came in, when it was committed and when it was
+    sent; each as JSON.
+    """
+    session, channel, model = json.loads(names)
     received_at, committed_at, sent_at = json.loads(moments)
     received = datetime.fromisoformat(received_at)
     spent: dict[str, int] = json.loads(phases)
     millis = _between(received, sent_at)
     if millis is not None:
         spent[DELIVERY] = _between(datetime.fromisoformat(committed_at), sent_at) or 0
-    return TurnRow(channel, model, received, millis, spent, retries, tokens_in, tokens_out)
+    return TurnRow(session, channel, model, received, millis, spent, retries, tokens_in, tokens_out)
 
 
 def _between(begin: datetime, end: str) -> int | None:

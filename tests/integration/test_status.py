@@ -1,10 +1,12 @@
 """`/status` and `/sleep` tell in plain words how the bot is, and have memory tidied."""
 
+import asyncio
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from kenobot.agent.loop import ChatActivity
 from kenobot.ports.channel import Capabilities
 from kenobot.ports.messages import MessagePart
 from kenobot.ports.signals import HEALTH_DEGRADED
@@ -85,3 +87,22 @@ async def test_a_night_that_was_asked_for_outlives_a_restart(tmp_path: Path, wis
             await scene.app.background.sleep_worker.tick()
             await scene.app.background.sleep_worker.wait_idle()
         assert await scene.rows("SELECT cause, state FROM sleep_run") == [("request", "finished")]
+
+
+async def test_a_guest_learns_of_their_own_chat_alone(tmp_path: Path) -> None:
+    """Neither what is wrong, nor how many messages of others wait; the owner sees which chat is at what."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await scene.say("hello there, my friend", chat="2")
+        later = Destination("telegram", "1")
+        now = scene.clock.now()
+        scene.app.delivery.sweep = lambda: asyncio.sleep(0)  # type: ignore[method-assign]
+        await scene.app.database.write(lambda c: outbox.enqueue(c, later, [MessagePart("stuck")], now))
+        thinking = ChatActivity("telegram-9", "thinking", now - timedelta(minutes=12), 3)
+        scene.app.loop.activity = lambda: [thinking]  # type: ignore[method-assign]
+        told = await scene.say("/status", chat="2")
+        assert told.startswith("I am up, and all is well.")
+        assert "telegram-9" not in told
+        assert "- It took 0.0 s: waiting 0.0, memory 0.0, model 0.0, delivery 0.0." in told
+        told = await scene.say("/status")
+        assert "In telegram-9 I have been thinking for 12 minutes; messages behind that one: 3." in told
+        assert not told.startswith("I am up, and all is well.")

@@ -8,6 +8,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.ledger.limits import Limit
+from kenobot.agent.loop import ChatActivity
 from kenobot.cognitive.control.find import index_search
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -15,6 +16,7 @@ from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core import texts
+from kenobot.core.health import Cause
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.access import Access
 from kenobot.gateway.buttons import Choice
@@ -66,7 +68,8 @@ class CommandContext:
     """Dependencies of the commands.
 
     folder: the Markdown files. language: of the answers; None follows what the person writes. commands: all there are.
-    budgets: the limits of what models may use. bot_name: of the bot.
+    budgets: the limits of what models may use. bot_name: of the bot. activity: what goes on in the chats. causes: what
+    is wrong with the bot.
     """
 
     zone: ZoneInfo
@@ -77,6 +80,8 @@ class CommandContext:
     commands: "tuple[Command, ...]" = ()
     budgets: tuple[Limit, ...] = ()
     bot_name: str = "KenoBot"
+    activity: Callable[[], Sequence[ChatActivity]] = tuple
+    causes: Callable[[], Sequence[Cause]] = tuple
 
     @property
     def memory_search(self) -> NearSearch | None:

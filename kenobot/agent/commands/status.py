@@ -3,28 +3,40 @@
 from datetime import timedelta
 
 from kenobot.agent.commands.browse import counted_forms
-from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, time_ago_text
+from kenobot.agent.commands.command import (
+    CommandAnswer,
+    CommandCall,
+    CommandContext,
+    duration_text,
+    time_ago_text,
+)
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.store import records
 from kenobot.core import texts
 from kenobot.core.i18n import Language, translate_problem
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.identity import OWNER_SCOPE
-from kenobot.storage import conversation, mail_counts
+from kenobot.storage import conversation, mail_counts, turn_stats
 from kenobot.storage.connection import Connection
 
 _NOW = frozenset({"now", "ahora", "ya"})
 _RECENT = timedelta(hours=1)
 _PROBLEMS = 3  # that are told
+_CHATS = 5  # others that are
 
 
-def show_status(connection: Connection, call: CommandCall, _: CommandContext) -> str:
-    """`/status`: whether all is well, what waits, and how much is remembered; to the owner also what went wrong."""
+def show_status(connection: Connection, call: CommandCall, context: CommandContext) -> str:
+    """`/status`: whether all is well, what waits, how much is remembered, and how long the last answer here took.
+
+    To the owner also what is wrong, what went wrong, and what goes on in other chats; others learn of their own alone.
+    """
     language, owner = call.language, OWNER_SCOPE in call.principal.read_scopes
-    mail = mail_counts.count_mail(connection, call.at)
-    problems = mail_counts.problems_since(connection, call.at - _RECENT, _PROBLEMS)
-    well = not (problems or mail.undelivered or mail.waiting)
+    mail = mail_counts.count_mail(connection, call.at, None if owner else (call.inbound.channel, call.inbound.chat))
+    causes = context.causes() if owner else ()
+    problems = mail_counts.problems_since(connection, call.at - _RECENT, _PROBLEMS) if owner else []
+    well = not (causes or problems or mail.undelivered or mail.waiting)
     lines = [texts.STATUS_WELL(language) if well else texts.STATUS_BUSY(language)]
+    lines += [cause.text(language) for cause in causes]
     if mail.waiting:
         lines.append(texts.STATUS_WAITING(language, count=mail.waiting))
     if mail.undelivered:
@@ -34,14 +46,40 @@ def show_status(connection: Connection, call: CommandCall, _: CommandContext) ->
         lines += [texts.STATUS_PROBLEM(language, problem=problem) for problem in told]
         if mail.dead:
             lines.append(texts.STATUS_DEAD(language, count=mail.dead))
+        lines += _other_chats(call, context)
     answered = conversation.last_answer_at(connection, call.inbound.session)
     if answered:
         lines.append(texts.STATUS_ANSWERED(language, age=time_ago_text(answered, call.at, language)))
+        lines += _last_times(connection, call)
     forms = counted_forms(records.live_counts_by_form(connection, call.principal.read_scopes), language)
     lines.append(texts.STATUS_MEMORY(language, forms=forms) if forms else texts.MEMORY_NONE(language))
     if owner:
         lines.append(_last_night(connection, call, language))
     return "\n".join(f"- {line}" if number else line for number, line in enumerate(lines))
+
+
+def _other_chats(call: CommandCall, context: CommandContext) -> list[str]:
+    """Say what goes on in other chats."""
+    lines = []
+    busy = [each for each in context.activity() if each.session != call.inbound.session]
+    for each in busy[:_CHATS]:
+        if each.since is None:
+            line = texts.STATUS_CHAT_WAITS(call.language, chat=each.session, count=each.waiting)
+        else:
+            span = duration_text(call.at - each.since, call.language)
+            line = texts.STATUS_CHAT_THINKS(call.language, chat=each.session, span=span, count=each.waiting)
+        lines.append(line)
+    return lines
+
+
+def _last_times(connection: Connection, call: CommandCall) -> list[str]:
+    """Say how long the last answer of a model here took, and what of it the model did; nothing where it is unknown."""
+    turn = turn_stats.last_turn(connection, call.inbound.session)
+    if turn is None or turn.millis is None:
+        return []
+    spent = {name: turn.phases.get(name, 0) / 1000 for name in ("waiting", "recall", "model", "delivery")}
+    figures = {name: f"{seconds:.1f}" for name, seconds in spent.items()}
+    return [texts.STATUS_TIMES(call.language, seconds=f"{turn.millis / 1000:.1f}", **figures)]
 
 
 def sleep(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:

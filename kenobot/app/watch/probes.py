@@ -91,7 +91,7 @@ class Probes:
         self._downs: dict[str, _Downs] = {}
         self._backup_failed: datetime | None = None
         self._archives_at: datetime | None = None
-        self._newest_archive: datetime | None = None
+        self.newest_backup: datetime | None = None
         self._damage = ""
         self._checked_at: datetime | None = None
         self._checking: asyncio.Task[None] | None = None
@@ -170,7 +170,7 @@ class Probes:
 
     def _providers(self) -> Iterator[Reading]:
         circuits = self._s.circuits()
-        failing = {name for name, circuit in circuits if circuit.state != "CLOSED" or circuit.refusals >= _REFUSALS}
+        failing = {name for name, circuit in circuits if is_failing(circuit)}
         every = {name for name, _ in circuits} == failing
         for name, circuit in circuits:
             if name in failing:
@@ -295,8 +295,8 @@ class Probes:
             self._archives_at = now
             folder = backup_folder(self._s.home, self._s.settings.backup.folder)
             archives = await asyncio.to_thread(find_archives, folder)
-            self._newest_archive = max((at for at, _ in archives if at <= now + every), default=None)
-        newest = self._newest_archive
+            self.newest_backup = max((at for at, _ in archives if at <= now + every), default=None)
+        newest = self.newest_backup
         if self._backup_failed is not None and newest is not None and newest > self._backup_failed:
             self._backup_failed = None
         age = now - (newest or self._began)
@@ -307,6 +307,11 @@ class Probes:
     def _told(self, reason: str) -> str:
         """Return a reason as it may be shown: one line, without secrets."""
         return one_line(self._s.redact(" ".join(reason.split())))[:_REASON].rstrip(".")
+
+
+def is_failing(circuit: CircuitBreaker) -> bool:
+    """Return whether a provider has not answered several times in a row, or refused."""
+    return circuit.state != "CLOSED" or circuit.refusals >= _REFUSALS
 
 
 def _minutes(age: timedelta) -> int:

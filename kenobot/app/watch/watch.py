@@ -53,6 +53,11 @@ class Watch:
         """Return what is wrong."""
         return self._tracker.causes
 
+    @property
+    def newest_backup(self) -> datetime | None:
+        """Return when the newest backup was made, where any are due."""
+        return self._probes.newest_backup
+
     async def start(self, scheduler: Scheduler) -> None:
         """Take up what an earlier run told, and look every so often once the scheduler runs."""
         if self._pulse is not None:

@@ -11,6 +11,8 @@ import pytest
 
 from kenobot.api.scopes import Scope
 from kenobot.app.api import with_api
+from kenobot.app.running_channels import ChannelState
+from kenobot.app.watch.wiring import build_watch
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.storage import erasure
@@ -272,6 +274,29 @@ async def test_figures_for_programs_and_for_prometheus(bot: ServedBot) -> None:
         text = (await client.get("/v1/metrics")).text
         assert 'kenobot_messages{state="answered"} 1' in text.splitlines()
         assert "kenobot_model_calls_total 1" in text.splitlines()
+
+
+async def test_health_and_the_server_tell_the_same_state(bot: ServedBot) -> None:
+    """Well: 200; degraded: 200 and the word; unhealthy: 503. What is wrong is for keys alone."""
+    app = bot.app
+    watch = app.watch = build_watch(app, lambda: (ChannelState("irc", "failed", "no such server"),))
+    app.channel_states = lambda: (ChannelState("http", "serving"),)
+    async with await bot.client() as client, httpx.AsyncClient(base_url=bot.base) as nobody:
+        await send(client, "hello")
+        assert (await nobody.get("/healthz")).json() == {"status": "ok"}
+        for _ in range(2):
+            await watch.look()
+        answer = await nobody.get("/healthz")
+        assert (answer.status_code, answer.json()) == (503, {"status": "unhealthy"})
+        health = (await client.get("/v1/health")).json()
+        assert (health["state"], health["causes"][0]["subject"]) == ("unhealthy", "irc")
+        text = (await client.get("/v1/metrics")).text.splitlines()
+        assert 'kenobot_health{state="unhealthy"} 1' in text
+        assert 'kenobot_health_cause{check="channel",subject="irc",level="unhealthy"} 1' in text
+        assert "kenobot_answers 1" in text
+        status = (await client.get("/v1/status")).json()
+        assert status["channels"] == [{"name": "http", "state": "serving", "reason": "", "silent_seconds": None}]
+        assert (await nobody.get("/v1/status")).status_code == 401
 
 
 async def test_a_night_begins_when_it_is_asked_for(bot: ServedBot) -> None:

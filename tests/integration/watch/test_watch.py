@@ -52,6 +52,10 @@ class Bot:
         self.states: Sequence[ChannelState] = (ChannelState("telegram", "serving"),)
         self.watch: Watch = build_watch(scene.app, lambda: self.states)
 
+    @property
+    def state(self) -> str:
+        return self.watch.state
+
     async def look(self, times: int = 1) -> list[str]:
         """Look so often, a minute apart; returns what the owner was told."""
         before = len(self.scene.texts)
@@ -81,7 +85,7 @@ async def test_nothing_is_told_while_all_is_well(tmp_path: Path) -> None:
     """However often it looks."""
     async with bot(tmp_path) as it:
         assert await it.look(20) == []
-        assert it.watch.state == "healthy"
+        assert it.state == "healthy"
 
 
 async def test_a_provider_that_is_down_is_told_once_and_again_when_it_is_back(tmp_path: Path) -> None:
@@ -96,14 +100,14 @@ async def test_a_provider_that_is_down_is_told_once_and_again_when_it_is_back(tm
         (alert,) = [text for text in told if "service" in text]
         assert alert.startswith("🔴 No puedo hacer mi trabajo como debería:\n- El modelo de service no ha respondido ")
         assert alert.endswith(" veces seguidas. `kenobot models test` dice por qué.")
-        assert it.watch.state == "unhealthy"
+        assert it.state == "unhealthy"
         assert not [text for text in await it.look(5) if "service" in text]
         service.down = False
         await it.scene.say("¿Y ahora?")
         told = await it.look(4)
         assert any("El modelo de service vuelve a responder." in text for text in told)
         assert "Ahora todo va bien." in "\n".join(told + await it.look(4))
-        assert it.watch.state == "healthy"
+        assert it.state == "healthy"
 
 
 async def test_a_platform_that_falls_silent_is_told_by_another_channel(tmp_path: Path) -> None:
@@ -132,7 +136,7 @@ async def test_a_channel_that_keeps_failing_is_told_once_by_whoever_tells_it_fir
         await it.look(2)
         told = it.scene.texts[before:]
         assert [text.partition(":")[0] for text in told] == ["Please have a look"]
-        assert it.watch.state == "unhealthy"
+        assert it.state == "unhealthy"
         told = await it.look(8)
         assert told == ["✅ Well again:\n- The channel telegram works again.\n\nAll is well now."]
 
@@ -145,13 +149,13 @@ async def test_messages_without_an_answer_and_answers_without_a_way_out(tmp_path
         values = ("telegram", "x", "9", "telegram-9", "9", "hi", at.isoformat(), at.isoformat(), "t")
         holders = ", ".join("?" * len(values))
         await database.write(lambda c: c.execute(f"INSERT INTO inbox {row} VALUES ({holders})", values))
-        it.scene.app.loop.sweep = lambda: asyncio.sleep(0)  # type: ignore[method-assign]  # nothing takes it up
+        it.scene.app.loop.sweep = lambda: asyncio.sleep(0)  # type: ignore[method-assign]
         assert await it.look(9) == []
         told = await it.look(3)
         assert "The oldest of 1 messages has waited 11 min" in told[0]
-        assert it.watch.state == "degraded"
+        assert it.state == "degraded"
         await it.look(55)
-        assert it.watch.state == "unhealthy"
+        assert it.state == "unhealthy"
         await database.write(lambda c: c.execute("UPDATE inbox SET state = 'dropped' WHERE external_id = 'x'"))
         assert "Messages are answered in time again." in (await it.look(3))[-1]
 
@@ -171,10 +175,10 @@ async def test_a_full_disk(tmp_path: Path) -> None:
         pytest.skip("this machine has more room on its disk than the setting can ask for")
     async with bot(tmp_path / "a", limits) as it:
         assert "MB left" in (await it.look(2))[0]
-        assert it.watch.state == "degraded"
+        assert it.state == "degraded"
     async with bot(tmp_path / "b", {**limits, "KENOBOT_WATCH__DISK_LEAST_MB": str(2 * free)}) as it:
         assert len(await it.look(1)) == 1
-        assert it.watch.state == "unhealthy"
+        assert it.state == "unhealthy"
 
 
 def test_a_small_disk_is_measured_as_it_is(tmp_path: Path) -> None:
@@ -222,7 +226,9 @@ async def test_a_damaged_database_is_found_by_the_daily_check(tmp_path: Path) ->
     """By a check of all pages, which a whole one passes; what it found is unhealthy until the next check passes."""
     async with bot(tmp_path) as it:
         copy = tmp_path / "copy.db"
-        await it.scene.app.database.read_long(lambda connection: connection.execute("VACUUM INTO ?", (str(copy),)))
+        with closing(sqlite3.connect(it.scene.home.database)) as whole:
+            assert quick_check(whole) == ""
+            whole.execute("VACUUM INTO ?", (str(copy),))
         with copy.open("r+b") as file:
             file.seek(copy.stat().st_size // 2 // 4096 * 4096)
             file.write(b"\xff" * 4096)
@@ -230,9 +236,12 @@ async def test_a_damaged_database_is_found_by_the_daily_check(tmp_path: Path) ->
             found = quick_check(damaged)
         assert found
         assert await it.look(61) == []
+        checking = it.watch._probes._checking
+        assert checking is not None
+        await checking
         it.watch._probes._damage = found
         assert "The database does not work as it should:" in (await it.look(1))[0]
-        assert it.watch.state == "unhealthy"
+        assert it.state == "unhealthy"
         await it.watch._probes._check_database()
         assert "The database works again." in "\n".join(await it.look(4))
 
@@ -259,7 +268,7 @@ async def test_quiet_hours_hold_back_what_can_wait(tmp_path: Path) -> None:
         await it.look(6)
         it.states = (ChannelState("telegram", "serving"), ChannelState("irc", "failed", "no such server"))
         assert await it.look(5) == []
-        assert it.watch.state == "degraded"
+        assert it.state == "degraded"
         it.states = (ChannelState("telegram", "serving"),)
         assert await it.look(5) == []
         it.states = (ChannelState("irc", "failed", "no such server"),)
@@ -279,7 +288,7 @@ async def test_a_restart_tells_nothing_twice(tmp_path: Path) -> None:
     async with bot(tmp_path) as it:
         it.states = sick
         assert await it.look(5) == []
-        assert it.watch.state == "degraded"
+        assert it.state == "degraded"
     async with bot(tmp_path) as it:
         assert "The channel irc works again." in (await it.look(3))[0]
     async with bot(tmp_path) as it:
@@ -308,7 +317,7 @@ async def test_without_notices_nobody_is_told(tmp_path: Path) -> None:
     async with bot(tmp_path, {"KENOBOT_WATCH__NOTIFY": "false"}) as it:
         it.states = (ChannelState("irc", "failed", "no such server"),)
         assert await it.look(3) == []
-        assert it.watch.state == "unhealthy"
+        assert it.state == "unhealthy"
 
 
 def test_the_watch_is_not_loaded_by_a_turn() -> None:

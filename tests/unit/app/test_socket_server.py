@@ -31,6 +31,7 @@ from kenobot.core.frames import (
     Say,
     Show,
     Shown,
+    Status,
     Stop,
     Stopping,
     Stored,
@@ -86,6 +87,9 @@ class House:
             raise self.failure
         return 3
 
+    async def status(self, stacks: bool) -> Status:
+        raise StoreFull("no room")
+
     async def control(self, action: str, name: str) -> tuple[ChannelState, ...]:
         if self.failure is not None:
             raise self.failure
@@ -111,6 +115,7 @@ class House:
             stop=stop,
             channels=self.control,
             plugins=tuple,
+            status=self.status,
         )
 
 
