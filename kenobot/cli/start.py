@@ -54,6 +54,7 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
         home.prepare()
         with home.lock():
             home.seed_identity()
+            _log_to_files(context)
             return asyncio.run(run())
     except StoreCorrupt as error:  # a service that starts again would find it as damaged as before
         raise ConfigError(str(error)) from error
@@ -78,6 +79,16 @@ def limit_malloc_arenas() -> bool:
     """Have later threads share two malloc arenas instead of one each; False where the C library is not glibc."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     return mallopt is not None and bool(mallopt(_M_ARENA_MAX, _ARENAS))
+
+
+def _log_to_files(context: CommandContext) -> None:
+    """Log to files of the home where that is set. Called with the home locked: only one process writes them."""
+    wanted, clock = context.loaded.settings.log, context.clock
+    if wanted.to != "stderr":
+        from kenobot.core.log_file import LogFile, LogLimits  # noqa: PLC0415 - most logs go to standard error
+
+        limits = LogLimits(int(wanted.max_mb * 1_000_000), wanted.keep_files, wanted.keep_days)
+        log.write_to(LogFile(context.home.logs, limits, clock.now), instead=wanted.to == "file")
 
 
 def _level(loaded: ResolvedSettings, console: ConsoleOptions | None) -> str:

@@ -55,6 +55,16 @@ def configure(
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
+def write_to(handler: logging.Handler, *, instead: bool) -> None:
+    """Log to `handler` as well from now on, formatted and redacted alike. instead: no longer to the stream."""
+    root = logging.getLogger()
+    present = [old for old in root.handlers if isinstance(old.formatter, _Redacting)]
+    handler.setFormatter(present[0].formatter)
+    root.addHandler(handler)
+    for old in present if instead else ():
+        root.removeHandler(old)
+
+
 def redact_also(secrets: Iterable[str]) -> None:
     """Keep further secrets out of the log."""
     known = tuple(secrets)

@@ -22,6 +22,7 @@ RoomPart = Literal[
     "files",
     "media",
     "cache",
+    "logs",
     "backups",
     "replaced_by_restore",
     "other",
@@ -77,6 +78,7 @@ def _folder(home: Home, path: Path) -> RoomPart:
         home.memory.name: "files",
         home.media.name: "media",
         home.cache.name: "cache",
+        home.logs.name: "logs",
         home.backups.name: "backups",
     }
     return folders.get(top, "other")

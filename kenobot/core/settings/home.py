@@ -104,6 +104,7 @@ class Home:
 
     @property
     def logs(self) -> Path:
+        """Where the log is, if it goes to files, and what was written down of the process."""
         return self.path / "logs"
 
     @property

@@ -306,3 +306,7 @@ class SignalsSettings(SettingsModel):
 class LogSettings(SettingsModel):
     level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = "info"
     format: Annotated[Literal["plain", "json"], BeforeValidator(_lower)] = "plain"
+    to: Annotated[Literal["stderr", "file", "both"], BeforeValidator(_lower)] = "stderr"
+    max_mb: float = Field(10, ge=0.01, le=10_000, allow_inf_nan=False)
+    keep_files: int = Field(10, ge=0, le=1000)
+    keep_days: int = Field(30, ge=1, le=3650)
