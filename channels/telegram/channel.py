@@ -190,9 +190,12 @@ class TelegramChannel:
         async def report(problem: str) -> None:
             await self._report("webhook", problem, sink)
 
+        async def ask(request: Callable[[], Awaitable[T]]) -> T:
+            return await self._until_answered(request, sink)
+
         self._me = me
-        await self._until_answered(self._webhook.set, sink)
-        await self._webhook.watch(report, lambda request: self._until_answered(request, sink))
+        await ask(self._webhook.set)
+        await self._webhook.watch(report, ask)
 
     async def _poll(self, me: BotUser, sink: Sink) -> None:
         failures = 0

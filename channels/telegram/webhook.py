@@ -4,7 +4,7 @@ import hmac
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from kenobot.ports.clock import Clock
 
@@ -16,6 +16,7 @@ _HEADER: Final = "x-telegram-bot-api-secret-token"
 _CHECK_SECONDS: Final = 300.0
 _PURPOSE: Final = b"kenobot webhook"
 
+T = TypeVar("T")
 Report = Callable[[str], Awaitable[None]]
 
 
@@ -28,7 +29,10 @@ class WebhookInfo:
     problem: str = ""
 
 
-Ask = Callable[[Callable[[], Awaitable[WebhookInfo]]], Awaitable[WebhookInfo]]
+class Ask(Protocol):
+    """Makes a request until it is answered. Raises Rejected."""
+
+    async def __call__(self, request: Callable[[], Awaitable[T]], /) -> T: ...
 
 
 class WebhookClient(Protocol):
@@ -67,14 +71,14 @@ class Webhook:
     async def watch(self, report: Report, ask: Ask) -> None:
         """Check every few minutes, until cancelled, that the webhook stands and Telegram reaches it.
 
-        ask: makes a request until it is answered.
+        Raises Rejected where Telegram refuses to set it again.
         """
         while True:
             await self._clock.sleep(_CHECK_SECONDS)
             info = await ask(self._client.webhook_info)
             if info.url != self._url:
+                await ask(self.set)
                 await report("Another program took Telegram's webhook away from this bot: KenoBot has set it again")
-                await self.set()
             elif info.failed_at > self._clock.now().timestamp() - _CHECK_SECONDS:
                 await report(
                     f"Telegram cannot reach {self._url} ({info.problem[:200]}): mend the way there, or take "

@@ -17,7 +17,17 @@ from kenobot.testing.channel import RecordingSink
 from kenobot.testing.clock import EagerClock, ManualClock
 from tests.integration.http.served import channel_of, served
 from tests.integration.telegram.emulator import running_emulator
-from tests.integration.telegram.standin import DEADLINE, Box, FakeTelegram, channel_at, press, running, update
+from tests.integration.telegram.standin import (
+    DEADLINE,
+    FAULTS,
+    Answer,
+    Box,
+    FakeTelegram,
+    channel_at,
+    press,
+    running,
+    update,
+)
 
 BASE = "https://bot.example.org"
 
@@ -116,6 +126,25 @@ async def test_the_owner_is_told_when_telegram_cannot_reach_the_webhook(
             await asyncio.sleep(0.001)
     assert "Connection refused" in box.reports[0]
     assert telegram.webhook == BASE + PATH
+
+
+_TOO_MANY = Answer(status=429, error="Too Many Requests", parameters={"retry_after": 3})
+
+
+@pytest.mark.parametrize("fault", [FAULTS["502 with a page"], FAULTS["cut"], _TOO_MANY], ids=["502", "cut", "429"])
+async def test_a_webhook_that_cannot_be_set_again_at_once_is_set_later(
+    telegram: FakeTelegram, clock: EagerClock, fault: Answer
+) -> None:
+    """The channel goes on meanwhile; the owner is told once it stands again, and not before."""
+    channel, box = channel_at(telegram.base_url, clock, webhook_url=BASE), Box()
+    async with running(channel, box), asyncio.timeout(DEADLINE):
+        await telegram.webhook_set.wait()
+        telegram.answers("setWebhook", fault, fault)
+        telegram.webhook = "https://another.program/hook"
+        while not box.reports:
+            await asyncio.sleep(0.001)
+        assert telegram.webhook == BASE + PATH
+    assert len([method for method, _ in telegram.calls if method == "setWebhook"]) == 4
 
 
 def test_a_webhook_without_a_server_is_refused(clock: EagerClock) -> None:
