@@ -160,14 +160,15 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         if private and (unknown := undecided_fields(raw)):
             raise MalformedUpdate(f"a message of nothing but what is not known: {one_line(', '.join(unknown[:3]))}")
         return IgnoredUpdate("a service message")
+    answered = message.reply_to_message
+    if answered is not None and answered.forum_topic_created is not None:
+        answered = None  # what opens a topic seems to be answered by everything in it
     if not private:
-        answered = message.reply_to_message
-        # What opens a topic seems to be answered by everything in it.
-        replied = answered.sender if answered is not None and answered.forum_topic_created is None else None
+        replied = answered.sender if answered is not None else None
         mentioned, text = strip_mention(text, me.username)
         if not mentioned and (replied is None or replied.id != me.id):
             return IgnoredUpdate("a group message that is not for the bot")
-    quoted, author = _quoted(message, me)
+    quoted, author = _quoted(message, answered, me)
     return Inbound(
         channel=CHANNEL,
         external_id=str(number),
@@ -182,7 +183,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         target=str(message.message_id or "") if kind == "edit" else "",
         platform_id=str(message.message_id or ""),
         attachments=attachments,
-        reply_to=str((message.reply_to_message and message.reply_to_message.message_id) or ""),
+        reply_to=str((answered and answered.message_id) or ""),
         quoted=quoted,
         quoted_author=author,
         # In a group without topics the number is that of a thread of replies, to which nothing can be sent.
@@ -211,14 +212,12 @@ def strip_mention(text: str, username: str) -> tuple[bool, str]:
     return bool(commands or mentions), rest.strip() or text
 
 
-def _quoted(message: _Message, me: BotUser) -> tuple[str, str]:
+def _quoted(message: _Message, answered: _RepliedTo | None, me: BotUser) -> tuple[str, str]:
     """Return the beginning of what a message answers or quotes, and its author's name; "" for the bot.
 
     In a group people answer the bot to speak to it, so its own words count only where somebody marked some of them.
     """
-    answered, quote = message.reply_to_message, message.quote
-    if answered is not None and answered.forum_topic_created is not None:
-        answered = None
+    quote = message.quote
     sender = answered.sender if answered is not None else None
     own = sender is not None and sender.id == me.id
     text = quote.text if quote is not None else ""

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from kenobot.ports.messages import Inbound
 from kenobot.ports.provider import Json
+from kenobot.storage import outbox
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -56,6 +58,23 @@ def find_approval(connection: Connection, session: str, at: datetime) -> Approva
     account, kind, payload, expires, number = row
     approval = Approval(session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
     return approval if approval.expires > at else None
+
+
+def find_quoted(connection: Connection, inbound: Inbound, at: datetime) -> Approval | None:
+    """Return the question that stands in the message of the bot's that `inbound` answers; None where there is none.
+
+    Its payload tells by `asked` the inbox row in whose answer it stands. Another may have taken its place since.
+    """
+    answered = outbox.answered_by(connection, inbound.channel, inbound.chat, inbound.reply_to)
+    row = connection.execute(
+        "SELECT account, kind, payload, expires, id FROM approval WHERE session = ? AND state IN ('open', 'replaced') "
+        "AND expires > ? AND json_extract(payload, '$.asked') = ? ORDER BY id DESC LIMIT 1",
+        (inbound.session, at.isoformat(), answered),
+    ).fetchone()
+    if row is None:
+        return None
+    account, kind, payload, expires, number = row
+    return Approval(inbound.session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
 
 
 def open_sessions(connection: Connection, kind: str) -> list[str]:

@@ -1,7 +1,8 @@
 """`/forget`, and the same in plain words: find the memory that is meant, ask where it is not certain, forget.
 
 An open question is a row of the database, so it outlives a restart. It is valid for one hour, for the person it was
-put to, and until the conversation goes on: a later "yes" answers something else.
+put to, and until the conversation goes on: a later "yes" answers something else. A "yes" that quotes a message of the
+bot's answers the question in that message alone, however the conversation went on.
 
 In a group a guest forgets what they alone said. A wish to forget what others said is put to these and to the owner.
 
@@ -62,7 +63,8 @@ class OpenQuestion:
     """A question put to a person, valid while `after` is the conversation's last message.
 
     records: the memories it names. about: the wish, when it concerns a turn that is no memory yet. speakers: accounts
-    that may answer beside the owner, where others than the asker said it; None where the asker answers.
+    that may answer beside the owner, where others than the asker said it; None where the asker answers. asked: inbox
+    row in whose answer it stands.
     """
 
     records: list[int]
@@ -70,6 +72,7 @@ class OpenQuestion:
     language: Language
     about: str = ""
     speakers: list[str] | None = None
+    asked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +247,8 @@ def _ask(
     """Put a question, and return the buttons that answer it."""
     session, until = call.inbound.session, call.at + _POLICY.answer_within
     newest = conversation.newest_message_id(connection, session)
-    question = OpenQuestion([record.id for record in records], newest, call.language, about, speakers)
+    named = [record.id for record in records]
+    question = OpenQuestion(named, newest, call.language, about, speakers, call.inbox_id)
     number = approvals.open_approval(connection, Approval(session, call.inbound.user, _KIND, asdict(question), until))
     keep = Choice(texts.BUTTON_NO(call.language), "answer", f"{number} no")
     if len(records) < 2:
@@ -276,10 +280,16 @@ def open_question(
     connection: Connection, inbound: Inbound, principal: Principal, at: datetime
 ) -> tuple[int, OpenQuestion] | None:
     """Return the question that the sender of `inbound` may answer, with its row, if one is open."""
-    approval = approvals.find_approval(connection, inbound.session, at)
+    quotes = bool(inbound.reply_to)
+    if quotes:
+        approval = approvals.find_quoted(connection, inbound, at)
+    else:
+        approval = approvals.find_approval(connection, inbound.session, at)
     question = _question_to(approval, inbound, principal) if approval is not None else None
     if approval is None or question is None:
         return None
+    if quotes:
+        return approval.id, question
     current = question.after == conversation.newest_message_id(connection, inbound.session)
     return (approval.id, question) if current else None
 

@@ -49,7 +49,7 @@ def ask(connection: Connection, data: TurnData, at: datetime) -> None:
         return
     pending = data.pending
     newest = conversation.newest_message_id(connection, pending.session)
-    payload: dict[str, Json] = {"after": newest, "call": _shown(data.held_back)}
+    payload: dict[str, Json] = {"after": newest, "asked": pending.id, "call": _shown(data.held_back)}
     until = at + _ANSWER_WITHIN
     approvals.open_approval(connection, Approval(pending.session, pending.inbound.user, _KIND, payload, until))
 
@@ -62,13 +62,20 @@ def says_yes(data: TurnData) -> bool:
 
 
 def take_consent(connection: Connection, data: TurnData, call: ToolCall, at: datetime) -> bool:
-    """Use up the owner's yes to this very call, inside a transaction; False where there is none."""
-    pending = data.pending
-    asked = approvals.find_approval(connection, pending.session, at)
+    """Use up the owner's yes to this very call, inside a transaction; False where there is none.
+
+    A yes that quotes a message of the bot's counts for the question in that message alone.
+    """
+    pending, quotes = data.pending, bool(data.pending.inbound.reply_to)
+    if quotes:
+        asked = approvals.find_quoted(connection, pending.inbound, at)
+    else:
+        asked = approvals.find_approval(connection, pending.session, at)
     if asked is None or asked.kind != _KIND or asked.account != pending.inbound.user:
         return False
-    newest = conversation.newest_message_id(connection, pending.session)
-    if (asked.payload.get("call"), asked.payload.get("after")) != (_shown(call), newest):
+    if asked.payload.get("call") != _shown(call):
+        return False
+    if not quotes and asked.payload.get("after") != conversation.newest_message_id(connection, pending.session):
         return False
     return approvals.close_approval(connection, asked.id, "approved")
 

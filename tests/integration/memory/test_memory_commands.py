@@ -396,3 +396,20 @@ async def test_a_command_sees_what_was_edited_in_a_file(tmp_path: Path) -> None:
         [file] = [path for path in scene.home.memory.glob("*.md") if "boat is red" in path.read_text("utf-8")]
         file.write_text(file.read_text("utf-8").replace("red", "turquoise"), "utf-8")
         assert "the boat is turquoise" in await scene.say("/memory boat")
+
+
+async def test_a_yes_that_quotes_answers_what_it_quotes(tmp_path: Path) -> None:
+    """The older of two questions; a reply to anything else is said to the model, and changes nothing."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await scene.say("/remember likes tea")
+        other = scene.channel.sent[-1]
+        await scene.say("/remember plays chess")
+        assert "likes tea" in await scene.say("Forget that I like tea")
+        about_tea = scene.channel.sent[-1]
+        assert "plays chess" in await scene.say("Forget that I play chess")
+        assert await scene.say("yes", reply_to=str(other.id)) == "Hm."
+        assert await scene.say("yes", reply_to="no message of the bot's") == "Hm."
+        assert "likes tea" in await scene.say("yes", reply_to=str(about_tea.id))
+        rows = await scene.rows("SELECT text FROM record WHERE status = 'active' AND form IN ('note', 'episode')")
+        assert rows == [("plays chess",)]
+        assert await scene.say("yes", reply_to=str(about_tea.id)) == "Hm."

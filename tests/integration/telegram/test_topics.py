@@ -36,6 +36,9 @@ def test_what_opened_a_topic_is_not_answered_by_all_in_it() -> None:
     """A topic that the bot opened does not make every message there one for the bot."""
     opened = {"from": {"id": 7, "is_bot": True}, "forum_topic_created": {"name": "Garden"}}
     assert isinstance(parse_update(in_topic("just talk", reply_to_message=opened), ME), IgnoredUpdate)
+    said = parse_update(in_topic("@KenoBot yes", reply_to_message=opened | {"message_id": 5}), ME)
+    assert isinstance(said, Inbound)
+    assert said.reply_to == ""
 
 
 async def test_all_of_an_answer_stays_in_its_topic(telegram: FakeTelegram, channel: TelegramChannel) -> None:

@@ -329,6 +329,22 @@ async def test_a_yes_to_something_older_lets_nothing_out(tmp_path: Path) -> None
         assert tool.ran == ["a"]
 
 
+@pytest.mark.parametrize(("quoted", "ran"), [("the question", ["a", "b"]), ("an older answer", ["a"])])
+async def test_a_yes_that_quotes_is_to_what_it_quotes(tmp_path: Path, quoted: str, ran: list[str]) -> None:
+    """However the talk went on, and never to the newest question because it is the newest."""
+    tool = Tool("A page.", _FETCHES)
+    script = ["Hello.", calls("a"), "Read.", calls("b"), "May I?"]
+    rest = ["Fine.", calls("b"), "Done."] if quoted == "the question" else [calls("b"), "Done."]
+    async with Scene(tmp_path, [*script, *rest], tools=[tool]) as scene:
+        for text in ("hi", "read a", "go on"):
+            await scene.say(text)
+        meant = scene.channel.sent[-1 if quoted == "the question" else 0]
+        if quoted == "the question":
+            await scene.say("what a day")
+        await scene.say("yes", reply_to=str(meant.id))
+        assert tool.ran == ran
+
+
 async def test_secrets_in_a_result_reach_no_prompt(tmp_path: Path) -> None:
     """They are redacted before anything of them is stored or shown."""
     key = "sk-ant-api03-" + "a1B2" * 12
