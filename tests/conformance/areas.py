@@ -41,7 +41,6 @@ _TOPICS: Mapping[str, str] = {
     "sleep.": "the sleep cycle",
     "tools.": "tools and background tasks",
     "transparency.": "/why and learning feedback",
-    "watchdog.": "watchdog and health states",
     # Engram
     "action_": "Engram: action policy",
     "attribute_pairs": "Engram: supersession by attribute",

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from kenobot.core.health import HealthTracker, Reading
 from kenobot.core.percentiles import distribution
 from kenobot.storage.turn_stats import MessageCounts
+from kenobot.testing.clock import START
 from tests.conformance.cases import Case, Outcome, compare
 
 
@@ -33,4 +35,21 @@ def _records(given: Any) -> list[tuple[int, bool]]:
     return [(millis, bool(failed)) for millis, *failed in given]
 
 
-ADAPTERS = {"stats.response_tracker": response_times}
+def health(case: Case) -> Outcome:
+    """A check that warns or fails is beyond its limit; a critical one that fails is beyond what it can work with."""
+    readings = [
+        Reading(
+            "queue",
+            {"ok": 0.0, "warn": 1.0, "fail": 2.0}[each["status"]],
+            str(number),
+            critical=2.0 if each["critical"] else None,
+            sudden=True,
+        )
+        for number, each in enumerate(case.input)
+    ]
+    tracker = HealthTracker()
+    tracker.look(readings, START)
+    return compare(case, tracker.state.upper())
+
+
+ADAPTERS = {"stats.response_tracker": response_times, "watchdog.state": health}
