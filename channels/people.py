@@ -1,9 +1,10 @@
 """Settings that every chat channel has: the ids of those who may talk."""
 
+import re
 from collections.abc import Iterable
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from kenobot.ports.errors import ConfigError
 
@@ -17,6 +18,18 @@ def _names(value: object) -> list[str]:
 
 Names = Annotated[list[str], BeforeValidator(_names)]
 """A list of ids, as a setting."""
+
+
+def each_fits(form: re.Pattern[str], what: str) -> AfterValidator:
+    """Make the validator of a list of ids, each of this form. what: goes on `"x" is …` for one that is not."""
+
+    def check(values: list[str]) -> list[str]:
+        for value in values:
+            if not form.fullmatch(value):
+                raise ValueError(f'"{value}" is {what}')
+        return values
+
+    return AfterValidator(check)
 
 
 class ChatSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_errors=True):

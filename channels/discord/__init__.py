@@ -3,25 +3,20 @@
 import importlib.util
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import Field, SecretStr
 
-from kenobot.channels.people import ChatSettings, Names, check_people, check_set
+from kenobot.channels.people import ChatSettings, Names, check_people, check_set, each_fits
+from kenobot.core import lazy
 from kenobot.ports.channel import Channel
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 
-
-def _numbers(values: list[str]) -> list[str]:
-    for value in values:
-        if not (value.isascii() and value.isdigit() and len(value) <= 20):
-            raise ValueError(
-                f'"{value}" is no Discord id, which is a number such as 80351110224678912: in the developer mode, a '
-                "right-click on a name copies it"
-            )
-    return values
-
-
-Ids = Annotated[Names, AfterValidator(_numbers)]
+_ID = lazy.regex(r"[0-9]{1,20}")
+_NO_ID = (
+    "no Discord id, which is a number such as 80351110224678912: in the developer mode, a right-click on a name copies "
+    "it"
+)
+Ids = Annotated[Names, each_fits(_ID, _NO_ID)]
 
 
 class DiscordSettings(ChatSettings):

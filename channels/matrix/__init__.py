@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import Field, SecretStr
 
-from kenobot.channels.people import ChatSettings, Names, check_people, check_set
+from kenobot.channels.people import ChatSettings, Names, check_people, check_set, each_fits
 from kenobot.core import lazy
 from kenobot.core.network import BaseAddress, building_client
 from kenobot.ports.channel import Channel
@@ -12,16 +12,7 @@ from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 
 _USER = lazy.regex(r"@[^:\s]+:\S+")
-
-
-def _users(values: list[str]) -> list[str]:
-    for value in values:
-        if not _USER.fullmatch(value):
-            raise ValueError(f'"{value}" is no Matrix id, which looks like @ana:example.org')
-    return values
-
-
-Users = Annotated[Names, AfterValidator(_users)]
+Users = Annotated[Names, each_fits(_USER, "no Matrix id, which looks like @ana:example.org")]
 
 
 class MatrixSettings(ChatSettings):

@@ -3,9 +3,9 @@
 import importlib.util
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import Field, SecretStr
 
-from kenobot.channels.people import ChatSettings, Names, check_people, check_set
+from kenobot.channels.people import ChatSettings, Names, check_people, check_set, each_fits
 from kenobot.core import lazy
 from kenobot.core.network import BaseAddress
 from kenobot.ports.channel import Channel
@@ -13,16 +13,7 @@ from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 
 _ID = lazy.regex(r"[A-Z][A-Z0-9]{1,20}")
-
-
-def _ids(values: list[str]) -> list[str]:
-    for value in values:
-        if not _ID.fullmatch(value):
-            raise ValueError(f'"{value}" is no Slack id, which looks like U012AB3CD: the profile of a person shows it')
-    return values
-
-
-Ids = Annotated[Names, AfterValidator(_ids)]
+Ids = Annotated[Names, each_fits(_ID, "no Slack id, which looks like U012AB3CD: the profile of a person shows it")]
 
 
 class SlackSettings(ChatSettings):

@@ -5,21 +5,18 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from kenobot.channels.people import ChatSettings, Names, check_people, check_set
+from kenobot.channels.people import ChatSettings, Names, check_people, check_set, each_fits
+from kenobot.core import lazy
 from kenobot.ports.channel import Channel
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 
-
-def _jids(values: list[str]) -> list[str]:
-    for value in values:
-        name, _, host = value.partition("@")
-        if not (name and host) or "/" in value or any(char.isspace() for char in value):
-            raise ValueError(f'"{value}" is no XMPP address, which looks like ana@example.org')
-    return [value.lower() for value in values]
-
-
-Jids = Annotated[Names, AfterValidator(_jids)]
+_JID = lazy.regex(r"[^@/\s]+@[^/\s]+")
+Jids = Annotated[
+    Names,
+    each_fits(_JID, "no XMPP address, which looks like ana@example.org"),
+    AfterValidator(lambda values: [value.lower() for value in values]),
+]
 
 
 class XmppSettings(ChatSettings):
