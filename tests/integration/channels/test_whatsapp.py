@@ -3,12 +3,14 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("uvicorn", reason="the extra `http` is not installed")
 
@@ -17,6 +19,7 @@ from kenobot.channels.whatsapp import WhatsAppSettings, build
 from kenobot.channels.whatsapp import channel as whatsapp_channel
 from kenobot.channels.whatsapp import people as whatsapp_people
 from kenobot.channels.whatsapp.channel import WhatsAppChannel
+from kenobot.channels.whatsapp.events import BotNumber, MalformedMessage, parse, posted
 from kenobot.channels.whatsapp.people import KnownPeople
 from kenobot.core.i18n import known_problem
 from kenobot.ports.channel import Channel
@@ -40,6 +43,14 @@ from tests.integration.channels.whatsapp_standin import (
 from tests.integration.http.served import channel_of, served
 
 HOOK = "/hooks/whatsapp"
+_KINDS = (
+    "text image audio document location contacts sticker unsupported interactive reaction edit system button".split()
+)
+_FIELDS = (
+    *_KINDS,
+    *"id type from from_user_id group_id timestamp context body latitude longitude name phones phone".split(),
+    *"message original_message_id message_id emoji list_reply button_reply profile wa_id user_id forwarded".split(),
+)
 
 
 @pytest.fixture
@@ -538,19 +549,39 @@ async def test_a_new_number_of_a_person_is_told_to_the_owner(platform: WhatsApp,
     assert known_problem(problem, "es")
 
 
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.just(ANA),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_FIELDS), inner, max_size=6),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=150)
+@given(st.dictionaries(st.sampled_from(_FIELDS), _JSON, max_size=10), st.sampled_from(_KINDS))
+def test_whatever_meta_posts_is_understood_or_set_aside(content: dict[str, Any], kind: str) -> None:
+    """Nothing of any form breaks the intake, where it would come again for days."""
+    message = {"id": "wamid.1", "timestamp": "1700000000", "from": ANA, "type": kind} | content
+    value = {"metadata": {"phone_number_id": PHONE_ID}, "messages": [message, content], "contacts": [content]}
+    body = {"entry": [{"changes": [{"field": "messages", "value": value}, content]}, content]}
+    identify = KnownPeople(Path("nowhere"), []).identify
+    for found in posted(body, PHONE_ID):
+        with suppress(MalformedMessage):
+            parse(found, BotNumber(BOT, "Keno"), identify, SystemClock())
+
+
 def test_numbers_are_read_as_people_write_them() -> None:
     """And what is none is refused, with an example."""
-    given = {"owners": "+34 600-00 00 01, ES.1502576394655843", "allowed_users": [34600000002]}
-    settings = WhatsAppSettings.model_validate(given)
-    assert settings.people == (ANA, ANA_SCOPED, BOB)
+    written = {"owners": "+34 600-00 00 01, ES.1502576394655843", "allowed_users": [34600000002]}
+    known = WhatsAppSettings.model_validate(written)
+    assert known.people == (ANA, ANA_SCOPED, BOB)
     with pytest.raises(ValueError, match="no WhatsApp number"):
         WhatsAppSettings.model_validate({"owners": ["ana"]})
 
 
 def test_what_is_missing_is_said(platform: WhatsApp, tmp_path: Path) -> None:
     """With what to do; and without the channel http nothing could come in."""
-    given = {"owners": [ANA], "phone_number_id": PHONE_ID, "token": "x", "app_secret": "y"}
+    few = {"owners": [ANA], "phone_number_id": PHONE_ID, "token": "x", "app_secret": "y"}
     with pytest.raises(ConfigError, match="verify_token is not set"):
-        build(WhatsAppSettings.model_validate(given), None)  # type: ignore[arg-type]
+        build(WhatsAppSettings.model_validate(few), None)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="channel http"):
         check_hooks({"whatsapp": bot(platform, tmp_path)})

@@ -72,6 +72,7 @@ async def test_a_person_writes_presses_and_sends_a_photo_while_the_bot_is_killed
         platform.hook = f"http://127.0.0.1:{furnish(home, platform)}/hooks/whatsapp"
         posting = asyncio.create_task(platform.deliver())
         try:
+            platform.fail_with += [(502, 0), (502, 0)]  # of an outage of Meta's
             platform.say("Remember that my sister Lucía lives in Oviedo")  # before the bot is there: Meta tries again
             async with run(home):
                 await platform.until_sent(1)
