@@ -218,6 +218,7 @@ class AgentLoop:
         # bounded: loop.backlog; test_a_full_backlog_makes_the_channel_wait
         self._taking: set[asyncio.Future[PendingMessage | None]] = set()
         self._stopping = False
+        self._held = False
 
     # ── taking in ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -308,7 +309,7 @@ class AgentLoop:
             self._stop_before(session, pending)
         if pending.inbound.kind == "edit":
             self._end_edited(session, pending)
-        if session not in self._parked:
+        if session not in self._parked and not self._held:
             self._lanes.put(session, pending)
         self._bus.deliver(replace(envelope, payload={**envelope.payload, "session": session, "id": pending.id}))
 
@@ -362,11 +363,20 @@ class AgentLoop:
 
     # ── lanes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    async def hold(self) -> None:
+        """Begin no turn before `start`: messages are only stored. Call it before any comes in."""
+        self._held = True
+        for session, count in (await self._inbox.open_sessions()).items():
+            self._count(session, count)
+
     async def start(self) -> None:
-        """Take up what an earlier run left behind; what was stopped then is."""
+        """Take up what an earlier run left behind, and what came in while turns were held; what was stopped is."""
         for pending in await self._inbox.open_short(_STOP_LENGTH):
             if _is_stop(pending.inbound):
                 self._stop_before(pending.session, pending)
+        self._held = False
+        for session in +self._open:
+            self._lanes.put(session)
         await self.sweep()
 
     async def sweep(self) -> None:
@@ -377,7 +387,7 @@ class AgentLoop:
                 self._lanes.put(session)
 
     def _is_free(self, session: str) -> bool:
-        return self._lanes.is_free(session) and session not in self._parked
+        return self._lanes.is_free(session) and session not in self._parked and not self._held
 
     async def _fetch(self, session: str, after: int, limit: int) -> list[PendingMessage]:
         """Read a chat's next messages; the first one after a pause knows how often it was deferred."""

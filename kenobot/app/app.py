@@ -270,6 +270,12 @@ class App:
         await self.start_turns()
         await self.start_background()
 
+    async def hold_turns(self) -> None:
+        """Be ready to take messages in, and answer none before `start_turns`."""
+        await self.admission.refresh()
+        await self.personal.refresh()
+        await self.loop.hold()
+
     async def start_turns(self) -> None:
         """Take up the messages that an earlier run left behind, then be ready for new ones."""
         self._responsive.enter_context(responsive())
@@ -327,6 +333,10 @@ class App:
         self.indexer.begin()
         self.embedding.begin()
         self.background.sleep_worker.begin()
+        if self.home.versions.exists():
+            from kenobot.app.trial import tell_of_update
+
+            await tell_of_update(self)
         await menus.refresh()
         await self._remove_unused_media()
 

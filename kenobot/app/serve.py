@@ -49,7 +49,8 @@ async def serve(app: App, console: ConsoleOptions | None = None, console_user: s
         ending.enter_context(stop_signals(stop))
         signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # which would end the process, until the watch takes it
         try:
-            if not await _start(app, stop):
+            tried = await _stand_trial(app, channels, stop) if console is None else None
+            if stop.is_set() or not await _start(app, stop):
                 return 0
             _log.info("ready: %s, with %s", ", ".join(app.channels), app.plugins.provider.name)
             notify_systemd("READY=1")
@@ -57,11 +58,36 @@ async def serve(app: App, console: ConsoleOptions | None = None, console_user: s
             if not only_answers:
                 await ending.enter_async_context(_socket(app, channels, console_user, stop))
             async with contextlib.nullcontext() if only_answers else _background(app, channels):
-                await _watch(app, channels, stop)
+                await (tried or _watch(app, channels, stop))
         finally:
             notify_systemd("STOPPING=1")
             await app.stop()
     return 0
+
+
+async def _stand_trial(app: App, channels: RunningChannels, stop: asyncio.Event) -> asyncio.Task[None] | None:
+    """Stand the trial of an update, if there is one; returns what runs the channels then."""
+    if not app.home.versions.exists():
+        return None
+    trial = await asyncio.to_thread(importlib.import_module, "kenobot.app.trial")
+    running: asyncio.Task[None] | None = None
+
+    def begin() -> asyncio.Task[None]:
+        nonlocal running
+        running = asyncio.create_task(_watch(app, channels, stop), name="channels on trial")
+        return running
+
+    def serving() -> list[str]:
+        return [state.name for state in channels.states() if state.state == "serving"]
+
+    try:
+        tried: asyncio.Task[None] | None = await trial.stand_trial(app, serving, begin, stop)
+    except BaseException:
+        if running is not None:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        raise
+    return tried
 
 
 async def _start(app: App, stop: asyncio.Event) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kenobot import __version__
 from kenobot.cli import options, streams
+from kenobot.cli.handover import hand_over
 from kenobot.cli.language import read_commands, say, speak_in_argparse, translate_lines
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import ConfigError, KenobotError, ReaderGone, StreamFailed
@@ -42,6 +43,8 @@ Run "kenobot COMMAND --help" for the options of a command.
 def main(argv: Sequence[str] | None = None, clock: "Clock | None" = None) -> int:
     """Run one command and return its exit code. `clock` stands in for the machine's."""
     os.umask(0o077)
+    if argv is None:
+        hand_over(sys.argv[1:], __version__)
     streams.replace_standard_streams()
     try:
         code = _exit_code([*(sys.argv[1:] if argv is None else argv)], clock)

@@ -20,6 +20,7 @@ from kenobot.core.settings.load import load_settings
 from kenobot.ports.errors import ConfigError
 from kenobot.storage.backup.backups import backup_folder
 from kenobot.storage.disk import replace_text
+from kenobot.storage.updates import Environments
 
 NAME = "kenobot.service"
 MACHINE_FOLDER = Path("/etc/systemd/system")
@@ -78,6 +79,47 @@ class Manager:
             ) from None
         except KeyboardInterrupt:  # out of a log that is followed
             return 130
+
+    def call(self, *arguments: str) -> int:
+        """Have systemctl do something with the service, printing nothing; returns its exit code. Raises ConfigError."""
+        return self._ask(*arguments).returncode
+
+    def state(self) -> str:
+        """Return systemd's word for how the service is: active, activating, inactive, failed …"""
+        return self._ask("show", "--property=ActiveState", "--value").stdout.strip()
+
+    def serves(self, home: Home) -> bool:
+        """Return whether the unit is of this home."""
+        try:
+            return f"--home {_quoted(str(home.path))} run" in self.unit.read_text("utf-8")
+        except OSError:
+            return False
+
+    def follow_link(self, home: Home, link: Path) -> bool:
+        """Have the unit start whatever environment `link` leads to; returns whether it does. Raises ConfigError."""
+        wanted = _exec_start(home.path, link)
+        try:
+            unit = self.unit.read_text("utf-8")
+            lines = [wanted if line.startswith("ExecStart=") else line for line in unit.splitlines()]
+            if (changed := "\n".join(lines) + "\n") != unit:
+                replace_text(self.unit, changed)
+                self.unit.chmod(0o644)
+                self._ask("daemon-reload", names_unit=False)
+        except OSError:
+            return False
+        return True
+
+    def _ask(self, *arguments: str, names_unit: bool = True) -> "subprocess.CompletedProcess[str]":
+        path = shutil.which("systemctl")
+        if path is None:
+            raise ConfigError(_NO_SYSTEMD)
+        command = [path, *([] if self.machine else ["--user"]), *arguments, *([NAME] if names_unit else [])]
+        try:
+            return subprocess.run(command, timeout=_SECONDS, check=False, capture_output=True, text=True)  # noqa: S603
+        except subprocess.TimeoutExpired:
+            raise ConfigError(
+                f"systemctl did not end within {_SECONDS:g} seconds: look with `systemctl status`."
+            ) from None
 
 
 def install(context: CommandContext) -> int:
@@ -193,8 +235,13 @@ def _prepare(home: Home, manager: Manager) -> None:
         )
 
 
+def installed_service() -> Manager | None:
+    """Return the manager of the service that is installed, one person's before the machine's."""
+    return next((manager for manager in (Manager(False), Manager(True)) if manager.unit.exists()), None)
+
+
 def _installed() -> Manager:
-    found = next((manager for manager in (Manager(False), Manager(True)) if manager.unit.exists()), None)
+    found = installed_service()
     if found is None:
         raise options.NothingFound("The service is not installed: run `kenobot service install`.")
     return found
@@ -219,7 +266,8 @@ def unit_text(manager: Manager, written: Sequence[Path], credentials: Path | Non
     home, *others = written
     shipped = resources.files("kenobot").joinpath("config", "systemd")
     unit = shipped.joinpath(NAME).read_text("utf-8")
-    lines = [f"ExecStart={_quoted(sys.executable)} -m kenobot --home {_quoted(str(home))} run"]
+    link = Environments(Home(home)).link
+    lines = [_exec_start(home, link if link.exists() else None)]
     if manager.machine:
         lines += [f"User={manager.account}", f"ReadWritePaths={_quoted(str(home))}"]
         lines += [f"ReadWritePaths={_quoted(f'-{path}')}" for path in others if not path.is_relative_to(home)]
@@ -229,6 +277,12 @@ def unit_text(manager: Manager, written: Sequence[Path], credentials: Path | Non
         unit = _replaced(unit, _USER_TARGET, "WantedBy=multi-user.target")
         unit += "\n" + shipped.joinpath("machine.conf").read_text("utf-8")
     return unit
+
+
+def _exec_start(home: Path, environment: Path | None) -> str:
+    """Write the line that starts the bot. environment: None for this process's own."""
+    python = sys.executable if environment is None else str(environment / "bin" / "python")
+    return f"ExecStart={_quoted(python)} -m kenobot --home {_quoted(str(home))} run"
 
 
 def _credential_lines(folder: Path | None) -> Sequence[str]:

@@ -37,6 +37,7 @@ from kenobot.ports.signals import (
     MESSAGE_STORE_FAILED,
     PAIRING_REQUESTED,
     SLEEP_FINISHED,
+    UPDATE_FINISHED,
     Envelope,
     Signal,
     Signals,
@@ -70,6 +71,7 @@ _ALERTS: Mapping[Signal, tuple[str, Text]] = {
     MESSAGE_STORE_FAILED: ("disk", texts.NOTICE_DISK),
     PAIRING_REQUESTED: ("pairing:{channel}:{user}", texts.NOTICE_PAIRING),
     SLEEP_FINISHED: ("sleep:{run}", texts.NOTICE_SLEEP),
+    UPDATE_FINISHED: ("update:{trial}", texts.NOTICE_UPDATED),
 }
 """The subject and the sentence of each signal's alert."""
 
@@ -303,6 +305,8 @@ def _notice(signal: Signal, payload: Mapping[str, str]) -> _Notice | None:
         values["name"] = sanitize_name(payload.get("name", "")) or sanitize_name(values["user"]) or "?"
     elif signal is BUDGET_NEAR and payload["percent"] == "100":
         sentence = texts.NOTICE_BUDGET_USED
+    elif signal is UPDATE_FINISHED and payload["taken"] != "True":
+        sentence, values["problem"] = texts.NOTICE_NOT_UPDATED, payload["reason"].rstrip(".")
     elif signal is SLEEP_FINISHED and not payload.get("large"):
         return None
     elif signal is MEMORY_FILES_MISSING and payload["event"] != "0":

@@ -119,6 +119,7 @@ BUDGET_NEAR = Signal("budget:near", "a budget for models is nearly, or wholly, u
 CHANNEL_DOWN = Signal("channel:down", "a channel stopped with an error and will be started again")
 HEALTH_DEGRADED = Signal("health:degraded", "something needs the owner's attention")
 HEALTH_CHANGED = Signal("health:changed", "something began to be wrong with the bot, or is well again")
+UPDATE_FINISHED = Signal("update:finished", "a new version was taken, or the former one put back; the owner is told")
 STARTED = Signal("kenobot:started", "the bot started")
 STOPPING = Signal("kenobot:stopping", "the bot is stopping: no new messages, running turns finish")
 

@@ -40,11 +40,10 @@ def migrate(path: Path, backups: Path) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > newest:
             raise _newer(path, version, newest)
-        for number, script in steps:
-            if number <= version:
-                continue
+        due = [step for step in steps if step[0] > version]
+        for number, script in due:
             if existed:
-                _back_up(connection, backups, number, version + 1)
+                _back_up(connection, backups, number, due[0][0])
             connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
     except (sqlite3.Error, OSError) as error:
         raise _cannot_open(path, error) from error
@@ -164,9 +163,14 @@ def _back_up(connection: Connection, backups: Path, number: int, first: int) -> 
     connection.execute("VACUUM INTO ?", (str(partial),))
     partial.chmod(0o600)
     shutil.move(partial, target)
-    others = [path for path in sorted(backups.glob("kenobot-before-*.db")) if path != kept]
+    others = [path for path in find_copies(backups) if path != kept]
     for old in others[: 1 - _BACKUPS_KEPT]:
         old.unlink()
+
+
+def find_copies(backups: Path) -> list[Path]:
+    """List the copies that migrations made of the database before them, in their order."""
+    return sorted(backups.glob("kenobot-before-*.db"))
 
 
 def _backup(backups: Path, number: int) -> Path:

@@ -113,6 +113,11 @@ class Home:
         return self.logs / "stacks"
 
     @property
+    def versions(self) -> Path:
+        """Environments that `kenobot update` made, and which one is in use; see `kenobot.storage.updates`."""
+        return self.path / "versions"
+
+    @property
     def memory(self) -> Path:
         return self.path / "memory"
 
@@ -186,6 +191,11 @@ class Home:
         """Hold the right to make a backup, which may run beside the bot. Raises AlreadyLocked."""
         message = "A backup of this home is being made already (process {holder}): wait for it."
         return _hold(self.path / "backup.lock", message)
+
+    def update_lock(self) -> AbstractContextManager[None]:
+        """Hold the right to update this home, which may be done beside the bot. Raises AlreadyLocked."""
+        message = "This home is being updated already (process {holder}): wait for it."
+        return _hold(self.path / "update.lock", message)
 
     def seed_identity(self) -> bool:
         """Copy the identity templates into a home without any; returns whether it did. Raises ConfigError.

@@ -41,6 +41,7 @@ from kenobot.core.settings.schema import (
     SleepSettings,
     ToolsSettings,
     TranscriberSettings,
+    UpdateSettings,
     WatchSettings,
     split_lists,
 )
@@ -86,6 +87,7 @@ class Settings(BaseModel):
     messages: MessagesSettings = MessagesSettings()
     media: MediaSettings = MediaSettings()
     backup: BackupSettings = BackupSettings()
+    update: UpdateSettings = UpdateSettings()
     transcriber: TranscriberSettings = TranscriberSettings()
     loop: LoopSettings = LoopSettings()
     watch: WatchSettings = WatchSettings()

@@ -273,6 +273,10 @@ class BackupSettings(SettingsModel):
     command_seconds: float = Field(600, ge=1, le=86_400, allow_inf_nan=False)
 
 
+class UpdateSettings(SettingsModel):
+    source: str = ""
+
+
 class LoopSettings(SettingsModel):
     parallel_chats: int = Field(32, ge=1, le=1000)
     backlog: int = Field(1000, ge=1, le=1_000_000)

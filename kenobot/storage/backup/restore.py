@@ -11,7 +11,7 @@ from kenobot.core.settings.home import REPLACED_PREFIX, Home
 from kenobot.ports.errors import ConfigError
 from kenobot.storage import keyboards, migrate
 from kenobot.storage.backup.archive import DamagedBackup, Manifest, plain_archive, read_archive
-from kenobot.storage.backup.snapshot import RESTORE_PREFIX, check_database, remove_leftovers
+from kenobot.storage.backup.snapshot import LOCKS, RESTORE_PREFIX, check_database, remove_leftovers
 from kenobot.storage.connection import to_store_error
 from kenobot.storage.disk import fsync_folder
 
@@ -96,7 +96,7 @@ def _end_what_was_under_way(database: Path, at: datetime) -> None:
 
 def _swap(home: Home, staging: Path, manifest: Manifest, at: datetime) -> Path | None:
     """Move what the home holds into a folder of its own, and the staged files into its place, the database last."""
-    kept = {home.backups.name, "kenobot.lock", "sleep.lock", "backup.lock"}
+    kept = {home.backups.name, home.versions.name, *LOCKS}
     if not manifest.credentials:
         kept.add(home.credentials.name)
     if home.channels.is_dir():  # a place in a room's history is the platform's, and must not go back

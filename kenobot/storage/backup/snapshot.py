@@ -18,7 +18,7 @@ STAGING_PREFIX = ".backup-"
 RESTORE_PREFIX = ".restore-"
 
 _UNFINISHED = (".kenobot-", ".part-", ".identity-")  # how the names of files begin that are being written
-_LOCKS = ("kenobot.lock", "sleep.lock", "backup.lock", "kenobot.sock")
+LOCKS = ("kenobot.lock", "sleep.lock", "backup.lock", "update.lock", "kenobot.sock")
 
 
 def take_snapshot(home: Home, staging: Path, *, credentials: bool) -> list[str]:
@@ -76,7 +76,7 @@ def _copy_database(reader: sqlite3.Connection, target: Path) -> None:
 
 
 def _files(home: Home, credentials: bool, skipped: list[str]) -> Iterator[Path]:
-    left_out = {home.backups.name, home.cache.name, home.logs.name, *_LOCKS} | (
+    left_out = {home.backups.name, home.cache.name, home.logs.name, home.versions.name, *LOCKS} | (
         set() if credentials else {home.credentials.name}
     )
     databases = tuple(f"{path.name}{end}" for path in (home.database, home.index) for end in ("", "-wal", "-shm"))

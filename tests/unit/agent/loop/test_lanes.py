@@ -36,6 +36,20 @@ async def test_a_message_gets_its_turn(house: House) -> None:
     assert (house.loop.idle, house.loop.unfinished_count, await house.open_messages()) == (True, 0, 0)
 
 
+async def test_held_turns_begin_at_the_start(house: House) -> None:
+    """What lay there and what comes in meanwhile is stored and waits; then each message has one turn, in order."""
+    assert await house.inbox.store(inbound("before", 1), "t") is not None
+    await house.loop.hold()
+    assert await house.say("during", 2)
+    assert await house.say("during too", 3)
+    await house.loop.sweep()
+    assert (house.turns, await house.open_messages()) == ([], 3)
+    await house.loop.start()
+    await house.loop.wait_idle()
+    assert [turn.inbound.text for turn in house.turns] == ["before", "during", "during too"]
+    assert (house.loop.unfinished_count, await house.open_messages()) == (0, 0)
+
+
 async def test_a_repeat_gets_no_second_turn(house: House) -> None:
     """The sink says so, and nothing is counted as waiting."""
     results = await asyncio.gather(*(house.say("hello", 1) for _ in range(5)))

@@ -1,0 +1,96 @@
+"""The first start of a version that `kenobot update` has put in place: messages come in, and none is answered.
+
+Until the command takes the version for good, everything that the start would change stays as it is, so that it can be
+taken back without a loss: no turn, no answer, no file of memory. When the command ends before it has decided, for
+whatever reason, the version is taken: it runs already.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection
+
+from kenobot.app.app import App
+from kenobot.core.systemd import start_extended
+from kenobot.ports.signals import UPDATE_FINISHED
+from kenobot.storage.updates import Environments, Update, Verdict
+
+_log = logging.getLogger(__name__)
+
+_LOOK_SECONDS = 0.2
+_STEADY_SECONDS = 3.0  # for which the channels have to run
+
+
+async def stand_trial(
+    app: App, serving: Callable[[], Collection[str]], begin: Callable[[], asyncio.Task[None]], stop: asyncio.Event
+) -> asyncio.Task[None] | None:
+    """Stand the trial of an update, if there is one; return what runs the channels then, once it is over.
+
+    serving: names the channels that run. begin: has them run. stop: ends the trial as well.
+    Raises what ended the channels, and StoreError.
+    """
+    environments = Environments(app.home)
+    update = await asyncio.to_thread(_open_trial, environments)
+    if update is None:
+        return None
+    _log.info("version %s is on trial: messages are taken in and wait", update.new.version)
+    await app.hold_turns()
+    running = begin()
+    with start_extended():
+        await _until_over(app, environments, update, serving, running, stop)
+    if running.done():
+        running.result()
+    return running
+
+
+def _open_trial(environments: Environments) -> Update | None:
+    """Return the update that this version is on trial of. One that its command has left to itself is taken."""
+    update = environments.read()
+    if update is None or update.phase not in ("trial", "returning"):
+        return None
+    if environments.current() != update.new.environment.resolve():
+        return None
+    if not environments.is_update_under_way():  # from here on messages are answered, and would be lost by a return
+        environments.write(update.model_copy(update={"phase": "taken"}))
+        return None
+    return update
+
+
+async def _until_over(
+    app: App,
+    environments: Environments,
+    update: Update,
+    serving: Callable[[], Collection[str]],
+    running: asyncio.Task[None],
+    stop: asyncio.Event,
+) -> None:
+    """Give a verdict once it is clear, and return when the command has decided."""
+    is_given, steady_at = False, app.clock.monotonic() + _STEADY_SECONDS
+    while not stop.is_set() and not running.done():
+        await app.check_alive()
+        missing = set(update.channels).difference(serving())
+        if not is_given and (missing or app.clock.monotonic() >= steady_at):
+            problem = f"the channel {min(missing)} does not run" if missing else ""
+            await asyncio.to_thread(environments.write_verdict, Verdict(trial=update.trial, problem=problem))
+            is_given = True
+        if not await asyncio.to_thread(_is_on_trial, environments, update):
+            return
+        await app.clock.sleep(_LOOK_SECONDS)
+
+
+def _is_on_trial(environments: Environments, update: Update) -> bool:
+    now = _open_trial(environments)
+    return now is not None and now.trial == update.trial
+
+
+async def tell_of_update(app: App) -> None:
+    """Have the owner told, once, how the last update ended."""
+    environments = Environments(app.home)
+    update = await asyncio.to_thread(environments.read)
+    if update is None or update.told or update.phase not in ("taken", "returned"):
+        return
+    version = {"version": update.new.version, "former": update.old.version}
+    is_taken = update.phase == "taken"
+    await app.bus.emit(
+        UPDATE_FINISHED, "update", "", taken=is_taken, reason=update.reason, trial=update.trial, **version
+    )
+    await asyncio.to_thread(environments.write, update.model_copy(update={"told": True}))

@@ -1,0 +1,254 @@
+"""`kenobot update`: put a new version beside the old one, try it on a copy, have it take over, or take it back."""
+
+import os
+import pwd
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kenobot import __version__
+from kenobot.cli import options
+from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say, translate_lines
+from kenobot.cli.service import Manager
+from kenobot.cli.update import rehearsal
+from kenobot.cli.update.environment import PackageInstaller, Wanted, wanted_wheel
+from kenobot.cli.update.installation import Installation, find_installation
+from kenobot.cli.update.switch import (
+    NoRunner,
+    OwnRunner,
+    Runner,
+    ServiceRunner,
+    Switch,
+    find_service,
+    is_free,
+    serving_channels,
+    stop_bot,
+)
+from kenobot.ports.errors import ConfigError
+from kenobot.storage import migrate
+from kenobot.storage.updates import Environments, Side, Update
+
+_AVAILABLE = 3
+_INDEX = "index"
+_STEPS = 4
+_BACK = (
+    "Return to version {version}? What was said and learned since the update is kept in a folder of the home, and not "
+    "remembered. [y/N] "
+)
+
+
+def update(context: CommandContext) -> int:
+    """Run the command. Returns 0 when all is done, options.FAILED when not, _AVAILABLE when there is a newer one."""
+    args, installation = context.args, find_installation()
+    installer = PackageInstaller(installation, _source(context))
+    if args.check:
+        return _check(context, installation, installer)
+    _require_own_home(context)
+    context.home.prepare()
+    with context.home.update_lock():
+        _finish_return(context)
+        if args.back:
+            return _go_back(context)
+        if installation.advice and not (args.wheel or args.to):
+            return options.print_failure(installation.advice, options.FAILED)
+        wanted = _wanted(context, installation, installer)
+        if wanted is None:
+            return _print(
+                context, "current", __version__, __version__, say("{version} is the newest.", version=__version__)
+            )
+        return _update_to(context, installation, installer, wanted)
+
+
+def _update_to(context: CommandContext, installation: Installation, installer: PackageInstaller, wanted: Wanted) -> int:
+    """Install a version, rehearse with it, and have it take over."""
+    home, args, old = context.home, context.args, installation.side
+    environments = Environments(home)
+    _remove_unused(environments, [old.environment])
+    tell = _teller(context)
+    tell(say("Installing {what} beside version {version}", what=wanted.version or "it", version=old.version))
+    new = installer.install(wanted, environments.folder)
+    is_kept = False
+    try:
+        tell(say("Trying version {version} on a copy of the home", version=new.version))
+        rehearsal.rehearse(home, old, new)
+        if args.dry_run:
+            told = say("Version {version} passed on a copy of the home. Nothing was changed.", version=new.version)
+            return _print(context, "passed", old.version, new.version, told)
+        tell(say("Putting it in place"))
+        place = _place(context)
+        _note_launcher(environments, old)
+        is_kept = True  # from here on it may be in use
+        tell(say("Waiting until it is well"))
+        ended = Switch(context, place.runner, args.deadline).try_out(old, new, place.channels)
+        is_kept = ended.phase == "taken"
+    finally:
+        if not is_kept:
+            shutil.rmtree(new.environment, ignore_errors=True)
+    return _end(context, ended, place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What runs the bot now. restart: what a person has to do so that the new version runs; "" for nothing."""
+
+    runner: Runner
+    channels: tuple[str, ...]
+    service: Manager | None = None
+    restart: str = ""
+
+
+def _place(context: CommandContext) -> _Place:
+    """Find what runs the bot; one that no service runs is stopped. Raises UpdateFailed."""
+    home = context.home
+    channels = serving_channels(home)
+    if (service := find_service(home)) is not None:
+        return _Place(ServiceRunner(home, service), channels, service)
+    was_running = not is_free(home)
+    stop_bot(home)
+    restart = "Start the bot again, the way you did before: `kenobot run`." if was_running else ""
+    if not (was_running or context.loaded.settings.channels.enabled):
+        return _Place(NoRunner(), ())
+    return _Place(OwnRunner(home), channels, restart=restart)
+
+
+def _end(context: CommandContext, ended: Update, place: _Place) -> int:
+    """Print how it ended."""
+    former, version = ended.old.version, ended.new.version
+    restart = translate_lines(place.restart)
+    if ended.phase != "taken":
+        reason = translate_lines(ended.reason)
+        told = say("Version {version} did not get well ({reason}), and version {former} is back. No message was lost.",
+                   version=version, reason=reason, former=former)  # fmt: skip
+        _print(context, "returned", former, version, told, reason=ended.reason, restart=place.restart)
+        if restart and not context.args.json:
+            print(restart)
+        return options.FAILED
+    environments = Environments(context.home)
+    if place.service is not None:
+        place.service.follow_link(context.home, environments.link)
+    told = say("KenoBot is version {version} now (before: {former}).", version=version, former=former)
+    lines = [told, *([restart] if restart else [])]
+    return _print(context, "updated", former, version, "\n".join(lines), restart=place.restart)
+
+
+def _check(context: CommandContext, installation: Installation, installer: PackageInstaller) -> int:
+    """Say whether there is a newer version, and how this one was installed."""
+    if installation.advice:
+        return _print(context, "elsewhere", __version__, "", translate_lines(installation.advice))
+    _require_source(context, installation)
+    newest = installer.newest()
+    if not _is_newer(newest, __version__):
+        told = say("{version} is the newest.", version=__version__)
+        return _print(context, "current", __version__, newest, told)
+    told = say(
+        "Version {newest} is there; this is {version}. `kenobot update` installs it.",
+        newest=newest,
+        version=__version__,
+    )
+    _print(context, "available", __version__, newest, told)
+    return _AVAILABLE
+
+
+def _go_back(context: CommandContext) -> int:
+    """Return to the version before the last update."""
+    environments = Environments(context.home)
+    last = environments.read()
+    if last is None or last.phase != "taken" or not last.old.environment.is_dir():
+        return options.print_failure("There is no earlier version to return to.")
+    has_newer = context.home.database.exists() and migrate.schema_version(context.home.database) > last.schema_version
+    question = say(_BACK, version=last.old.version)
+    if (
+        has_newer
+        and not context.args.yes
+        and not options.confirm(question, "Nobody is here to agree: add --yes if it is meant.")
+    ):
+        return options.print_failure("Nothing was changed.")
+    place = _place(context)
+    ended = Switch(context, place.runner, context.args.deadline).go_back(last, "its owner returned", told=True)
+    told = say("KenoBot is version {version} again.", version=ended.old.version)
+    lines = [told, *([translate_lines(place.restart)] if place.restart else [])]
+    return _print(context, "returned", ended.old.version, ended.new.version, "\n".join(lines), restart=place.restart)
+
+
+def _finish_return(context: CommandContext) -> None:
+    """Finish a return that was cut off."""
+    last = Environments(context.home).read()
+    if last is not None and last.phase == "returning":
+        Switch(context, _place(context).runner, context.args.deadline).go_back(last, last.reason)
+
+
+def _wanted(context: CommandContext, installation: Installation, installer: PackageInstaller) -> Wanted | None:
+    """Return what to install; None when nothing is newer. Raises ConfigError and UpdateFailed."""
+    args = context.args
+    if args.wheel:
+        return wanted_wheel(Path(args.wheel).expanduser())
+    _require_source(context, installation)
+    version = args.to or installer.newest()
+    if not re.fullmatch(r"\d[A-Za-z0-9.!+]*", version):
+        raise ConfigError(f"{version} is no version: one is like 0.2.0.")
+    return None if not args.to and not _is_newer(version, __version__) else Wanted(f"kenobot=={version}", version)
+
+
+def _require_source(context: CommandContext, installation: Installation) -> None:
+    """Raises ConfigError when nothing says where newer versions come from: a name alone may be somebody else's."""
+    if not installation.has_index and not context.loaded.settings.update.source:
+        raise ConfigError(
+            "This KenoBot was installed from a file: name the new one with --from FILE.whl, or say in update.source "
+            "where newer ones come from."
+        )
+
+
+def _source(context: CommandContext) -> str:
+    source = context.loaded.settings.update.source
+    return "" if source == _INDEX else str(Path(source).expanduser()) if source.startswith("~") else source
+
+
+def _is_newer(version: str, than: str) -> bool:
+    """Compare the numbers of two versions."""
+    numbers = [[int(number) for number in re.findall(r"\d+", text.partition("+")[0])] for text in (version, than)]
+    return numbers[0] > numbers[1]
+
+
+def _require_own_home(context: CommandContext) -> None:
+    """Raises ConfigError for root in another's home: what it installs there, that account could change."""
+    path = context.home.path
+    if os.geteuid() == 0 and path.exists() and (owner := path.stat().st_uid) != 0:
+        name = pwd.getpwuid(owner).pw_name
+        raise ConfigError(f"{path} belongs to {name}: run `sudo -u {name} kenobot --home {path} update`.")
+
+
+def _note_launcher(environments: Environments, old: Side) -> None:
+    """Have commands of the environment that was there first be handed over to the one in use; see `handover`."""
+    if not old.environment.is_relative_to(environments.folder.resolve()):
+        environments.note_launcher(old)
+
+
+def _remove_unused(environments: Environments, used: list[Path]) -> None:
+    """Remove environments but those in use and the one to return to."""
+    last = environments.read()
+    kept = [*used, *([environments.current()] if environments.current() else [])]
+    kept += [last.old.environment] if last is not None and last.phase == "taken" else []
+    for folder in environments.unused(path for path in kept if path is not None):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _teller(context: CommandContext) -> Callable[[str], None]:
+    """Return what tells a person which step begins."""
+    done = 0
+
+    def tell(step: str) -> None:
+        nonlocal done
+        done += 1
+        if not context.args.json:
+            print(f"{done}/{_STEPS} {step} …", flush=True)
+
+    return tell
+
+
+def _print(context: CommandContext, outcome: str, former: str, version: str, told: str, **more: Any) -> int:
+    row = {"outcome": outcome, "from": former, "to": version, "home": str(context.home.path), **more}
+    return options.print_row(row, context.args.json, told)

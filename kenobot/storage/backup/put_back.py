@@ -1,0 +1,99 @@
+"""Put the database back as it was before an update, with the messages that came in since."""
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+from kenobot.core.settings.home import REPLACED_PREFIX, Home
+from kenobot.ports.errors import StoreError
+from kenobot.storage import migrate
+from kenobot.storage.backup.snapshot import RESTORE_PREFIX, check_database, remove_leftovers
+from kenobot.storage.connection import to_store_error
+from kenobot.storage.disk import fsync_folder
+
+_OF = ("inbox", "outbox")
+_CARRIED = {"inbox": ("inbox", "id"), "attachment": ("inbox", "inbox_id"), "outbox": ("outbox", "id")}
+"""What of a mailbox comes along, and what numbers it: rows that are newer than the newest of the older database."""
+
+
+def put_back(home: Home, schema_version: int, since: datetime, at: datetime) -> Path | None:
+    """Put the database of a home, which this process holds, back to an older schema; None when it still has that.
+
+    schema_version: of the database to put back: the copy that was made right before it was migrated. Messages that are
+    in the present one only come along. since: when the update began; an older copy is another update's. at: now.
+    The present database is kept: returns where. At each moment the home has a whole database, the new or the old.
+    Raises StoreError when there is no such copy, and OSError.
+    """
+    if migrate.schema_version(home.database) <= schema_version:
+        return None
+    copy = _find_copy(home.backups, schema_version, since)
+    remove_leftovers(home)
+    staging = Path(tempfile.mkdtemp(prefix=RESTORE_PREFIX, dir=home.path))
+    try:
+        old = staging / home.database.name
+        shutil.copyfile(copy, old)
+        old.chmod(0o600)
+        _end_log(home.database)
+        _carry(home.database, old)
+        check_database(old)
+        _sync(old)
+        kept = Path(tempfile.mkdtemp(prefix=f"{REPLACED_PREFIX}{at:%Y%m%dT%H%M%SZ}-", dir=home.path))
+        os.link(home.database, kept / home.database.name)
+        fsync_folder(kept)
+        for index in home.path.glob(f"{home.index.name}*"):  # it is of the newer database, and made anew
+            index.unlink()
+        old.replace(home.database)
+        fsync_folder(home.path)
+    except sqlite3.Error as error:
+        raise to_store_error(error) from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    return kept
+
+
+def _find_copy(backups: Path, schema_version: int, since: datetime) -> Path:
+    """Find the copy that a migration made of the database before it. Raises StoreError."""
+    recent = [path for path in migrate.find_copies(backups) if path.stat().st_mtime >= since.timestamp()]
+    found = next((path for path in recent if migrate.schema_version(path) == schema_version), None)
+    if found is None:
+        raise StoreError(f"There is no copy of the database as it was before the update in {backups}.")
+    return found
+
+
+def _end_log(database: Path) -> None:
+    """Fold the write-ahead log in and remove it: it would be read as that of whatever takes the database's place."""
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    if database.with_name(f"{database.name}-wal").exists():
+        raise StoreError(f"{database} is still in use: stop KenoBot first.")
+
+
+def _carry(newer: Path, older: Path) -> None:
+    """Copy the rows that only the newer database has, in the columns that both have."""
+    with closing(sqlite3.connect(older, isolation_level=None)) as connection:
+        connection.execute("ATTACH ? AS newer", (str(newer),))
+        connection.execute("BEGIN IMMEDIATE")
+        last = {
+            table: connection.execute(f"SELECT ifnull(max(id), 0) FROM main.{table}").fetchone()[0] for table in _OF
+        }
+        for table, (counted, number) in _CARRIED.items():
+            newer_columns = _columns(connection, "newer", table)
+            names = ", ".join(name for name in _columns(connection, "main", table) if name in newer_columns)
+            if names:
+                insert = f"INSERT INTO main.{table} ({names}) SELECT {names} FROM newer.{table} WHERE {number} > ?"
+                connection.execute(insert, (last[counted],))
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA journal_mode = DELETE")
+
+
+def _columns(connection: sqlite3.Connection, schema: str, table: str) -> list[str]:
+    return [row[1] for row in connection.execute(f"PRAGMA {schema}.table_info({table})")]
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

@@ -1,0 +1,1 @@
+"""`kenobot update` with real wheels, environments and processes."""

@@ -1,0 +1,72 @@
+"""`python -m tests.update.cut HOME LAST` updates a home, returns, and dies at the LAST-th change to the disk; 0: never.
+
+The new version is this one with one more migration: what a start of it would do is done here.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from kenobot.cli.context import CommandContext
+from kenobot.cli.update.switch import Switch
+from kenobot.core.settings.home import Home
+from kenobot.storage.updates import Environments, Side, Verdict
+from tests.update.samples import LATER, migrate_further, store_message
+
+_CHANGES = ("os.rename", "os.link", "os.remove", "os.symlink", "os.mkdir", "os.rmdir", "os.truncate", "sqlite3.connect")
+
+
+class Unwell:
+    """A new version that takes a message in, and does not get well."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    def restart(self, environment: Path) -> None:
+        migrate_further(self._home)
+        store_message(self._home, LATER)
+        environments = Environments(self._home)
+        update = environments.read()
+        assert update is not None
+        environments.write_verdict(Verdict(trial=update.trial, problem="it is not well"))
+
+    def stop(self) -> None: ...
+
+    def has_ended(self) -> bool:
+        return False
+
+    def go_on(self) -> None: ...
+
+
+def die_at(last: int) -> Callable[[str, tuple[object, ...]], None]:
+    """An audit hook that ends the process at the `last`-th change, as a kill does: nothing is cleaned up."""
+    count = 0
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal count
+        if event in _CHANGES:
+            count += 1
+            if count == last:
+                os._exit(9)
+
+    return hook
+
+
+def main(home: Home, last: int) -> None:
+    context = CommandContext(argparse.Namespace(home=str(home.path)))
+    environments, switch = Environments(home), Switch(context, Unwell(home), 5.0)
+    used = environments.current() or home.path.parent / "old"
+    old, new = (Side(version=path.name, environment=path) for path in (used, home.path.parent / "new"))
+    sys.addaudithook(die_at(last))
+    with home.update_lock():
+        before = environments.read()
+        if before is not None and before.phase == "returning":
+            switch.go_back(before, before.reason)
+        else:
+            switch.try_out(old, new, ())
+
+
+if __name__ == "__main__":
+    main(Home(Path(sys.argv[1])), int(sys.argv[2]))

@@ -1,0 +1,75 @@
+"""An update that is cut off at any of its changes to the disk leaves a version that can run, and every message."""
+
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from kenobot.core.settings.home import Home
+from kenobot.ports.errors import StoreError
+from kenobot.storage.backup.put_back import put_back
+from kenobot.storage.updates import Environments
+from tests.update.samples import FIRST, LATER, NEWEST, make_home, migrate_further, state, store_message
+
+_MOST = 80
+
+
+def _update(home: Home, last: int) -> int:
+    command = [sys.executable, "-m", "tests.update.cut", str(home.path), str(last)]
+    return subprocess.run(command, check=False, timeout=120, capture_output=True).returncode
+
+
+@pytest.mark.crash
+def test_killed_at_any_change_either_version_is_whole(tmp_path: Path) -> None:
+    """No old version stands before a newer schema, what came in is there once, and the next update goes through."""
+    made = Home(tmp_path / "made")
+    make_home(made)
+    seen = set()
+    for last in range(1, _MOST):
+        home = Home(tmp_path / str(last) / "home")
+        shutil.copytree(made.path, home.path)
+        code = _update(home, last)
+        current = Environments(home).current()
+        schema, messages = state(home)
+        used = current.name if current is not None else "old"
+        assert (used, schema) != ("old", NEWEST + 1), last
+        assert messages in ([FIRST], [FIRST, LATER]), last
+        seen.add((used, schema))
+        if code == 0:
+            break
+        assert code == 9, last
+        assert _update(home, 0) == 0, last
+        schema, messages = state(home)
+        current = Environments(home).current()
+        assert current is not None
+        assert (current.name, schema) != ("old", NEWEST + 1), last
+        assert messages == [FIRST, LATER], last
+    else:
+        pytest.fail("it never came to its end")
+    assert seen == {("old", NEWEST), ("new", NEWEST), ("new", NEWEST + 1)}
+
+
+def test_messages_come_along_and_the_newer_database_is_kept(tmp_path: Path) -> None:
+    """The copy of before takes the place; done twice it changes nothing more."""
+    home, began = Home(tmp_path / "home"), datetime.now(UTC) - timedelta(seconds=1)
+    make_home(home)
+    migrate_further(home)
+    store_message(home, LATER)
+    kept = put_back(home, NEWEST, began, began)
+    assert kept is not None
+    assert state(home) == (NEWEST, [FIRST, LATER])
+    assert state(Home(kept)) == (NEWEST + 1, [FIRST, LATER])
+    assert put_back(home, NEWEST, began, began) is None
+
+
+def test_a_copy_of_another_update_is_not_put_back(tmp_path: Path) -> None:
+    """It would lose what was said in between."""
+    home = Home(tmp_path / "home")
+    make_home(home)
+    migrate_further(home)
+    with pytest.raises(StoreError, match="no copy of the database"):
+        put_back(home, NEWEST, datetime.now(UTC) + timedelta(hours=1), datetime.now(UTC))
+    assert state(home)[0] == NEWEST + 1
