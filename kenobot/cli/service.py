@@ -86,7 +86,7 @@ class Manager:
 
     def state(self) -> str:
         """Return systemd's word for how the service is: active, activating, inactive, failed …"""
-        return self._ask("show", "--property=ActiveState", "--value").stdout.strip()
+        return self.tells("systemctl", "is-active", NAME)
 
     def serves(self, home: Home) -> bool:
         """Return whether the unit is of this home."""

@@ -58,7 +58,7 @@ def start():
             process = subprocess.Popen(command, cwd="/", start_new_session=True, **quiet)
         state.write_text(str(process.pid))
 
-if words[:1] == ["show"]:
+if words[:1] == ["is-active"]:
     print("active" if alive() else "failed" if state.exists() else "inactive")
 if words[:1] in (["stop"], ["restart"], ["disable"]):
     stop()
