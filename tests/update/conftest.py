@@ -52,7 +52,8 @@ def base(tmp_path_factory: pytest.TempPathFactory, wheels: Callable[[str], Path]
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     python = str(folder / "bin" / "python")
     install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps"]
-    subprocess.run([*install, "--no-index", str(wheels(_OLD))], check=True)
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    subprocess.run([*install, "--no-index", str(wheels(_OLD))], check=True, env=own)
     return folder
 
 
