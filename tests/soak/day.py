@@ -4,7 +4,8 @@ A real `kenobot run` on a clock a hundred times as fast (libfaketime), against a
 stand-in for Anthropic. Five people write by day and less by night; the model and Telegram fail, hang and refuse, the
 process is killed and stopped, the disk fills. The codes of gates are told and asked for hours later, when the
 conversation shows them no more: the stand-in answers only with what the prompt shows. Fails when a message is lost or
-doubled, a code is wrong, or resident memory grows by more than 5 % of its mean a day over the last ten hours.
+doubled, a code is wrong, `kenobot status` names no cause while something is wrong or one afterwards, or resident
+memory grows by more than 5 % of its mean a day over the last hours.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -36,8 +37,10 @@ _FAST = 100  # times as fast as the machine's clock
 _HOUR = 3600.0 / _FAST  # seconds of the machine
 _BEGIN = datetime(2026, 3, 2, 7, tzinfo=UTC)
 _GROWTH = 0.05  # of the mean, a day
-_CALM = 14  # the hour from which on no life ends any more, so that one process can be watched
+_CALM = 20  # the hour from which on memory is watched: no process ends any more, and the night's work is loaded
 _TOO_LATE = "NOT WITHIN TWO HOURS"
+_WELL_AGAIN = 30.0  # minutes after which the status should say so
+_GONE, _MUTE = "it does not run", "it does not answer"
 _PEOPLE = 5
 _BY_DAY, _BY_NIGHT = 30, 4  # messages an hour
 _NIGHT = range(23, 31)  # hours of the clock, from midnight on 24 more
@@ -59,6 +62,9 @@ hour = 3
 [backup]
 every_hours = 6
 keep = 2
+[watch]
+disk_mb = 8
+disk_least_mb = 2
 """
 
 
@@ -85,7 +91,10 @@ class GateModel(Model):
 
 @dataclass
 class Day:
-    """The world of a day and what was seen in it. expected: the code that each question should be answered with."""
+    """The world of a day and what was seen in it.
+
+    expected: the code that each question should be answered with. dishonest: what the status said, and should not have.
+    """
 
     world: World
     began: float = field(default_factory=time.monotonic)
@@ -93,6 +102,7 @@ class Day:
     expected: dict[str, str] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
+    dishonest: list[str] = field(default_factory=list)
 
     @property
     def hours(self) -> float:
@@ -168,8 +178,8 @@ async def _model_hangs(day: Day) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _key_refused(day: Day) -> AsyncIterator[None]:
-    day.world.model.script = [{"status": 401, "error": "authentication_error"}]
+async def _model_fails(day: Day) -> AsyncIterator[None]:
+    day.world.model.script = [{"status": 500, "error": "api_error"}]
     yield
     day.world.model.script = []
 
@@ -208,24 +218,41 @@ async def _disk_full(day: Day) -> AsyncIterator[None]:
     ballast.unlink()
 
 
-_TIMETABLE: Sequence[tuple[float, str, float, Fault]] = (
-    (1.5, "the model is overloaded (529)", 40, _model_overloaded),
-    (3.2, "kill -9, and five minutes of nothing", 5, _killed),
-    (4.5, "Telegram answers 502", 30, _telegram_says(502)),
-    (6.3, "the model hangs in the middle of its answers", 10, _model_hangs),
-    (8.1, "kill -9, and a minute of nothing", 1, _killed),
-    (9.5, "Telegram answers 429", 10, _telegram_says(429)),
-    (11.0, "the disk is full", 20, _disk_full),
-    (13.0, "kill -9, and an hour of nothing", 60, _killed),
-    (15.5, "the model refuses the key (401)", 15, _key_refused),
-    (17.5, "the process stands still (SIGSTOP)", 10, _stands_still),
-    (19.0, "the model is overloaded (529)", 90, _model_overloaded),
-    (21.5, "Telegram answers 502", 60, _telegram_says(502)),
+_TIMETABLE: Sequence[tuple[float, str, float, Fault, Collection[str]]] = (
+    (1.5, "the model is overloaded (529)", 40, _model_overloaded, {"provider"}),
+    (3.2, "kill -9, and five minutes of nothing", 5, _killed, {_GONE}),
+    (4.5, "Telegram answers 502", 30, _telegram_says(502), {"poll", "channel", "outbox"}),
+    (6.3, "the model hangs in the middle of its answers", 15, _model_hangs, {"provider", "queue"}),
+    (8.1, "kill -9, and ten minutes of nothing", 10, _killed, {_GONE}),
+    (9.5, "Telegram answers 429", 20, _telegram_says(429), {"poll", "channel", "outbox"}),
+    (11.0, "the disk is full", 20, _disk_full, {"disk"}),
+    (13.0, "kill -9, and an hour of nothing", 60, _killed, {_GONE}),
+    (15.5, "the model fails (500)", 20, _model_fails, {"provider"}),
+    (17.5, "the process stands still (SIGSTOP)", 30, _stands_still, {_MUTE}),
+    (19.0, "the model is overloaded (529)", 90, _model_overloaded, {"provider"}),
+    (21.5, "Telegram answers 502", 60, _telegram_says(502), {"poll", "channel", "outbox"}),
 )
+"""When, what, for how many minutes, and one of which causes `kenobot status` should name before it is over."""
+
+
+async def _status(day: Day) -> set[str]:
+    """The causes that `kenobot status` names now; empty when it says that all is well."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "kenobot", "--home", str(day.world.home), "status", "--json"),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    printed, _ = await process.communicate()
+    match process.returncode:
+        case 3:
+            return {_GONE}
+        case 4:
+            return {_MUTE}
+    return {cause["check"] for cause in json.loads(printed)["causes"]}
 
 
 async def _go_wrong(day: Day, hours: float, skipped: Sequence[str], progress: Callable[[str], None]) -> None:
-    for at, name, minutes, fault in _TIMETABLE:
+    for at, name, minutes, fault, causes in _TIMETABLE:
         if at >= hours:
             return
         if name in skipped:
@@ -234,8 +261,14 @@ async def _go_wrong(day: Day, hours: float, skipped: Sequence[str], progress: Ca
         progress(f"{day.now:%H:%M} {name}, {minutes:g} minutes")
         async with fault(day):
             await day.rest(minutes)
+            told = await _status(day)
         behind, took = await _caught_up(day)
-        day.seen.append(f"| {at:g} h | {name} | {minutes:g} | {behind} | {took} |")
+        await day.rest(_WELL_AGAIN)
+        left = await _status(day)
+        day.dishonest += [f"{name}: {sorted(told)}"] if not told & set(causes) else []
+        day.dishonest += [f"after {name}: {sorted(left)}"] if left else []
+        said = f"{', '.join(sorted(told)) or 'healthy'} | {', '.join(sorted(left)) or 'healthy'}"
+        day.seen.append(f"| {at:g} h | {name} | {minutes:g} | {behind} | {took} | {said} |")
 
 
 async def _caught_up(day: Day) -> tuple[int, str]:
@@ -258,6 +291,7 @@ class DayOutcome:
     right: int
     wrong: tuple[str, ...]
     faults: tuple[str, ...]
+    dishonest: tuple[str, ...]
     samples: tuple[Sample, ...]
     growth: float
     missing: str
@@ -265,7 +299,7 @@ class DayOutcome:
     @property
     def good(self) -> bool:
         late = any(_TOO_LATE in line for line in self.faults)
-        return self.verdict.holds and not self.wrong and not late and self.growth <= _GROWTH
+        return self.verdict.holds and not (self.wrong or self.dishonest or late) and self.growth <= _GROWTH
 
 
 async def play(folder: Path, hours: float, seed: int, progress: Callable[[str], None]) -> DayOutcome:
@@ -298,6 +332,7 @@ async def play(folder: Path, hours: float, seed: int, progress: Callable[[str], 
             right=len(day.expected) - len(wrong),
             wrong=tuple(wrong),
             faults=tuple(day.seen),
+            dishonest=tuple(day.dishonest),
             samples=tuple(day.samples),
             growth=_growth(late),
             missing=missing,
@@ -341,11 +376,16 @@ def report(outcome: DayOutcome, seed: int) -> str:
             f"out of place**; {verdict.repeated_parts} answers reached Telegram twice, {verdict.repeated_calls} calls "
             f"of the model were repeated. Asked for what was told hours before: **{outcome.right} of {asked} right**. "
             f"Resident memory from hour {_CALM} on: {outcome.growth:+.1%} a day (at most {_GROWTH:+.0%}).",
-            *([f"Unexpected: {outcome.verdict}; {outcome.wrong[:5]!r}"] if not outcome.good else []),
+            *(
+                [f"Unexpected: {outcome.verdict}; {outcome.wrong[:5]!r}; {outcome.dishonest!r}"]
+                if not outcome.good
+                else []
+            ),
             *([f"The disk was not filled: {outcome.missing}."] if outcome.missing else []),
             "",
-            "| at | what went wrong | minutes | unanswered at its end | all of these answered |",
-            "|---" * 5 + "|",
+            "| at | what went wrong | minutes | unanswered at its end | all of these answered "
+            "| status before its end | half an hour after |",
+            "|---" * 7 + "|",
             *outcome.faults,
             "",
             "| hour | answered | RSS, MB | descriptors | threads | database, MB |",
