@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import EmailMessage
-from typing import Any
+from typing import Any, Literal
 
 from kenobot.channels.email import EmailSettings, Security
 from kenobot.ports.errors import Rejected, Unavailable
@@ -38,16 +38,10 @@ class Mailbox:
     def open(self) -> None:
         """Connect, log in and open the folder. Raises Rejected when a person must fix a setting."""
         settings = self._settings
-        host, port, seconds = settings.imap_server, settings.imap_port, settings.request_seconds
-        if settings.imap_security == "tls":
-            self._imap = imaplib.IMAP4_SSL(host, port, ssl_context=ssl.create_default_context(), timeout=seconds)
-        else:
-            self._imap = imaplib.IMAP4(host, port, timeout=seconds)
-        if self._closed:  # meanwhile, by another thread
-            self.close()
-            raise ConnectionAbortedError
-        if settings.imap_security == "starttls":
-            self._imap.starttls(ssl.create_default_context())
+        try:
+            self._connect()
+        except ssl.SSLError as error:
+            raise Rejected(tls_problem(error, "imap")) from None
         try:
             self._imap.login(settings.username or settings.address, settings.password.get_secret_value())
         except imaplib.IMAP4.abort:
@@ -58,6 +52,19 @@ class Mailbox:
         if state != "OK":
             raise Rejected("The mail server has no such folder: check folder")
         self._validity = str((self._imap.response("UIDVALIDITY")[1] or [b"0"])[0], "ascii", "replace")
+
+    def _connect(self) -> None:
+        settings = self._settings
+        host, port, seconds = settings.imap_server, settings.imap_port, settings.request_seconds
+        if settings.imap_security == "tls":
+            self._imap = imaplib.IMAP4_SSL(host, port, ssl_context=ssl.create_default_context(), timeout=seconds)
+        else:
+            self._imap = imaplib.IMAP4(host, port, timeout=seconds)
+        if self._closed:  # meanwhile, by another thread
+            self.close()
+            raise ConnectionAbortedError
+        if settings.imap_security == "starttls":
+            self._imap.starttls(ssl.create_default_context())
 
     def unread(self, most: int = 20) -> list[str]:
         """Return the handles of the oldest unread mails."""
@@ -103,6 +110,16 @@ class Mailbox:
         return found
 
 
+def tls_problem(error: ssl.SSLError, server: Literal["imap", "smtp"]) -> str:
+    """Say in one sentence why a connection is not safe, and what to check."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        why = error.verify_message.strip(". ") or "it is not valid"
+        return (
+            f"The certificate of the mail server cannot be trusted ({why}): check {server}_server, or its certificate"
+        )
+    return f"The mail server speaks no TLS there: check {server}_port and {server}_security"
+
+
 def _connect(settings: EmailSettings, security: Security) -> smtplib.SMTP:
     host, port, seconds = settings.smtp_server, settings.smtp_port, settings.request_seconds
     if security == "tls":
@@ -128,6 +145,8 @@ def post(settings: EmailSettings, message: EmailMessage, to: str) -> None:
         _refuse(code)
     except smtplib.SMTPResponseException as error:
         _refuse(error.smtp_code)
+    except ssl.SSLError as error:
+        raise Unavailable(tls_problem(error, "smtp"), 300) from None
     except (smtplib.SMTPException, OSError) as error:
         raise Unavailable(f"The mail could not be handed over ({type(error).__name__}); KenoBot tries again") from None
 

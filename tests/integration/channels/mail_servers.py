@@ -1,16 +1,20 @@
-"""A dovecot with one mailbox, and an SMTP server that puts what it takes into it or keeps it."""
+"""A dovecot with one mailbox, and an SMTP server that keeps what it takes; both with TLS where a test wants it."""
 
 import getpass
 import imaplib
 import os
+import ssl
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any, Literal
 
 from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import SMTP, Envelope, Session
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from tests.integration.channels.processes import answers, free_port, program, running
 
@@ -21,7 +25,7 @@ state_dir = {folder}/run
 log_path = /dev/stderr
 protocols = imap
 listen = 127.0.0.1
-ssl = no
+{ssl}
 disable_plaintext_auth = no
 auth_failure_delay = 0
 default_internal_user = {user}
@@ -43,7 +47,8 @@ service imap-login {{
     port = {port}
   }}
   inet_listener imaps {{
-    port = 0
+    port = {tls_port}
+    ssl = yes
   }}
 }}
 service anvil {{
@@ -58,10 +63,38 @@ service stats {{
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A certificate of our own, in files. It is its own authority."""
+
+    file: Path
+    key: Path
+
+    @classmethod
+    def make(cls, folder: Path, name: str) -> "Certificate":
+        """Make one for the host `name`."""
+        made = cls(folder / f"{name}.pem", folder / f"{name}.key")
+        command = [program("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+        command += ["-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}"]
+        subprocess.run([*command, "-keyout", made.key, "-out", made.file], check=True, capture_output=True)
+        return made
+
+    @property
+    def context(self) -> ssl.SSLContext:
+        """For a server that shows it."""
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(self.file, self.key)
+        return context
+
+
 @contextmanager
-def dovecot(folder: Path) -> Iterator[int]:
-    """A server whose every user has the one mailbox; yields its port."""
+def dovecot(folder: Path, certificate: Certificate | None = None, tls_port: int = 0) -> Iterator[int]:
+    """A server whose every user has the one mailbox; yields its port, with STARTTLS where there is a certificate.
+
+    tls_port: where it speaks TLS from the beginning.
+    """
     port, root = free_port(), os.getuid() == 0
+    shown = f"ssl_cert = <{certificate.file}\nssl_key = <{certificate.key}" if certificate is not None else ""
     user = "nobody" if root else getpass.getuser()
     uid, gid = (65534, 65534) if root else (os.getuid(), os.getgid())
     (folder / "mail").mkdir()
@@ -73,7 +106,17 @@ def dovecot(folder: Path) -> Iterator[int]:
     config = folder / "dovecot.conf"
     group = "nogroup" if root else _group(gid)
     config.write_text(
-        _CONFIG.format(folder=folder, user=user, group=group, uid=uid, gid=gid, port=port, password=PASSWORD)
+        _CONFIG.format(
+            folder=folder,
+            user=user,
+            group=group,
+            uid=uid,
+            gid=gid,
+            port=port,
+            password=PASSWORD,
+            ssl=f"ssl = {'yes' if shown else 'no'}\n{shown}",
+            tls_port=tls_port,
+        )
     )
     with running([program("dovecot"), "-F", "-c", str(config)], folder, lambda: answers(port)):
         yield port
@@ -141,11 +184,29 @@ class Post:
         return "250 OK"
 
 
+def _knows(server: SMTP, session: Session, envelope: Envelope, mechanism: str, given: object) -> AuthResult:
+    good = isinstance(given, LoginPassword) and (given.login, given.password) == (BOT.encode(), PASSWORD.encode())
+    return AuthResult(success=good)
+
+
 @contextmanager
-def post_office() -> Iterator[tuple[int, Post]]:
-    """An SMTP server; yields its port, and what it takes."""
+def post_office(
+    certificate: Certificate | None = None, security: Literal["tls", "starttls", "none"] = "none"
+) -> Iterator[tuple[int, Post]]:
+    """An SMTP server; yields its port, and what it takes. With TLS it wants a password too."""
     post, port = Post(), free_port()
-    controller = Controller(post, hostname="127.0.0.1", port=port)
+    more: dict[str, Any] = {}
+    if certificate is not None:
+        # Behind TLS that is there from the beginning it does not know of it, and takes a password all the same.
+        starts = security == "starttls"
+        more = {
+            "authenticator": _knows,
+            "auth_required": starts,
+            "auth_require_tls": starts,
+            "require_starttls": starts,
+        }
+        more["tls_context" if starts else "ssl_context"] = certificate.context
+    controller = Controller(post, hostname="127.0.0.1", port=port, **more)
     controller.start()
     try:
         yield port, post
