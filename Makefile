@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test check crash soak bench bench-against years month cost docs stand-ins lock lowest fmt clean
+.PHONY: help chat test check crash soak bench bench-against years month cost docs stand-ins lock sbom release-check lowest fmt clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 28
@@ -75,9 +75,17 @@ stand-ins: ## fetch a model's server in Node that some tests talk to, and skip w
 LOCK := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 
 lock: $(VENV)/.ready ## write requirements.lock anew: what Docker and a release install, with hashes; needs a package index
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[lock]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[lock]'
 	@$(BIN)/uv pip compile $(LOCK) $(shell $(BIN)/python -m tests.packaging.lowest --extras) --output-file requirements.lock pyproject.toml >/dev/null
 	@$(BIN)/uv pip compile $(LOCK) --group pyproject.toml:build --output-file docker/build.lock >/dev/null
+
+sbom: $(VENV)/.ready ## write the software bill of materials into dist/, and list licences; needs a package index
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
+	@$(BIN)/python -m release.sbom
+
+release-check: $(VENV)/.ready ## what must hold before a release, by hand: hours; ONLY='lock bill' for some of it
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
+	@$(BIN)/python -m release $(ONLY)
 
 # In an environment of its own, made anew each time: what is there already would satisfy the bounds.
 lowest: $(VENV)/.ready ## run the tests with the lowest versions that pyproject.toml declares; needs a package index
@@ -92,4 +100,4 @@ fmt: $(VENV)/.ready ## format and mend what can be mended
 	@$(BIN)/ruff check --fix .
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(VENV)-lowest build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-release build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -175,8 +175,9 @@ def _put_in_place(manager: Manager, unit: str, *, start: bool) -> int:
             else ("It runs on as it was: `kenobot service restart` starts it anew.")
         )
         print(say(again))
-    if not manager.machine and not lingers(getpass.getuser()):
-        print(say("It runs while you are logged in. So that it always does: loginctl enable-linger"))
+    if not manager.machine and not lingers(person := getpass.getuser()):
+        always = "It runs while you are logged in. So that it always does: sudo loginctl enable-linger {name}"
+        print(say(always, name=person))
     print(say("See how it is with `kenobot service status`, and its log with `kenobot service logs`."))
     return 0
 

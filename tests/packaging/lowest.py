@@ -11,7 +11,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
-FOR_DEVELOPERS = {"dev", "lock", "plots"}
+FOR_DEVELOPERS = {"dev", "lock", "release", "plots"}
 
 
 def extras() -> dict[str, list[Requirement]]:

@@ -1,0 +1,1 @@
+"""What is tried before a release, and the list of it: `python -m release`."""

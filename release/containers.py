@@ -1,0 +1,164 @@
+"""The image and its Compose file, tried: `python -m release.containers --compose 'docker compose'`.
+
+Builds the image, sets it up as docker/compose.yml says, talks to it through stand-ins of Telegram and the model on this
+machine's loopback, stops, kills and removes the container, and looks whether anything was lost. Exit code 1 when
+something does not hold.
+"""
+
+import argparse
+import asyncio
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from release.page import ROOT
+from release.say import NotSo, converse, tell
+from tests.integration.harness import KEY, OWNER, TOKEN, Telegram
+from tests.integration.providers.anthropic_standin import StandIn
+
+_SECONDS = 1800
+_OVERRIDE = """services:
+  kenobot:
+    network_mode: host
+    environment:
+      KENOBOT_CHANNELS__TELEGRAM__BASE_URL: "{telegram}"
+      KENOBOT_CHANNELS__TELEGRAM__POLL_SECONDS: "1"
+      KENOBOT_PROVIDERS__ANTHROPIC__BASE_URL: "{model}"
+"""
+
+
+@dataclass(frozen=True)
+class Compose:
+    """A Compose program with its files, and the container engine below it."""
+
+    program: Sequence[str]
+    files: Sequence[Path]
+    engine: Sequence[str]
+
+    async def run(self, *arguments: str) -> str:
+        """Run `compose ARGUMENTS`. Raises NotSo when it fails."""
+        return await _run(*self.program, *(part for file in self.files for part in ("-f", str(file))), *arguments)
+
+    async def container(self) -> str:
+        """Return the id of the running container."""
+        ids = (
+            await _run(*self.engine, "ps", "--quiet", "--filter", "label=com.docker.compose.service=kenobot")
+        ).split()
+        if len(ids) != 1:
+            raise NotSo(f"{len(ids)} containers are running")
+        return ids[0]
+
+    async def inside(self, *command: str) -> str:
+        """Run a command in the running container."""
+        return await _run(*self.engine, "exec", await self.container(), *command)
+
+
+async def _run(*command: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        stdin=asyncio.subprocess.DEVNULL,
+        cwd=ROOT,
+    )
+    async with asyncio.timeout(_SECONDS):
+        output, errors = await process.communicate()
+    if process.returncode:
+        said = (output + errors).decode("utf-8", "replace")
+        raise NotSo(f"{shlex.join(command)}: exit code {process.returncode}\n{said[-3000:]}")
+    return output.decode("utf-8", "replace")
+
+
+async def _answers(telegram: Telegram, when: str) -> None:
+    if (said := await converse(telegram, f"hello, {when}")) != f"ok: hello, {when}":
+        raise NotSo(f"{when}, the bot says {said!r}")
+    tell(f"it answers {when}")
+
+
+async def _confined(compose: Compose) -> None:
+    """Not root, nothing to write to but the home and /tmp, no capabilities; and the engine finds it well."""
+    if (who := (await compose.inside("id", "-u")).strip()) != "10001":
+        raise NotSo(f"it runs as user id {who}")
+    program = "import os; print([p for p in ('/', '/usr', '/opt/kenobot', '/home/kenobot') if os.access(p, os.W_OK)])"
+    if (written := (await compose.inside("python", "-c", program)).strip()) != "[]":
+        raise NotSo(f"it can write to {written}")
+    status = await compose.inside("grep", "-E", "^(CapEff|NoNewPrivs)", "/proc/1/status")
+    if status.split() != ["CapEff:", "0000000000000000", "NoNewPrivs:", "1"]:
+        raise NotSo(f"its rights are {status!r}")
+    tell("it is user 10001, without capabilities, on a read-only root")
+
+
+async def _healthy(compose: Compose) -> None:
+    await _run(*compose.engine, "healthcheck", "run", await compose.container())
+    tell("its health check finds it well")
+
+
+async def _survives(compose: Compose, telegram: Telegram) -> None:
+    """Stopped, killed, removed and made anew: every message is answered once, and memory is there."""
+    await compose.run("stop")
+    before = len(telegram.sent)
+    await telegram.say("written while it was stopped")
+    await compose.run("start")
+    if (await telegram.replies(before + 1, 120))[before] != "ok: written while it was stopped":
+        raise NotSo("what was written while it was stopped is answered wrongly")
+    tell("what was written while it was stopped is answered")
+    await compose.inside("kenobot", "memory", "remember", "The spare key is with Ana")
+    await _run(*compose.engine, "kill", await compose.container())
+    await compose.run("down")
+    await compose.run("up", "-d")
+    await _answers(telegram, "in a new container")
+    if "spare key" not in await compose.inside("kenobot", "memory", "list"):
+        raise NotSo("what was remembered is gone")
+    twice = [text for (_, text), count in telegram.counted().items() if count > 1]
+    if twice:
+        raise NotSo(f"said twice: {twice}")
+    tell("a killed and removed container's memory is in the next one; nothing was lost or said twice")
+
+
+async def trial(program: Sequence[str], engine: Sequence[str], build: bool) -> None:
+    """Try the image. Raises NotSo."""
+    with tempfile.TemporaryDirectory() as folder:
+        override = Path(folder) / "override.yml"
+        async with Telegram() as telegram, StandIn() as model:
+            override.write_text(_OVERRIDE.format(telegram=telegram.base_url, model=model.url))
+            compose = Compose(program, (ROOT / "docker" / "compose.yml", override), engine)
+            if build:
+                await compose.run("build")
+                tell("the image is built")
+            secrets = ["-e", f"TELEGRAM_BOT_TOKEN={TOKEN}", "-e", f"ANTHROPIC_API_KEY={KEY}"]
+            chosen = ["--provider", "anthropic", "--enable", "telegram", "--owner", OWNER]
+            try:
+                await compose.run("run", "--rm", "-T", *secrets, "kenobot", "setup", "--yes", *chosen)
+                tell("it is set up")
+                await compose.run("up", "-d")
+                await _answers(telegram, "after the start")
+                await _confined(compose)
+                await _healthy(compose)
+                await _survives(compose, telegram)
+            finally:
+                await compose.run("down", "--volumes")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m release.containers", description=__doc__)
+    parser.add_argument("--compose", default="docker compose", help="the Compose program (docker compose)")
+    parser.add_argument("--engine", default="docker", help="the container engine (docker)")
+    parser.add_argument("--no-build", action="store_true", help="the image `kenobot` is there already")
+    args = parser.parse_args(arguments)
+    os.environ["COMPOSE_PROJECT_NAME"] = "kenobot-trial"  # beside a bot of one's own
+    try:
+        asyncio.run(trial(shlex.split(args.compose), shlex.split(args.engine), not args.no_build))
+    except (NotSo, TimeoutError, subprocess.SubprocessError, FileNotFoundError) as error:
+        print(f"\n{error or 'Nothing came in time.'}", file=sys.stderr)
+        return 1
+    print("\nThe image holds.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
