@@ -6,7 +6,7 @@ from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.doctor import home_checks, outside_checks
+from kenobot.cli.doctor import home_checks, outside_checks, unit_checks
 from kenobot.cli.doctor.findings import SEVERITIES, Finding
 from kenobot.cli.language import say, translate_lines
 from kenobot.ports.errors import KenobotError
@@ -53,6 +53,7 @@ def _all_findings(context: CommandContext, *, offline: bool) -> Iterator[Finding
         (outside_checks.check_secrets, is_valid),
         (outside_checks.check_exposure, is_valid),
         (outside_checks.check_services, is_valid and not offline),
+        (unit_checks.check_service, is_valid),
         (outside_checks.check_running, True),
     ]
     for check, applies in checks:

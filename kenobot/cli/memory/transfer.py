@@ -44,10 +44,10 @@ def export(context: CommandContext) -> int:
 
 def import_(context: CommandContext) -> int:
     args = context.args
-    make_home(context)
     try:
         with _open_lines(args.file) as found, tempfile.TemporaryFile("w+", encoding="utf-8") as lines:
             lines.writelines(f"{line}\n" for line in found)  # it is read twice, and standard input only once
+            make_home(context)
             report = (_try_import if args.dry_run else _import)(context, lines)
     except (OSError, UnicodeError) as error:
         return options.print_failure(

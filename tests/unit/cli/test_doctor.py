@@ -1,13 +1,16 @@
 """`kenobot doctor`: each thing that is broken is found, named with what to do, and mended where that is safe."""
 
+import getpass
 import json
 import os
 import sqlite3
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from kenobot.cli import service
 from kenobot.cli.setup import service_check
 from kenobot.core.settings.home import Home
 from kenobot.storage.backup.backups import BackupPlan, make_backup
@@ -240,3 +243,92 @@ def test_a_running_bot_is_examined_beside_its_work(cli: Cli, well: Home) -> None
 
 def test_no_home_is_said(cli: Cli, tmp_path: Path) -> None:
     assert cli("--home", str(tmp_path / "nowhere"), "doctor")[0] == 2
+
+
+# ── the installed service ────────────────────────────────────────────────────────────────────────────────────────────
+
+_SYSTEMCTL = """#!/bin/sh
+case "$*" in
+    *is-enabled*) cat "{folder}/enabled" ;;
+    *is-active*) cat "{folder}/active" ;;
+esac
+"""
+
+
+@pytest.fixture
+def unit(cli: Cli, well: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A service as `kenobot service install` leaves it, on a machine whose systemd answers from files."""
+    (tmp_path / "bin").mkdir()
+    for name, text in (("enabled", "enabled"), ("active", "active")):
+        (tmp_path / name).write_text(text)
+    program = tmp_path / "bin" / "systemctl"
+    program.write_text(_SYSTEMCTL.format(folder=tmp_path))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(service, "MACHINE_FOLDER", tmp_path / "etc")
+    monkeypatch.setattr(service, "_LINGER", tmp_path / "linger")
+    (tmp_path / "linger").mkdir()
+    (tmp_path / "linger" / getpass.getuser()).touch()
+    assert cli("service", "install")[0] == 0
+    return tmp_path / "config" / "systemd" / "user" / "kenobot.service"
+
+
+def test_a_service_that_is_as_installed_is_well(cli: Cli, unit: Path) -> None:
+    assert _found(cli, "service") == (0, [])
+
+
+def _edit_the_unit(unit: Path) -> None:
+    unit.write_text(unit.read_text().replace("NoNewPrivileges=yes\n", ""))
+
+
+def _lose_the_python(unit: Path) -> None:
+    unit.write_text(unit.read_text().replace(sys.executable, "/old/bin/python"))
+
+
+def _lose_a_credential(unit: Path) -> None:
+    unit.write_text(unit.read_text().replace("[Service]\n", "[Service]\nLoadCredential=telegram_token:/old/token\n"))
+
+
+def _disable(unit: Path) -> None:
+    (unit.parents[3] / "enabled").write_text("disabled")
+
+
+def _fail(unit: Path) -> None:
+    (unit.parents[3] / "active").write_text("failed")
+
+
+def _linger_no_more(unit: Path) -> None:
+    (unit.parents[3] / "linger" / getpass.getuser()).unlink()
+
+
+def _install_for_the_machine_too(unit: Path) -> None:
+    folder = unit.parents[3] / "etc"
+    folder.mkdir()
+    (folder / unit.name).write_text(unit.read_text())
+
+
+@pytest.mark.parametrize(
+    ("break_it", "severity", "words"),
+    [
+        (_edit_the_unit, "warning", "not the one that this KenoBot installs"),
+        (_lose_the_python, "error", "/old/bin/python, which is gone"),
+        (_lose_a_credential, "error", "/old/token, which is gone"),
+        (_disable, "warning", "not enabled"),
+        (_fail, "error", "has failed"),
+        (_linger_no_more, "warning", "ends when you log out"),
+        (_install_for_the_machine_too, "warning", "Two services"),
+    ],
+)
+def test_what_is_wrong_with_the_service_is_found(
+    cli: Cli, unit: Path, break_it: Callable[[Path], None], severity: str, words: str
+) -> None:
+    break_it(unit)
+    code, found = _found(cli, "service")
+    assert code == (1 if severity == "error" else 3)
+    assert [one for one in found if one[0] == severity and words in one[1]], found
+
+
+def test_a_service_of_another_home_is_none_of_this_ones(cli: Cli, unit: Path) -> None:
+    unit.write_text(unit.read_text().replace("--home ", "--home /elsewhere"))
+    assert _found(cli, "service") == (0, [])
