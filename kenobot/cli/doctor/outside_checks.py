@@ -44,7 +44,8 @@ def check_access(context: CommandContext) -> Iterator[Finding]:
     for name in loaded.settings.channels.enabled:
         table = loaded.settings.plugin_tables("kenobot.channels").get(name, {})
         model = loaded.catalogue.load("kenobot.channels", name).settings
-        if name == "console" or "owners" not in model.model_fields or table.get("owners"):
+        owners = model.model_fields.get("owners")
+        if name == "console" or owners is None or table.get("owners", owners.get_default(call_default_factory=True)):
             continue
         text = say("The channel {name} has no owner: nobody can approve others there, or hears of problems.", name=name)
         yield Finding("access", "warning", text, say("Put your id into `owners` of [channels.{name}].", name=name))

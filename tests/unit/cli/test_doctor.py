@@ -332,3 +332,9 @@ def test_what_is_wrong_with_the_service_is_found(
 def test_a_service_of_another_home_is_none_of_this_ones(cli: Cli, unit: Path) -> None:
     unit.write_text(unit.read_text().replace("--home ", "--home /elsewhere"))
     assert _found(cli, "service") == (0, [])
+
+
+def test_a_channel_whose_owner_nobody_changed_has_one(cli: Cli, well: Home) -> None:
+    """As that of http, where programs talk as the owner."""
+    _open_a_port(well)
+    assert not [text for severity, text in _found(cli, "access")[1] if severity == "warning"]
