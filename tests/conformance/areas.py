@@ -7,11 +7,13 @@ _LATER = "not built yet (belongs to a later issue: {})"
 _NOT_WANTED: Mapping[str, str] = {
     "confidence.estimate": "ADR 13: one confidence from 0 to 1 instead of points that a second rule took for a share",
     "backfill-subjects": "a fact comes with its subject, from whoever read it; sleep joins names, and gives none anew",
+    "cli.format_bytes": "sizes are told in MB and GB of a thousand, as disks are sold, not in GiB under that name",
     "core-prefs": "preferences stand in preferences.md, all of them, in every prompt of the owner's",
     "disagreement": "asking why is answered by /why; only a plain no counts against a memory",
     "batcher.": "whether a person goes on is told by time; the last words of a message do not tell",
     "cosine": "vectors are kept at length 1, so a product is the cosine; one of another size is made anew",
     "vector.": "vectors are kept at length 1, so a product is the cosine; one of another size is made anew",
+    "immune.integrity": "each reply is judged alone, by the owner's rules: identity.rules_violations",
     "gateway.interpolate": "prompts are composed in code; no template has places that words could fill by accident",
     "logger.": "the format of the original's logger; this one logs with the standard library",
     "provider.cli_prompt.codex_gemini": "ADR 49: the system prompt is a file of its own, not a part of what is said",
@@ -25,13 +27,11 @@ _NOT_WANTED: Mapping[str, str] = {
 _TOPICS: Mapping[str, str] = {
     # KenoBot in JavaScript
     "agent.": "tools and background tasks",
-    "cli.": "status and statistics commands",
     "consolidation.": "sleep: consolidation",
     "dedupe.": "sleep: pruning and merging",
     "facts.": "sleep: consolidation",
     "gateway.": "cheap-model experts",
     "identity.profile_parse": "onboarding profile by a model",
-    "immune.": "integrity checks of the doctor command",
     "motor.": "tools and background tasks",
     "procedural.": "procedural memory",
     "prune.": "sleep: pruning and merging",
