@@ -30,10 +30,7 @@ _TOLD_BY = lazy.regex(
     r"\b(?:is|am|i'm|es|lives?|living|resides?|moved|based|works?|viv[eo]|vivimos|resid[eo]|residimos|mud\w+|trabaj[ao]|llam[ao]|tiene|tengo)\b"
 )
 _PLACES = frozenset({"residence", "employer"})
-_PEOPLE = frozenset(
-    "wife husband spouse boss mother father girlfriend boyfriend manager landlord doctor dentist esposa mujer marido "
-    "esposo jefa jefe madre padre novia novio medico medica dentista".split()
-)
+_PEOPLE = frozenset(fold(word) for word in _TABLES["parts"]["bond"].removeprefix("(?:").removesuffix(")").split("|"))
 _HEDGES = frozenset("if si maybe perhaps quiza quizas might could would".split())
 _SAID_OF_MANY = frozenset("it he she that this there today tomorrow hoy eso user".split())  # to be a number or a day
 _ANYBODY = frozenset("it he she they we this that there el ella ellos ellas eso esto".split())

@@ -13,9 +13,8 @@ from importlib import resources
 from typing import Literal
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.results.memory import RecalledMemory
+from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.results.trace import MixFeatures
-from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
 
 Item = tuple[Literal["record", "turn"], int]
 """A record or message by its id."""
@@ -26,9 +25,12 @@ _FIRST_TURNS = 8  # among which the best is looked for
 FEATURE_NAMES = tuple(each.name for each in fields(MixFeatures))
 
 
-def mix_features(memories: Sequence[RecalledMemory], turns: Sequence[RankedTurn]) -> MixFeatures:
-    """Extract the features of what was found, each kind best first."""
-    first = turns[:_FIRST_TURNS]
+def mix_features(memories: Sequence[RecalledMemory], excerpts: Sequence[Excerpt]) -> MixFeatures:
+    """Extract the features of what may be shown, each kind best first.
+
+    A turn that is not quoted - it was corrected since, or only asks the same - is no likelier answer than a memory.
+    """
+    first = excerpts[:_FIRST_TURNS]
     return MixFeatures(
         max((each.relevance_parts.get("meaning", 0.0) for each in memories), default=0.0),
         max((each.near or 0.0 for each in first), default=0.0),

@@ -91,7 +91,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     if best < policy.strong_from or (is_question(query.text) and not query.marks):
         turns = _rank_turns(index, query, parsed, question, sieve)
     excerpts = select_excerpts(connection, index, turns, sieve, room) if turns else []
-    shown = _mixed(ranked, memories, turns, excerpts, query, sieve, room)
+    shown = _mixed(ranked, memories, excerpts, query, sieve, room)
     memories = [each for each in shown if isinstance(each, RecalledMemory)]
     excerpts = [each for each in shown if isinstance(each, Excerpt)]
     best_excerpt = max((excerpt.relevance for excerpt in excerpts), default=0.0)
@@ -266,7 +266,6 @@ def _packed(
 def _mixed(
     ranked: Sequence[RecalledMemory],
     memories: Sequence[RecalledMemory],
-    turns: Sequence[RankedTurn],
     excerpts: Sequence[Excerpt],
     query: MemoryQuery,
     sieve: RecallFilter,
@@ -278,7 +277,7 @@ def _mixed(
     """
     if not excerpts:
         return list(memories)
-    features = mixing.mix_features(ranked, turns)
+    features = mixing.mix_features(ranked, excerpts)
     if query.trace is not None:
         query.trace.mix_features = features
     share = mixing.memory_share(features)

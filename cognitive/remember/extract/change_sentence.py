@@ -42,7 +42,10 @@ _OWN = lazy.regex(
     r"(?i:\b(?:i|we|yo|nosotr[oa]s|hemos)\b|\bi'|\b(?:me|nos) (?:he|han|ha)\b)"
     r"|\b[Hh]e (?:l[oae]s? )?\w+(?:[ai]d|[ei]ch|[eru]t|st)o\b|\b\w{2,}[éí]\b|\b\w+[aei]mos\b"
 )
-OF_PERSON = lazy.regex(rf"(?:my|our|mis?|nuestr[oa]s?|el|la|los|las|the) (?:{PHRASES['people']})(?![\w'’])")
+OF_PERSON = lazy.regex(
+    rf"(?:my|our|mis?|nuestr[oa]s?|el|la|los|las|the) (?:{PHRASES['people']})"
+    r"(?!\w|['’](?!s (?:no longer|not|left|given|gone|stopped|quit|moved|sold|had)\b))"
+)
 NAMED_FIRST = lazy.regex(r"(?![A-ZÁÉÍÓÚ]\w*[’'])[A-ZÁÉÍÓÚ][\w-]+ ")
 NAME = lazy.regex(r"(?<=\w )[A-ZÁÉÍÓÚÑ][\w-]+")
 _OF = lazy.regex(r"([^\W\d_]{2,}) del? (?:la |los |las )?([^\W\d_]{2,})")
@@ -69,7 +72,7 @@ class ChangeSentence:
     words of what is so no longer, where it says that. modified: words with those that tell more closely which is meant.
     names: those written like one. denied: values that it says are wrong, and the days (ISO dates) among them. days: the
     other days. ends: it ends something; revalues: it has another value for something. is_own: it tells of its speaker,
-    as far as it says; of_person: what another person does.
+    as far as it says; of_person: what another person does. corrects: it was introduced as putting something right.
     """
 
     plain: str
@@ -85,6 +88,7 @@ class ChangeSentence:
     revalues: bool
     is_own: bool
     of_person: bool
+    corrects: bool = False
 
     @property
     def is_bare(self) -> bool:
@@ -119,6 +123,7 @@ def read_sentence(sentence: str, said: date, *, corrects: bool) -> ChangeSentenc
         revalues=corrects or _REVALUES.search(plain) is not None,
         is_own=not about and not reported and bool(_OWN.search(telling) or not _CONTINUES.match(plain)),
         of_person=bool(reported or (about and (OF_PERSON.match(plain) or NAMED_FIRST.match(sentence)))),
+        corrects=corrects,
     )
 
 

@@ -33,6 +33,7 @@ from kenobot.cognitive.remember.extract.change_sentence import (
     word_of,
 )
 from kenobot.cognitive.remember.extract.counts import changed_count, may_change_count
+from kenobot.cognitive.remember.extract.spared import SPARES, acts_on_another
 from kenobot.cognitive.remember.extract.states import ended_state, is_event
 from kenobot.cognitive.text.completions import completed_commitment, completes, is_open_task, names_part
 from kenobot.cognitive.text.dates import WEEKDAYS
@@ -49,6 +50,9 @@ _OF_OTHERS = lazy.regex(
     r"(?:my |our |the )?(?:(?P<other>[^\W\d_]\w*)'s(?= [^\W\d_]\w+ (?:is|are|was|were|has|have|got|came)\b)"
     r"|(?P<person>[^\W\d_]\w*) (?:has |have )?\w+ (?:\w+ of )?(?:his|her|their)\b)"
 )
+_WHOSE = lazy.regex(r"\b(?i:my|our|his|her|their|mis?|nuestr[oa]s?|sus?)\b|[A-ZÁÉÍÓÚÑ][\w-]+['’]s\b|\bdel? [A-ZÁÉÍÓÚÑ]")
+_NO_WAIT = lazy.regex(r"(?i:(?:no,? )(?:wait|espera|perdon|perdón|sorry)[,.]? )(?=\S)")
+_SENTENCES = lazy.regex(r"(?<=[.!?…]) +")
 _SEVERAL = lazy.regex(r"[A-ZÁÉÍÓÚÑ][\w-]+,? (?:y|e|and|&) [A-ZÁÉÍÓÚÑ]")
 _HABIT = lazy.regex(rf"(?<!\w)(?:{PHRASES['habit']})(?!\w)")
 _ONCE = lazy.regex(rf"(?<!\w)(?:{PHRASES['once']})(?!\w)")
@@ -111,9 +115,19 @@ def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, c
     corrects: it was introduced as putting something right.
     """
     sentence = without_quotations(sentence)
+    if opening := _NO_WAIT.match(sentence):
+        sentence, corrects = sentence[opening.end() :], True
     plain = fold(sentence)
-    if not known or UNDECIDED.search(plain):
+    if not known or UNDECIDED.search(plain) or SPARES.search(plain):
         return None
+    found = _find_change(sentence, plain, said, known, corrects=corrects)
+    return None if found is None or acts_on_another(plain, known[found.place].text) else found
+
+
+def _find_change(
+    sentence: str, plain: str, said: date, known: Sequence[KnownStatement], *, corrects: bool
+) -> Change | None:
+    """Find the statement that a sentence ends which speaks of no other thing by its form."""
     texts = [statement.text for statement in known]
     if (count := changed_count(sentence, texts)) is not None:
         return Change(count.place, count.text)
@@ -148,7 +162,7 @@ def _change(place: int, sentence: str, told: ChangeSentence, said: date, old: Kn
     due = _in_month_of(told, sentence, old.due, said)
     if less and told.days and (of_day or not told.denied) and (moved := _moved(sentence, old.text, told, said)):
         return Change(place, moved, due)
-    text = _instead(sentence, old.text, told, said) if told.is_bare else sentence
+    text = _instead(sentence, old.text, told, said) if told.is_bare else _among(sentence, old.text, told)
     return Change(place, text, due, is_part=text == sentence and names_part(sentence, old.text))
 
 
@@ -228,16 +242,22 @@ def _has_scope(told: ChangeSentence, text: str) -> bool:
 def _is_of_another(told: ChangeSentence, text: str) -> bool:
     """Return whether a statement is about something else: another subject, or the same word more closely told."""
     has = stems_of(text)
-    if not _is_of_subject(told, has):
-        return True
     owner = _OF_OTHERS.match(told.plain)
     if owner and word_of(owner["other"] or owner["person"]).isdisjoint(has):
-        return True  # another's cast, or what a brother does with his own
+        # Another's cast, or what a brother does with his own; but "no wait, Ann's budget is 14" corrects "budget's 12".
+        return not (told.corrects and owner["other"] and _is_of_nobody(text))
+    if not _is_of_subject(told, has):
+        return True
     if told.is_own and _is_of_another_person(told, text):
         return True
     theirs = modifiers(text) | belongings(text)
     heads = {head: modifier for modifier, head in told.modified}
     return any(head in heads and not heads[head] & has and modifier not in told.content for modifier, head in theirs)
+
+
+def _is_of_nobody(text: str) -> bool:
+    """Return whether a statement does not say whose the thing is that it begins with."""
+    return not (_WHOSE.search(text) or OF_PERSON.match(fold(text)) or NAMED_FIRST.match(text))
 
 
 def _is_of_subject(told: ChangeSentence, has: frozenset[str]) -> bool:
@@ -362,6 +382,16 @@ def _instead(sentence: str, old: str, told: ChangeSentence, said: date) -> str:
     if len(new) != 1 or len(wrong) != 1:
         return sentence
     return f"{old[: wrong[0].start(1)]}{new[0]}{old[wrong[0].end(1) :]}"
+
+
+def _among(sentence: str, old: str, told: ChangeSentence) -> str:
+    """The old statement with a sentence in the place of its one that it puts right; the sentence, where that is all."""
+    parts = _SENTENCES.split(old)
+    meant = [at for at, part in enumerate(parts) if any(word & stems_of(part) for word in told.content)]
+    if len(parts) == 1 or len(meant) != 1 or told.ends or not told.corrects:
+        return sentence
+    parts[meant[0]] = f"{sentence.rstrip(' .')}."
+    return " ".join(parts)
 
 
 def _moved(sentence: str, old: str, told: ChangeSentence, said: date) -> str:

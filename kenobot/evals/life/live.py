@@ -24,6 +24,7 @@ from kenobot.testing.simulation import Simulation
 
 _SCHEDULE = timedelta(hours=6)
 _FIRST = 3  # lines
+_PATIENCE = 60.0  # seconds: what is measured is finding, not how busy the machine is
 _FORMS = ("note", "episode")
 _ENDED = ("superseded", "invalidated")
 _PROMISED = "resolved"  # the attribute of a commitment that is done
@@ -210,7 +211,7 @@ def _everything(connection: Connection) -> list[Record]:
 
 async def _report(house: Simulation, speaker: Speaker, question: LifeQuestion) -> SearchReport:
     reach = (OWNER_SCOPE, chat_scope(session_id(speaker.channel, speaker.chat)))
-    await house.app.embedding.embed_query(question.text)
+    await house.app.embedding.embed_query(question.text, patience=_PATIENCE)
     query = MemoryQuery(question.text, reach, house.clock.now(), house.zone, force=True)
     return await house.app.database.read(lambda connection: recall(connection, house.app.index, query))
 

@@ -14,7 +14,9 @@ from kenobot.cognitive.text.completions import named_part
 from kenobot.cognitive.text.words import fold
 
 CASES = tomllib.loads((Path(__file__).parents[4] / "data" / "changes.toml").read_text("utf-8"))["case"]
+NEAR = tomllib.loads((Path(__file__).parents[4] / "data" / "near_endings.toml").read_text("utf-8"))
 SAID = date(2026, 3, 5)
+_NEAR_ENDED = 1  # of each language's fifty
 _MISSED = 2  # of the corpus: what is not understood ends nothing
 
 
@@ -40,6 +42,16 @@ def test_nothing_else_ends(case: dict[str, list[str]]) -> None:
     """No words of the corpus end a memory that they do not mean."""
     facts = read_messages([Message(str(case["says"]), SAID)], _known(case))
     assert {number for fact in facts for number, _ in fact.verdicts} <= {case["ends"]}
+
+
+@pytest.mark.parametrize("language", ["english", "spanish"])
+def test_what_only_sounds_like_an_end_ends_next_to_nothing(language: str) -> None:
+    """Another's thing, another thing of the same place or person, what was only put somewhere, a night, a quotation."""
+    ended = []
+    for known, says in NEAR[language]:
+        facts = read_messages([Message(says, SAID)], [KnownStatement(known)])
+        ended += [says for fact in facts if fact.verdicts]
+    assert len(ended) <= _NEAR_ENDED, ended
 
 
 @pytest.mark.parametrize(
