@@ -4,6 +4,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def test_a_conversation_tells_and_asks_in_both_languages() -> None:
 
 def test_stages_are_of_the_turns_that_were_measured(tmp_path: Path) -> None:
     """By the audit trail, for each exchange the turn within it; a turn before is left out."""
-    with sqlite3.connect(tmp_path / "kenobot.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "kenobot.db", isolation_level=None)) as connection:
         connection.execute("CREATE TABLE signal (id INTEGER PRIMARY KEY, at TEXT, name TEXT, trace TEXT)")
         for trace, second in (("warm", 0), ("one", 10)):
             rows = [

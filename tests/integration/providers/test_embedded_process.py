@@ -5,6 +5,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,9 @@ async def _chat(home: Path) -> asyncio.subprocess.Process:
 
 def _count(home: Path, sql: str) -> int:
     try:
-        with sqlite3.connect(f"{(home / 'kenobot.db').as_uri()}?mode=ro", uri=True) as connection:
+        with closing(
+            sqlite3.connect(f"{(home / 'kenobot.db').as_uri()}?mode=ro", uri=True, isolation_level=None)
+        ) as connection:
             return int(connection.execute(sql).fetchone()[0])
     except sqlite3.Error:
         return 0  # not yet

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +37,7 @@ class House:
 
     def turns(self) -> list[tuple[object, ...]]:
         """The messages that have vectors."""
-        with sqlite3.connect(self.memory.path) as index:
+        with closing(sqlite3.connect(self.memory.path, isolation_level=None)) as index:
             return index.execute("SELECT message, model FROM turn_vector ORDER BY 1, 2").fetchall()
 
     async def restarted(self, model: WordEmbedder, formers: Sequence[Embedder] = ()) -> "House":

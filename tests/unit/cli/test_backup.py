@@ -5,6 +5,7 @@ import sqlite3
 import stat
 import sys
 import tarfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_what_was_learned_after_a_backup_is_set_aside_by_restoring_it(kept: Path
     replaced = Path(json.loads(printed)["replaced"])
     assert (code, _memories(cli)) == (0, ["My sister lives in Bilbao"])
     assert (home.credentials / "telegram_token").read_text() == "123456789:AAF-secret_secret_secret_secret_sec"
-    with sqlite3.connect(replaced / "kenobot.db") as before:
+    with closing(sqlite3.connect(replaced / "kenobot.db", isolation_level=None)) as before:
         assert before.execute("SELECT count(*) FROM record WHERE text LIKE '%Tom%'").fetchone() == (1,)
 
 
@@ -289,7 +290,7 @@ def test_buttons_of_before_a_restore_never_give_the_commands_of_later_ones(
     before = keyboards.signing_key(database)
     database.close()
     assert cli("restore", archive, "--yes")[0] == 0
-    with sqlite3.connect(home.database) as restored:
+    with closing(sqlite3.connect(home.database, isolation_level=None)) as restored:
         assert keyboards.signing_key(restored, make=True) != before
 
 

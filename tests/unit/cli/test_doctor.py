@@ -6,6 +6,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,7 @@ def _edit_a_file(home: Home) -> None:
 
 
 def _letter(home: Home, state: str, at: str) -> None:
-    with sqlite3.connect(home.database) as database:
+    with closing(sqlite3.connect(home.database, isolation_level=None)) as database:
         database.execute(
             "INSERT INTO inbox (channel, external_id, chat, session, sender, text, sent_at, received_at, trace, state, "
             "done_at) VALUES ('telegram', '1', '42', 's', '42', 'hello', ?, ?, 't', ?, ?)",

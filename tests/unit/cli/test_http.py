@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def test_a_key_is_shown_once_and_only_its_digest_is_kept(home: Path, capsys: pyt
     secret = str(made["key"])
     assert (made["user"], made["scopes"], len(secret) > 40) == ("owner", ["cost", "memory"], True)
     assert not any(secret.encode() in path.read_bytes() for path in home.rglob("*") if path.is_file())
-    with sqlite3.connect(home / "kenobot.db") as connection:
+    with closing(sqlite3.connect(home / "kenobot.db", isolation_level=None)) as connection:
         found = find_key(connection, secret)
         assert found is not None
         assert found.scopes == {"memory", "cost"}
@@ -64,6 +65,6 @@ def test_a_revoked_key_is_gone_and_its_name_free(home: Path, capsys: pytest.Capt
     assert main(["http", "key", "revoke", "script", "--home", str(home)]) == 0
     assert main(["http", "key", "revoke", "script", "--home", str(home)]) == 2
     capsys.readouterr()
-    with sqlite3.connect(home / "kenobot.db") as connection:
+    with closing(sqlite3.connect(home / "kenobot.db", isolation_level=None)) as connection:
         assert find_key(connection, str(first["key"])) is None
     assert _key(home, capsys, "script")["key"] != first["key"]

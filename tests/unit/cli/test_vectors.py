@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def remembered(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def vectors(home: Home) -> list[tuple[int, str]]:
-    with sqlite3.connect(home.database) as connection:
+    with closing(sqlite3.connect(home.database, isolation_level=None)) as connection:
         return connection.execute("SELECT record_id, model FROM vector").fetchall()
 
 
@@ -85,7 +86,7 @@ def test_stats_tell_what_is_placed_and_what_waits(
 ) -> None:
     """By which model, and where there is none, why."""
     row = b"\0" * 4 * model.dimensions
-    with sqlite3.connect(home.database) as connection:
+    with closing(sqlite3.connect(home.database, isolation_level=None)) as connection:
         connection.execute("INSERT INTO vector (record_id, model, embedding) VALUES (1, 'words', ?)", (row,))
         connection.execute("INSERT INTO vector (record_id, model, embedding) VALUES (2, 'another', ?)", (row,))
     cli("memory", "recall", "anything", "at", "all")  # makes the index

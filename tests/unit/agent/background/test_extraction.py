@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from kenobot.gateway.access import Roster
@@ -207,7 +208,7 @@ async def test_what_is_erased_while_it_is_read_leaves_no_trace(tmp_path: Path) -
         def erase(asked: str) -> str:
             if "Lyon" not in asked:
                 return "[]"
-            with sqlite3.connect(scene.home.database, isolation_level=None) as connection:
+            with closing(sqlite3.connect(scene.home.database, isolation_level=None)) as connection:
                 connection.execute("UPDATE message SET text = '[erased]' WHERE role = 'user'")
             connection.close()
             return lyon(asked)

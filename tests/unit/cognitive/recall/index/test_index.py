@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from tests.unit.cognitive.recall.house import Memory
 
 def _terms(memory: Memory) -> int:
     """How many words the index counts."""
-    with sqlite3.connect(memory.path) as connection:
+    with closing(sqlite3.connect(memory.path, isolation_level=None)) as connection:
         return int(connection.execute("SELECT count(*) FROM term").fetchone()[0])
 
 
@@ -117,7 +118,7 @@ async def test_a_long_turn_takes_less_room_in_the_index_than_in_the_conversation
     text = " ".join(f"sentence {number} tells of the old harbour and its lighthouse" for number in range(200))
     await memory.say("hello", 1, answer=f"{text} quokkaberry")
     assert [excerpt.turn.id for excerpt in (await memory.recall("the quokkaberry?", force=True)).excerpts] == [2]
-    with sqlite3.connect(memory.path) as connection:
+    with closing(sqlite3.connect(memory.path, isolation_level=None)) as connection:
         stored = connection.execute("SELECT max(length(terms)) FROM doc").fetchone()[0]
     assert stored < len(text) / 3
 
@@ -139,13 +140,13 @@ async def test_a_lost_or_damaged_index_is_made_anew(
             case "rubbish":
                 memory.path.write_bytes(b"no database at all" * 1000)
             case "older":
-                with sqlite3.connect(memory.path) as connection:
+                with closing(sqlite3.connect(memory.path, isolation_level=None)) as connection:
                     connection.execute(f"PRAGMA user_version = {posting_rows.VERSION + 1}")
             case "torn":
-                with sqlite3.connect(memory.path) as connection:
+                with closing(sqlite3.connect(memory.path, isolation_level=None)) as connection:
                     connection.execute("DROP TABLE doc")
             case "scrambled":
-                with sqlite3.connect(memory.path) as connection:
+                with closing(sqlite3.connect(memory.path, isolation_level=None)) as connection:
                     connection.execute("UPDATE doc SET terms = x'0badc0de'")
         await memory.learn("The new boat is red")
         await memory.texts("boat")  # this one may have to notice first
@@ -215,6 +216,6 @@ async def test_counts_fall_back_to_nothing_when_everything_is_forgotten(memory: 
     for record in ids:
         await memory.change(record, "forgotten", status="forgotten")
     await memory.texts("penguin")
-    with sqlite3.connect(memory.path) as connection:
+    with closing(sqlite3.connect(memory.path, isolation_level=None)) as connection:
         rooms = connection.execute("SELECT docs, words FROM room").fetchall()
     assert (_terms(memory), set(rooms)) == (0, {(0, 0)})
