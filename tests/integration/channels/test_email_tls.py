@@ -87,6 +87,7 @@ async def test_mail_comes_and_goes_over_tls(
     message["From"], message["To"], message["Message-ID"] = "ana@example.org", BOT, make_msgid()
     message.set_content(f"Hello by {security}")
     mailbox = Mailbox(servers.imap["starttls"])
+    await asyncio.to_thread(mailbox.empty)
     await asyncio.to_thread(mailbox.deliver, message.as_bytes())
     channel, sink = bot(servers, security), RecordingSink()
     running = asyncio.create_task(channel.run(sink))
