@@ -19,18 +19,20 @@ _PROBE = "probe"
 
 @dataclass(slots=True)
 class TurnCalls:
-    """The calls of a turn that have no row yet. tickets: what the ledger holds for them."""
+    """The calls of a turn that have no row yet. tickets: what the ledger holds for them. made: all that it made."""
 
     ledger: Ledger
     session: str = ""
     message: int = 0
     calls: list[ModelCall] = field(default_factory=list)  # bounded: the calls of one turn; turn
     tickets: list[int] = field(default_factory=list)  # bounded: the same; turn
+    made: list[ModelCall] = field(default_factory=list)  # bounded: the same; turn
 
     def take(self, ticket: int, call: ModelCall | None) -> None:
         """Take in a call that was made; None: it used nothing."""
         if call is not None:
             self.calls.append(call)
+            self.made.append(call)
             self.tickets.append(ticket)
         self.ledger.hold(ticket, call)
 

@@ -36,7 +36,7 @@ from kenobot.agent.turn.reaction import take_reaction
 from kenobot.agent.turn.run_command import run_command
 from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
-from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing
+from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing, turn_figures
 from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity
@@ -178,7 +178,7 @@ class TurnRunner:
             calls.leave()
             if data.draft is not None:
                 await data.draft.withdraw()
-            await self._signals.emit_in_chat(THINKING_END, pending)
+            await self._signals.emit_in_chat(THINKING_END, pending, **turn_figures(data))
             current_trace.reset(token)
 
     async def _take_in(self, pending: PendingMessage, principal: Principal) -> tuple[PendingMessage | None, int | None]:

@@ -58,6 +58,18 @@ def _chat_of(pending: PendingMessage) -> dict[str, PayloadValue]:
     return {"channel": pending.inbound.channel, "chat": pending.inbound.chat}
 
 
+def turn_figures(data: TurnData) -> dict[str, PayloadValue]:
+    """Return what the time of a turn went into, in milliseconds, and what its models used."""
+    millis = data.times.result(data.attempt).millis
+    told: dict[str, PayloadValue] = {f"{phase.replace(' ', '_')}_ms": spent for phase, spent in millis.items() if spent}
+    if made := data.calls.made:
+        used = [call.usage for call in made]
+        told |= {"provider": made[-1].provider, "model": made[-1].model}
+        told["input_tokens"] = sum(each.tokens - each.output_tokens for each in used)
+        told["output_tokens"] = sum(each.output_tokens for each in used)
+    return told
+
+
 def _committed(data: TurnData, clean: str) -> Iterator[tuple[Signal, dict[str, PayloadValue]]]:
     chat = _chat_of(data.pending)
     assert data.processed is not None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-_SDKS = ("telegram", "anthropic", "prompt_toolkit", "httpx", "numpy")
+_SDKS = ("telegram", "anthropic", "prompt_toolkit", "httpx", "numpy", "opentelemetry")
 _LIGHT = (
     *_SDKS,
     "asyncio",

@@ -1,0 +1,1 @@
+"""Observers that ship: they listen to the signals, and tell others."""
