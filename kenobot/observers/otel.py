@@ -61,7 +61,7 @@ class OtelSettings(BaseModel, extra="forbid"):
     """
 
     endpoint: str = Field("http://127.0.0.1:4318", pattern=r"^https?://[^\s/]+")
-    authorization: SecretStr | None = None
+    authorization: SecretStr = SecretStr("")
     service_name: str = Field("kenobot", min_length=1, max_length=100)
     traces: bool = True
     metrics: bool = True
@@ -218,8 +218,8 @@ def _build(settings: OtelSettings, context: PluginContext) -> Telemetry:
     except ImportError as error:
         raise ConfigError("OpenTelemetry needs packages: run pip install 'kenobot[otel]'") from error
     base, millis = settings.endpoint.rstrip("/"), 1000 * settings.interval
-    key = settings.authorization
-    headers = {} if key is None else {"authorization": key.get_secret_value()}
+    key = settings.authorization.get_secret_value()
+    headers = {"authorization": key} if key else {}
     resource = Resource.create({"service.name": settings.service_name})
     # Both send from threads of their own; what the collector does not take in time is dropped, and nothing waits.
     tracing = TracerProvider(resource=resource, shutdown_on_exit=False)
