@@ -20,7 +20,7 @@ from kenobot.ports.channel import Channel, ReportsLiveness
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreCorrupt, StoreError
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope, Signals
-from kenobot.storage import queue_ages
+from kenobot.storage import diagnosis, queue_ages
 from kenobot.storage.backup.archive import find_archives
 from kenobot.storage.backup.backups import backup_folder
 from kenobot.storage.connection import Connection
@@ -276,7 +276,8 @@ class Probes:
 
     async def _check_database(self) -> None:
         try:
-            found = await self._s.database.read_long(quick_check)
+            # In the thread of a long reading, which holds up no end of the process.
+            found = await self._s.database.read_long(lambda _: diagnosis.first_problem(self._s.home.database))
         except StoreCorrupt as error:
             found = str(error)
         except StoreError as error:
@@ -316,9 +317,3 @@ def is_failing(circuit: CircuitBreaker) -> bool:
 
 def _minutes(age: timedelta) -> int:
     return round(age / timedelta(minutes=1))
-
-
-def quick_check(connection: Connection) -> str:
-    """Check the pages of the database; returns what is wrong first, or ""."""
-    found = connection.execute("PRAGMA quick_check(1)").fetchone()
-    return "" if found is None or found[0] == "ok" else str(found[0])

@@ -40,6 +40,8 @@ class Watch:
         self._bus = bus
         self._clock = clock
         self._tracker = HealthTracker()
+        # bounded: the checks and channels there are; test_what_is_over_in_quiet_hours_stays_over
+        self._adopted: set[str] = set()
         self.looked_at: datetime | None = None
         self.since = clock.now()
 
@@ -86,11 +88,16 @@ class Watch:
             await self._notices.tell(self.causes)
 
     async def _adopt_told(self) -> None:
-        if self._notices is not None:
-            try:
-                self._tracker.adopt(await self._notices.load_told())
-            except StoreError as error:
-                _log.warning("what the owner was told cannot be read: %s", error)
+        """Take up what the owner was told since the last look; what is over and waits to be told stays over."""
+        if self._notices is None:
+            return
+        try:
+            told = await self._notices.load_told()
+        except StoreError as error:
+            _log.warning("what the owner was told cannot be read: %s", error)
+            return
+        self._tracker.adopt(cause for cause in told if cause.key not in self._adopted)
+        self._adopted = {cause.key for cause in told}
 
     async def stop(self) -> None:
         """End what is under way."""

@@ -82,8 +82,8 @@ def check_database(context: CommandContext) -> Iterator[Finding]:
         home.check_restored()
         migrate.check(home.database)
         with context.read() as connection:
-            problems = diagnosis.integrity_problems(connection)
             newest = diagnosis.newest_moment(connection)
+            problems = diagnosis.integrity_problems(home.database)  # within this one, so as not to be the last to close
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             is_purging = erasure.is_purge_unfinished(connection)
     except KenobotError as error:

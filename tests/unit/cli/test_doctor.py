@@ -69,6 +69,12 @@ def _scramble_the_schema(home: Home) -> None:
     home.database.write_bytes(whole[:at] + b"\xff\xfe" + whole[at + 2 :])
 
 
+def _write_a_row_that_is_not_allowed(home: Home) -> None:
+    with closing(sqlite3.connect(home.database)) as connection, connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        connection.execute("UPDATE record SET status = 'moon'")
+
+
 def _scramble_the_index(home: Home) -> None:
     home.index.write_bytes(b"no database at all" * 1000)
 
@@ -151,6 +157,7 @@ def _cut_off_a_restore(home: Home) -> None:
         (_open_to_all, "rights", 1, "error", "Other accounts"),
         (_cut_the_database, "database", 1, "error", "damaged"),
         (_scramble_the_schema, "database", 1, "error", "damaged"),
+        (_write_a_row_that_is_not_allowed, "database", 1, "error", "CHECK constraint failed in record"),
         (_cut_off_a_restore, "database", 1, "error", "cut off"),
         (_be_ahead_of_the_clock, "clock", 1, "error", "clock"),
         (_scramble_the_index, "index", 3, "warning", "search index is damaged"),
