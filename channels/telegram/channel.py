@@ -76,6 +76,7 @@ class TelegramChannel:
         self.stall_seconds = settings.poll_seconds + settings.request_seconds + _MARGIN
         self._asking = False
         self._answered_at: float | None = None
+        self.failing_since: float | None = None
         self._reported: dict[str, float] = {}  # bounded: 20 problems an hour; turn
         self._ahead = timedelta()
         self._offset: int | None = None
@@ -238,12 +239,23 @@ class TelegramChannel:
         finally:
             self._asking, self._answered_at = False, self._clock.monotonic()
 
+    async def _tried(self, request: Callable[[], Awaitable[T]]) -> T:
+        """Make a request, and note since when none was answered well."""
+        try:
+            answer = await self._request(request)
+        except RemoteError:
+            if self.failing_since is None:
+                self.failing_since = self._clock.monotonic()
+            raise
+        self.failing_since = None
+        return answer
+
     async def _until_answered(self, request: Callable[[], Awaitable[T]], sink: Sink) -> T:
         """Retry a request until Telegram answers it. Raises Rejected."""
         failures = 0
         while True:
             try:
-                answer = await self._request(request)
+                answer = await self._tried(request)
             except WebhookInTheWay:
                 if not await self._webhook.remove_own():
                     raise

@@ -199,6 +199,23 @@ class ReportsLiveness(Protocol):
         ...
 
 
+@runtime_checkable
+class ReportsTrouble(Protocol):
+    """A channel that asks again by itself while its platform refuses or cannot be reached, and tells since when."""
+
+    @property
+    def failing_since(self) -> float | None:
+        """Return since when no request was answered well, by the Clock's `monotonic`; None while they are."""
+        ...
+
+
+def heard_at(channel: ReportsLiveness) -> float | None:
+    """Return when a platform was last of use, by the Clock's `monotonic`; None before it first was."""
+    if isinstance(channel, ReportsTrouble) and channel.failing_since is not None:
+        return channel.failing_since
+    return channel.last_answer_at
+
+
 @dataclass(frozen=True, slots=True)
 class HookRequest:
     """A request of a platform to the bot's HTTP server. headers: by name in lower case."""

@@ -16,7 +16,7 @@ from kenobot.core.redaction import Redactor, one_line
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
-from kenobot.ports.channel import Channel, ReportsLiveness
+from kenobot.ports.channel import Channel, ReportsLiveness, heard_at
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreCorrupt, StoreError
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope, Signals
@@ -204,7 +204,7 @@ class Probes:
         channel, limit = self._s.channels.get(name), 60 * self._limits.poll_minutes
         if not limit or channel is None or not isinstance(channel, ReportsLiveness):
             return
-        heard = channel.last_answer_at
+        heard = heard_at(channel)
         silent = self._s.clock.monotonic() - (self._began_at if heard is None else heard)
         patience = max(limit, 2 * channel.stall_seconds)
         yield Reading("poll", silent / patience, name, values={"minutes": round(silent / 60)})

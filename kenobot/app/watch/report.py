@@ -25,7 +25,7 @@ from kenobot.core.status_report import (
     QueueStatus,
     StatusReport,
 )
-from kenobot.ports.channel import ReportsLiveness
+from kenobot.ports.channel import ReportsLiveness, heard_at
 from kenobot.storage import mail_counts, queue_ages, turn_stats
 from kenobot.storage.connection import Connection
 
@@ -147,8 +147,8 @@ def _background(app: "App", stored: _Stored, now: datetime) -> BackgroundStatus:
 
 def _channel(app: "App", state: ChannelState) -> ChannelStatus:
     channel, silent = app.channels.get(state.name), None
-    if state.state == "serving" and isinstance(channel, ReportsLiveness) and channel.last_answer_at is not None:
-        silent = round(max(0.0, app.clock.monotonic() - channel.last_answer_at), 1)
+    if state.state == "serving" and isinstance(channel, ReportsLiveness) and (heard := heard_at(channel)) is not None:
+        silent = round(max(0.0, app.clock.monotonic() - heard), 1)
     return ChannelStatus(name=state.name, state=state.state, reason=state.reason, silent_seconds=silent)
 
 

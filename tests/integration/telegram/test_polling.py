@@ -9,6 +9,7 @@ import pytest
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.core.bus import Bus
 from kenobot.gateway.channel_supervisor import keep_running
+from kenobot.ports.channel import heard_at
 from kenobot.ports.errors import KenobotError, Rejected
 from kenobot.ports.messages import Inbound, TextEntity
 from kenobot.ports.signals import CHANNEL_DOWN
@@ -123,6 +124,30 @@ async def test_life_is_shown_by_every_request_that_ends(telegram: FakeTelegram, 
         clock.advance(50)
         assert channel.last_answer_at == clock.monotonic() - 50, "a poll under way is no sign of life"
     assert seen == [True]
+
+
+async def test_a_platform_that_refuses_is_told_apart_from_one_that_answers(
+    telegram: FakeTelegram, clock: EagerClock
+) -> None:
+    """Since the first of several refusals, until a request is answered well; each is a sign of life all the same."""
+    channel, box = channel_at(telegram.base_url, clock), Box()
+    telegram.answers("getUpdates", *[Answer(status=502, body=HTML)] * 3, Answer([update(1)]))
+    seen: list[float | None] = []
+    sleep = clock.sleep
+
+    async def rest(seconds: float) -> None:
+        seen.append(channel.failing_since)
+        assert heard_at(channel) == channel.failing_since
+        await sleep(seconds)
+
+    clock.sleep = rest  # type: ignore[method-assign]
+    async with running(channel, box):
+        await telegram.idle.wait()
+        assert channel.failing_since is None
+        assert heard_at(channel) == channel.last_answer_at
+    assert len(seen) == 3
+    assert seen[0] is not None
+    assert set(seen) == {seen[0]}
 
 
 async def test_a_connection_that_died_silently_is_opened_anew(telegram: FakeTelegram, clock: EagerClock) -> None:

@@ -126,6 +126,18 @@ async def test_a_platform_that_falls_silent_is_told_by_another_channel(tmp_path:
         assert await it.look(3) == ["✅ Well again:\n- telegram answers again.\n\nAll is well now."]
 
 
+async def test_a_platform_that_only_refuses_is_told(tmp_path: Path) -> None:
+    """As one that is silent, though each refusal is a sign of life."""
+    async with bot(tmp_path) as it:
+        channel, clock = it.scene.channel, it.scene.clock
+        channel.last_answer_at, channel.stall_seconds = clock.monotonic() + 3600, 30.0  # type: ignore[attr-defined]
+        channel.failing_since = clock.monotonic()  # type: ignore[attr-defined]
+        assert await it.look(5) == []
+        assert "Nothing has been heard from telegram for" in (await it.look(3))[0]
+        channel.failing_since = None  # type: ignore[attr-defined]
+        assert "telegram answers again." in (await it.look(3))[0]
+
+
 async def test_a_channel_that_keeps_failing_is_told_once_by_whoever_tells_it_first(tmp_path: Path) -> None:
     """The supervisor's own alert says what to do; the watch says when it is over."""
     async with bot(tmp_path) as it:
