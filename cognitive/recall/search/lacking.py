@@ -4,7 +4,7 @@ What comes near is not an answer: of "What is Hannah's phone number?" a memory t
 tells nothing, and neither does the number of another person; nor, of "What colour is my car?", one of her purple hair.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.question import answers
@@ -44,13 +44,16 @@ def lack_answer(
     if least:
         topic = answers.topic_stems(question) - {stem for name in named for stem in stems(name)}
     told = [(_text(item), _bears(item, named)) for item in shown]
+    before = {(item.turn.session, item.turn.id): item.turn.text for item in shown if isinstance(item, Excerpt)}
     anywhere = any(bears for _, bears in told)
     for item, (text, bears) in zip(shown, told, strict=True):
         if _asks(item, text):
             continue
         meant = bears or not anywhere or not answers.is_latin(text)
-        if meant and not answers.lacks_answer(asked, question, text) and _is_about(item, text, topic, least):
-            return False
+        if meant and not answers.lacks_answer(asked, question, text):
+            about = f"{text} {_replied_to(item, before)}" if least else text
+            if _is_about(item, about, topic, least):
+                return False
     return True
 
 
@@ -67,6 +70,18 @@ def _is_about(item: RecalledMemory | Excerpt, text: str, topic: frozenset[str], 
     if not least or (near or 0.0) >= least:
         return True
     return not topic.isdisjoint(stem for word in words(fold(text)) for stem in stems(word))
+
+
+def _replied_to(item: RecalledMemory | Excerpt, said: Mapping[tuple[str, int], str]) -> str:
+    """Return the question that a turn answers and what that was asked about, as far as `said` has them; "" for none.
+
+    "Six hundred" has no word of what costs that, nor has the "How much?" before it. said: texts by session and id.
+    """
+    if not isinstance(item, Excerpt):
+        return ""
+    session, at = item.turn.session, item.turn.id
+    question = said.get((session, at - 1), "")
+    return f"{said.get((session, at - 2), '')} {question}" if question.rstrip().endswith(("?", "？")) else ""
 
 
 def _asks(item: RecalledMemory | Excerpt, text: str) -> bool:

@@ -5,6 +5,7 @@ from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 
+from kenobot.cognitive.remember.extract.undone import UNDONE
 from kenobot.cognitive.text.completions import doing
 from kenobot.cognitive.text.dates import WEEKDAYS
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, join_phrases, load_tables, word_set
@@ -105,7 +106,8 @@ def read_sentence(sentence: str, said: date, *, corrects: bool) -> ChangeSentenc
     about = subject["subject"] if subject and not subject[0].endswith(_FOR_SPEAKER) else ""
     if reported:
         about = next(filter(None, reported.groups()))
-    ended = _NO_LONGER.search(plain)
+    came = UNDONE.sub(" ", plain)
+    ended = _NO_LONGER.search(came)
     denied = _denied(plain)
     named = days_named(plain, said)
     off = [each for each in named if _is_denied(plain, each.start) or denied & set(words(plain[each.start : each.end]))]
@@ -119,7 +121,7 @@ def read_sentence(sentence: str, said: date, *, corrects: bool) -> ChangeSentenc
         denied=denied,
         denied_days=frozenset(each.day.isoformat() for each in off),
         days=frozenset(each.day.isoformat() for each in named if each not in off),
-        ends=bool(_ENDS.search(plain) or ended),
+        ends=bool(_ENDS.search(came) or ended),
         revalues=corrects or _REVALUES.search(plain) is not None,
         is_own=not about and not reported and bool(_OWN.search(telling) or not _CONTINUES.match(plain)),
         of_person=bool(reported or (about and (OF_PERSON.match(plain) or NAMED_FIRST.match(sentence)))),

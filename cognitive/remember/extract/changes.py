@@ -33,7 +33,7 @@ from kenobot.cognitive.remember.extract.change_sentence import (
     word_of,
 )
 from kenobot.cognitive.remember.extract.counts import changed_count, may_change_count
-from kenobot.cognitive.remember.extract.spared import SPARES, acts_on_another
+from kenobot.cognitive.remember.extract.spared import OF_SOMEBODY, SPARES, acts_on_another, is_elsewhere, is_mere_noun
 from kenobot.cognitive.remember.extract.states import ended_state, is_event
 from kenobot.cognitive.text.completions import completed_commitment, completes, is_open_task, names_part
 from kenobot.cognitive.text.dates import WEEKDAYS
@@ -121,7 +121,11 @@ def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, c
     if not known or UNDECIDED.search(plain) or SPARES.search(plain):
         return None
     found = _find_change(sentence, plain, said, known, corrects=corrects)
-    return None if found is None or acts_on_another(plain, known[found.place].text) else found
+    if found is None:
+        return None
+    meant = known[found.place].text
+    spared = acts_on_another(plain, meant) or is_elsewhere(sentence, meant) or is_mere_noun(sentence, meant)
+    return None if spared else found
 
 
 def _find_change(
@@ -133,7 +137,7 @@ def _find_change(
         return Change(count.place, count.text)
     if (ended := ended_state(sentence, texts)) is not None:
         return Change(ended, sentence)
-    if corrects or tells_change(plain):
+    if (corrects or tells_change(plain)) and not OF_SOMEBODY.match(plain):
         told = read_sentence(sentence, said, corrects=corrects)
         place = _meant(told, said, known) if len(told.content) <= _MOST else None
         if place is not None:

@@ -66,8 +66,10 @@ async def test_what_is_left_of_a_genitive_finds_nothing(memory: Memory) -> None:
     assert not (await memory.recall("What is my brother's name?")).memories
 
 
-def _said(text: str, near: float) -> Excerpt:
-    turn = MessageRow(1, "c-1", "user", text, "2026-03-05T10:00:00Z", 1, "owner", "owner", "owner", False, "1", "Ana")
+def _said(text: str, near: float, place: int = 1) -> Excerpt:
+    turn = MessageRow(
+        place, "c-1", "user", text, "2026-03-05T10:00:00Z", 1, "owner", "owner", "owner", False, "1", "Ana"
+    )
     return Excerpt(turn, 0.5, (), f"- 2026-03-05 was said: {text}", 10, near)
 
 
@@ -90,3 +92,11 @@ def test_another_thing_of_the_type_asked_for_is_no_answer(question: str, text: s
     shown = [_said(text, near)]
     assert lack_answer(question, shown, DEFAULT.recall) == lacks
     assert not lack_answer(question, shown), "without vectors, what is shown shares its words"
+
+
+@pytest.mark.parametrize(("between", "lacks"), [("Really? How much?", False), ("Sounds nice.", True)])
+def test_a_reply_is_about_what_it_was_asked_about(between: str, lacks: bool) -> None:
+    """It shares no word with it; what merely follows is about something else."""
+    talk = ("Bronwen rents out the old post office", between, "Six hundred and fifty, with firewood")
+    shown = [_said(text, 0.4, place) for place, text in enumerate(talk, 1)]
+    assert lack_answer("What is the price of the old post office?", shown, DEFAULT.recall) == lacks
