@@ -96,7 +96,7 @@ def ask_process(folder: Path, process: int, seconds: float) -> Path | None:
     None: it wrote nothing in time. Raises OSError.
     """
     raw, before = folder / _RAW, set(folder.glob("stacks-*.txt"))
-    if not raw.exists():  # it does not listen, and the signal would end it
+    if not (raw.exists() and _listens(process)):  # the signal would end it
         return None
     os.kill(process, _SIGNAL)
     ends = time.monotonic() + seconds
@@ -105,6 +105,19 @@ def ask_process(folder: Path, process: int, seconds: float) -> Path | None:
             return new[-1]
         time.sleep(0.05)
     return raw if raw.stat().st_size else None
+
+
+def _listens(process: int) -> bool:
+    """Return whether a process has a handler for the signal: an earlier one of the home may have left its file.
+
+    True where the system does not tell.
+    """
+    try:
+        lines = Path(f"/proc/{process}/status").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return True
+    caught = next((line.split()[1] for line in lines if line.startswith("SigCgt:")), None)
+    return caught is None or bool(int(caught, 16) >> (_SIGNAL - 1) & 1)
 
 
 def _tasks(loop: asyncio.AbstractEventLoop) -> Iterator[str]:

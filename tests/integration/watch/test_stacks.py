@@ -4,13 +4,15 @@ import asyncio
 import os
 import signal
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from kenobot.app.watch.pulse import Pulse
-from kenobot.core.stacks import StackDumps
+from kenobot.core.stacks import StackDumps, ask_process
 from tests.waiting import until
 
 
@@ -72,6 +74,20 @@ async def test_a_signal_has_all_threads_and_tasks_written_down(tmp_path: Path) -
         assert "most recent call first" in text
         assert "test_a_signal_has_all_threads_and_tasks_written_down" in text
     os.kill(os.getpid(), signal.SIGUSR2)
+
+
+def test_a_process_that_does_not_listen_is_not_ended(tmp_path: Path) -> None:
+    """As another command that holds the home where a bot was killed, whose file is left."""
+    (tmp_path / "raw.txt").touch()
+    child = subprocess.Popen(
+        [sys.executable, "-c", "print(flush=True); input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdout.readline()
+    assert ask_process(tmp_path, child.pid, 0.1) is None
+    child.communicate(b"\n")
+    assert child.returncode == 0
 
 
 async def test_the_newest_dumps_are_kept(tmp_path: Path) -> None:
