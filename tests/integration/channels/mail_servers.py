@@ -3,10 +3,12 @@
 import getpass
 import imaplib
 import os
+import shutil
 import ssl
 import subprocess
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -88,11 +90,28 @@ class Certificate:
 
 
 @contextmanager
-def dovecot(folder: Path, certificate: Certificate | None = None, tls_port: int = 0) -> Iterator[int]:
+def _open_folder() -> Iterator[Path]:
+    """A folder that dovecot's own user may enter, as it may not enter pytest's, which every session shuts anew."""
+    folder = Path(tempfile.mkdtemp(prefix="kenobot-dovecot-"))
+    try:
+        folder.chmod(0o755)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def dovecot(certificate: Certificate | None = None, tls_port: int = 0) -> Iterator[int]:
     """A server whose every user has the one mailbox; yields its port, with STARTTLS where there is a certificate.
 
     tls_port: where it speaks TLS from the beginning.
     """
+    with _open_folder() as folder, _dovecot(folder, certificate, tls_port) as port:
+        yield port
+
+
+@contextmanager
+def _dovecot(folder: Path, certificate: Certificate | None, tls_port: int) -> Iterator[int]:
     port, root = free_port(), os.getuid() == 0
     shown = f"ssl_cert = <{certificate.file}\nssl_key = <{certificate.key}" if certificate is not None else ""
     user = "nobody" if root else getpass.getuser()
@@ -100,9 +119,6 @@ def dovecot(folder: Path, certificate: Certificate | None = None, tls_port: int 
     (folder / "mail").mkdir()
     if root:
         os.chown(folder / "mail", uid, gid)
-        for above in (folder, *folder.parents):
-            with suppress(OSError):
-                above.chmod(above.stat().st_mode | 0o111)
     config = folder / "dovecot.conf"
     group = "nogroup" if root else _group(gid)
     config.write_text(

@@ -38,9 +38,9 @@ class Servers:
 
 
 @pytest.fixture(scope="module")
-def running_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+def running_servers() -> Iterator[Servers]:
     """Both servers, for all tests of this file."""
-    with dovecot(tmp_path_factory.mktemp("dovecot")) as imap, post_office() as (smtp, post):
+    with dovecot() as imap, post_office() as (smtp, post):
         yield Servers(imap, smtp, Mailbox(imap), post)
 
 

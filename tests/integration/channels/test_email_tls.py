@@ -46,7 +46,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     folder = tmp_path_factory.mktemp("tls")
     certificate, tls_port = Certificate.make(folder, "localhost"), free_port()
     with (
-        dovecot(folder, certificate, tls_port) as imap,
+        dovecot(certificate, tls_port) as imap,
         post_office(certificate, "tls") as (smtps, first),
         post_office(certificate, "starttls") as (smtp, second),
     ):
