@@ -33,7 +33,8 @@ _BLANK_LETTERS = (
 )
 _DROP_PREFIXES = "DELETE FROM prompt_prefix WHERE instr(' ' || scopes || ' ', ' ' || ? || ' ')"
 _BLANK_KEPT = (  # such as a list of memories, in a channel whose answers are fetched later
-    "UPDATE outbox SET text = '', spans = '[]', payload = '{}' WHERE done_at IS NOT NULL AND instr(text, ?)"
+    "UPDATE outbox SET text = '', spans = '[]', payload = '{}' WHERE done_at IS NOT NULL "
+    "AND (instr(text, ?1) OR instr(payload, ?2))"
 )
 _BLANK_NOTES = "UPDATE message SET context = '' WHERE instr(context, ?)"
 
@@ -83,7 +84,7 @@ def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable
     """
     rows = [row for turn in turns for row in connection.execute(_BLANK_MESSAGES, (turn,)).fetchall()]
     letters = sum(connection.execute(sql, (turn,)).rowcount for turn in turns for sql in _BLANK_LETTERS)
-    letters += sum(connection.execute(_BLANK_KEPT, (line,)).rowcount for line in _lines(wordings))
+    letters += sum(connection.execute(_BLANK_KEPT, (line, _spell(line))).rowcount for line in _lines(wordings))
     prompts = connection.execute(_DROP_PREFIXES, (scope,)).rowcount
     prompts += sum(connection.execute(_BLANK_NOTES, (line,)).rowcount for line in _lines(wordings))
     return ErasureResult(tuple(row[0] for row in rows), letters, prompts)
@@ -125,12 +126,17 @@ def find_residue(connection: Connection, wordings: Iterable[str]) -> list[str]:
         if len(text) < _SHORTEST:
             continue
         for table, column, place in _TEXTS:
-            spelled = json.dumps(text, ensure_ascii=False)[1:-1] if column in _SPELLED else text
+            spelled = _spell(text) if column in _SPELLED else text
             sql = f"SELECT rowid FROM {table} WHERE instr({column}, ?) LIMIT {_MOST}"
             sql = sql.replace("rowid", _PRIMARY_KEYS.get(table, "rowid"), 1)
             for row in connection.execute(sql, (spelled,)):
                 found[place.format(row[0])] = None
     return list(found)[:_MOST]
+
+
+def _spell(text: str) -> str:
+    """Write a text as it stands within JSON."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _lines(wordings: Iterable[str]) -> list[str]:

@@ -214,20 +214,20 @@ class Outbox:
         self, channel: str, platform_id: str, reason: str, retry_at: Callable[[int], datetime | None]
     ) -> TakenBack | None:
         """Undo that a part counts as sent; None where there is none of that id. retry_at: after so many tries; None
-        for never, as for a part whose text was erased.
+        for never, as for a part that was erased.
         """
         now = self._clock.now().isoformat()
 
         def write(connection: Connection) -> TakenBack | None:
             row = connection.execute(
-                "SELECT id, chat, trace, attempts, text FROM outbox WHERE id > (SELECT max(id) FROM outbox) - ? "
-                "AND channel = ? AND platform_id = ? AND state = 'sent'",
+                "SELECT id, chat, trace, attempts, text != '' OR payload != '{}' FROM outbox "
+                "WHERE id > (SELECT max(id) FROM outbox) - ? AND channel = ? AND platform_id = ? AND state = 'sent'",
                 (_LATELY, channel, platform_id),
             ).fetchone()
             if row is None:
                 return None
-            number, chat, trace, attempts, text = row
-            again = retry_at(attempts) if text else None
+            number, chat, trace, attempts, is_kept = row
+            again = retry_at(attempts) if is_kept else None
             connection.execute(
                 "UPDATE outbox SET state = ?, reason = ?, done_at = ?, not_before = ? WHERE id = ?",
                 ("dead", reason, now, "", number)

@@ -29,6 +29,11 @@ def test_purge_leaves_no_byte(cli: Cli, made: Home) -> None:
         "VALUES ('telegram-1', 'owner chat:telegram-1', 'quetzalcoatl', '2026-02-14', 1, 1, 1, 1)"
     )
     connection.execute("UPDATE message SET context = '## 14:30 — salary is quetzalcoatl 90k' WHERE inbox_id = 2")
+    connection.executemany(  # of a channel that keeps what it sent: a list of memories, as a text and as a file
+        "INSERT INTO outbox (part, channel, chat, text, spans, payload, trace, created_at, state, done_at) "
+        "VALUES (0, 'whatsapp', '1', ?, '[]', ?, '', '2026-02-14', 'sent', '2026-02-14')",
+        [("- salary is quetzalcoatl 90k", "{}"), ("Here", '{"attachments": [{"text": "salary is quetzalcoatl 90k"}]}')],
+    )
     connection.close()
     new = rows(cli, "correct", str(old), "salary is quetzalcoatl 95k")[0]["id"]
     assert cli("memory", "recall", "salary")[0] == 0  # so that there is an index

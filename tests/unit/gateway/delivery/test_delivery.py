@@ -305,10 +305,15 @@ async def test_what_failed_after_all_is_tried_again_or_given_up(house: House) ->
 
 
 async def test_a_part_whose_text_was_erased_is_not_tried_again(house: House) -> None:
-    """There is nothing to send."""
+    """There is nothing to send. A file without words is tried again."""
     house.channel.capabilities = Capabilities(fails_later=True)
-    await house.answer("one")
+    await house.answer("one", "two")
     await house.delivery.queue.wait_idle()
     await house.database.write(lambda connection: connection.execute("UPDATE outbox SET text = ''"))
+    file = '{"attachments": [{"kind": "document", "text": "two"}]}'
+    await house.database.write(
+        lambda connection: connection.execute("UPDATE outbox SET payload = ? WHERE platform_id = 'fake 2'", (file,))
+    )
     assert await house.delivery.take_back("fake", "fake 1", Unavailable("down"))
-    assert [state for _, state, _ in await house.states()] == ["dead"]
+    assert await house.delivery.take_back("fake", "fake 2", Unavailable("down"))
+    assert [state for _, state, _ in await house.states()] == ["dead", "pending"]
