@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from kenobot.channels.http import CHANNEL, HttpSettings
 from kenobot.channels.http.calls import FOLLOWED, Call, Calls
-from kenobot.channels.http.server import Server, bound_body, explain_refusal
+from kenobot.channels.http.server import HOOKS, Server, bound_body, explain_refusal
 from kenobot.channels.http.webhook import Webhook
 from kenobot.ports.channel import Capabilities, Channel, HookRequest, Sink, TakesRequests
 from kenobot.ports.clock import Clock
@@ -88,7 +88,7 @@ class HttpChannel:
             unsubscribe()
 
     def _app(self) -> ASGIApp:
-        routes = [Route("/webhook", Webhook(self)), Route("/hooks/{name}", self._hand_over, methods=["GET", "POST"])]
+        routes = [Route("/webhook", Webhook(self)), Route(HOOKS + "{name}", self._hand_over, methods=["GET", "POST"])]
         mounts = [Mount("/", self.backend.app)] if self.backend is not None else []
         app = Starlette(routes=[*routes, *mounts], exception_handlers={HTTPException: explain_refusal})
         return bound_body(app, self.settings.body_bytes)

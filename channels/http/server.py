@@ -26,6 +26,10 @@ UNREAD_SECONDS = 30.0  # for what is sent to be read
 _HEAD_BYTES = 65_536  # that may come in without a head becoming complete or a body growing
 _PIPELINED = 8  # requests that may come on one connection before their answers
 _BODY_SECONDS = 15.0  # for the whole body of a request to come in
+HOOKS = "/hooks/"  # path above what platforms post
+HOOK_BYTES = 4 * 1024 * 1024  # of what a platform posts: Meta batches up to 3 MB
+LONG_HOOKS = 8  # at the same time that are above the bound of other requests, as no signature is checked before
+_RETRY_SECONDS = "5"
 FINISH_SECONDS = 2.5  # for the answers under way, once the server is told to end
 _CLOSE_SECONDS = 1.0
 
@@ -185,21 +189,27 @@ async def _listen(host: str, port: int) -> socket.socket:
 
 
 def bound_body(app: ASGIApp, most: int) -> ASGIApp:
-    """Refuse bodies above `most` bytes, announced or not, and those that do not come in within some seconds."""
+    """Refuse bodies above `most` bytes, announced or not, and those that do not come in within some seconds.
+
+    What platforms post has a bound of its own, and few may be above `most` at the same time; others come again.
+    """
+    long_hooks = 0
 
     async def bounded(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal long_hooks
         if scope["type"] != "http":
             return
+        longest = max(most, HOOK_BYTES) if scope["path"].startswith(HOOKS) else most
         announced = dict(scope["headers"]).get(b"content-length", b"0")
-        if not announced.isdigit() or int(announced) > most:
+        if not announced.isdigit() or int(announced) > longest:
             response = JSONResponse({"error": "body too long"}, 413, headers={"Connection": "close"})
             await response(scope, receive, send)
             return
         ends = asyncio.get_running_loop().time() + _BODY_SECONDS
-        size, is_whole = 0, False
+        size, is_whole, is_long = 0, False, False
 
         async def receive_bounded() -> Message:
-            nonlocal size, is_whole
+            nonlocal size, is_whole, is_long, long_hooks
             if is_whole:  # what comes now is the end of the connection
                 return await receive()
             try:
@@ -209,11 +219,18 @@ def bound_body(app: ASGIApp, most: int) -> ASGIApp:
                 raise HTTPException(408, "body too slow", {"Connection": "close"}) from None
             size += len(message.get("body", b""))
             is_whole = not message.get("more_body", False)
-            if size > most:
+            if size > longest:
                 raise HTTPException(413, "body too long", {"Connection": "close"})
+            if size > most and not is_long:
+                if long_hooks >= LONG_HOOKS:
+                    raise HTTPException(503, "busy", {"Connection": "close", "Retry-After": _RETRY_SECONDS})
+                is_long, long_hooks = True, long_hooks + 1
             return message
 
-        await app(scope, receive_bounded, send)
+        try:
+            await app(scope, receive_bounded, send)
+        finally:
+            long_hooks -= is_long
 
     return bounded
 

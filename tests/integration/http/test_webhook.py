@@ -10,11 +10,13 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from kenobot.channels.http import server
+from kenobot.channels.http.server import HOOK_BYTES, LONG_HOOKS
 from kenobot.core.bus import Bus
+from kenobot.ports.channel import HookAnswer, HookRequest
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import MESSAGE_OUT, TURN_FAILED
-from kenobot.testing.channel import RecordingSink
+from kenobot.testing.channel import FakeChannel, RecordingSink
 from kenobot.testing.clock import ManualClock
 from tests.integration.http.served import SECRET, channel_of, served, signed
 
@@ -175,6 +177,41 @@ async def test_bodies_are_bounded_announced_or_not() -> None:
         streamed = await client.post("/webhook", content=in_pieces(), headers=request["headers"])
     assert (announced.status_code, streamed.status_code) == (413, 413)
     assert not sink.accepted
+
+
+class Hook(FakeChannel):
+    """A channel whose platform posts. held: how many requests it is at; each ends once it is `free`."""
+
+    awaits_requests = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = asyncio.Semaphore(0)
+        self.free = asyncio.Event()
+
+    async def take_request(self, request: HookRequest) -> HookAnswer:
+        self.held.release()
+        await self.free.wait()
+        return HookAnswer(200, str(len(request.body)))
+
+
+async def test_what_platforms_post_has_a_bound_of_its_own_and_few_are_held() -> None:
+    """Nobody's signature is checked before the body is there; what is left out comes again."""
+    channel, hook = channel_of(ManualClock(), body_kilobytes=4), Hook()
+    channel.others = {"hook": hook}
+
+    async with served(channel, RecordingSink()) as client, asyncio.timeout(60):
+        posting = [asyncio.create_task(client.post("/hooks/hook", content=b"x" * 5000)) for _ in range(LONG_HOOKS)]
+        for _ in posting:
+            await hook.held.acquire()
+        one_more = await client.post("/hooks/hook", content=b"x" * 5000)
+        short = asyncio.create_task(client.post("/hooks/hook", content=b"x" * 4000))
+        await hook.held.acquire()
+        hook.free.set()
+        taken = [(each.status_code, each.text) for each in await asyncio.gather(*posting, short)]
+        later = await client.post("/hooks/hook", content=b"x" * HOOK_BYTES)
+    assert taken == [(200, "5000")] * LONG_HOOKS + [(200, "4000")]
+    assert (one_more.status_code, later.text) == (503, str(HOOK_BYTES))
 
 
 async def test_a_message_that_is_not_stored_is_to_be_sent_again() -> None:
