@@ -48,6 +48,7 @@ _CHECK_SECONDS: Final = 900.0
 _RETRY: Final = Backoff(2.0, 300.0)
 _TYPING_SECONDS: Final = 20.0  # of the 25 for which it is shown
 _CHATS: Final = 1000
+_STAMP_DIGITS: Final = 12
 _EARLY: Final = timedelta(minutes=5)  # in which the record of what was sent may still be on its way to the disk
 UNKNOWN_NUMBER: Final = "Meta knows no phone number of that id: check channels.whatsapp.phone_number_id"
 _MOVED: Final = (
@@ -106,7 +107,7 @@ class WhatsAppChannel:
         name = file.name or "file.txt"
         # Of texts Meta knows this one kind; the ending tells what it is.
         media = await self._client.upload(file.text.encode("utf-8", "replace"), "text/plain", name)
-        caption = {"caption": write(part)} if _is_caption(part) else {}
+        caption = {"caption": write(part)} if part.text and _is_caption(part) else {}
         return await self._client.post(
             {**to, "type": "document", "document": {"id": media, "filename": name} | caption}
         )
@@ -245,7 +246,7 @@ class WhatsAppChannel:
         if await sink.take_back(NAME, found.id, error):
             return True
         stamp = str(found.raw.get("timestamp", ""))
-        if not stamp.isdecimal():
+        if not stamp.isdecimal() or len(stamp) > _STAMP_DIGITS:
             return True
         return self._clock.now() - read_time(int(stamp) * 1000, self._clock) > _EARLY
 
@@ -259,5 +260,5 @@ def _bodies(part: MessagePart) -> Iterator[dict[str, object]]:
     """Yield the messages that say what a part says beside its files."""
     if part.buttons:
         yield from button_bodies(part)
-    elif not _is_caption(part):
+    elif part.text and not _is_caption(part):
         yield text_body(part)

@@ -1,9 +1,9 @@
 """Call Meta's Graph API for one phone number."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -14,6 +14,7 @@ from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Unavailable
 _MOST_ANSWERED: Final = 1_000_000  # bytes of one answer
 _MOST_LOADED: Final = 100_000_000  # bytes of a file: WhatsApp takes none that is larger
 _META: Final = (".fbsbx.com", ".facebook.com", ".fbcdn.net", ".whatsapp.net")
+_DIGITS: Final = 10  # which no code of an error has
 _MEDIA_ID = lazy.regex(r"[A-Za-z0-9_-]{1,128}")
 
 REFUSED: Final = (
@@ -55,7 +56,8 @@ class GraphClient:
     def __init__(self, settings: WhatsAppSettings) -> None:
         self._settings = settings
         self._number = settings.phone_number_id
-        self._headers = {"Authorization": f"Bearer {settings.token.get_secret_value()}"}
+        # In bytes: one that is no token is for Meta to refuse.
+        self._headers = {b"Authorization": f"Bearer {settings.token.get_secret_value()}".encode()}
         self._open: httpx.AsyncClient | None = None
 
     @property
@@ -111,25 +113,26 @@ class GraphClient:
             await opened.aclose()
 
     def _is_metas(self, address: str) -> bool:
-        try:
-            parts, own = urlsplit(address), urlsplit(self._settings.api)
-            if (parts.scheme, parts.netloc) == (own.scheme, own.netloc):
-                return True
-            return parts.scheme == "https" and (parts.hostname or "").endswith(_META) and parts.port in (None, 443)
-        except ValueError:
+        try:  # as it is read for the request itself
+            asked, own = httpx.URL(address), httpx.URL(self._settings.api)
+        except httpx.InvalidURL:
             return False
+        if (asked.scheme, asked.netloc) == (own.scheme, own.netloc):
+            return True
+        return asked.scheme == "https" and asked.host.endswith(_META) and asked.port is None
 
     async def _call(self, method: str, path: str, **request: Any) -> Mapping[str, Any]:
         try:
-            async with self._http.stream(
-                method, f"{self._settings.api}/{path}", headers=self._headers, **request
-            ) as response:
+            async with (
+                asyncio.timeout(self._settings.request_seconds),
+                self._http.stream(method, f"{self._settings.api}/{path}", headers=self._headers, **request) as response,
+            ):
                 raw = bytearray()
                 async for piece in response.aiter_bytes():
                     raw += piece
                     if len(raw) > _MOST_ANSWERED:
                         raise Rejected("WhatsApp's server sends more than can be read")
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, TimeoutError) as error:
             problem = f"WhatsApp cannot be reached ({type(error).__name__}); KenoBot tries again"
             raise Unavailable(problem) from None
         try:
@@ -150,7 +153,8 @@ def refusal(status: int, error: object, retry_after: str = "") -> RemoteError:
     status: of HTTP; 0 for a delivery.
     """
     told = error if isinstance(error, dict) else {}
-    code = int(told["code"]) if str(told.get("code", "")).isdecimal() else -1
+    named = str(told.get("code", ""))
+    code = int(named) if named.isdecimal() and len(named) < _DIGITS else -1
     if code in _PAUSES or status == 429:
         pause = float(retry_after) if retry_after.isdecimal() else _PAUSES.get(code, 5.0)
         return RateLimited("WhatsApp asks for fewer messages", pause)

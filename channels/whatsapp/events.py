@@ -1,7 +1,9 @@
 """Read what Meta's Cloud API posts: messages, reactions, presses of buttons, and what became of messages sent."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field, StrictStr, ValidationError
@@ -131,7 +133,8 @@ class Posted:
 
     @property
     def id(self) -> str:
-        return str(self.raw.get("id", ""))[:512]
+        """Meta's id of it; a digest of what has none, so that one such is told from another."""
+        return str(self.raw.get("id") or "")[:512] or sha256(json.dumps(self.raw).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from kenobot.core.i18n import guess_language
 from kenobot.ports.messages import Button, EntityKind, MessagePart
 
 LONGEST: Final = 4096  # UTF-16 units
-LONGEST_CAPTION: Final = 1024
+LONGEST_CAPTION: Final = 1024  # also of what stands above buttons or a list
 _MOST_BUTTONS, _MOST_ROWS = 3, 10
 _LABEL, _TITLE, _DESCRIPTION = 20, 24, 72  # UTF-16 units
 _CHOOSE: Final = {"en": "Options", "es": "Opciones"}
@@ -52,14 +52,16 @@ def text_body(part: MessagePart) -> dict[str, object]:
 def button_bodies(part: MessagePart) -> Iterator[dict[str, object]]:
     """Yield the bodies of a part with buttons: up to three below the text, more, or longer ones, in a list.
 
-    A list has ten rows; what is beyond them stands below a message of its own.
+    A list has ten rows; what is beyond them stands below a message of its own, as does what is too long a text.
     """
     buttons = [button for row in part.buttons for button in row]
     text, labels = write(part), {button.label for button in buttons}
+    if length(text) > LONGEST_CAPTION:
+        yield text_body(part)
+        text = "…"
     if (
         len(buttons) <= _MOST_BUTTONS
         and len(labels) == len(buttons)
-        and length(text) <= LONGEST_CAPTION
         and all(length(label) <= _LABEL for label in labels)
     ):
         replies = [{"type": "reply", "reply": {"id": button.value, "title": button.label}} for button in buttons]

@@ -24,6 +24,7 @@ class KnownPeople:
     def __init__(self, place: Path, known: Collection[str]) -> None:
         self._place = place
         self._known = frozenset(known)
+        self._saving = asyncio.Lock()
         self._ids: dict[str, str] = {}  # bounded: _MOST people; test_so_many_people_are_known
 
     def identify(self, number: str, user_id: str) -> str:
@@ -41,7 +42,8 @@ class KnownPeople:
             while len(self._ids) > _MOST:
                 del self._ids[next(iter(self._ids))]
             try:
-                await asyncio.to_thread(self._save, dict(self._ids))
+                async with self._saving:  # so that the newest is what stays
+                    await asyncio.to_thread(self._save, dict(self._ids))
             except OSError as error:
                 logger.warning("who is who on WhatsApp could not be kept: %s", error)
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from kenobot.channels.whatsapp import WhatsAppSettings, build
 from kenobot.channels.whatsapp import channel as whatsapp_channel
 from kenobot.channels.whatsapp import people as whatsapp_people
 from kenobot.channels.whatsapp.channel import WhatsAppChannel
+from kenobot.channels.whatsapp.client import NeedsOwner
 from kenobot.channels.whatsapp.events import BotNumber, MalformedMessage, parse, posted
 from kenobot.channels.whatsapp.people import KnownPeople
 from kenobot.core.i18n import known_problem
@@ -107,7 +108,7 @@ async def running(
 ) -> AsyncIterator[RecordingSink]:
     """What a channel hands over while it runs behind the HTTP server."""
     sink = sink or RecordingSink()
-    async with behind_http(platform, channel), asyncio.timeout(10):
+    async with behind_http(platform, channel), asyncio.timeout(60):
         task = asyncio.create_task(channel.run(sink))
         try:
             while not channel._me.number:
@@ -294,7 +295,7 @@ async def test_reactions_presses_and_edits_name_the_message(platform: WhatsApp, 
 
 
 async def test_buttons_stand_below_the_text_or_in_a_list(platform: WhatsApp, tmp_path: Path) -> None:
-    """More than three, long labels and long texts make a list; what is beyond ten rows has a message of its own."""
+    """More than three and long labels make a list; a long text, and what is beyond ten rows, has its own message."""
     channel = bot(platform, tmp_path)
     few = (Button("Yes", "1"), Button("No", "2"), Button("A label of more than 20", "3"))
     rows = tuple((Button(f"#{number}", str(number)),) for number in range(12))
@@ -310,15 +311,16 @@ async def test_buttons_stand_below_the_text_or_in_a_list(platform: WhatsApp, tmp
     ):
         await channel.send(Outbound(number, "whatsapp", ANA, part, "trace"))
     await channel._client.close()
-    asked = [body["interactive"] for body in platform.sent]
+    asked = [body["interactive"] for body in platform.sent if body["type"] == "interactive"]
     assert [(each["type"], len(each["body"]["text"])) for each in asked] == [
         ("button", 5),
         ("list", 28),
         ("list", 6),
         ("list", 1),
-        ("list", 4000),
+        ("button", 1),
         ("list", 4),
     ]
+    assert platform.sent[4]["text"]["body"] == "x" * 4000
     assert asked[0]["action"]["buttons"][0]["reply"] == {"id": "1", "title": "Yes"}
     assert asked[1]["action"]["button"] == "Opciones"
     assert [len(each["action"]["sections"][0]["rows"]) for each in asked[1:4]] == [3, 10, 2]
@@ -330,7 +332,7 @@ async def test_buttons_stand_below_the_text_or_in_a_list(platform: WhatsApp, tmp
 async def test_a_file_goes_up_first_and_has_the_text_below_it(platform: WhatsApp, tmp_path: Path) -> None:
     """A text that is too long for that is a message of its own."""
     channel, file = bot(platform, tmp_path), Attachment("document", "text/markdown", "answer.md", text="# Ñandú")
-    for number, text in enumerate(("Here it is.", "word " * 400)):
+    for number, text in enumerate(("Here it is.", "word " * 400, "")):
         part = MessagePart(text, attachments=(file,))
         await channel.send(Outbound(number, "whatsapp", ANA, part, "trace"))
     await channel._client.close()
@@ -339,6 +341,7 @@ async def test_a_file_goes_up_first_and_has_the_text_below_it(platform: WhatsApp
     assert platform.sent[0]["document"] == {"id": "media1", "filename": "answer.md", "caption": "Here it is."}
     assert platform.sent[1]["document"] == {"id": "media2", "filename": "answer.md"}
     assert platform.sent[2]["text"]["body"] == "word " * 400
+    assert platform.sent[3:] == [platform.sent[1] | {"document": {"id": "media3", "filename": "answer.md"}}]
 
 
 async def test_a_file_is_loaded_from_meta_alone(platform: WhatsApp, tmp_path: Path) -> None:
@@ -357,6 +360,8 @@ async def test_a_file_is_loaded_from_meta_alone(platform: WhatsApp, tmp_path: Pa
         "https://lookaside.fbsbx.com:8443/x",
         "https://fbsbx.com@127.0.0.1/",
         "https://[bad/x",
+        "https://a\x01.fbsbx.com/x",
+        "https://lookaside.fbsbx.com:99999/x",
     ):
         platform.media_address = address
         with pytest.raises(Rejected, match="not one of Meta's"):
@@ -384,6 +389,67 @@ async def test_what_cannot_be_read_is_kept_aside(platform: WhatsApp, tmp_path: P
         "the message has no sender",
         "an answer to something interactive that the bot did not send",
     ]
+
+
+async def test_messages_without_an_id_are_told_apart(platform: WhatsApp, tmp_path: Path) -> None:
+    """Each is kept aside, and the same one once."""
+    async with running(platform, bot(platform, tmp_path)) as sink:
+        for words in ("one", "two", "one"):
+            platform.post({"messages": [{"type": "text", "timestamp": "1700000000", "text": {"body": words}}]})
+        platform.say("fine")
+        await sink.until_accepted(1)
+    first, second, again = (external_id for _, external_id, _, _ in sink.quarantined)
+    assert first == again != second
+
+
+async def test_a_batch_of_meta_comes_in_whatever_the_bound_of_other_requests(
+    platform: WhatsApp, tmp_path: Path
+) -> None:
+    """Meta puts many messages into one request of up to 3 MB."""
+    async with running(platform, bot(platform, tmp_path)) as sink:
+        said = [
+            {
+                "from": ANA,
+                "id": f"wamid.{number}",
+                "timestamp": "1700000000",
+                "type": "text",
+                "text": {"body": "ñ" * 4000},
+            }
+            for number in range(100)
+        ]
+        platform.post({"messages": said})
+        assert len(await sink.until_accepted(100)) == 100
+    assert platform.answers == [200]
+
+
+async def test_a_server_that_never_comes_to_an_end_is_given_up(platform: WhatsApp, tmp_path: Path) -> None:
+    """Though it goes on sending."""
+    is_over = asyncio.Event()
+
+    async def dribble(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with closing(writer), suppress(ConnectionError):
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n")
+            while True:
+                writer.write(b" ")
+                await writer.drain()
+                await asyncio.sleep(0.001)
+        is_over.set()
+
+    async with await asyncio.start_server(dribble, "127.0.0.1", 0) as server, asyncio.timeout(30):
+        port = server.sockets[0].getsockname()[1]
+        channel = bot(platform, tmp_path, api=f"http://127.0.0.1:{port}", request_seconds=0.2)
+        with pytest.raises(Unavailable, match="cannot be reached"):
+            await channel.send(Outbound(1, "whatsapp", ANA, MessagePart("hi"), "trace"))
+        await channel._client.close()
+        await is_over.wait()
+
+
+async def test_a_token_that_cannot_be_one_is_refused_like_any_other(platform: WhatsApp, tmp_path: Path) -> None:
+    """What was to be sent waits until the owner has mended it."""
+    channel = bot(platform, tmp_path, token="contraseña")
+    with pytest.raises(NeedsOwner, match="refuses the access token"):
+        await channel.send(Outbound(1, "whatsapp", ANA, MessagePart("hi"), "trace"))
+    await channel._client.close()
 
 
 async def test_in_a_group_the_bot_answers_those_who_say_its_name_or_answer_it(
@@ -500,7 +566,7 @@ async def test_a_token_that_is_refused_is_told_to_the_owner_and_messages_come_in
 ) -> None:
     """What people write is stored meanwhile."""
     channel, sink = bot(platform, tmp_path, token="revoked"), RecordingSink()
-    async with behind_http(platform, channel), asyncio.timeout(10):
+    async with behind_http(platform, channel), asyncio.timeout(60):
         task = asyncio.create_task(channel.run(sink))
         platform.say("are you there?")
         await sink.until_accepted(1)
@@ -526,7 +592,9 @@ async def test_what_failed_on_its_way_is_taken_back(platform: WhatsApp, tmp_path
         platform.fail("wamid.3", 131042)
         platform.post({"statuses": [{"id": "wamid.4", "status": "failed", "timestamp": "1000000000", "errors": []}]})
         platform.post({"statuses": [{"id": "wamid.1", "status": "delivered", "timestamp": "1"}, {"status": "read"}]})
-        await platform.until_answered(len(platform.answers) + 3)
+        odd = {"status": "failed", "timestamp": "9" * 5000, "errors": [{"code": "9" * 5000}]}
+        platform.post({"statuses": [odd]})
+        await platform.until_answered(len(platform.answers) + 4)
     assert platform.answers[0] == 200
     assert platform.answers[1] == 503
     kinds = {message: type(error).__name__ for message, error in sink.taken_back}

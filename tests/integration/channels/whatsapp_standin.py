@@ -195,7 +195,7 @@ def _interactive_problem(asked: dict[str, Any]) -> int:
         fits = 1 <= len(replies) <= 3 and _units(text) <= 1024 and len(set(titles)) == len(titles)
         return 0 if fits and all(0 < _units(title) <= 20 for title in titles) and text.strip() else 131009
     rows = [row for section in action["sections"] for row in section["rows"]]
-    fits = 1 <= len(rows) <= 10 and _units(text) <= 4096 and _units(action["button"]) <= 20
+    fits = 1 <= len(rows) <= 10 and _units(text) <= 1024 and _units(action["button"]) <= 20
     small = all(0 < _units(row["title"]) <= 24 and _units(row.get("description", "")) <= 72 for row in rows)
     return 0 if fits and small and text.strip() else 131009
 
