@@ -15,6 +15,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from kenobot.core.settings.home import Home
+from kenobot.storage.updates import Environments
 from tests.integration.channels.processes import free_port
 
 _SECONDS = 120.0
@@ -109,8 +110,28 @@ class Product:
             command, env=self._environ, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
+    def cut(self, command: "subprocess.Popen[str]") -> None:
+        """Kill a command and the bot, as a power cut does, and wait until both are gone."""
+        command.kill()
+        command.wait()
+        with suppress(OSError, ValueError):
+            os.kill(self.process, signal.SIGKILL)
+        self.wait(lambda: self._systemctl("is-active").stdout != "active\n", "the bot to be gone")
+
     def systemctl(self, *words: str) -> None:
-        subprocess.run(["systemctl", "--user", *words, "kenobot.service"], env=self._environ, check=True)
+        self._systemctl(*words).check_returncode()
+
+    def _systemctl(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        command = ["systemctl", "--user", *words, "kenobot.service"]
+        return subprocess.run(command, env=self._environ, check=False, capture_output=True, text=True)
+
+    def schema(self) -> object:
+        return self.rows("PRAGMA user_version")[0][0]
+
+    def phase(self) -> str:
+        """How far the last update has come; "" before the first."""
+        update = Environments(self.home).read()
+        return update.phase if update is not None else ""
 
     @property
     def process(self) -> int:

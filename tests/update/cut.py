@@ -1,4 +1,6 @@
-"""`python -m tests.update.cut HOME LAST` updates a home, returns, and dies at the LAST-th change to the disk; 0: never.
+"""`python -m tests.update.cut` updates a home and returns for each line `LAST HOME`, and prints how that process ended.
+
+It dies at the LAST-th change to the disk; 0: never. Each is a fork of this one, which has imported all.
 
 The new version is this one with one more migration: what a start of it would do is done here.
 """
@@ -6,6 +8,7 @@ The new version is this one with one more migration: what a start of it would do
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,7 +57,7 @@ def die_at(last: int) -> Callable[[str, tuple[object, ...]], None]:
     return hook
 
 
-def main(home: Home, last: int) -> None:
+def update(home: Home, last: int) -> None:
     context = CommandContext(argparse.Namespace(home=str(home.path)))
     environments, switch = Environments(home), Switch(context, Unwell(home), 5.0)
     used = environments.current() or home.path.parent / "old"
@@ -68,5 +71,19 @@ def main(home: Home, last: int) -> None:
             switch.try_out(old, new, ())
 
 
+def main() -> None:
+    for line in sys.stdin:
+        last, home = line.rstrip("\n").split(" ", 1)
+        child = os.fork()
+        if not child:
+            try:
+                update(Home(Path(home)), int(last))
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
 if __name__ == "__main__":
-    main(Home(Path(sys.argv[1])), int(sys.argv[2]))
+    main()

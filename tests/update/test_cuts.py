@@ -1,8 +1,11 @@
 """An update that is cut off at any of its changes to the disk leaves a version that can run, and every message."""
 
 import shutil
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,13 +20,28 @@ from tests.update.samples import FIRST, LATER, NEWEST, make_home, migrate_furthe
 _MOST = 80
 
 
-def _update(home: Home, last: int) -> int:
-    command = [sys.executable, "-m", "tests.update.cut", str(home.path), str(last)]
-    return subprocess.run(command, check=False, timeout=120, capture_output=True).returncode
+Cut = Callable[[Home, int], int]
+
+
+@pytest.fixture
+def cut() -> Iterator[Cut]:
+    """Updates a home up to its n-th change to the disk; returns the exit code, of 9 where it was cut off."""
+    command = [sys.executable, "-m", "tests.update.cut"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        lines, codes = process.stdin, process.stdout
+        assert lines is not None
+        assert codes is not None
+
+        def update(home: Home, last: int) -> int:
+            print(last, home.path, file=lines, flush=True)
+            return int(codes.readline())
+
+        yield update
+        lines.close()
 
 
 @pytest.mark.crash
-def test_killed_at_any_change_either_version_is_whole(tmp_path: Path) -> None:
+def test_killed_at_any_change_either_version_is_whole(tmp_path: Path, cut: Cut) -> None:
     """No old version stands before a newer schema, what came in is there once, and the next update goes through."""
     made = Home(tmp_path / "made")
     make_home(made)
@@ -31,7 +49,7 @@ def test_killed_at_any_change_either_version_is_whole(tmp_path: Path) -> None:
     for last in range(1, _MOST):
         home = Home(tmp_path / str(last) / "home")
         shutil.copytree(made.path, home.path)
-        code = _update(home, last)
+        code = cut(home, last)
         current = Environments(home).current()
         schema, messages = state(home)
         used = current.name if current is not None else "old"
@@ -41,7 +59,7 @@ def test_killed_at_any_change_either_version_is_whole(tmp_path: Path) -> None:
         if code == 0:
             break
         assert code == 9, last
-        assert _update(home, 0) == 0, last
+        assert cut(home, 0) == 0, last
         schema, messages = state(home)
         current = Environments(home).current()
         assert current is not None
@@ -63,6 +81,33 @@ def test_messages_come_along_and_the_newer_database_is_kept(tmp_path: Path) -> N
     assert state(home) == (NEWEST, [FIRST, LATER])
     assert state(Home(kept)) == (NEWEST + 1, [FIRST, LATER])
     assert put_back(home, NEWEST, began, began) is None
+
+
+def test_what_was_answered_and_sent_since_is_not_answered_or_sent_again(tmp_path: Path) -> None:
+    """An owner who returns after days gets no second answer to what waited when the copy was made."""
+    home, began = Home(tmp_path / "home"), datetime.now(UTC) - timedelta(seconds=1)
+    make_home(home)
+    with closing(sqlite3.connect(home.database)) as connection:
+        for text in ("sent since", "waits", "forgotten since"):
+            connection.execute(
+                "INSERT INTO outbox (inbox_id, part, channel, chat, text, trace, created_at) "
+                "VALUES (NULL, 0, 'fake', 'c', ?, 't', '2026-01-01')",
+                (text,),
+            )
+        connection.commit()
+    migrate_further(home)
+    with closing(sqlite3.connect(home.database)) as connection:
+        connection.execute("UPDATE inbox SET state = 'answered', done_at = '2026-01-02'")
+        connection.execute("UPDATE outbox SET state = 'sent' WHERE text = 'sent since'")
+        connection.execute("DELETE FROM outbox WHERE text = 'forgotten since'")
+        connection.commit()
+    assert put_back(home, NEWEST, began, began) is not None
+    with closing(sqlite3.connect(home.database)) as connection:
+        assert connection.execute("SELECT text, state FROM inbox").fetchall() == [(FIRST, "answered")]
+        assert connection.execute("SELECT text, state FROM outbox ORDER BY id").fetchall() == [
+            ("sent since", "sent"),
+            ("waits", "pending"),
+        ]
 
 
 def test_a_copy_of_another_update_is_not_put_back(tmp_path: Path) -> None:

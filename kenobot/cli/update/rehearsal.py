@@ -5,12 +5,10 @@ import json
 import secrets
 import shutil
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.cli.update.environment import UpdateFailed, python_of, run_quietly
 from kenobot.core.settings.home import Home
-from kenobot.storage import migrate
 from kenobot.storage.backup.snapshot import STAGING_PREFIX, remove_leftovers, take_snapshot
 from kenobot.storage.updates import Side
 
@@ -32,17 +30,10 @@ _ALONE = {
 """What keeps the copy's bot from reaching anybody: no channel, no model, no tool, no plugin of the owner's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rehearsal:
-    """schema_version: of the database, as the new version left the copy; 0 of a home without any."""
-
-    schema_version: int
-
-
-def rehearse(home: Home, old: Side, new: Side) -> Rehearsal:
+def rehearse(home: Home, old: Side, new: Side) -> None:
     """Try the new version on a copy of the home, which is removed again. Raises UpdateFailed, KenobotError, OSError."""
     if not home.path.is_dir():
-        return Rehearsal(0)
+        return
     with home.backup_lock():
         remove_leftovers(home)
         staging = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=home.path))
@@ -59,7 +50,6 @@ def rehearse(home: Home, old: Side, new: Side) -> Rehearsal:
             after = _errors(new, copy)
             if fresh := [after[check] for check in after if check not in before]:
                 raise UpdateFailed(f"The doctor of version {new.version} finds on a copy of the home: {fresh[0]}")
-            return Rehearsal(migrate.schema_version(copy.database))
         finally:
             shutil.rmtree(staging, ignore_errors=True)
 

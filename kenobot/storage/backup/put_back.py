@@ -15,16 +15,15 @@ from kenobot.storage.backup.snapshot import RESTORE_PREFIX, check_database, remo
 from kenobot.storage.connection import to_store_error
 from kenobot.storage.disk import fsync_folder
 
-_OF = ("inbox", "outbox")
-_CARRIED = {"inbox": ("inbox", "id"), "attachment": ("inbox", "inbox_id"), "outbox": ("outbox", "id")}
-"""What of a mailbox comes along, and what numbers it: rows that are newer than the newest of the older database."""
+_MAIL = ("inbox", "attachment", "outbox")
 
 
 def put_back(home: Home, schema_version: int, since: datetime, at: datetime) -> Path | None:
     """Put the database of a home, which this process holds, back to an older schema; None when it still has that.
 
-    schema_version: of the database to put back: the copy that was made right before it was migrated. Messages that are
-    in the present one only come along. since: when the update began; an older copy is another update's. at: now.
+    schema_version: of the database to put back: the copy that was made right before it was migrated. since: when the
+    update began; an older copy is another update's. at: now. The mail is that of the present database: what came in
+    since is there, and what was answered or sent since is not answered or sent again.
     The present database is kept: returns where. At each moment the home has a whole database, the new or the old.
     Raises StoreError when there is no such copy, and OSError.
     """
@@ -73,19 +72,16 @@ def _end_log(database: Path) -> None:
 
 
 def _carry(newer: Path, older: Path) -> None:
-    """Copy the rows that only the newer database has, in the columns that both have."""
+    """Have the older database hold the mail of the newer one, in the columns that both have."""
     with closing(sqlite3.connect(older, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS newer", (str(newer),))
         connection.execute("BEGIN IMMEDIATE")
-        last = {
-            table: connection.execute(f"SELECT ifnull(max(id), 0) FROM main.{table}").fetchone()[0] for table in _OF
-        }
-        for table, (counted, number) in _CARRIED.items():
+        for table in _MAIL:
             newer_columns = _columns(connection, "newer", table)
             names = ", ".join(name for name in _columns(connection, "main", table) if name in newer_columns)
             if names:
-                insert = f"INSERT INTO main.{table} ({names}) SELECT {names} FROM newer.{table} WHERE {number} > ?"
-                connection.execute(insert, (last[counted],))
+                connection.execute(f"DELETE FROM main.{table}")
+                connection.execute(f"INSERT INTO main.{table} ({names}) SELECT {names} FROM newer.{table}")
         connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = DELETE")
 
