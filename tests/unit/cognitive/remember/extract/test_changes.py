@@ -57,10 +57,11 @@ def test_what_only_sounds_like_an_end_ends_next_to_nothing(language: str) -> Non
 
 def test_real_ends_stay_real_beside_near_misses() -> None:
     """What spares near misses does not spare what does end."""
-    missed = []
-    for known, says in NEAR["ends"]:
-        facts = read_messages([Message(says, SAID)], [KnownStatement(known)])
-        missed += [] if any(fact.verdicts for fact in facts) else [says]
+    missed = [
+        says
+        for known, says in NEAR["ends"]
+        if not any(fact.verdicts for fact in read_messages([Message(says, SAID)], [KnownStatement(known)]))
+    ]
     assert len(missed) <= _ENDS_MISSED, missed
 
 
