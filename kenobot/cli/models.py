@@ -9,19 +9,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from kenobot.agent.ledger.models import BudgetedModel
-from kenobot.agent.model_router import ModelRouter, ProviderRoute
-from kenobot.app.wiring import build_ledger
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.counted_model import counted_model
 from kenobot.cli.language import say, translate
 from kenobot.cli.model_trials import TrialResult, ask, store_picture, trials
 from kenobot.cli.table import print_table
 from kenobot.core import plugins
-from kenobot.core.retry import CircuitBreaker
 from kenobot.ports.errors import ConfigError, RemoteError, Unavailable
 from kenobot.ports.provider import ListsModels, Provider
-from kenobot.storage.database import Database
 
 _GROUP: plugins.PluginGroup = "kenobot.providers"
 _ANY = "any"  # a service is asked for its models before one of them is chosen
@@ -101,21 +97,6 @@ async def _provider(
         await plugins.close([provider])
 
 
-@asynccontextmanager
-async def _account(context: CommandContext, folder: Path) -> AsyncIterator[Database]:
-    """Open the database where calls are counted: the home's, or in `folder` as long as it has none."""
-    home = context.home
-    if home.database.exists():
-        context.require_current_schema()
-        database = Database.open(home.database, home.backups)
-    else:
-        database = Database.open(folder / home.database.name, folder)
-    try:
-        yield database
-    finally:
-        await database.close()
-
-
 def _test(context: CommandContext, words: Sequence[str]) -> int:
     """Ask a model for each trial, one after the other, and print what came. Fails when one of them does."""
     if len(words) > 1:
@@ -143,14 +124,12 @@ def _row(result: TrialResult) -> tuple[object, ...]:
 
 
 async def _try_out(context: CommandContext, name: str, model: str) -> list[TrialResult]:
-    settings, clock = context.loaded.settings, context.clock
+    settings = context.loaded.settings
     seconds = settings.loop.turn_seconds
     with tempfile.TemporaryDirectory(prefix="kenobot-") as folder:
         picture = store_picture(Path(folder))
         async with (
             _provider(context, name, model, Path(folder)) as provider,
-            _account(context, Path(folder)) as database,
+            counted_model(context, settings, provider, Path(folder), seconds) as counted,
         ):
-            router = ModelRouter([ProviderRoute(provider, CircuitBreaker(clock))], seconds, clock)
-            counted = BudgetedModel(router, build_ledger(settings, database, clock), "test")
             return [await ask(counted, trial, seconds) for trial in trials(picture)]

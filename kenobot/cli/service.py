@@ -95,6 +95,16 @@ class Manager:
         except OSError:
             return False
 
+    @property
+    def credentials(self) -> Path | None:
+        """The folder from which the installed unit takes credentials."""
+        try:
+            lines = self.unit.read_text("utf-8").splitlines()
+        except OSError:
+            return None
+        named = (line.partition(":")[2] for line in lines if line.startswith("LoadCredential="))
+        return next((Path(path).parent for path in named), None)
+
     def follow_link(self, home: Home, link: Path) -> bool:
         """Have the unit start whatever environment `link` leads to; returns whether it does. Raises ConfigError."""
         wanted = _exec_start(home.path, link)
@@ -142,14 +152,22 @@ def install(context: CommandContext) -> int:
 def install_for_user(home: Home) -> int:
     """Install and start the service of the person at this terminal, or start it anew. Returns the exit code."""
     manager = Manager(machine=False)
-    return _put_in_place(manager, unit_text(manager, [home.path], None), start=True)
+    return _put_in_place(manager, unit_text(manager, [home.path], manager.credentials), start=True)
 
 
-def offer() -> Literal["no", "install", "restart"]:
-    """Return what may be offered to the person at this terminal: to install a service, or to start theirs anew."""
-    if os.geteuid() == 0 or not _RUNNING.is_dir() or shutil.which("systemctl") is None:
+def offer(home: Home) -> Literal["no", "root", "install", "restart"]:
+    """Return what may be offered to the person at this terminal: to install a service, or to start theirs anew.
+
+    "no" as well where the service is of another home, or the machine's; "root" for root, as whom no bot is to run.
+    """
+    if not _RUNNING.is_dir() or shutil.which("systemctl") is None or Manager(machine=True).serves(home):
         return "no"
-    return "restart" if Manager(machine=False).unit.exists() else "install"
+    if os.geteuid() == 0:
+        return "root"
+    own = Manager(machine=False)
+    if not own.unit.exists():
+        return "install"
+    return "restart" if own.serves(home) else "no"
 
 
 def _put_in_place(manager: Manager, unit: str, *, start: bool) -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from kenobot.cli.setup import toml_edit
 from kenobot.cli.setup.config_text import current_text
+from kenobot.cli.setup.repair import Repair
 from kenobot.cli.setup.toml_edit import Value
 from kenobot.core.plugins import PluginGroup
 from kenobot.core.settings.home import Home
@@ -17,13 +18,15 @@ class SetupChanges:
     """Changes of the settings in `loaded`: values by (section, key), secrets by the name of their credential file.
 
     install: whether the embedded model is to be fetched. service: whether the bot is to be installed as a service; None
-    when nobody was asked. codes: messages that were for setup alone, so that the bot does not answer them.
+    when nobody was asked. codes: messages that were for setup alone, so that the bot does not answer them. repair: of a
+    kenobot.toml that cannot be used as it is.
     """
 
     home: Home
     loaded: ResolvedSettings
     install: bool = False
     service: bool | None = None
+    repair: Repair | None = None
     values: dict[tuple[str, str], Value] = field(default_factory=dict)  # bounded: the settings; start
     secrets: dict[str, str] = field(default_factory=dict)  # bounded: the settings; start
     codes: list[Inbound] = field(default_factory=list)  # bounded: one a question; start
@@ -47,7 +50,7 @@ class SetupChanges:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.values or self.secrets or self.codes or self.install)
+        return not (self.values or self.secrets or self.codes or self.install or self.repair)
 
     def enable(self, channel: str, *, on: bool) -> None:
         """Switch a channel on or off."""
@@ -69,7 +72,7 @@ class SetupChanges:
 
     def text(self) -> str:
         """Return kenobot.toml with the changes. Raises ConfigError when it cannot be edited safely."""
-        text = current_text(self.home)
+        text = self.repair.text if self.repair else current_text(self.home)
         for (section, key), value in self.values.items():
             text = toml_edit.set_value(text, section, key, value)
         return text

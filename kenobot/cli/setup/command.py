@@ -11,12 +11,14 @@ from kenobot.cli.setup import live_checks
 from kenobot.cli.setup.changes import SetupChanges
 from kenobot.cli.setup.dialog import Dialog
 from kenobot.cli.setup.embedded import can_install
+from kenobot.cli.setup.repair import find_repair
 from kenobot.cli.setup.service_check import find_local_servers
 from kenobot.cli.setup.telegram_step import CODE_SECONDS, TelegramStep
 from kenobot.cli.setup.unasked import settle
 from kenobot.cli.setup.wizard import Wizard
 from kenobot.cli.setup.write import close_credentials, write_changes
 from kenobot.core.settings.home import AlreadyLocked, Home
+from kenobot.core.settings.load import load_settings
 from kenobot.ports.errors import ConfigError
 from kenobot.providers.openai_compatible import PRESETS
 
@@ -25,21 +27,34 @@ def setup(context: CommandContext) -> int:
     """Ask, or take the flags; check; write. Returns 0, FAILED when something is refused, NOT_FOUND without a person."""
     home, args = context.home, context.args
     close_credentials(home)
+    repair = find_repair(home)
+    if repair:
+        context.loaded = load_settings(home, os.environ, text=repair.text)
     changes = _from_flags(context)
+    changes.repair = repair
     if args.yes or args.json:
         _take_environment(changes)
         return settle(context, changes, runs=_runs(home))
     if not sys.stdin.isatty():
         return options.print_failure("Nobody is here to answer questions: add --yes to ask none.")
     try:
+        if not _agreed_to_repair(changes):
+            return options.print_failure("Nothing was changed.", 1)
         _ask(context, changes)
     except (EOFError, KeyboardInterrupt) as left:
         print(file=sys.stderr)
         code = 130 if isinstance(left, KeyboardInterrupt) else options.NOT_FOUND
         return options.print_failure("Nothing was changed.", code)
     _take_environment(changes)
-    write_changes(context, changes)
-    return 0
+    return write_changes(context, changes)
+
+
+def _agreed_to_repair(changes: SetupChanges) -> bool:
+    if changes.repair is None:
+        return True
+    dialog = Dialog(changes)
+    dialog.show_repair()
+    return dialog.agreed("broken_on", default=True)
 
 
 def _ask(context: CommandContext, changes: SetupChanges) -> None:
@@ -52,12 +67,12 @@ def _ask(context: CommandContext, changes: SetupChanges) -> None:
     Wizard(
         dialog,
         telegram,
-        lambda: live_checks.check_model(changes.after(), context.plugin_context),
+        lambda: live_checks.check_model(changes.after(), context),
         context.now,
         has_home=not is_new,
         installable=can_install(changes.loaded, context.plugin_context),
         find_servers=lambda: find_local_servers(changes.loaded),
-        offers_service=service.offer(),
+        offers_service=service.offer(context.home),
     ).run()
 
 

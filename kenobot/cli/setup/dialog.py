@@ -13,6 +13,7 @@ from kenobot.cli.setup.changes import SetupChanges
 from kenobot.cli.setup.live_checks import CheckState, LiveCheck
 from kenobot.core import plugins
 from kenobot.core.i18n import Language, terminal_language
+from kenobot.core.redaction import one_line
 
 _WORDS: Mapping[str, Mapping[Language, str]] = tomllib.loads(
     resources.files(__package__).joinpath("words.toml").read_text("utf-8")
@@ -53,6 +54,18 @@ class Dialog:
     def show(self, check: LiveCheck) -> None:
         """Print the result of a check."""
         print(f"  {MARKS[check.state]} {self.translated(check.text)}")
+
+    def show_repair(self) -> None:
+        """Print what is wrong in kenobot.toml, and what would come of it."""
+        repair = self.changes.repair
+        if repair is None:
+            return
+        self.tell("broken")
+        for mistake in repair.mistakes:
+            print(f"  {MARKS['refused']} {one_line(self.translated(mistake))}")
+        lines = ", ".join(f"{number} ({key})" if key else f"{number}" for number, key in repair.lines)
+        self.tell("broken_lines" if lines else "broken_whole", lines=one_line(lines))
+        self.tell("broken_copy", copy=one_line(str(repair.copy)))
 
     def agreed(self, question: str, *, default: bool, **parts: object) -> bool:
         """Ask for a yes or a no."""

@@ -2,20 +2,24 @@
 
 import asyncio
 import contextlib
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.client import BANNED, PollingConflict, TelegramClient, TokenRefused, WebhookInTheWay
 from kenobot.channels.telegram.owner_code import OwnerCode
+from kenobot.cli.context import CommandContext
+from kenobot.cli.counted_model import PURPOSE, counted_model
 from kenobot.core import plugins
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, KenobotError, Rejected, RemoteError, TruncatedReply
 from kenobot.ports.messages import Inbound, MessagePart
-from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Message, Provider, Request
 
 _MODEL_SECONDS = 90.0  # a server on this machine loads its model first
@@ -25,6 +29,7 @@ _REQUEST_SECONDS = 10  # a person waits
 
 TOKEN_UNKNOWN = "Telegram does not know this token: copy it again from @BotFather, the whole of it."  # noqa: S105
 SHUT_OUT = "Telegram has shut this bot out: write to @BotSupport, or get another bot from @BotFather."
+BUDGET_USED_UP = "The budget for models has no room left to try this one."
 CONTESTED = "Another program reads this bot's messages: end it, or get another bot for this one."
 OUT_OF_REACH = "Telegram cannot be reached from here now: check the network."
 NOT_TELEGRAM = "The server at Telegram's address does not speak the Bot API: check channels.telegram.base_url."
@@ -49,43 +54,49 @@ class LiveCheck:
 # ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def check_model(after: ResolvedSettings, context: PluginContext) -> LiveCheck:
+def check_model(after: ResolvedSettings, context: CommandContext) -> LiveCheck:
     """Ask the model of the settings for one token."""
     name = after.settings.provider.name
+    try:
+        if context.home.database.exists():
+            context.require_current_schema()  # the call is counted there
+    except KenobotError as error:
+        return LiveCheck("unreachable", str(error), name)
     try:
         return asyncio.run(_ask_model(after, name, context))
     except KenobotError as error:  # it cannot even be built
         return LiveCheck("refused", str(error), name)
 
 
-async def _ask_model(after: ResolvedSettings, name: str, context: PluginContext) -> LiveCheck:
-    provider: Provider = after.build_plugin("kenobot.providers", name, context)
+async def _ask_model(after: ResolvedSettings, name: str, context: CommandContext) -> LiveCheck:
+    provider: Provider = after.build_plugin("kenobot.providers", name, context.plugin_context)
     title = getattr(provider, "model", "") or name
     try:
-        # A model that thinks first may refuse a limit that leaves no room for that: then it is given some.
-        for most in (1, _AFTER_THINKING):
-            found = await _ask_for_a_word(provider, most, title)
-            if found.state != "refused":
-                break
-        return found
+        with tempfile.TemporaryDirectory(prefix="kenobot-") as folder:
+            async with counted_model(context, after.settings, provider, Path(folder), _MODEL_SECONDS) as model:
+                # A model that thinks first may refuse a limit that leaves no room for that: then it is given some.
+                for most in (1, _AFTER_THINKING):
+                    found = await _ask_for_a_word(model, most, title)
+                    if found.state != "refused":
+                        break
+                return found
     finally:
         await plugins.close([provider])
 
 
-async def _ask_for_a_word(provider: Provider, most: int, title: str) -> LiveCheck:
+async def _ask_for_a_word(model: BudgetedModel, most: int, title: str) -> LiveCheck:
     request = Request((), (Message("user", (Block("Say yes."),)),), max_tokens=most)
     try:
-        async with asyncio.timeout(_MODEL_SECONDS):
-            async for _ in provider.stream(request):
-                pass
+        answer = await model.ask(request, purpose=PURPOSE)
+        if answer is None:
+            return LiveCheck("unreachable", BUDGET_USED_UP, title)
+        await model.settle(answer[1])
     except TruncatedReply:
         pass  # of one token: the key and the model are good
     except Rejected as error:
         return LiveCheck("refused", str(error), title)
     except RemoteError as error:
         return LiveCheck("unreachable", str(error), title)
-    except TimeoutError:
-        return LiveCheck("unreachable", f"{title} took longer than {_MODEL_SECONDS:.0f} seconds to answer.", title)
     return LiveCheck("ok", f"{title} answers.", title)
 
 

@@ -27,6 +27,8 @@ def settle(context: CommandContext, changes: SetupChanges, *, runs: bool) -> int
     runs: whether the bot of this home runs. Raises ConfigError.
     """
     args, is_bad = context.args, False
+    if changes.repair:
+        _report_repair(args.json, changes)
     if not args.find_owner:  # without one, the bot cannot be built yet
         build_plugins(context, changes.after())
     for step, is_new, check in () if args.no_check else _checks(context, changes, runs):
@@ -37,13 +39,14 @@ def settle(context: CommandContext, changes: SetupChanges, *, runs: bool) -> int
             is_bad = True
     if args.find_owner and not _find_owner(context, changes, runs):
         return options.FAILED
+    after = changes.after()
     with _on_stderr(args.json):
-        after = write_changes(context, changes)
+        code = write_changes(context, changes)
     if args.json:
         row = {"step": "home", "state": "ok", "path": str(context.home.path), "saved": [*changes.secrets]}
         changed = [f"{section}.{key}" for section, key in changes.values]
         print(json.dumps(row | {"changed": changed, "channels": [*after.settings.channels.enabled]}))
-    return options.FAILED if is_bad else 0
+    return options.FAILED if is_bad else code
 
 
 def _checks(context: CommandContext, changes: SetupChanges, runs: bool) -> Iterator[tuple[str, bool, LiveCheck]]:
@@ -52,7 +55,7 @@ def _checks(context: CommandContext, changes: SetupChanges, runs: bool) -> Itera
     provider = after.settings.provider.name
     if provider != "offline":
         is_new = changes.touches("kenobot.providers", provider)
-        yield "model", is_new, live_checks.check_model(after, context.plugin_context)
+        yield "model", is_new, live_checks.check_model(after, context)
     if "telegram" in after.settings.channels.enabled:
         check = live_checks.check_telegram(after, context.clock, runs=runs)
         if check.state == "held" and context.args.remove_webhook:
@@ -80,11 +83,21 @@ def _find_owner(context: CommandContext, changes: SetupChanges, runs: bool) -> b
 
     try:
         user, name = claim_owner(dialog, context.clock, announce, seconds)
-    except OwnerUnknown as error:
+    except (OwnerUnknown, ConfigError) as error:
         _report(as_json, "owner", LiveCheck("refused", str(error)))
         return False
     _report(as_json, "owner", LiveCheck("ok", f"The owner is {name}, with the id {user}.", user))
     return True
+
+
+def _report_repair(as_json: bool, changes: SetupChanges) -> None:
+    repair = changes.repair
+    if not as_json:
+        Dialog(changes).show_repair()
+    elif repair:
+        lines = [line for line, _ in repair.lines]
+        row = {"step": "settings", "state": "repaired", "text": "\n".join(repair.mistakes), "lines": lines}
+        print(json.dumps(row | {"copy": str(repair.copy)}))
 
 
 def _report(as_json: bool, step: str, check: LiveCheck) -> None:

@@ -44,7 +44,7 @@ class Wizard:
     has_home: bool = False
     installable: bool = False
     find_servers: Callable[[], Sequence[LocalServer]] = field(default=lambda: ())
-    offers_service: Literal["no", "install", "restart"] = "no"
+    offers_service: Literal["no", "root", "install", "restart"] = "no"
 
     def run(self) -> None:
         """Ask. Raises EOFError and KeyboardInterrupt when the person leaves; ConfigError."""
@@ -187,5 +187,8 @@ class Wizard:
         changes = self.dialog.changes
         if self.offers_service == "no" or not changes.channels or changes.service is not None:
             return
-        if self.offers_service == "install" or not changes.is_empty:
-            changes.service = self.dialog.agreed(f"service_{self.offers_service}", default=True)
+        if self.offers_service == "root":
+            self.dialog.tell("service_root")
+        elif self.offers_service == "install" or not changes.is_empty:
+            again = self.has_home and self.offers_service == "install"  # Enter leaves it as it is
+            changes.service = self.dialog.agreed(f"service_{self.offers_service}", default=not again)

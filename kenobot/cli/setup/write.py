@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import stat
 import threading
@@ -13,6 +14,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.setup.changes import SetupChanges
 from kenobot.cli.setup.embedded import install_embedder
+from kenobot.cli.setup.repair import Repair
 from kenobot.core import plugins
 from kenobot.core.redaction import one_line
 from kenobot.core.settings.home import Home
@@ -27,10 +29,11 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _FOR_SETUP = "it was for `kenobot setup`"
 
 
-def write_changes(context: CommandContext, changes: SetupChanges) -> ResolvedSettings:
+def write_changes(context: CommandContext, changes: SetupChanges) -> int:
     """Write settings, secrets and identity, then do what the person agreed to.
 
-    Returns the settings as they are then. Raises ConfigError before anything is written when the bot would not start.
+    Returns an exit code: FAILED when the service that was wanted does not start. Raises ConfigError, before anything is
+    written, when the bot would not start.
     """
     home, text = context.home, changes.text()
     after = changes.after()
@@ -39,7 +42,9 @@ def write_changes(context: CommandContext, changes: SetupChanges) -> ResolvedSet
         home.prepare()
         for name, value in changes.secrets.items():
             disk.replace_text(home.credentials / name, value + "\n")
-        if not home.config_file.exists() or home.config_file.read_bytes().decode() != text:
+        if changes.repair:
+            _keep(changes.repair)
+        if not home.config_file.exists() or home.config_file.read_bytes() != text.encode():
             disk.replace_text(home.config_file, text)
         home.seed_identity()
         if changes.codes:
@@ -47,9 +52,7 @@ def write_changes(context: CommandContext, changes: SetupChanges) -> ResolvedSet
     if changes.install:
         print(install_embedder(after, context.plugin_context))
     _print_next_steps(context, after, changes)
-    if changes.service:
-        service.install_for_user(home)
-    return after
+    return service.install_for_user(home) if changes.service else 0
 
 
 def close_credentials(home: Home) -> None:
@@ -59,6 +62,14 @@ def close_credentials(home: Home) -> None:
             mode = path.lstat().st_mode
             if stat.S_ISREG(mode) and mode & _OTHERS:
                 path.chmod(stat.S_IMODE(mode) & ~_OTHERS)
+
+
+def _keep(repair: Repair) -> None:
+    """Keep a file as it was, beside the one that takes its place."""
+    with repair.copy.open("xb") as copy:
+        copy.write(repair.before)
+        copy.flush()
+        os.fsync(copy.fileno())
 
 
 async def _mark_answered(home: Home, changes: SetupChanges, clock: Clock) -> None:

@@ -1,8 +1,10 @@
 """`kenobot setup` in a real terminal, with Telegram's emulator and a model's stand-in: the dialogue, and repairs."""
 
 import json
+import sqlite3
 import stat
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -280,3 +282,59 @@ async def test_nobody_who_sends_the_code_is_an_owner_that_was_not_found(tmp_path
             await script.ends(1)
             assert "did not come in time" in script.screen
         assert not here.home.path.exists()
+
+
+async def test_a_full_mailbox_is_said(tmp_path: Path) -> None:
+    """Of a hundred messages that wait, Telegram shows no more: nobody can be found, a number still can."""
+    async with machine(tmp_path) as here, here.terminal("setup") as laura:
+        for number in range(100):
+            await here.telegram.laura(f"hello {number}", "666")
+        await laura.answers(
+            ("Is that right?", ""), ("Who writes", ""), ("Talk over", ""), ("bot token", TOKEN), ("Whose bot", "")
+        )
+        await laura.answers(("Whose bot", OWNER))
+        await laura.ends(0)
+        assert "Too many messages of others wait for this bot" in laura.screen
+        assert here.telegram.acknowledged == 0
+
+
+async def test_a_script_takes_a_webhook_away_only_by_name(tmp_path: Path) -> None:
+    async with machine(tmp_path) as here:
+        (tmp_path / "token").write_text(TOKEN)
+        await _hold(here)
+        flags = ("setup", "--yes", "--telegram-token-file", str(tmp_path / "token"), "--owner", OWNER)
+        async with here.terminal(*flags) as script:
+            await script.ends(1)
+            assert "the webhook of shop.example" in script.screen
+        assert not here.home.path.exists()
+        async with here.terminal(*flags, "--remove-webhook") as script:
+            await script.ends(0)
+            assert f"It is the token of @{BOT}" in script.screen
+
+
+async def test_a_token_that_is_revoked_while_the_code_is_waited_for_ends_the_wait(tmp_path: Path) -> None:
+    """A script is told so in its own form, and nothing is written."""
+    async with machine(tmp_path) as here:
+        (tmp_path / "token").write_text(TOKEN)
+        flags = ("setup", "--json", "--telegram-token-file", str(tmp_path / "token"), "--find-owner")
+        async with here.terminal(*flags) as script:
+            await script.sees_code()
+            here.telegram.refusals["getUpdates"] = (401, "Unauthorized")
+            await script.ends(1)
+            last = _rows(script)[-1]
+        assert (last["step"], last["state"]) == ("owner", "refused")
+        assert "does not know this token" in last["text"]
+        assert not here.home.path.exists()
+
+
+async def test_the_call_that_tries_the_model_out_is_counted(tmp_path: Path) -> None:
+    """In a home that has its books, as any other call."""
+    async with machine(tmp_path) as here:
+        await _set_up(here, "--owner", OWNER)
+        async with here.terminal("chat", "-m", "hello") as chat:
+            await chat.ends(0)
+        with closing(sqlite3.connect(here.home.database)) as books:
+            before = books.execute("SELECT count(*) FROM model_call WHERE purpose = 'test'").fetchone()[0]
+            await _set_up(here, "--model", "claude-sonnet-5-5")
+            after = books.execute("SELECT count(*) FROM model_call WHERE purpose = 'test'").fetchone()[0]
+        assert after == before + 1

@@ -5,6 +5,7 @@ import getpass
 import http.server
 import importlib.util
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.cli import service as services_of_systemd
 from kenobot.cli.setup import command, live_checks, wizard
 from kenobot.cli.setup.live_checks import LiveCheck
 from kenobot.cli.setup.service_check import find_local_servers, is_refused, offered_models
@@ -456,3 +458,159 @@ def test_the_time_zone_is_the_machines(tmp_path: Path) -> None:
     assert system_timezone({"TZ": "CET-1CEST"}, tmp_path) == "America/Bogota"
     (tmp_path / "localtime").symlink_to("/usr/share/zoneinfo/Europe/Madrid")
     assert system_timezone({}, tmp_path) == "Europe/Madrid"
+
+
+# ── a kenobot.toml with mistakes ────────────────────────────────────────────────────────────────────────────────────
+
+_BROKEN = [
+    ('[bot]\nname = "Ana"\nnam = "x"\n', "nam", '[bot]\nname = "Ana"\n# nam = "x"\n'),
+    ('[bot]\nname = "Ana"\ntimezone = "Marte"\n', "timezone", '[bot]\nname = "Ana"\n# timezone = "Marte"\n'),
+    ('[bot]\nname = "Ana"\n[extra]\nx = 1\n', "[extra]", '[bot]\nname = "Ana"\n# [extra]\n# x = 1\n'),
+    ('[tools]\nenabled = ["clock"\n[bot]\nname = "Ana"\n', "enabled",
+     '[tools]\n# enabled = ["clock"\n[bot]\nname = "Ana"\n'),
+    ('[bot]\nname = "Ana"\n[watch]\nno = [\n 1,\n]\n', "no", '[bot]\nname = "Ana"\n[watch]\n# no = [\n#  1,\n# ]\n'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "named", "repaired"), _BROKEN)
+def test_a_file_with_mistakes_is_repaired_and_kept(cli: Cli, home: Home, text: str, named: str, repaired: str) -> None:
+    """What makes the mistake is named and becomes a comment; the rest stays, and a copy keeps the whole."""
+    home.prepare()
+    home.config_file.write_text(text)
+    code, out, err = cli("setup", "--yes")
+    assert code == 0, err
+    assert f"({named})" in out
+    assert home.config_file.read_text() == repaired
+    assert (home.path / "kenobot.toml.broken").read_text() == text
+    assert load_settings(home, {}).settings.bot.name == "Ana"
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe junk", b"{}\n" * 100])
+def test_a_file_of_which_nothing_can_be_kept_gives_way_to_a_fresh_one(cli: Cli, home: Home, content: bytes) -> None:
+    home.prepare()
+    home.config_file.write_bytes(content)
+    (home.path / "kenobot.toml.broken").write_text("an earlier one")
+    code, out, err = cli("setup", "--json", "--name", "Eva")
+    assert code == 0, err
+    row = json.loads(out.splitlines()[0])
+    assert (row["step"], row["state"], row["lines"]) == ("settings", "repaired", [])
+    assert Path(row["copy"]).read_bytes() == content
+    assert (home.path / "kenobot.toml.broken").read_text() == "an earlier one"
+    assert load_settings(home, {}).settings.bot.name == "Eva"
+
+
+@pytest.mark.parametrize(("answers", "code"), [(("",), 2), (("n",), 1)])
+def test_a_repair_is_asked_about_and_written_at_the_end(
+    cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch, answers: tuple[str, ...], code: int
+) -> None:
+    """Who says no, or leaves later, has the file as it was; no secret in it is shown."""
+    home.prepare()
+    home.config_file.write_text('[channels.telegram]\ntoken = "hush-hush\n')
+    before = files(home)
+    person = Person(monkeypatch, *answers)
+    ended, out, err = cli("setup")
+    assert (ended, files(home)) == (code, before)
+    assert "Nothing was changed." in err
+    assert "2 (token)" in out
+    assert "hush" not in out + err + "".join(person.asked)
+
+
+def test_what_is_wrong_elsewhere_is_no_mistake_of_the_file(
+    cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("setup", "--yes")
+    before = files(home)
+    monkeypatch.setenv("KENOBOT_BOT__TIMEZONE", "Marte")
+    code, _, err = cli("setup", "--yes")
+    assert (code, files(home)) == (78, before)
+    assert "KENOBOT_BOT__TIMEZONE" in err
+
+
+def test_the_mark_that_some_editors_write_is_no_mistake(cli: Cli, home: Home) -> None:
+    home.prepare()
+    home.config_file.write_bytes('\ufeff[bot]\nname = "Ana"\n'.encode())
+    assert cli("setup", "--yes", "--language", "es")[0] == 0
+    bot = load_settings(home, {}).settings.bot
+    assert (bot.name, bot.language) == ("Ana", "es")
+
+
+# ── as a service ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with systemd, whose person is not root: what its stand-in was told."""
+    told = tmp_path / "told"
+    program = tmp_path / "bin" / "systemctl"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\ncase "$*" in *restart*) test ! -e {tmp_path}/fails || exit 1;; esac\n'
+                       f'echo "$*" >> {told}\n')  # fmt: skip
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(services_of_systemd, "_RUNNING", tmp_path)
+    monkeypatch.setattr(services_of_systemd, "MACHINE_FOLDER", tmp_path / "etc")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    return told
+
+
+def _with_telegram(cli: Cli, secrets: Path, *flags: str) -> tuple[int, str, str]:
+    return cli("setup", "--yes", "--telegram-token-file", str(secrets / "token"), "--owner", "42", *flags)
+
+
+def test_a_service_is_offered_and_started_anew_after_a_change(
+    cli: Cli, home: Home, secrets: Path, systemd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Enter installs it for a new bot, and leaves it out afterwards; where one is, only a change asks for a restart."""
+    person = Person(monkeypatch, "", "", "", TOKEN, "42", "n", "n")
+    assert cli("setup")[0] == 0
+    assert "Install it as a service" in person.asked[-1]
+    assert not systemd.exists()
+    person = Person(monkeypatch, "", "")
+    assert cli("setup")[0] == 0
+    assert person.asked[-1].endswith("(y/n) [n]: ")
+    assert not systemd.exists()
+    Person(monkeypatch, "", "y")
+    assert cli("setup")[0] == 0
+    unit = secrets / "config" / "systemd" / "user" / "kenobot.service"
+    assert f"--home {home.path} run" in unit.read_text()
+    assert "--user restart kenobot.service" in systemd.read_text()
+    person = Person(monkeypatch, "")
+    assert cli("setup")[0] == 0
+    person = Person(monkeypatch, "y", "n", "", "Ana", "", "", "", *[""] * 9)
+    assert cli("setup")[0] == 0
+    assert "Start the service anew" in person.asked[-1]
+    assert systemd.read_text().count("restart") == 2
+
+
+def test_a_script_is_told_when_the_service_does_not_start(cli: Cli, secrets: Path, systemd: Path) -> None:
+    assert _with_telegram(cli, secrets, "--service")[0] == 0
+    (secrets / "fails").touch()
+    code, _, err = cli("setup", "--yes", "--service")
+    assert code == 1
+    assert "`systemctl restart kenobot.service` did not work" in err
+
+
+def test_a_service_keeps_its_credentials(cli: Cli, secrets: Path, systemd: Path) -> None:
+    """What `service install --credentials` handed to it stays when setup starts it anew."""
+    (secrets / "of-root").mkdir()
+    (secrets / "of-root" / "telegram_token").write_text(TOKEN)
+    assert cli("service", "install", "--credentials", str(secrets / "of-root"))[0] == 0
+    assert _with_telegram(cli, secrets, "--service")[0] == 0
+    unit = secrets / "config" / "systemd" / "user" / "kenobot.service"
+    assert f"LoadCredential=telegram_token:{secrets / 'of-root' / 'telegram_token'}" in unit.read_text()
+
+
+def test_the_service_of_another_home_is_not_touched(
+    cli: Cli, home: Home, systemd: Path, secrets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is one of the machine that serves this home doubled; root is told what there is for root."""
+    assert cli("--home", str(secrets / "other"), "service", "install")[0] == 0
+    assert services_of_systemd.offer(home) == "no"
+    assert services_of_systemd.offer(Home(secrets / "other")) == "restart"
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    person = Person(monkeypatch, "", "", "", TOKEN, "42", "n")
+    code, out, err = cli("setup")
+    assert code == 0, err
+    assert "As root no service is set up: `kenobot service install --machine" in out
+    assert not any("service" in question for question in person.asked)

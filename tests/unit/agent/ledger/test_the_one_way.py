@@ -48,7 +48,7 @@ def test_one_module_asks_a_router() -> None:
     asking = {name for name, text in modules() if any("router" in each for each in attributes(text, "ask", "_collect"))}
     assert asking == ASKS
     holding = {name for name, text in modules() if "ModelRouter(" in text}
-    assert holding == {"app/wiring.py", "cli/models.py"}
+    assert holding == {"app/wiring.py", "cli/counted_model.py"}
 
 
 def test_what_listens_is_behind_the_ledger() -> None:
