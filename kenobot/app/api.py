@@ -1,12 +1,15 @@
 """Have the channel `http` serve the REST API of its bot."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from kenobot.app.app import App
 from kenobot.app.wiring import sleep_policy
-from kenobot.core.status_report import StatusReport
 from kenobot.ports.channel import Channel, TakesRequests
 from kenobot.ports.errors import ConfigError
+
+if TYPE_CHECKING:
+    from kenobot.core.status_report import StatusReport
 
 _HTTP = "http"
 
@@ -37,7 +40,7 @@ def _attach(app: App, channel: Channel) -> None:
     def begin_sleep() -> bool:
         return app.background.sleep_worker.begin_now()  # whose modules are imported at the first use
 
-    async def status() -> StatusReport:
+    async def status() -> "StatusReport":
         from kenobot.app.watch.report import build_status  # noqa: PLC0415 - with what it looks at
 
         return await build_status(app, app.channel_states())

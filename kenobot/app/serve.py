@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from kenobot.app.api import check_hooks, with_api
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import build_channel
-from kenobot.app.plugin_report import plugin_rows
 from kenobot.app.running_channels import ChannelServices, RunningChannels
 from kenobot.channels.console import Console, ConsoleOptions
 from kenobot.channels.shared_console import SharedConsole
@@ -140,6 +139,8 @@ async def _socket(app: App, channels: RunningChannels, user: str, stop: asyncio.
 
 async def _open_socket(app: App, channels: RunningChannels, user: str, stop: asyncio.Event) -> "SocketServer":
     module = await asyncio.to_thread(importlib.import_module, "kenobot.app.socket_server")
+    from kenobot.app.plugin_report import plugin_rows  # noqa: PLC0415 - with the frames, which are imported by now
+
     services = module.SocketServices(
         console=app.console,
         user=user,

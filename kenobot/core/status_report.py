@@ -8,7 +8,8 @@ from kenobot.core.health import Level, State
 
 
 class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    # built when used: a bot that starts waits for none of them to be compiled
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class CauseRow(_Row):

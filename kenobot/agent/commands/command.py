@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.ledger.limits import Limit
@@ -16,13 +16,15 @@ from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.core import texts
-from kenobot.core.health import Cause
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.access import Access
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
+
+if TYPE_CHECKING:
+    from kenobot.core.health import Cause
 
 _SHOWN = 160  # characters of a memory in a list
 _UNITS = (
@@ -81,7 +83,7 @@ class CommandContext:
     budgets: tuple[Limit, ...] = ()
     bot_name: str = "KenoBot"
     activity: Callable[[], Sequence[ChatActivity]] = tuple
-    causes: Callable[[], Sequence[Cause]] = tuple
+    causes: "Callable[[], Sequence[Cause]]" = tuple
 
     @property
     def memory_search(self) -> NearSearch | None:

@@ -32,6 +32,12 @@ _BEHIND_THE_TURNS = (
     "kenobot.agent.turn.memory_report",
     "kenobot.cognitive.remember.extract.heuristic",
 )
+_FOR_OTHER_COMMANDS = (
+    "kenobot.app.plugin_report",
+    "kenobot.core.frames",
+    "kenobot.core.health",
+    "kenobot.core.status_report",
+)
 
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"]])
@@ -43,6 +49,11 @@ def test_version_and_help_import_nothing_heavy(words: list[str], tmp_path: Path)
 def test_a_first_answer_imports_nothing_of_the_work_behind_the_turns(tmp_path: Path) -> None:
     """One question is answered before commands, sleep, extraction, compaction, the scheduler or an SDK is imported."""
     assert _imported(["chat", "-m", "hello"], (*_SDKS, *_BEHIND_THE_TURNS), tmp_path) == []
+
+
+def test_a_first_answer_imports_nothing_that_only_other_commands_ask_a_bot_for(tmp_path: Path) -> None:
+    """The frames of the socket, and what they tell of health and plugins, are for a bot that goes on running."""
+    assert _imported(["chat", "-m", "hello"], _FOR_OTHER_COMMANDS, tmp_path) == []
 
 
 def _imported(words: list[str], heavy: tuple[str, ...], home: Path) -> list[str]:
