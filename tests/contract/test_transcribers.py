@@ -1,6 +1,5 @@
 """The transcriber behind OpenAI's API keeps to the contract, over a stand-in of such a server."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -16,47 +15,15 @@ from kenobot.ports.provider import Usage
 from kenobot.ports.transcriber import Recording, Transcriber, Transcript
 from kenobot.providers.transcribers.openai import OpenAISettings, OpenAITranscriber, plugin
 from kenobot.testing.transcriber import TranscriberContract
+from tests.integration.providers.transcription_standin import TranscriptionStandIn
 
 KEY = "sk-canary-1234567890"
 
 
-class Server:
-    """Writes down what the recording holds as text; `answer` is given instead, once."""
-
-    def __init__(self) -> None:
-        self.requests: list[tuple[dict[str, str], dict[str, Any]]] = []
-        self.answer: web.Response | None = None
-        self.hangs = False
-        self.url = ""
-
-    async def handle(self, request: web.Request) -> web.Response:
-        posted = await request.post()
-        fields = {name: value for name, value in posted.items() if isinstance(value, str)}
-        file = posted["file"]
-        assert isinstance(file, web.FileField)
-        with file.file as opened:
-            content = opened.read()
-        self.requests.append((dict(request.headers), {**fields, "name": file.filename, "content": content}))
-        if self.hangs:
-            await asyncio.Event().wait()
-        if self.answer is not None:
-            answer, self.answer = self.answer, None
-            return answer
-        if not content.startswith(b"OggS "):
-            return web.json_response({"error": {"message": "Invalid file format."}}, status=400)
-        return web.json_response({"text": content[5:].decode(), "usage": {"type": "duration", "seconds": 3}})
-
-
 @pytest.fixture
-async def server() -> AsyncIterator[Server]:
-    server, app = Server(), web.Application()
-    app.router.add_post("/v1/audio/transcriptions", server.handle)
-    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1/"
-    yield server
-    await runner.cleanup()
+async def server() -> AsyncIterator[TranscriptionStandIn]:
+    async with TranscriptionStandIn() as server:
+        yield server
 
 
 def built(url: str, **more: Any) -> OpenAITranscriber:
@@ -65,7 +32,7 @@ def built(url: str, **more: Any) -> OpenAITranscriber:
 
 
 @pytest.fixture
-async def listener(server: Server) -> AsyncIterator[OpenAITranscriber]:
+async def listener(server: TranscriptionStandIn) -> AsyncIterator[OpenAITranscriber]:
     made = built(server.url, language="es")
     yield made
     await made.aclose()
@@ -97,7 +64,7 @@ class TestOpenAI(TranscriberContract):
 
 
 async def test_a_server_is_asked_as_its_api_wants(
-    server: Server, listener: OpenAITranscriber, recording: Recording
+    server: TranscriptionStandIn, listener: OpenAITranscriber, recording: Recording
 ) -> None:
     """Key, model, language, and a name by which the format is told; its seconds are taken over."""
     assert await listener.transcribe(recording) == Transcript("Hola, buenos dias", 3.0)
@@ -109,7 +76,7 @@ async def test_a_server_is_asked_as_its_api_wants(
 
 
 async def test_tokens_are_taken_over_where_a_model_counts_these(
-    server: Server, listener: OpenAITranscriber, recording: Recording
+    server: TranscriptionStandIn, listener: OpenAITranscriber, recording: Recording
 ) -> None:
     """As newer models do."""
     usage = {"type": "tokens", "input_tokens": 30, "output_tokens": 7}
@@ -130,7 +97,12 @@ async def test_tokens_are_taken_over_where_a_model_counts_these(
     ],
 )
 async def test_refusals_are_errors_in_our_own_terms(
-    server: Server, listener: OpenAITranscriber, recording: Recording, status: int, body: str, error: type[RemoteError]
+    server: TranscriptionStandIn,
+    listener: OpenAITranscriber,
+    recording: Recording,
+    status: int,
+    body: str,
+    error: type[RemoteError],
 ) -> None:
     """Without the key; what was answered in another way than wanted may be charged for."""
     server.answer = web.Response(status=status, text=body)
@@ -140,7 +112,9 @@ async def test_refusals_are_errors_in_our_own_terms(
     assert isinstance(raised.value, AnswerLost) == (error is AnswerLost)
 
 
-async def test_a_server_that_does_not_answer_may_charge_for_it(server: Server, recording: Recording) -> None:
+async def test_a_server_that_does_not_answer_may_charge_for_it(
+    server: TranscriptionStandIn, recording: Recording
+) -> None:
     """One that is not there has taken nothing."""
     server.hangs = True
     with pytest.raises(AnswerLost):

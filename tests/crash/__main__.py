@@ -20,6 +20,7 @@ from tests.crash import (
     kills,
     limits,
     media_kills,
+    mixed_kills,
     outputs,
     power,
     press_kills,
@@ -56,6 +57,9 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
     async def kills_with_tools(lab: Lab) -> Sequence[Line]:
         return [await tool_kills.play(lab)]
 
+    async def kills_with_all(lab: Lab) -> Sequence[Line]:
+        return [await mixed_kills.play(lab)]
+
     async def kills_at_syncs(lab: Lab) -> Sequence[Line]:
         return [await fsync_kills.play(lab)]
 
@@ -77,6 +81,7 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
         "buttons": kills_with_presses,
         "edits": kills_with_edits,
         "tools": kills_with_tools,
+        "mixed": kills_with_all,
         "fsync": kills_at_syncs,
         "sleep": kills_in_sleep,
         "saves": kills_between_files,

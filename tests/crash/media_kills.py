@@ -14,7 +14,7 @@ _CHATS = 4
 _LONGEST_LIFE = 1.2  # seconds after `ready`
 _FILE_SECONDS = 0.15  # so that most kills fall into a download, a reading, or the turn behind it
 _PATIENT = "\n[loop]\nchat_backlog = 10000\n"
-_JPEG = b"\xff\xd8\xff\xe0"
+JPEG = b"\xff\xd8\xff\xe0"
 
 
 async def play(lab: Lab, kills: int = 50, burst: int = 6) -> Line:
@@ -53,20 +53,35 @@ async def _send(world: World) -> tuple[str, list[bytes]]:
     text = f"{tag} look"
     world.asked.setdefault(where, []).append(text)
     world.unanswered().add(tag)
-    kind = number % 3
-    contents = [f"This stands in the file of {tag}".encode()] if kind == 0 else []
-    contents = contents or [_JPEG + f"{tag} {item}".encode() for item in range(1 if kind == 1 else 3)]
+    contents, items = attached(world, tag, number % 3)
+    for item, fields in enumerate(items):
+        caption = {"caption": text} if item == 0 else {}
+        update = await world.telegram.say("", where, where, **fields, **caption)
+        world.updates.setdefault(tag, update)
+    return tag, contents
+
+
+def attached(world: World, tag: str, kind: int) -> tuple[list[bytes], list[dict[str, object]]]:
+    """Have Telegram hold a file (kind 0), a picture (1) or an album (2); returns the bytes of each item, and what
+    Telegram tells of it.
+    """
+    if kind == 0:
+        contents = [told_in_file(tag).encode()]
+    else:
+        contents = [JPEG + f"{tag} {item}".encode() for item in range(1 if kind == 1 else 3)]
+    items = list[dict[str, object]]()
     for item, content in enumerate(contents):
         name = f"{tag}-{item}"
         world.telegram.files[name] = content
-        fields = {"document": {"file_id": name, "file_name": "notes.txt"}}
-        if kind:
-            fields = {"photo": [{"file_id": name, "file_size": len(content)}]}  # type: ignore[dict-item]
         album = {"media_group_id": f"album {tag}"} if kind == 2 else {}
-        caption = {"caption": text} if item == 0 else {}
-        update = await world.telegram.say("", where, where, **fields, **album, **caption)
-        world.updates.setdefault(tag, update)
-    return tag, contents
+        file: dict[str, object] = {"photo": [{"file_id": name, "file_size": len(content)}]}
+        items.append({**(file if kind else {"document": {"file_id": name, "file_name": "notes.txt"}}), **album})
+    return contents, items
+
+
+def told_in_file(tag: str) -> str:
+    """What stands in the file of a message."""
+    return f"This stands in the file of {tag}"
 
 
 def _wrong(world: World, sent: dict[str, list[bytes]]) -> Iterator[str]:
@@ -79,11 +94,16 @@ def _wrong(world: World, sent: dict[str, list[bytes]]) -> Iterator[str]:
         yield f"attachments are {states}"
     for tag, contents in sent.items():
         text, pictures = told.get(tag, ("", []))
-        if contents[0].startswith(_JPEG):
+        if contents[0].startswith(JPEG):
             if pictures != [hashlib.sha256(content).hexdigest() for content in contents]:
                 yield f"{tag} has {len(pictures)} pictures of {len(contents)}"
         elif f"> {contents[0].decode()}" not in text:
             yield f"{tag} does not tell what stands in its file"
+    yield from wrong_files(world)
+
+
+def wrong_files(world: World) -> Iterator[str]:
+    """Compare what each file of the media folder holds with its name."""
     for file in (world.home / "media").glob("[0-9a-f]*"):
         if hashlib.sha256(file.read_bytes()).hexdigest() != file.name:
             yield f"{file.name} holds something else"

@@ -117,6 +117,7 @@ class Telegram:
             "data": self.buttons[chat, message][label],
         }
         identity: int = await self.emulator.enqueue_update({"callback_query": query}, token=self.token)
+        self.last_update = identity
         return identity
 
     @property
@@ -124,10 +125,10 @@ class Telegram:
         """Return the number of the message that was said last."""
         return self._number
 
-    async def edit(self, message: int, text: str, chat: str = OWNER) -> None:
-        """A person edits what they wrote in their private chat."""
+    async def edit(self, message: int, text: str, chat: str = OWNER, **extra: Any) -> None:
+        """A person edits what they wrote in their private chat, or the caption of what they sent there."""
         now, user = int(self.now()), {"id": int(chat), "is_bot": False, "first_name": "Adrian"}
-        body = {"message_id": message, "date": now, "edit_date": now, "from": user, "text": text}
+        body = {"message_id": message, "date": now, "edit_date": now, "from": user, "text": text, **extra}
         body["chat"] = {"id": int(chat), "type": "private"}
         self.last_update = await self.emulator.enqueue_update({"edited_message": body}, token=self.token)
 
@@ -191,9 +192,9 @@ class Telegram:
             return _refused(self.edit_faults.pop(0))
         if request.path.endswith("/editMessageText"):
             return await self._edit(await _fields(request, body))
-        response = await handler(request)
-        if "getupdates" in request.path.lower() and response.status == 200:
+        if "getupdates" in request.path.lower():  # also by a bot that is killed before it has the answer
             self.acknowledged = max(self.acknowledged, int((await _fields(request, body)).get("offset") or 0) - 1)
+        response = await handler(request)
         if request.path.endswith("/sendMessage") and response.status == 200:
             fields = await _fields(request, body)
             async with self._changed:
