@@ -35,6 +35,8 @@ _RAW_KEPT = 20_000
 _NAME_KEPT = 128
 _QUOTED_KEPT = 1000
 _MOST_FRAGMENTS = 20
+# "+": else SQLite reads all that was ever kept, to have it in order
+OPEN_SHORT = "state IN ('pending', 'claimed') AND length(text) <= ? ORDER BY +id"
 _STOPPED = "stopped by its sender"
 _EDITED = "edited by its sender"
 _ASIDE = "state IN ('dead', 'dropped')"  # as the index has it
@@ -281,8 +283,7 @@ class Inbox:
 
     async def open_short(self, longest: int) -> list[PendingMessage]:
         """Return the messages that are not done and have at most so many characters, oldest first."""
-        where = "state IN ('pending', 'claimed') AND length(text) <= ? ORDER BY id"
-        return await self._database.read(lambda connection: load_pending(connection, where, longest))
+        return await self._database.read(lambda connection: load_pending(connection, OPEN_SHORT, longest))
 
     async def prune(self) -> None:
         """Drop what is done and old; ids are kept long enough to recognise a repeat."""

@@ -294,3 +294,9 @@ async def test_what_a_message_answers_is_put_in_where_its_platform_tells_the_id_
     assert await quoted(6, "p2", quoted="At", quoted_author="") == ("At", "")
     await database.write(lambda connection: connection.execute("INSERT INTO hidden_turn VALUES (?, 1)", (number,)))
     assert await quoted(7, "p2") == ("", "")
+
+
+async def test_short_open_messages_are_found_without_those_that_are_done(database: Database) -> None:
+    """Each start looks for them before its first answer, however many messages the inbox keeps."""
+    sql = f"SELECT * FROM inbox WHERE {mail.OPEN_SHORT}"
+    assert "USING INDEX inbox_open" in await database.read(lambda connection: plan(connection, sql, 32))
