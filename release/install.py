@@ -1,7 +1,7 @@
 """The wheel, installed as people do it: `python -m release.install`. Needs a package index; exit code 1 when one fails.
 
-By pip, pipx and uv, each into a fresh place; then it is told something and asked for it in other words, which only the
-embedded model finds.
+By pip, pipx and uv, each into a fresh place; then it is told something and asked for it in other words, not one of
+which was said, so that only the embedded model finds it.
 """
 
 import os
@@ -16,7 +16,7 @@ from release.environment import wheel
 from release.say import NotSo, tell
 
 _SECONDS = 1800
-_TOLD, _ASKED, _FOUND = "Remember that my cat is called Nube", "What is my pet called?", "Nube"
+_TOLD, _ASKED, _FOUND = "Remember that my cat is called Nube", "What do you know about my pet?", "Nube"
 
 
 def _run(command: Sequence[str], environ: Mapping[str, str]) -> str:

@@ -86,6 +86,8 @@ class EmbeddingWorker(BackgroundTask):
         self._todo: deque[PendingText] = deque()
         # bounded: 2 places; test_far_more_news_than_usual_is_looked_through_as_a_whole
         self._left: list[tuple[bool, int]] = []  # ranges to search for missing vectors: of turns?, up to which id
+        # bounded: the chats that are answered before anything was ever embedded; calibrating empties it
+        self._uncalibrated: list[asyncio.Future[None]] = []
         self._batch = _FIRST_BATCH
         longest = self._policy.max_backoff_seconds
         self._backoff = Backoff(self._policy.first_backoff_seconds, longest, longest_asked=longest)
@@ -152,7 +154,7 @@ class EmbeddingWorker(BackgroundTask):
         async def work() -> bool:
             await self._opened.wait()
             meaning = self._index.vectors
-            if meaning is None or not any(map(meaning.has_calibration, meaning.models)):
+            if meaning is None or not await self._may_compare(meaning, seconds - self._policy.settle_seconds):
                 return False  # there are no vectors to compare yet
             sought = [query_text(text, self._policy), *([names] if (names := proper_names_text(text)) else [])]
             having = (self._embed(meaning, model, "query", sought) for model in meaning.models)
@@ -200,6 +202,14 @@ class EmbeddingWorker(BackgroundTask):
             raise
         self._breaker.record_success()
         return done
+
+    async def _may_compare(self, meaning: "VectorIndex", seconds: float) -> bool:
+        """Return whether a model is calibrated; in a home whose first memories are being embedded, wait for it."""
+        if not any(map(meaning.has_calibration, meaning.models)) and not self._failures and not self.idle:
+            waiting = self._waiting_for(news=False)
+            self._uncalibrated.append(waiting)
+            await asyncio.wait({waiting}, timeout=max(0.0, seconds))
+        return any(map(meaning.has_calibration, meaning.models))
 
     async def _settle(self, seconds: float) -> None:
         """Return once what is new is embedded, or time is up."""
@@ -359,6 +369,8 @@ class EmbeddingWorker(BackgroundTask):
         asked = await embedder.embed(calibration.calibration_queries(), "query")
         known = calibration.calibrate(asked, await embedder.embed(calibration.calibration_passages()))
         meaning.set_calibration(model, known)
+        self._release(news=False, among=self._uncalibrated)
+        self._uncalibrated.clear()
         await self._database.write_soon(partial(self._sync.save_calibration, model=model, scale=known))
 
     async def _try(self, work: Callable[[], Awaitable[None]]) -> bool:

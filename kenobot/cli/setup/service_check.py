@@ -75,7 +75,8 @@ def _fetched(url: str, headers: Mapping[str, str], body: bytes | None, seconds: 
         with urllib.request.build_opener(_NoRedirect).open(request, timeout=seconds) as answer:
             content: bytes = answer.read(_ANSWER_BYTES)
             return content
-    except urllib.error.HTTPError:
+    except urllib.error.HTTPError as error:
+        error.close()  # its page is not read
         raise
     except (OSError, ValueError, http.client.HTTPException):
         return None

@@ -57,6 +57,15 @@ async def test_nothing_is_asked_of_a_model_in_an_empty_home(tmp_path: Path) -> N
         assert home.placed == ["the cat sleeps"]
 
 
+async def test_the_first_memory_is_found_by_a_process_that_begins_with_the_question(tmp_path: Path) -> None:
+    """As `kenobot chat -m` twice: the first process ended before its memory was embedded."""
+    async with house(tmp_path) as home:
+        await home.memory.learn("the cat sleeps")
+        assert await home.rows() == []
+        assert await home.embedding.embed_query("gato duerme", patience=10)
+        assert await home.memory.texts("gato duerme") == ["the cat sleeps"]
+
+
 async def test_a_restart_loads_what_there_is_and_asks_nothing(tmp_path: Path) -> None:
     """Vectors of records and of turns come from disk, and so does what the cosines mean."""
     async with house(tmp_path) as home:

@@ -234,6 +234,7 @@ def test_the_index_of_a_running_bot_is_not_taken_away(cli: Cli, well: Home) -> N
     assert well.index.exists()
 
 
+@pytest.mark.usefixtures("by_words")  # a model's own cache is written where it is first loaded
 def test_nothing_is_changed_without_being_asked(cli: Cli, well: Home) -> None:
     _open_to_all(well)
     _scramble_the_index(well)

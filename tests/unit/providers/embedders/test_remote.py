@@ -148,13 +148,16 @@ class _Meter:
 
 async def test_what_a_server_may_charge_for_is_counted(server: EmbeddingStandIn) -> None:
     """A request that was taken and not answered, or oddly, counts as reserved; one that was refused does not."""
+    meter = _Meter()
     server.script = ["hang", 503, {"data": "odd"}]
-    made = openai.plugin.build(OpenAISettings(base_url=f"{server.url}/v1", model="m", seconds=0.2), SURROUNDINGS)
-    made.meter = meter = _Meter()
-    for _ in range(3):
+    for seconds in (0.2, 30, 30):  # only the first is to be late
+        made = openai.plugin.build(
+            OpenAISettings(base_url=f"{server.url}/v1", model="m", seconds=seconds), SURROUNDINGS
+        )
+        made.meter = meter
         with pytest.raises(Unavailable):
             await made.embed(["the cat"])
-    await made.aclose()
+        await made.aclose()
     gone = openai.plugin.build(OpenAISettings(base_url="http://127.0.0.1:9", model="m"), SURROUNDINGS)
     gone.meter = meter
     with pytest.raises(Unavailable):
