@@ -42,7 +42,7 @@ check: $(VENV)/.ready ## formatting, lint, types, import rules
 
 crash: $(VENV)/.ready ## kills, power cuts, full disks, odd clocks, damaged files: what was lost and what doubled
 	@$(BIN)/python -m tests.crash
-	@$(BIN)/pytest tests/update/by_hand.py
+	@$(BIN)/pytest tests/integration/update/by_hand.py
 
 soak: $(VENV)/.ready ## a hundred thousand messages, a day with faults, a flood, heavy work, by hand: forty minutes
 	@$(BIN)/python -m tests.soak

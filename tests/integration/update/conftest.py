@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.update.wheels import break_down, build_wheel, forget_everything, never_get_well
+from tests.integration.update.wheels import break_down, build_wheel, forget_everything, never_get_well
 
 from .bot import Product
 
@@ -36,7 +36,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         found = list(folder.glob(f"kenobot-{version}-*.whl"))
         if found:
             return found[0]
-        from tests.update.wheels import add_migration
+        from tests.integration.update.wheels import add_migration
 
         return build_wheel(
             folder, version, changes.get(version, add_migration if version != _OLD else lambda tree: None)

@@ -15,7 +15,7 @@ from kenobot.core.settings.home import Home
 from kenobot.ports.errors import StoreError
 from kenobot.storage.backup.put_back import put_back
 from kenobot.storage.updates import Environments
-from tests.update.samples import FIRST, LATER, NEWEST, make_home, migrate_further, state, store_message
+from tests.integration.update.samples import FIRST, LATER, NEWEST, make_home, migrate_further, state, store_message
 
 _MOST = 80
 
@@ -26,7 +26,7 @@ Cut = Callable[[Home, int], int]
 @pytest.fixture
 def cut() -> Iterator[Cut]:
     """Updates a home up to its n-th change to the disk; returns the exit code, of 9 where it was cut off."""
-    command = [sys.executable, "-m", "tests.update.cut"]
+    command = [sys.executable, "-m", "tests.integration.update.cut"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         lines, codes = process.stdin, process.stdout
         assert lines is not None

@@ -1,6 +1,6 @@
 """A new version is put in place and taken, or taken back: with wheels of this tree, and a bot that serves.
 
-More of the same, in some minutes: `pytest tests/update/by_hand.py`, which `make crash` runs.
+More of the same, in some minutes: `pytest tests/integration/update/by_hand.py`, which `make crash` runs.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""`pytest tests/update/by_hand.py`: more ways for an update to end, which `make crash` tries."""
+"""`pytest tests/integration/update/by_hand.py`: more ways for an update to end, which `make crash` tries."""
 
 import json
 from collections.abc import Callable

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 _ROOMS = ("kenobot", "channels", "postprocessors", "cognitive", "config")
 _FILES = ("pyproject.toml", "README.md", "LICENSE")
 

@@ -1,4 +1,4 @@
-"""`python -m tests.update.cut` updates a home and returns for each line `LAST HOME`, and prints how that process ended.
+"""`python -m tests.integration.update.cut`, for each line `LAST HOME`: updates a home, returns, and tells its end.
 
 It dies at the LAST-th change to the disk; 0: never. Each is a fork of this one, which has imported all.
 
@@ -16,7 +16,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.update.switch import Switch
 from kenobot.core.settings.home import Home
 from kenobot.storage.updates import Environments, Side, Verdict
-from tests.update.samples import LATER, migrate_further, store_message
+from tests.integration.update.samples import LATER, migrate_further, store_message
 
 _CHANGES = ("os.rename", "os.link", "os.remove", "os.symlink", "os.mkdir", "os.rmdir", "os.truncate", "sqlite3.connect")
 
