@@ -1,11 +1,11 @@
-"""`python -m tests.soak.day`: a day of 24 hours in a quarter of one, with what otherwise goes wrong in a year.
+"""`python -m tests.soak.day`: a day and the calm morning after it, in 20 minutes, with what goes wrong in a year.
 
 A real `kenobot run` on a clock a hundred times as fast (libfaketime), against a Telegram server nobody here wrote and a
 stand-in for Anthropic. Five people write by day and less by night; the model and Telegram fail, hang and refuse, the
 process is killed and stopped, the disk fills. The codes of gates are told and asked for hours later, when the
 conversation shows them no more: the stand-in answers only with what the prompt shows. Fails when a message is lost or
 doubled, a code is wrong, `kenobot status` names no cause while something is wrong or one afterwards, or resident
-memory grows by more than 5 % of its mean a day over the last hours.
+memory grows by more than 5 % of its mean a day once nothing goes wrong any more.
 """
 
 import argparse
@@ -37,7 +37,7 @@ _FAST = 100  # times as fast as the machine's clock
 _HOUR = 3600.0 / _FAST  # seconds of the machine
 _BEGIN = datetime(2026, 3, 2, 7, tzinfo=UTC)
 _GROWTH = 0.05  # of the mean, a day
-_CALM = 20  # the hour from which on memory is watched: no process ends any more, and the night's work is loaded
+_CALM = 23  # the hour from which on memory is watched: nothing goes wrong any more, and what that loads is loaded
 _TOO_LATE = "NOT WITHIN TWO HOURS"
 _WELL_AGAIN = 30.0  # minutes after which the status should say so
 _GONE, _MUTE = "it does not run", "it does not answer"
@@ -401,7 +401,7 @@ def report(outcome: DayOutcome, seed: int) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--hours", type=float, default=24, help="how long the day is (24)")
+    parser.add_argument("--hours", type=float, default=30, help="how long it lasts (30)")
     parser.add_argument("--seed", type=int, default=20260302, help="of what is said, and by whom")
     parser.add_argument("--write", action="store_true", help="put the figures into docs/figures/soak.md")
     given = parser.parse_args()
