@@ -86,7 +86,7 @@ class EmbeddingWorker(BackgroundTask):
         self._todo: deque[PendingText] = deque()
         # bounded: 2 places; test_far_more_news_than_usual_is_looked_through_as_a_whole
         self._left: list[tuple[bool, int]] = []  # ranges to search for missing vectors: of turns?, up to which id
-        # bounded: the chats that are answered before anything was ever embedded; calibrating empties it
+        # bounded: the chats answered now; test_the_first_memory_is_found_by_a_process_that_begins_with_the_question
         self._uncalibrated: list[asyncio.Future[None]] = []
         self._batch = _FIRST_BATCH
         longest = self._policy.max_backoff_seconds

@@ -358,9 +358,9 @@ async def test_a_second_instance_is_refused_and_the_first_works_on(tmp_path: Pat
 
 
 def quiet(found: Listing) -> Listing:
-    """A listing without what a running instance writes by itself: its database, index, memory and model files."""
+    """A listing without what a running instance writes by itself: its database, index, memory, model and log files."""
     return {
         path: seen
         for path, seen in found.items()
-        if not path.startswith(("kenobot.db", "index.db", "memory/", "usem3"))
+        if not path.startswith(("kenobot.db", "index.db", "memory/", "usem3", "logs"))
     }

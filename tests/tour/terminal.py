@@ -4,6 +4,7 @@ import asyncio
 import codecs
 import fcntl
 import os
+import signal
 import struct
 import termios
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,11 @@ from tests.tour.screen import Screen
 ROWS, COLUMNS = 50, 110
 _SECONDS = 120.0  # for a machine that is busy; a wait ends as soon as its state is there
 _WHERE = "\x1b[6n"  # a line editor asks for the place of the cursor
+
+
+def _hear_ctrl_c() -> None:
+    """Tests that a shell runs in the background inherit that SIGINT is ignored, and so would what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Terminal:
@@ -35,7 +41,14 @@ class Terminal:
         fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         try:
             self.process = await asyncio.create_subprocess_exec(
-                *command, stdin=far, stdout=far, stderr=far, env=environ, cwd=folder, start_new_session=True
+                *command,
+                stdin=far,
+                stdout=far,
+                stderr=far,
+                env=environ,
+                cwd=folder,
+                start_new_session=True,
+                preexec_fn=_hear_ctrl_c,
             )
         finally:
             os.close(far)
