@@ -1,6 +1,5 @@
 """A stand-in of Discord's wire: the REST methods and the gateway that a bot of ours calls, on loopback."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +12,7 @@ import yarl
 from aiohttp import WSMsgType, web
 
 from kenobot.channels.discord import client as our_client
+from tests.integration.channels.served import served
 
 BOT, ANA, BOB, ROLE = 900, 101, 102, 950
 GUILD, ROOM, THREAD, DIRECT = 300, 400, 450, 500
@@ -265,17 +265,9 @@ async def standin(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Discord]:
     app.router.add_get("/gateway", platform.gateway)
     app.router.add_get("/files/{name}", platform.file)
     app.router.add_route("*", "/api/{rest:.*}", platform.rest)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    port = runner.addresses[0][1]
-    platform.address = f"http://127.0.0.1:{port}"
-    monkeypatch.setattr(discord.http.Route, "BASE", f"{platform.address}/api")
-    monkeypatch.setattr(discord.gateway.DiscordWebSocket, "DEFAULT_GATEWAY", yarl.URL(f"ws://127.0.0.1:{port}/gateway"))
-    monkeypatch.setattr(our_client, "_GUILDS_SECONDS", 0.02)
-    try:
+    async with served(app) as platform.address:
+        gateway = yarl.URL(f"{platform.address}/gateway").with_scheme("ws")
+        monkeypatch.setattr(discord.http.Route, "BASE", f"{platform.address}/api")
+        monkeypatch.setattr(discord.gateway.DiscordWebSocket, "DEFAULT_GATEWAY", gateway)
+        monkeypatch.setattr(our_client, "_GUILDS_SECONDS", 0.02)
         yield platform
-    finally:
-        async with asyncio.timeout(5):
-            await runner.cleanup()

@@ -1,6 +1,5 @@
 """A stand-in of Slack's wire: the methods of its Web API that a bot of ours calls, and Socket Mode, on loopback."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,6 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from aiohttp import WSMsgType, web
+
+from tests.integration.channels.served import served
 
 BOT, ANA, BOB, ROOM, DIRECT = "U900", "U101", "U102", "C400", "D500"
 TOKEN, APP_TOKEN = "bot-token-of-tests", "app-token-of-tests"
@@ -143,12 +144,5 @@ async def standin() -> AsyncIterator[Slack]:
     app.router.add_get("/socket", platform.socket)
     app.router.add_get("/files/{name}", platform.file)
     app.router.add_route("*", "/api/{method}", platform.call)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    platform.address = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    try:
+    async with served(app) as platform.address:
         yield platform
-    finally:
-        async with asyncio.timeout(5):
-            await runner.cleanup()

@@ -12,6 +12,8 @@ from typing import Any
 import httpx
 from aiohttp import web
 
+from tests.integration.channels.served import served
+
 ANA, BOB, BOT = "34600000001", "34600000002", "15550783881"
 ANA_SCOPED = "ES.1502576394655843"
 PHONE_ID, TOKEN, SECRET, VERIFY = "106540352242922", "token-of-tests", "secret-of-the-app", "words of mine"
@@ -211,12 +213,5 @@ async def standin() -> AsyncIterator[WhatsApp]:
     app = web.Application(client_max_size=10_000_000)
     app.router.add_get("/media/{name}", platform.media)
     app.router.add_route("*", "/v26.0/{path:.+}", platform.call)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    platform.address = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    try:
+    async with served(app) as platform.address:
         yield platform
-    finally:
-        async with asyncio.timeout(5):
-            await runner.cleanup()
