@@ -20,6 +20,7 @@ from random import Random
 from typing import Literal, NamedTuple, Protocol
 
 from kenobot.agent.stop_words import ends, stop_word
+from kenobot.agent.turn_gate import TurnGate
 from kenobot.core import texts
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, guess_language
@@ -201,6 +202,7 @@ class AgentLoop:
         self._policy = policy
         self._fragments = policy.fragments
         self._slots = asyncio.Semaphore(parallel)
+        self._gate = TurnGate()
         self._suspect = asyncio.Lock()
         self._open: Counter[str] = Counter()  # bounded: chats with messages: at most loop.backlog; turn
         self._waiting = 0
@@ -288,6 +290,7 @@ class AgentLoop:
             self._count(session, -1)
             raise
         self._taking.add(storing)
+        self._gate.begin_storing()
         storing.add_done_callback(partial(self._queue, session, envelope))
         pending = await asyncio.shield(storing)
         if pending is not None and pending.inbound.external_id != inbound.external_id:
@@ -297,6 +300,7 @@ class AgentLoop:
     def _queue(self, session: str, envelope: Envelope, storing: asyncio.Future[PendingMessage | None]) -> None:
         """Queue a message that has been stored, also when its channel was cancelled meanwhile."""
         self._taking.discard(storing)
+        self._gate.end_storing()
         pending = None if storing.cancelled() or storing.exception() is not None else storing.result()
         if pending is None:
             self._count(session, -1)
@@ -406,6 +410,7 @@ class AgentLoop:
     async def _take_turn_in_slot(self, session: str, pending: PendingMessage) -> bool:
         pending = await self._gather(session, pending)
         async with self._slots:
+            await self._gate.wait()
             if self._stopping:
                 await self._release(pending)
                 return False

@@ -277,3 +277,17 @@ async def test_a_sink_is_what_channels_expect(house: House) -> None:
     assert await house.loop(sent)
     await house.loop.wait_idle()
     assert house.turns[0].session == sent.session
+
+
+async def test_a_burst_is_answered_chat_by_chat_and_in_the_order_of_each(database: Database) -> None:
+    """However the turns give way to what comes in: no chat has its third answer before every chat has its first."""
+    house = House(database, parallel=4)
+    chats, each = 20, 5
+    said = [house.say(f"{number}", f"{chat}:{number}", str(chat)) for number in range(each) for chat in range(chats)]
+    assert all(await asyncio.gather(*said))
+    await house.loop.wait_idle()
+    for chat in range(chats):
+        assert house.texts(str(chat)) == [str(number) for number in range(each)]
+    order = [turn.inbound.text for turn in house.turns]
+    assert max(place for place, text in enumerate(order) if text == "0") < order.index("2")
+    await house.bus.close()
