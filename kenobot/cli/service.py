@@ -35,6 +35,11 @@ _NO_SYSTEMD = (
     "This machine has no systemd: have another supervisor run `kenobot run` (docker/compose.yml does), "
     "or see the unit with `kenobot service install --print`."
 )
+_NO_USER_MANAGER = (
+    "systemd does not manage services for this session: log in as yourself rather than by su or sudo, "
+    "and run `loginctl enable-linger` once."
+)
+_WITHOUT = "Nothing was changed: without --service, `kenobot setup` does all the rest."
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +158,14 @@ def install_for_user(home: Home) -> int:
     """Install and start the service of the person at this terminal, or start it anew. Returns the exit code."""
     manager = Manager(machine=False)
     return _put_in_place(manager, unit_text(manager, [home.path], manager.credentials), start=True)
+
+
+def require_manager() -> None:
+    """Raise ConfigError where no service can be installed for the person at this terminal."""
+    if not _RUNNING.is_dir() or shutil.which("systemctl") is None:
+        raise ConfigError(f"{_NO_SYSTEMD}\n{_WITHOUT}")
+    if Manager(machine=False)._ask("show-environment", names_unit=False).returncode:
+        raise ConfigError(f"{_NO_USER_MANAGER}\n{_WITHOUT}")
 
 
 def offer(home: Home) -> Literal["no", "root", "install", "restart"]:

@@ -1,10 +1,12 @@
 """What a setup is to change, and the settings as they will be then."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kenobot.cli.setup import toml_edit
 from kenobot.cli.setup.config_text import current_text
+from kenobot.cli.setup.credential_repair import BadCredential, left_out
 from kenobot.cli.setup.repair import Repair
 from kenobot.cli.setup.toml_edit import Value
 from kenobot.core.plugins import PluginGroup
@@ -19,7 +21,7 @@ class SetupChanges:
 
     install: whether the embedded model is to be fetched. service: whether the bot is to be installed as a service; None
     when nobody was asked. codes: messages that were for setup alone, so that the bot does not answer them. repair: of a
-    kenobot.toml that cannot be used as it is.
+    kenobot.toml that cannot be used as it is. bad: credential files that cannot be used, to be put aside.
     """
 
     home: Home
@@ -27,6 +29,7 @@ class SetupChanges:
     install: bool = False
     service: bool | None = None
     repair: Repair | None = None
+    bad: Sequence[BadCredential] = ()
     values: dict[tuple[str, str], Value] = field(default_factory=dict)  # bounded: the settings; start
     secrets: dict[str, str] = field(default_factory=dict)  # bounded: the settings; start
     codes: list[Inbound] = field(default_factory=list)  # bounded: one a question; start
@@ -50,7 +53,7 @@ class SetupChanges:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.values or self.secrets or self.codes or self.install or self.repair)
+        return not (self.values or self.secrets or self.codes or self.install or self.repair or self.bad)
 
     def enable(self, channel: str, *, on: bool) -> None:
         """Switch a channel on or off."""
@@ -79,4 +82,5 @@ class SetupChanges:
 
     def after(self) -> ResolvedSettings:
         """Return the settings as they will be. Raises ConfigError."""
-        return load_settings(self.home, os.environ, text=self.text(), new_credentials=self.secrets)
+        credentials = left_out(each.path.name for each in self.bad) | self.secrets
+        return load_settings(self.home, os.environ, text=self.text(), new_credentials=credentials)

@@ -9,6 +9,7 @@ from kenobot.cli import options, service
 from kenobot.cli.context import CommandContext
 from kenobot.cli.setup import live_checks
 from kenobot.cli.setup.changes import SetupChanges
+from kenobot.cli.setup.credential_repair import find_bad_credentials, left_out
 from kenobot.cli.setup.dialog import Dialog
 from kenobot.cli.setup.embedded import can_install
 from kenobot.cli.setup.repair import find_repair
@@ -26,12 +27,17 @@ from kenobot.providers.openai_compatible import PRESETS
 def setup(context: CommandContext) -> int:
     """Ask, or take the flags; check; write. Returns 0, FAILED when something is refused, NOT_FOUND without a person."""
     home, args = context.home, context.args
+    if args.service:
+        service.require_manager()
     close_credentials(home)
-    repair = find_repair(home)
-    if repair:
-        context.loaded = load_settings(home, os.environ, text=repair.text)
+    bad = find_bad_credentials(home)
+    credentials = left_out(each.path.name for each in bad)
+    repair = find_repair(home, credentials)
+    if repair or bad:
+        text = repair.text if repair else None
+        context.loaded = load_settings(home, os.environ, text=text, new_credentials=credentials)
     changes = _from_flags(context)
-    changes.repair = repair
+    changes.repair, changes.bad = repair, bad
     if args.yes or args.json:
         _take_environment(changes)
         return settle(context, changes, runs=_runs(home))
@@ -50,10 +56,11 @@ def setup(context: CommandContext) -> int:
 
 
 def _agreed_to_repair(changes: SetupChanges) -> bool:
-    if changes.repair is None:
+    if changes.repair is None and not changes.bad:
         return True
     dialog = Dialog(changes)
     dialog.show_repair()
+    dialog.show_bad_credentials()
     return dialog.agreed("broken_on", default=True)
 
 

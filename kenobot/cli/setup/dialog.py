@@ -67,6 +67,14 @@ class Dialog:
         self.tell("broken_lines" if lines else "broken_whole", lines=one_line(lines))
         self.tell("broken_copy", copy=one_line(str(repair.copy)))
 
+    def show_bad_credentials(self) -> None:
+        """Print which credential files cannot be used, why, and what comes of them."""
+        for bad in self.changes.bad:
+            self.tell("bad_credential", file=one_line(bad.path.name))
+            for mistake in bad.mistakes:
+                print(f"  {MARKS['refused']} {one_line(self.translated(mistake))}")
+            self.tell("bad_credential_aside", aside=one_line(str(bad.aside)))
+
     def agreed(self, question: str, *, default: bool, **parts: object) -> bool:
         """Ask for a yes or a no."""
         answer = self.answered(question, self.mark(yes=default), **parts).lower()[:1]

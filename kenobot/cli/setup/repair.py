@@ -3,8 +3,9 @@
 import itertools
 import os
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
@@ -34,13 +35,15 @@ class Repair:
     copy: Path
 
 
-def find_repair(home: Home) -> Repair | None:
+def find_repair(home: Home, credentials: Mapping[str, str | None]) -> Repair | None:
     """Return how to repair kenobot.toml; None when there is nothing to repair.
+
+    credentials: as load_settings takes them.
 
     Raises ConfigError when something else than the file is wrong, such as a variable of the environment.
     """
     try:
-        load_settings(home, os.environ)
+        load_settings(home, os.environ, new_credentials=credentials)
     except ConfigError as error:
         if not home.config_file.is_file():
             raise
@@ -48,15 +51,18 @@ def find_repair(home: Home) -> Repair | None:
             before = home.config_file.read_bytes()
         except OSError:
             raise error from None
-        text, lines, others = _without_mistakes(home, before)
+        mistakes_of = partial(_mistakes, home, credentials)
+        text, lines, others = _without_mistakes(mistakes_of, before)
         mistakes = list(dict.fromkeys((*str(error).splitlines(), *others)))
-        if rest := _mistakes(home, text):
+        if rest := mistakes_of(text):
             raise ConfigError("\n".join(rest)) from None
-        return Repair(text, mistakes, lines, before, _free(home.config_file))
+        return Repair(text, mistakes, lines, before, free_copy(home.config_file))
     return None
 
 
-def _without_mistakes(home: Home, before: bytes) -> tuple[str, Sequence[tuple[int, str]], Sequence[str]]:
+def _without_mistakes(
+    mistakes_of: Callable[[str], set[str]], before: bytes
+) -> tuple[str, Sequence[tuple[int, str]], Sequence[str]]:
     """Return the text that will do, the lines that are comments in it, and mistakes that show once it is TOML."""
     shipped = resources.files("kenobot").joinpath("config", "kenobot.toml").read_text("utf-8")
     try:
@@ -66,21 +72,21 @@ def _without_mistakes(home: Home, before: bytes) -> tuple[str, Sequence[tuple[in
     lines = _readable(original)
     if lines is None:
         return shipped, (), ()
-    mistakes = _mistakes(home, "\n".join(lines))
+    mistakes = mistakes_of("\n".join(lines))
     told = sorted(mistakes)
     for span in [*_statements(lines), *_sections(lines)]:
         if not mistakes:
             break
         tried = _commented(lines, span)
-        if _is_toml(tried) and (fewer := _mistakes(home, "\n".join(tried))) < mistakes:
+        if _is_toml(tried) and (fewer := mistakes_of("\n".join(tried))) < mistakes:
             lines, mistakes = tried, fewer
     changed = [at for at, line in enumerate(lines) if line != original[at]]
     return "\n".join(lines), [(at + 1, _key(original[at])) for at in changed], told
 
 
-def _mistakes(home: Home, text: str) -> set[str]:
+def _mistakes(home: Home, credentials: Mapping[str, str | None], text: str) -> set[str]:
     try:
-        load_settings(home, os.environ, text=text)
+        load_settings(home, os.environ, text=text, new_credentials=credentials)
     except ConfigError as error:
         return set(str(error).splitlines())
     return set()
@@ -144,7 +150,7 @@ def _key(line: str) -> str:
     return name.strip()[:_SHOWN_CHARS] if assigned or name.startswith("[") else ""
 
 
-def _free(path: Path) -> Path:
+def free_copy(path: Path) -> Path:
     """Return the path of a copy that is not there yet."""
     copies = (path.with_name(f"{path.name}.broken{number or ''}") for number in itertools.count())
     return next(copy for copy in copies if not copy.exists())

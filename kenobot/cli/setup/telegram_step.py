@@ -34,6 +34,8 @@ class TelegramStep:
         """Check the bot that is set up; None when Telegram is off."""
         if "telegram" not in self.dialog.changes.channels:
             return None
+        if not self._has_token():
+            return LiveCheck("refused", "Telegram has no bot token: get one from @BotFather.")
         check = self._checked()
         if check.state == "ok" and not self.dialog.changes.owners:
             return LiveCheck("refused", f"@{check.name} has no owner.", check.name)

@@ -27,8 +27,7 @@ def settle(context: CommandContext, changes: SetupChanges, *, runs: bool) -> int
     runs: whether the bot of this home runs. Raises ConfigError.
     """
     args, is_bad = context.args, False
-    if changes.repair:
-        _report_repair(args.json, changes)
+    _report_repairs(args.json, changes)
     if not args.find_owner:  # without one, the bot cannot be built yet
         build_plugins(context, changes.after())
     for step, is_new, check in () if args.no_check else _checks(context, changes, runs):
@@ -90,14 +89,19 @@ def _find_owner(context: CommandContext, changes: SetupChanges, runs: bool) -> b
     return True
 
 
-def _report_repair(as_json: bool, changes: SetupChanges) -> None:
-    repair = changes.repair
+def _report_repairs(as_json: bool, changes: SetupChanges) -> None:
     if not as_json:
-        Dialog(changes).show_repair()
-    elif repair:
+        dialog = Dialog(changes)
+        dialog.show_repair()
+        dialog.show_bad_credentials()
+        return
+    if repair := changes.repair:
         lines = [line for line, _ in repair.lines]
         row = {"step": "settings", "state": "repaired", "text": "\n".join(repair.mistakes), "lines": lines}
         print(json.dumps(row | {"copy": str(repair.copy)}))
+    for bad in changes.bad:
+        row = {"step": "credentials", "state": "repaired", "name": bad.path.name, "text": "\n".join(bad.mistakes)}
+        print(json.dumps(row | {"copy": str(bad.aside)}))
 
 
 def _report(as_json: bool, step: str, check: LiveCheck) -> None:

@@ -40,6 +40,8 @@ def write_changes(context: CommandContext, changes: SetupChanges) -> int:
     build_plugins(context, after)
     with _without_interrupts():
         home.prepare()
+        for bad in changes.bad:
+            bad.path.rename(bad.aside)
         for name, value in changes.secrets.items():
             disk.replace_text(home.credentials / name, value + "\n")
         if changes.repair:

@@ -164,12 +164,13 @@ def load_settings(
     environ: Mapping[str, str],
     *,
     text: str | None = None,
-    new_credentials: Mapping[str, str] | None = None,
+    new_credentials: Mapping[str, str | None] | None = None,
     given: Mapping[str, Plugin[Any, Any]] | None = None,
 ) -> ResolvedSettings:
     """Load the settings of `home`. Raises ConfigError that lists every mistake. Changes nothing on disk.
 
-    text, new_credentials: contents to try out before they are written as kenobot.toml and as credential files.
+    text, new_credentials: contents to try out before they are written as kenobot.toml and as credential files;
+    None in the place of a secret does as if its file were not there.
     given: by name, plugins that a test hands over; they are on.
     """
     systemd = environ.get("CREDENTIALS_DIRECTORY")

@@ -132,8 +132,8 @@ def from_environment(environ: Mapping[str, str]) -> SettingsSource:
     return layer
 
 
-def from_credentials(own: Path, given: Mapping[str, str], systemd: Path | None) -> SettingsSource:
-    """Read credential files, one secret each: of the home, about to be written there, then of systemd.
+def from_credentials(own: Path, given: Mapping[str, str | None], systemd: Path | None) -> SettingsSource:
+    """Read credential files, one secret each: of the home, about to be written or left out there, then of systemd.
 
     A file is named as in CREDENTIAL_FILES, or by a dotted key: `channels.chat.token`. Raises ConfigError for one that
     others can read; the service manager answers for the permissions of its own folder.
@@ -146,11 +146,11 @@ def from_credentials(own: Path, given: Mapping[str, str], systemd: Path | None) 
         if key is None:
             near = plugins.did_you_mean(path.name, CREDENTIAL_FILES)
             raise ConfigError(f"{path}: unknown credential{near or '.'}")
-        if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        if path.is_file() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ConfigError(f"{path} can be read by other people; run: chmod 600 {path}")
         layer.put(key, _secret(path), f"credential {path}")
     for name, value in given.items():
-        if key := _credential(name):
+        if value is not None and (key := _credential(name)):
             layer.put(key, value, f"credential {own / name}")
     for path in _files(systemd) if systemd else ():
         if key := _credential(path.name):
@@ -174,8 +174,10 @@ def _credential(name: str) -> KeyPath | None:
 
 def _secret(path: Path) -> str:
     value = _read(path).removeprefix("\ufeff").strip()
-    if not value or "\n" in value:
-        raise ConfigError(f"{path} must hold one secret, on one line.")
+    if not value:
+        raise ConfigError(f"{path} is empty: write the secret there, on one line, or run `kenobot setup`.")
+    if "\n" in value:
+        raise ConfigError(f"{path} has more than one line: leave the secret alone there, or run `kenobot setup`.")
     return value
 
 

@@ -143,19 +143,18 @@ async def test_wrong_codes_are_bounded_and_the_person_may_begin_anew(tmp_path: P
         await laura.ends(0)
 
 
-@pytest.mark.parametrize(
-    "steps",
-    [
-        [],
-        [("Is that right?", ""), ("Who writes", "anthropic")],
-        [("Is that right?", ""), ("Who writes", ""), ("Talk over", "y"), ("bot token", TOKEN), ("Whose bot", "")],
-    ],
-)
-async def test_ctrl_c_leaves_nothing_half(tmp_path: Path, steps: list[tuple[str, str]]) -> None:
-    """At a question, at a secret and while a code is waited for: nothing is on disk."""
+_WHOLE = (
+    ("Is that right?", ""), ("Who writes", "anthropic"), ("Anthropic API key", KEY), ("Talk over", "y"),
+    ("bot token", TOKEN), ("Whose bot", ""),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("answered", range(len(_WHOLE) + 1))
+async def test_ctrl_c_leaves_nothing_half(tmp_path: Path, answered: int) -> None:
+    """At any question, at any secret and while a code is waited for: nothing is on disk."""
     async with machine(tmp_path) as here, here.terminal("setup") as laura:
-        await laura.answers(*steps)
-        if len(steps) > 2:
+        await laura.answers(*_WHOLE[:answered])
+        if answered == len(_WHOLE):
             await laura.sees_code()
         else:
             await laura.terminal.asks()
@@ -185,6 +184,30 @@ async def test_run_again_it_asks_for_what_is_wrong_alone(tmp_path: Path) -> None
         async with here.terminal("setup") as laura:
             await laura.answers(("Change anything?", ""))
             await laura.ends(0)
+
+
+async def test_run_again_it_repairs_what_cannot_be_read(tmp_path: Path) -> None:
+    """A spoilt token and a mistake in kenobot.toml are told in the person's language, put aside and asked for anew."""
+    async with machine(tmp_path, "es_ES.UTF-8") as here:
+        await _set_up(here, "--owner", OWNER)
+        config, token = here.home.config_file, here.home.credentials / "telegram_token"
+        config.write_text("# mío\n[bot]\nnane = 1\n" + config.read_text().replace("[bot]\n", ""))
+        token.write_text("esto no es un token\n")
+        before = {path: path.read_bytes() for path in here.home.path.rglob("*") if path.is_file()}
+        async with here.terminal("setup") as laura:
+            await laura.answers(("¿Sigo así?", ""))
+            await laura.terminal.asks()
+            laura.terminal.type("\x03", end="")
+            await laura.ends(130)
+        assert {path: path.read_bytes() for path in here.home.path.rglob("*") if path.is_file()} == before
+        async with here.terminal("setup") as laura:
+            await laura.answers(("¿Sigo así?", ""), ("¿Lo repasamos todo?", ""), ("¿Hablar también", ""))
+            await laura.answers(("Token del bot", TOKEN), ("¿De quién es el bot?", ""))
+            await laura.ends(0)
+            for words in ("3 (nane)", "telegram_token no sirve", "no tiene la forma correcta", "no tiene token"):
+                assert words in " ".join(laura.screen.split()), laura.screen
+        assert token.read_text().strip() == TOKEN
+        assert "# mío" in config.read_text()
 
 
 async def test_a_webhook_that_holds_the_bot_is_told_and_taken_away_when_agreed(tmp_path: Path) -> None:

@@ -534,6 +534,75 @@ def test_the_mark_that_some_editors_write_is_no_mistake(cli: Cli, home: Home) ->
     assert (bot.name, bot.language) == ("Ana", "es")
 
 
+# ── credential files that cannot be used ────────────────────────────────────────────────────────────────────────────
+
+
+_SPOILT = [
+    ("anthropic_api_key", b"", "is empty"),
+    ("anthropic_api_key", b"one\ntwo\n", "has more than one line"),
+    ("anthropic_api_key", b"\xff\xfe\x00", "is not UTF-8 text"),
+    ("telegram_token", b"no token", "the bot token has the wrong form"),
+    ("telegramtoken", TOKEN.encode(), 'did you mean "telegram_token"?'),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "said"), _SPOILT)
+def test_a_credential_file_that_cannot_be_used_is_told_and_put_aside(
+    cli: Cli, home: Home, name: str, content: bytes, said: str
+) -> None:
+    home.prepare()
+    (home.credentials / name).write_bytes(content)
+    assert cli("config")[0] == 78
+    code, out, err = cli("setup", "--yes")
+    assert code == 0, err
+    assert f"credential file {name} cannot be used" in out
+    assert said in out
+    assert {path.name: path.read_bytes() for path in home.credentials.iterdir()} == {f".{name}.broken": content}
+    assert load_settings(home, {})
+
+
+def test_a_new_secret_takes_the_place_of_one_that_cannot_be_used(cli: Cli, home: Home, secrets: Path) -> None:
+    """A folder in its place too; a script reads of it as of any step."""
+    home.prepare()
+    (home.credentials / "anthropic_api_key").mkdir(mode=0o755)
+    code, out, err = cli("setup", "--json", "--provider", "anthropic", "--key-file", str(secrets / "key"))
+    assert code == 0, err
+    row = json.loads(out.splitlines()[0])
+    assert (row["step"], row["state"], row["name"]) == ("credentials", "repaired", "anthropic_api_key")
+    assert Path(row["copy"]).is_dir()
+    assert load_settings(home, {}).settings.provider.name == "anthropic"
+
+
+def test_the_wizard_asks_anew_for_a_secret_that_cannot_be_used(
+    cli: Cli, home: Home, secrets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not before the person agrees; until the end, all stays as it is."""
+    _with_telegram(cli, secrets)
+    token = home.credentials / "telegram_token"
+    token.write_text("spoilt")
+    before = files(home)
+    Person(monkeypatch, "n")
+    assert (cli("setup")[0], files(home)) == (1, before)
+    Person(monkeypatch, "y", "n")
+    assert (cli("setup")[0], files(home)) == (2, before)
+    person = Person(monkeypatch, "", "y", "", "", "", TOKEN, "")
+    code, out, err = cli("setup")
+    assert code == 0, err + out + str(person.asked)
+    assert token.read_text().strip() == TOKEN
+    assert (home.credentials / ".telegram_token.broken").read_text() == "spoilt"
+
+
+def test_files_that_cannot_be_used_and_a_broken_kenobot_toml_are_repaired_together(cli: Cli, home: Home) -> None:
+    home.prepare()
+    home.config_file.write_text('[bot]\nname = "Ana"\nnam = 1\n')
+    (home.credentials / "telegram_token").write_text("")
+    code, out, err = cli("setup", "--yes")
+    assert code == 0, err
+    assert "3 (nam)" in out
+    assert "telegram_token cannot be used" in out
+    assert load_settings(home, {}).settings.bot.name == "Ana"
+
+
 # ── as a service ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -589,6 +658,21 @@ def test_a_script_is_told_when_the_service_does_not_start(cli: Cli, secrets: Pat
     code, _, err = cli("setup", "--yes", "--service")
     assert code == 1
     assert "`systemctl restart kenobot.service` did not work" in err
+
+
+def test_without_systemd_a_service_is_refused_before_anything_is_asked(
+    cli: Cli, home: Home, systemd: Path, secrets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = Person(monkeypatch)
+    with monkeypatch.context() as patch:
+        patch.setattr(services_of_systemd, "_RUNNING", secrets / "nowhere")
+        code, _, err = cli("setup", "--service")
+    assert (code, person.asked, home.path.exists()) == (78, [], False)
+    assert "This machine has no systemd" in err
+    (secrets / "bin" / "systemctl").write_text("#!/bin/sh\necho 'Failed to connect to bus' >&2; exit 1\n")
+    code, _, err = cli("setup", "--yes", "--service")
+    assert (code, home.path.exists()) == (78, False)
+    assert "log in as yourself" in err
 
 
 def test_a_service_keeps_its_credentials(cli: Cli, secrets: Path, systemd: Path) -> None:
