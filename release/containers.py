@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from release.page import ROOT
-from release.say import NotSo, converse, tell
+from release.say import NotSo, answers, answers_what_waited, run, tell
 from tests.integration.harness import KEY, OWNER, TOKEN, Telegram
 from tests.integration.providers.anthropic_standin import StandIn
 
-_SECONDS = 1800
 _OVERRIDE = """services:
   kenobot:
     network_mode: host
@@ -42,42 +41,18 @@ class Compose:
 
     async def run(self, *arguments: str) -> str:
         """Run `compose ARGUMENTS`. Raises NotSo when it fails."""
-        return await _run(*self.program, *(part for file in self.files for part in ("-f", str(file))), *arguments)
+        return await run(*self.program, *(part for file in self.files for part in ("-f", str(file))), *arguments)
 
     async def container(self) -> str:
         """Return the id of the running container."""
-        ids = (
-            await _run(*self.engine, "ps", "--quiet", "--filter", "label=com.docker.compose.service=kenobot")
-        ).split()
+        ids = (await run(*self.engine, "ps", "--quiet", "--filter", "label=com.docker.compose.service=kenobot")).split()
         if len(ids) != 1:
             raise NotSo(f"{len(ids)} containers are running")
         return ids[0]
 
     async def inside(self, *command: str) -> str:
         """Run a command in the running container."""
-        return await _run(*self.engine, "exec", await self.container(), *command)
-
-
-async def _run(*command: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        stdin=asyncio.subprocess.DEVNULL,
-        cwd=ROOT,
-    )
-    async with asyncio.timeout(_SECONDS):
-        output, errors = await process.communicate()
-    if process.returncode:
-        said = (output + errors).decode("utf-8", "replace")
-        raise NotSo(f"{shlex.join(command)}: exit code {process.returncode}\n{said[-3000:]}")
-    return output.decode("utf-8", "replace")
-
-
-async def _answers(telegram: Telegram, when: str) -> None:
-    if (said := await converse(telegram, f"hello, {when}")) != f"ok: hello, {when}":
-        raise NotSo(f"{when}, the bot says {said!r}")
-    tell(f"it answers {when}")
+        return await run(*self.engine, "exec", await self.container(), *command)
 
 
 async def _confined(compose: Compose) -> None:
@@ -94,24 +69,18 @@ async def _confined(compose: Compose) -> None:
 
 
 async def _healthy(compose: Compose) -> None:
-    await _run(*compose.engine, "healthcheck", "run", await compose.container())
+    await run(*compose.engine, "healthcheck", "run", await compose.container())
     tell("its health check finds it well")
 
 
 async def _survives(compose: Compose, telegram: Telegram) -> None:
     """Stopped, killed, removed and made anew: every message is answered once, and memory is there."""
-    await compose.run("stop")
-    before = len(telegram.sent)
-    await telegram.say("written while it was stopped")
-    await compose.run("start")
-    if (await telegram.replies(before + 1, 120))[before] != "ok: written while it was stopped":
-        raise NotSo("what was written while it was stopped is answered wrongly")
-    tell("what was written while it was stopped is answered")
+    await answers_what_waited(telegram, lambda: compose.run("stop"), lambda: compose.run("start"))
     await compose.inside("kenobot", "memory", "remember", "The spare key is with Ana")
-    await _run(*compose.engine, "kill", await compose.container())
+    await run(*compose.engine, "kill", await compose.container())
     await compose.run("down")
     await compose.run("up", "-d")
-    await _answers(telegram, "in a new container")
+    await answers(telegram, "in a new container")
     if "spare key" not in await compose.inside("kenobot", "memory", "list"):
         raise NotSo("what was remembered is gone")
     twice = [text for (_, text), count in telegram.counted().items() if count > 1]
@@ -136,7 +105,7 @@ async def trial(program: Sequence[str], engine: Sequence[str], build: bool) -> N
                 await compose.run("run", "--rm", "-T", *secrets, "kenobot", "setup", "--yes", *chosen)
                 tell("it is set up")
                 await compose.run("up", "-d")
-                await _answers(telegram, "after the start")
+                await answers(telegram, "after the start")
                 await _confined(compose)
                 await _healthy(compose)
                 await _survives(compose, telegram)

@@ -17,11 +17,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from release.page import PAGE, ROOT, commands, reason_to_skip
-from release.say import NotSo, converse, tell
+from release.say import NotSo, answers, answers_what_waited, run, tell
 from tests.integration.harness import KEY, OWNER, TOKEN, Telegram
 from tests.integration.providers.anthropic_standin import StandIn
 
@@ -46,27 +46,16 @@ _NETWORK = (
 
 @dataclass
 class Machine:
-    """The booted system. seen: each command that was typed, and its exit code."""
+    """The booted system. leader: the process, out here, that is its first one."""
 
     root: Path
     leader: int
-    seen: list[tuple[str, int]] = field(default_factory=list)
 
     async def run(self, *command: str, check: bool = True) -> str:
         """Run a command as root and return what it printed. Raises NotSo when it fails."""
         inside = ["nsenter", "--target", str(self.leader), "--mount", "--uts", "--ipc", "--pid", "--root", "--wd=/"]
         clean = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
-        process = await asyncio.create_subprocess_exec(
-            *inside, *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, env=clean,
-            stdin=asyncio.subprocess.DEVNULL,
-        )  # fmt: skip
-        async with asyncio.timeout(_COMMAND_SECONDS):
-            output, _ = await process.communicate()
-        said = output.decode("utf-8", "replace")
-        self.seen.append((shlex.join(command), process.returncode or 0))
-        if check and process.returncode:
-            raise NotSo(f"{shlex.join(command)}: exit code {process.returncode}\n{said[-3000:]}")
-        return said
+        return await run(*inside, *command, check=check, seconds=_COMMAND_SECONDS, environ=clean)
 
     async def type(self, line: str, check: bool = True) -> str:
         """Have the person type a line in a login shell, in the folder of the sources."""
@@ -165,14 +154,6 @@ async def follow_page(machine: Machine, page: str) -> None:
             print(f"      {printed[:150]}")
 
 
-async def answers(telegram: Telegram, when: str) -> None:
-    """Fail unless the bot answers now."""
-    said = await converse(telegram, f"hello, {when}")
-    if said != f"ok: hello, {when}":
-        raise NotSo(f"{when}, the bot says {said!r}")
-    tell(f"it answers {when}")
-
-
 async def live(machine: Machine, telegram: Telegram) -> None:
     """The service answers, comes back by itself, loses nothing while it is stopped, and its journal is clean."""
     await answers(telegram, "after the page")
@@ -180,13 +161,9 @@ async def live(machine: Machine, telegram: Telegram) -> None:
     await answers(telegram, "after a restart")
     await machine.type("systemctl --user kill --signal=KILL kenobot")
     await answers(telegram, "after kill -9")
-    await machine.type("kenobot service stop")
-    before = len(telegram.sent)
-    await telegram.say("written while it was stopped")
-    await machine.type("kenobot service start")
-    if (await telegram.replies(before + 1, 90))[before] != "ok: written while it was stopped":
-        raise NotSo("what was written while the service was stopped is answered wrongly")
-    tell("what was written while it was stopped is answered")
+    await answers_what_waited(
+        telegram, lambda: machine.type("kenobot service stop"), lambda: machine.type("kenobot service start")
+    )
     await clean_journal(machine, "_UID=1000")
 
 

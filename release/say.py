@@ -1,5 +1,10 @@
-"""What the trials share: how they talk to a bot, and how they say what they saw."""
+"""What the trials share: how they run programs, talk to a bot, and say what they saw."""
 
+import asyncio
+import shlex
+from collections.abc import Awaitable, Callable, Mapping
+
+from release.page import ROOT
 from tests.integration.harness import Telegram
 
 
@@ -17,3 +22,43 @@ async def converse(telegram: Telegram, text: str) -> str:
     before = len(telegram.sent)
     await telegram.say(text)
     return (await telegram.replies(before + 1, 120))[before]
+
+
+async def answers(telegram: Telegram, when: str) -> None:
+    """Raise NotSo unless the bot answers now."""
+    if (said := await converse(telegram, f"hello, {when}")) != f"ok: hello, {when}":
+        raise NotSo(f"{when}, the bot says {said!r}")
+    tell(f"it answers {when}")
+
+
+async def answers_what_waited(
+    telegram: Telegram, stop: Callable[[], Awaitable[object]], start: Callable[[], Awaitable[object]]
+) -> None:
+    """Raise NotSo unless the bot, stopped and started, answers what was written in between."""
+    await stop()
+    before = len(telegram.sent)
+    await telegram.say("written while it was stopped")
+    await start()
+    if (await telegram.replies(before + 1, 120))[before] != "ok: written while it was stopped":
+        raise NotSo("what was written while it was stopped is answered wrongly")
+    tell("what was written while it was stopped is answered")
+
+
+async def run(
+    *command: str, check: bool = True, seconds: float = 1800, environ: Mapping[str, str] | None = None
+) -> str:
+    """Run a program in the project's root and return what it printed. Raises NotSo, with its errors, when it fails."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        stdin=asyncio.subprocess.DEVNULL,
+        cwd=ROOT,
+        env=environ,
+    )
+    async with asyncio.timeout(seconds):
+        output, errors = await process.communicate()
+    if check and process.returncode:
+        said = (output + errors).decode("utf-8", "replace")
+        raise NotSo(f"{shlex.join(command)}: exit code {process.returncode}\n{said[-3000:]}")
+    return output.decode("utf-8", "replace")

@@ -81,7 +81,7 @@ async def test_a_request_broken_off_at_any_moment_leaves_its_connection_to_other
     assert len([connection for connection in connections if not connection.is_closing()]) <= 3
 
 
-@pytest.mark.parametrize("client", [0.2], indirect=True)
+@pytest.mark.parametrize("client", [1.0], indirect=True)
 async def test_what_begins_while_the_connections_close_goes_through(client: TelegramClient) -> None:
     """A channel that is started again closes its connections step by step: a reply that leaves meanwhile goes out."""
     with pytest.raises(Unavailable):
@@ -96,7 +96,7 @@ async def test_what_begins_while_the_connections_close_goes_through(client: Tele
     await client.__aenter__()
 
 
-@pytest.mark.parametrize("client", [0.2], indirect=True)
+@pytest.mark.parametrize("client", [1.0], indirect=True)
 async def test_a_poll_that_was_given_up_does_not_hold_the_next_one_up(client: TelegramClient) -> None:
     """Its body drips on; the next poll opens a connection of its own instead of waiting for that one's end."""
     with pytest.raises(Unavailable):

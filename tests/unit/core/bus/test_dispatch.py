@@ -105,6 +105,7 @@ async def test_a_slow_receiver_delays_only_itself(bus: Bus) -> None:
         hung.append(envelope.payload["number"])
         await asyncio.Event().wait()
 
+    bus.deadline = 0.5
     bus.subscribe(STARTED, slow)
     bus.subscribe(STARTED, ear)
     bus.subscribe(SUBSCRIBER_FAILED, failures)

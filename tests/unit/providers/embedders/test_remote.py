@@ -150,7 +150,7 @@ async def test_what_a_server_may_charge_for_is_counted(server: EmbeddingStandIn)
     """A request that was taken and not answered, or oddly, counts as reserved; one that was refused does not."""
     meter = _Meter()
     server.script = ["hang", 503, {"data": "odd"}]
-    for seconds in (0.2, 30, 30):  # only the first is to be late
+    for seconds in (1, 30, 30):  # only the first is to be late, and after it was sent
         made = openai.plugin.build(
             OpenAISettings(base_url=f"{server.url}/v1", model="m", seconds=seconds), SURROUNDINGS
         )
