@@ -82,12 +82,12 @@ def _run(words: list[str], clock: "Clock | None") -> int:
     if rest[:1] in (["version"], ["--version"]):
         print(f"kenobot {__version__}")
         return 0
-    commands = read_commands()
     if not rest or rest[0] in ("-h", "--help"):
         stream, code = (sys.stdout, 0) if rest else (sys.stderr, USAGE)
-        print(say(_HELP, usage=say(_USAGE), commands="\n\n".join(_sections(commands))), end="", file=stream)
+        print(say(_HELP, usage=say(_USAGE), commands="\n\n".join(_sections(read_commands()))), end="", file=stream)
         return code
     name = ALIASES.get(rest[0], rest[0])
+    commands = read_commands(name)
     if "section" not in commands.get(name, ()):
         home.error(say("unknown command {name}: kenobot --help lists them", name=repr(name)))
     if name == "bench" and rest[1:2] and rest[1] in MOVED_BENCHES:

@@ -140,6 +140,19 @@ def test_the_help_of_every_command_and_argument_is_in_spanish() -> None:
         assert arguments | parts == set(spanish[name]), name
 
 
+@pytest.mark.parametrize("locale", ["C.UTF-8", "es_MX.UTF-8"])
+def test_one_command_is_read_as_it_stands_among_all(locale: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only its own tables are read, so each of them must begin where a line begins."""
+    monkeypatch.setenv("LC_ALL", locale)
+    commands = language.read_commands()
+    names = {words.partition(" ")[0] for words in commands} - {"arguments"}
+    assert len(names) > 20
+    for name in names:
+        own = {words: command for words, command in commands.items() if words.partition(" ")[0] in (name, "arguments")}
+        assert language.read_commands(name) == own
+    assert language.read_commands("nothing") == {"arguments": commands["arguments"]}
+
+
 def test_help_and_usage_errors_are_in_spanish(cli: Cli, spanish: None) -> None:
     """The list of commands, a command's own help, and argparse's words."""
     assert "Un agente personal" in cli("--help")[1]
