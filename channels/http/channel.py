@@ -4,7 +4,6 @@ import hashlib
 import logging
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from starlette.applications import Starlette
@@ -108,10 +107,13 @@ class HttpChannel:
         return hashlib.sha256(f"{external_id}\0{text}".encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
     async def take(self, inbound: Inbound, call: Call) -> bool:
-        """Hand a message over; return whether it is new. Raises StoreError, and Unavailable while the bot stops."""
+        """Hand over the message of a call, which has its trace; return whether it is new.
+
+        Raises StoreError, and Unavailable while the bot stops.
+        """
         if self._sink is None or call.is_broken_off:
             raise Unavailable("KenoBot is stopping")
-        return await self._sink(replace(inbound, trace=call.trace))
+        return await self._sink(inbound)
 
     def render(self, text: str) -> Sequence[MessagePart]:
         return (MessagePart(text),) if text else ()

@@ -61,7 +61,7 @@ class Webhook:
         await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
-        if not self._secret or request.method != "POST" or request.url.query:  # no signature covers a query
+        if not self._secret or request.method != "POST" or request.scope["query_string"]:  # which no signature covers
             return _error(404, "not found")
         body = await request.body()
         given, stamp = request.headers.get(SIGNATURE, ""), request.headers.get(STAMP, "")
@@ -89,6 +89,7 @@ class Webhook:
         if channel.backend is not None and not channel.backend.lets_in(user, chat):
             return _error(403, "its sender may not talk here: put them into channels.http.allowed_users")
         external_id = f"webhook:{message.id or given}"
+        trace = channel.trace_of(external_id, message.message)
         inbound = Inbound(
             channel=CHANNEL,
             external_id=external_id,
@@ -98,8 +99,9 @@ class Webhook:
             text=message.message,
             sent_at=channel.clock.now(),
             private=not message.group,
+            trace=trace,
         )
-        with channel.calls.open(channel.trace_of(external_id, message.message)) as call:
+        with channel.calls.open(trace) as call:
             try:
                 new = await channel.take(inbound, call)
             except (StoreError, Unavailable) as error:

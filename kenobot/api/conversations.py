@@ -129,6 +129,7 @@ async def send_message(
     """
     services, settings = caller.services, caller.services.channel.settings
     external_id = f"api:{caller.key.id}:{idempotency_key or secrets.token_hex(16)}"
+    trace = services.channel.trace_of(external_id, message.text)
     inbound = Inbound(
         channel=CHANNEL,
         external_id=external_id,
@@ -137,11 +138,11 @@ async def send_message(
         user_name=message.name,
         text=message.text,
         sent_at=services.clock.now(),
+        trace=trace,
     )
-    trace = services.channel.trace_of(external_id, message.text)
     seconds = settings.wait_seconds if wait is None else wait
     if _EVENTS in accept:
-        stream = _events(caller, inbound, trace, seconds)
+        stream = _events(caller, inbound, seconds)
         first = await anext(stream)
         return StreamingResponse(_joined(first, stream), media_type=_EVENTS, headers={"Cache-Control": "no-cache"})
     with services.channel.calls.open(trace) as call:
@@ -242,9 +243,9 @@ async def _joined(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[byt
         yield event
 
 
-async def _events(caller: Caller, inbound: Inbound, trace: str, seconds: float) -> AsyncIterator[bytes]:
+async def _events(caller: Caller, inbound: Inbound, seconds: float) -> AsyncIterator[bytes]:
     """Yield the events of a message: that it is stored, what there is of the answer, and in the end all of it."""
-    with caller.services.channel.calls.open(trace, follows=True) as call:
+    with caller.services.channel.calls.open(inbound.trace, follows=True) as call:
         await _take(caller, inbound, call)
         status = await _found(caller, inbound)
         call.number = status.id
