@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
-from kenobot.channels.telegram.updates import CHANNEL, MalformedUpdate, update_id
+from kenobot.channels.telegram.updates import CHANNEL, EphemeralId, MalformedUpdate, update_id
 from kenobot.core.i18n import Language
 from kenobot.ports.messages import Button, Inbound
 
@@ -36,7 +36,8 @@ class _Chat(BaseModel):
 
 
 class _Message(BaseModel):
-    message_id: StrictInt
+    message_id: StrictInt = 0
+    ephemeral_message_id: StrictInt = 0
     chat: _Chat
     message_thread_id: StrictInt = 0
     is_topic_message: StrictBool = False
@@ -62,6 +63,9 @@ def parse_press(raw: object, at: datetime) -> ButtonPress | None:
     number, message, sender = update_id(raw), query.message, query.sender
     if number is None:
         raise MalformedUpdate("the update has no number")
+    unseen = EphemeralId(str(sender.id), message.ephemeral_message_id) if message.ephemeral_message_id else None
+    if unseen is None and not message.message_id:
+        raise MalformedUpdate("the press of a button has no valid message.message_id")
     name = " ".join(f"{sender.first_name} {sender.last_name}".split())
     inbound = Inbound(
         channel=CHANNEL,
@@ -73,7 +77,7 @@ def parse_press(raw: object, at: datetime) -> ButtonPress | None:
         user_name=name.replace("\0", "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"),
         private=message.chat.type == "private",
         kind="action",
-        target=str(message.message_id),
+        target=str(unseen or message.message_id),
         value=query.data,
         thread=str(message.message_thread_id) if message.is_topic_message and message.message_thread_id else "",
     )

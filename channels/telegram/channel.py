@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final, TypeVar
 
@@ -15,10 +16,11 @@ from kenobot.channels.telegram.callbacks import FIELD as PRESS_FIELD
 from kenobot.channels.telegram.callbacks import ButtonPress, parse_press
 from kenobot.channels.telegram.client import PollingConflict, TelegramClient, WebhookInTheWay
 from kenobot.channels.telegram.clock_offset import clock_ahead, clock_problem, correct_sent_at
+from kenobot.channels.telegram.ephemeral import EphemeralMessages
 from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.media import RECEIVED_KINDS
 from kenobot.channels.telegram.membership import membership_problem
-from kenobot.channels.telegram.menus import menu_scope
+from kenobot.channels.telegram.menus import menu_commands, menu_scope
 from kenobot.channels.telegram.migration import chat_move
 from kenobot.channels.telegram.reactions import FIELD as REACTION_FIELD
 from kenobot.channels.telegram.reactions import parse_reaction
@@ -27,6 +29,7 @@ from kenobot.channels.telegram.unfinished import UnfinishedReplies
 from kenobot.channels.telegram.updates import (
     CHANNEL,
     BotUser,
+    EphemeralId,
     IgnoredUpdate,
     MalformedUpdate,
     message_body,
@@ -86,6 +89,7 @@ class TelegramChannel:
         # bounded: 50 names; test_every_new_field_is_warned_of_once_and_a_flood_of_them_is_not
         self._new_fields: set[str] = set()
         self._unfinished = UnfinishedReplies(self._client, clock, self.render)
+        self._ephemeral = EphemeralMessages(self._client, clock)
         self._answering = TaskSet("press")
 
     @property
@@ -99,6 +103,7 @@ class TelegramChannel:
             drafts=self._unfinished.has_drafts,
             previews=True,
             fragment_seconds=self._fragment_seconds,
+            one_reader=True,
         )
 
     def fetch(self, attachment: Attachment) -> AsyncIterator[bytes]:
@@ -116,12 +121,20 @@ class TelegramChannel:
         return parts or ([_NOTHING_TO_SEE] if text else [])
 
     async def send(self, outbound: Outbound) -> str:
-        """Send one part without link preview. Raises RateLimited, Unavailable (it may have arrived) or Rejected."""
+        """Send one part without link preview. Raises RateLimited, Unavailable (it may have arrived) or Rejected.
+
+        One that concerns a single person of a group goes to that person alone where Telegram lets the bot. Where it
+        does not, a secret one goes to the person's private chat, any other to the group.
+        """
         await self._unfinished.settle(outbound.chat, replaced=outbound.replaces != "")
         if outbound.chat.startswith("-"):
             self._unfinished.note(outbound.chat)
         before = self._client.current_id(outbound.chat)
-        sent = await self._client.send(outbound.chat, outbound.part, outbound.thread, outbound.replaces)
+        sent = await self._ephemeral.send(outbound) if outbound.reader else None
+        if sent is None:
+            shown = _in_private(outbound) if outbound.secret else outbound
+            replaces = "" if EphemeralId.parse(shown.replaces) is not None else shown.replaces
+            sent = await self._client.send(shown.chat, shown.part, shown.thread, replaces)
         if (now := self._client.current_id(outbound.chat)) != before and self._sink is not None:
             try:
                 await self._follow(outbound.chat, now, self._sink)
@@ -150,7 +163,7 @@ class TelegramChannel:
 
     async def set_menu(self, menu: CommandMenu) -> None:
         """Set the menu behind the button of commands. Raises RemoteError."""
-        await self._client.set_commands(menu_scope(menu), menu.language, menu.commands)
+        await self._client.set_commands(menu_scope(menu), menu.language, menu_commands(menu))
 
     async def run(self, sink: Sink) -> None:
         """Poll, or have updates posted, until cancelled.
@@ -307,6 +320,7 @@ class TelegramChannel:
     async def _take_one(self, number: int | None, raw: object, me: BotUser, sink: Sink) -> None:
         try:
             if (press := parse_press(raw, self._clock.now())) is not None:
+                self._ephemeral.note_press(press.inbound, press.query)
                 is_taken = await sink(press.inbound)
                 self._answering.begin(self._answer_press(press, is_taken=is_taken))
                 return
@@ -314,11 +328,13 @@ class TelegramChannel:
                 case IgnoredUpdate(reason):
                     logger.debug("update %s: %s", number, reason)
                     if problem := membership_problem(raw):
+                        self._ephemeral.forget_refusals()
                         await self._report(problem, problem, sink)
                     if (move := chat_move(raw)) is not None:
                         await self._follow(*move, sink)
                 case inbound:
                     self._warn_of_new(undecided_fields(raw))
+                    self._ephemeral.note_message(inbound, raw)
                     await sink(correct_sent_at(inbound, self._ahead, self._clock.now()))
         except StoreError:
             raise
@@ -378,6 +394,15 @@ class TelegramChannel:
                 return
             self._reported = recent | {kind: now}
             await sink.report(CHANNEL, problem)
+
+
+def _in_private(outbound: Outbound) -> Outbound:
+    """Send what its reader alone may see to their private chat, which has the number of their account.
+
+    Its buttons belong to the group; the words give the same commands.
+    """
+    part = replace(outbound.part, buttons=())
+    return replace(outbound, chat=outbound.reader, part=part, thread="", replaces="")
 
 
 def _is_shortage(error: Exception) -> bool:

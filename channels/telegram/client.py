@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final, Self
 
 import httpx
-from telegram import Bot, BotCommandScope
+from telegram import Bot, BotCommand, BotCommandScope
 from telegram import error as api
 from telegram.constants import ChatAction
 from telegram.request import HTTPXRequest
@@ -20,7 +20,7 @@ from telegram.request import HTTPXRequest
 from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.callbacks import FIELD as PRESS_FIELD
 from kenobot.channels.telegram.reactions import FIELD as REACTION_FIELD
-from kenobot.channels.telegram.sending import Address, MessageSender, topic
+from kenobot.channels.telegram.sending import Address, MessageSender, Occasion, topic
 from kenobot.channels.telegram.updates import EDITED, BotUser
 from kenobot.channels.telegram.webhook import WebhookInfo
 from kenobot.core.redaction import Redactor
@@ -165,6 +165,29 @@ class TelegramClient:
         except TokenRefused as error:
             raise Unavailable(str(error)) from None
 
+    async def send_to_one(
+        self, chat: str, reader: str, part: MessagePart, thread: str, replaces: str, occasion: Occasion | None
+    ) -> str:
+        """Send `part` so that `reader` alone sees it in a group; raises Rejected where Telegram does not let the bot.
+
+        Raises ShownToAll where everybody saw it, because the server is too old.
+        """
+        try:
+            async with self._call():
+                return await self._sender.send(Address(self.current_id(chat), thread, replaces, reader, occasion), part)
+        except TokenRefused as error:
+            raise Unavailable(str(error)) from None
+
+    async def knows_ephemeral(self, chat: str, user: str) -> bool:
+        """Return whether the server knows messages that one person of a group alone sees."""
+        async with self._call():
+            return await self._sender.knows_ephemeral(self.current_id(chat), user)
+
+    async def delete(self, chat: str, message: str) -> None:
+        """Take a message of the bot's away."""
+        async with self._call():
+            await self._bot.delete_message(self.current_id(chat), int(message))
+
     async def edit(self, chat: str, message: str, part: MessagePart, thread: str = "") -> None:
         """Put `part` into a message, and nowhere else: where that cannot be edited, Telegram's refusal is raised."""
         async with self._call():
@@ -209,10 +232,10 @@ class TelegramClient:
         async with self._call():
             await self._bot.answer_callback_query(query, text or None)
 
-    async def set_commands(self, scope: BotCommandScope, language: str, commands: Sequence[tuple[str, str]]) -> None:
+    async def set_commands(self, scope: BotCommandScope, language: str, commands: Sequence[BotCommand]) -> None:
         """Put the menu of commands of a scope and language in place of the one there."""
         async with self._call():
-            await self._bot.set_my_commands(list(commands), scope, language_code=language or None)
+            await self._bot.set_my_commands(commands, scope, language_code=language or None)
 
     async def set_webhook(self, url: str, secret: str) -> None:
         """Have updates posted to `url`, with `secret` in a header; those that wait are kept."""

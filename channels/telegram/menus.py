@@ -1,6 +1,9 @@
-"""Where Telegram shows a menu of commands."""
+"""Where Telegram shows a menu of commands, and what stands in it."""
+
+from collections.abc import Sequence
 
 from telegram import (
+    BotCommand,
     BotCommandScope,
     BotCommandScopeAllGroupChats,
     BotCommandScopeAllPrivateChats,
@@ -19,3 +22,14 @@ def menu_scope(menu: CommandMenu) -> BotCommandScope:
             return BotCommandScopeAllGroupChats()
         case "owner":
             return BotCommandScopeChat(int(menu.user))
+
+
+def menu_commands(menu: CommandMenu) -> Sequence[BotCommand]:
+    """Return the commands of a menu; those that the others of a group need not see are ephemeral from Bot API 10.2 on.
+
+    An older server leaves that field out.
+    """
+    hidden = {"is_ephemeral": True}
+    return [
+        BotCommand(name, what, api_kwargs=hidden if name in menu.unseen else None) for name, what in menu.commands
+    ]

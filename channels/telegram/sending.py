@@ -1,7 +1,7 @@
 """Send a part of a reply in the fullest form that the Bot API server takes: rich, with entities, or as plain text."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -12,6 +12,7 @@ from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.callbacks import keyboard_markup
 from kenobot.channels.telegram.rich import rich_message
 from kenobot.channels.telegram.split import MAX_UNITS, split_message
+from kenobot.channels.telegram.updates import EphemeralId
 from kenobot.core import texts
 from kenobot.core.i18n import guess_language
 from kenobot.core.worker import TextWork
@@ -32,20 +33,44 @@ _NOT_EDITABLE: Final = (
 _NO_METHOD: Final = (api.EndPointNotFound, api.InvalidToken)
 # What servers say that know the method not at all, or in an older form.
 _NOT_KNOWN: Final = ("method not found", "unknown method", "must be non-empty", "text is empty", "not supported")
+# What is refused is not the form of a message, but that one person alone is to see it.
+_NOT_EPHEMERAL: Final = ("ephemeral", "receiver", "query is too old", "query_id", "admin", "participant", "rights")
 _FILE_UNITS: Final = MAX_UNITS - 200  # of a refused file, with a word of what is left out
 _WORK: Final = 4  # times the work of formatting a text of that length
 
 # Bot.editMessageText exists, without `rich_message`; this spelling passes it on without a warning.
-_RawMethod = Literal["sendRichMessage", "sendRichMessageDraft", "editMessageText_"]
+_RawMethod = Literal["sendRichMessage", "sendRichMessageDraft", "editMessageText_", "editEphemeralMessageText"]
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A chat, the forum topic in it, and the message in whose place the part goes: an edit."""
+    """A chat, the forum topic in it, and the message in whose place the part goes: an edit.
+
+    reader: the one person of a group who is to see the part. occasion: what that person did, which lets a bot without
+    rights answer: fields of the request.
+    """
 
     chat: str
     thread: str = ""
     replaces: str = ""
+    reader: str = ""
+    occasion: "Occasion | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """What a person did: pressed a button, by its query, or wrote a message that the bot alone sees, by its number."""
+
+    query: str = ""
+    message: int = 0
+
+
+class ShownToAll(Exception):
+    """The server knows no ephemeral messages, and everybody in the group sees the message `sent`."""
+
+    def __init__(self, sent: str) -> None:
+        super().__init__("the Bot API server showed a message to all")
+        self.sent = sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +108,15 @@ class MessageSender:
         self._monotonic = monotonic
         self._has_moved = has_moved
         self._rich = settings.rich_messages
-        self._unknown: dict[str, float] = {}  # bounded: the three methods of rich messages; start
+        self._unknown: dict[str, float] = {}  # bounded: the four methods of rich messages; start
         self._preview: LinkPreviewOptions | None = LinkPreviewOptions(is_disabled=not settings.link_previews)
         self._text_work = TextWork()
 
     async def send(self, to: Address, part: MessagePart) -> str:
-        """Send `part` and return its message id; in the next lesser form where the server refuses one."""
+        """Send `part` and return its message id; in the next lesser form where the server refuses one.
+
+        Raises ShownToAll where it was not sent to its reader alone.
+        """
         return await self._send(_Attempt(to, part, await self._richly(part, _method(to))))
 
     async def edit(self, to: Address, part: MessagePart) -> None:
@@ -152,7 +180,15 @@ class MessageSender:
                 caption_entities=shown,
                 message_thread_id=topic(to.thread),
                 reply_markup=markup,
+                api_kwargs=_alone(to),
             )
+        elif (unseen := EphemeralId.parse(to.replaces)) is not None:
+            fields: dict[str, object] = {"text": part.text, "entities": shown, "reply_markup": markup}
+            if attempt.previewed:
+                fields["link_preview_options"] = self._preview
+            held = {name: value for name, value in fields.items() if value is not None}
+            await self._bot.do_api_request("editEphemeralMessageText", _place(to.chat, unseen) | held)
+            return to.replaces
         elif to.replaces:
             await self._bot.edit_message_text(
                 part.text,
@@ -171,21 +207,36 @@ class MessageSender:
                 entities=shown,
                 link_preview_options=self._preview if attempt.previewed else None,
                 reply_markup=markup,
+                api_kwargs=_alone(to),
             )
-        return str(message.message_id)
+        return _sent_id(to, message.message_id, message.api_kwargs)
 
     async def _send_rich(self, rich: dict[str, object], to: Address, part: MessagePart) -> str:
         fields: dict[str, object] = {"chat_id": to.chat, "rich_message": rich}
         if (markup := keyboard_markup(part.buttons)) is not None:
             fields["reply_markup"] = markup
         if to.replaces:
-            await self._bot.do_api_request(_method(to), fields | {"message_id": int(to.replaces)})
+            unseen = EphemeralId.parse(to.replaces)
+            place = {"message_id": int(to.replaces)} if unseen is None else _place(to.chat, unseen)
+            await self._bot.do_api_request(_method(to), fields | place)
             return to.replaces
-        answer: object = await self._bot.do_api_request(_method(to), fields | _topic_field(to))
+        answer: object = await self._bot.do_api_request(
+            _method(to), fields | _topic_field(to) | (_alone(to) or {})
+        )
         number = answer.get("message_id") if isinstance(answer, dict) else None
-        if not isinstance(number, int):
+        if not isinstance(answer, dict) or not isinstance(number, int):
             raise api.EndPointNotFound("sendRichMessage was answered by something else than a message")
-        return str(number)
+        return _sent_id(to, number, answer)
+
+    async def knows_ephemeral(self, chat: str, user: str) -> bool:
+        """Return whether the server knows ephemeral messages, by a request to delete one that names none."""
+        try:
+            await self._bot.do_api_request("deleteEphemeralMessage", {"chat_id": chat, "receiver_user_id": int(user)})
+        except _NO_METHOD:
+            return False
+        except api.BadRequest as error:
+            return not any(sign in error.message.lower() for sign in ("method not found", "unknown method"))
+        return True
 
     def _lesser(self, attempt: _Attempt, error: api.TelegramError) -> _Attempt:
         """Return the form to try after a refusal. Raises `error` where there is none."""
@@ -193,6 +244,10 @@ class MessageSender:
         is_gone = isinstance(error, api.ChatMigrated) or any(sign in complaint for sign in _NOT_EDITABLE)
         if attempt.here_only and is_gone:
             raise error
+        if to.reader and isinstance(error, api.BadRequest) and any(sign in complaint for sign in _NOT_EPHEMERAL):
+            if not to.replaces:
+                raise error
+            return replace(attempt, to=replace(to, replaces=""))
         if isinstance(error, api.ChatMigrated) and not attempt.moved:
             chat = str(error.new_chat_id)
             logger.warning("a group is a supergroup now: where its old id stands in the settings, write %s", chat)
@@ -228,7 +283,36 @@ def topic(thread: str) -> int | None:
 
 
 def _method(to: Address) -> _RawMethod:
-    return "editMessageText_" if to.replaces else "sendRichMessage"
+    if not to.replaces:
+        return "sendRichMessage"
+    return "editMessageText_" if EphemeralId.parse(to.replaces) is None else "editEphemeralMessageText"
+
+
+def _alone(to: Address) -> dict[str, object] | None:
+    """Return the fields of a request by which the reader of an address alone sees the message; None for everybody."""
+    if not to.reader:
+        return None
+    parameters: dict[str, object] = {"receiver_user_id": int(to.reader)}
+    if to.occasion is None:
+        return {"ephemeral_message_parameters": parameters}
+    if to.occasion.query:
+        return {"ephemeral_message_parameters": parameters | {"callback_query_id": to.occasion.query}}
+    answered = {"ephemeral_message_id": to.occasion.message}
+    return {"ephemeral_message_parameters": parameters, "reply_parameters": answered}
+
+
+def _place(chat: str, unseen: EphemeralId) -> dict[str, object]:
+    return {"chat_id": chat, "receiver_user_id": int(unseen.user), "ephemeral_message_id": unseen.number}
+
+
+def _sent_id(to: Address, number: int, more: Mapping[str, object]) -> str:
+    """Return the id of a sent message. Raises ShownToAll where its reader is not the only one."""
+    if not to.reader:
+        return str(number)
+    unseen = more.get("ephemeral_message_id")
+    if not isinstance(unseen, int) or not unseen:
+        raise ShownToAll(str(number))
+    return str(EphemeralId(to.reader, unseen))
 
 
 def _topic_field(to: Address) -> dict[str, object]:

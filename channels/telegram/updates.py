@@ -35,6 +35,23 @@ class IgnoredUpdate:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class EphemeralId:
+    """The id of a message of a group that `user` alone sees, which has no number among the others."""
+
+    user: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"~{self.user}.{self.number}"
+
+    @classmethod
+    def parse(cls, text: str) -> "EphemeralId | None":
+        """Read what `str` gives; None for the id of any other message."""
+        user, _, number = text.removeprefix("~").partition(".")
+        return cls(user, int(number)) if text.startswith("~") and user.isdecimal() and number.isdecimal() else None
+
+
 class MalformedUpdate(ValueError):
     """An update that does not have the documented form."""
 
@@ -87,8 +104,17 @@ class _Message(BaseModel):
     reply_to_message: _RepliedTo | None = None
     quote: _Quote | None = None
     message_id: object = None
+    ephemeral_message_id: StrictInt = 0
+    receiver_user: _User | None = None
     message_thread_id: StrictInt = 0
     is_topic_message: StrictBool = False
+
+    @property
+    def id(self) -> str:
+        """Return the message's id; "" where it has none."""
+        if self.ephemeral_message_id and self.sender is not None:
+            return str(EphemeralId(str(self.sender.id), self.ephemeral_message_id))
+        return str(self.message_id or "")
 
 
 _QUOTED_KEPT: Final = 1000  # characters
@@ -166,7 +192,8 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
     if not private:
         replied = answered.sender if answered is not None else None
         mentioned, text = strip_mention(text, me.username)
-        if not mentioned and (replied is None or replied.id != me.id):
+        addressed = [user.id for user in (replied, message.receiver_user) if user is not None]
+        if not mentioned and me.id not in addressed:
             return IgnoredUpdate("a group message that is not for the bot")
     quoted, author = _quoted(message, answered, me)
     return Inbound(
@@ -180,8 +207,8 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         private=private,
         forwarded=not body.keys() <= _BY_SENDER,
         kind=kind,
-        target=str(message.message_id or "") if kind == "edit" else "",
-        platform_id=str(message.message_id or ""),
+        target=message.id if kind == "edit" else "",
+        platform_id=message.id,
         attachments=attachments,
         reply_to=str((answered and answered.message_id) or ""),
         quoted=quoted,

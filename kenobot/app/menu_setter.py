@@ -62,4 +62,5 @@ class MenuSetter:
 
 
 def _digest(account: str, menu: CommandMenu) -> str:
-    return hashlib.sha256(repr((account, menu)).encode()).hexdigest()[:16]
+    written = (account, menu.audience, menu.language, menu.commands, menu.user, sorted(menu.unseen))
+    return hashlib.sha256(repr(written).encode()).hexdigest()[:16]

@@ -63,6 +63,7 @@ class Capabilities:
     keeps_answers: people fetch what was sent later, so the outbox keeps its text as long as its row. fails_later: the
     same because the platform may take a part and tell afterwards that it did not arrive; see `TakesBack`.
     fragment_seconds: messages of one person that come within this time are answered as one; 0 answers each by itself.
+    one_reader: it sends a part that is secret to its `reader` alone, in the group or else in private, never to others.
     """
 
     longest: int = 4096
@@ -78,6 +79,7 @@ class Capabilities:
     keeps_answers: bool = False
     fails_later: bool = False
     fragment_seconds: float = 0.0
+    one_reader: bool = False
 
 
 class Channel(Protocol):
@@ -161,13 +163,15 @@ class CommandMenu:
     """The commands that a platform offers for choosing: names without the slash, each with what it does.
 
     audience: private chats, groups, or the private chat of the owner `user`. language: two letters of the people it is
-    for; "" for all who have none of their own.
+    for; "" for all who have none of their own. unseen: the commands of a group that need not be seen by the others in
+    it, where the platform can hide them.
     """
 
     audience: Literal["private", "groups", "owner"]
     language: str
     commands: tuple[tuple[str, str], ...]
     user: str = ""
+    unseen: frozenset[str] = frozenset()
 
 
 @runtime_checkable

@@ -119,7 +119,9 @@ class Outbound:
 
     reply_to: platform id of the message to answer. replaces: platform id of a message to edit instead of sending one.
     draft: the draft whose place the part takes, if any is shown; see `kenobot.ports.channel.ShowsDrafts`. preview: the
-    part, sent before, whose message it replaces; 0 for none. Delivery puts the message's id into `replaces`.
+    part, sent before, whose message it replaces; 0 for none. Delivery puts the message's id into `replaces`. reader:
+    account of the one person of a group whom the part concerns; a platform that can shows it to nobody else. secret:
+    nobody else may ever see it; see `kenobot.ports.channel.Capabilities`.
     """
 
     id: int
@@ -132,3 +134,5 @@ class Outbound:
     thread: str = ""
     draft: str = ""
     preview: int = 0
+    reader: str = ""
+    secret: bool = False

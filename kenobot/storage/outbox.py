@@ -24,7 +24,7 @@ class Destination:
 
     first_part: the number of the first part; an answer's parts count from 0, a plea for patience is part -1, the word
     that it takes longer part -2, and a preview part -3. previewed: part 0 replaces a preview, if there is one.
-    reply_to, replaces, thread: see `kenobot.ports.messages.Outbound`. The first part alone
+    reply_to, replaces, thread, reader, secret: see `kenobot.ports.messages.Outbound`. The first part alone
     replaces a message. renews: inbox row whose answer these parts replace one by one.
     not_before: when they may go out, where that is not at once.
     """
@@ -40,6 +40,8 @@ class Destination:
     renews: int | None = None
     previewed: bool = False
     not_before: datetime | None = None
+    reader: str = ""
+    secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
         assert cursor.lastrowid is not None
         to = (letter.reply_to, letter.replaces, letter.thread)
         sent = Outbound(cursor.lastrowid, letter.channel, letter.chat, part, letter.trace, *to, preview=preview)
-        waiting.append(sent)
+        waiting.append(replace(sent, reader=letter.reader, secret=letter.secret) if letter.reader else sent)
     return waiting if letter.not_before is None or letter.not_before <= at else []
 
 
@@ -253,6 +255,8 @@ def _payload(letter: Destination, part: MessagePart, preview: int) -> str:
         "replaces": letter.replaces,
         "thread": letter.thread,
         "preview": preview,
+        "reader": letter.reader,
+        "secret": letter.secret,
     }
     held = {name: value for name, value in payload.items() if value}
     # In its own letters, by which a purge looks for what it erases.
@@ -265,7 +269,8 @@ def _outbound(channel: str, chat: str, number: int, text: str, spans: str, paylo
     buttons = tuple(tuple(Button(*each) for each in row) for row in more.get("buttons", ()))
     part = MessagePart(text, _load(spans), attachments, buttons)
     to = (more.get("reply_to", ""), more.get("replaces", ""), more.get("thread", ""))
-    return Outbound(number, channel, chat, part, trace, *to, preview=more.get("preview", 0))
+    alone = {"reader": more.get("reader", ""), "secret": more.get("secret", False)}
+    return Outbound(number, channel, chat, part, trace, *to, preview=more.get("preview", 0), **alone)
 
 
 def _dump(spans: Sequence[TextEntity]) -> str:

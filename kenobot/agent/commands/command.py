@@ -130,9 +130,10 @@ class Command:
     """A chat command.
 
     names: without the slash: English, Spanish, then others that mean the same, by turns. help: what it does; None for
-    a wish. owner_only: the owner gives it alone with the bot. stores_argument: the arguments go into memory as they
-    stand. language: of the words that it was given in. if_known: only in private, and only where memory has what it
-    names.
+    a wish. owner_only: the owner gives it alone with the bot, or in a group where nobody else sees the answer.
+    stores_argument: the arguments go into memory as they stand. language: of the words that it was given in. if_known:
+    only in private, and only where memory has what it names. openly: in a group its answer is for everybody, not for
+    the person alone who gave it.
     """
 
     names: tuple[str, ...]
@@ -143,18 +144,20 @@ class Command:
     stores_argument: bool = False
     language: Language | None = None
     if_known: bool = False
+    openly: bool = False
 
     def name(self, language: Language) -> str:
         """Return the name that a menu shows."""
         return self.names[1 if language == "es" else 0]
 
-    def is_allowed(self, principal: Principal, inbound: Inbound) -> bool:
+    def is_allowed(self, principal: Principal, inbound: Inbound, *, one_reader: bool = False) -> bool:
         """Return whether this person may give it here. If not, the message goes to the model like any other.
 
-        A person may change the memory that they see, and never by a forwarded text.
+        A person may change the memory that they see, and never by a forwarded text. one_reader: see `Capabilities`.
         """
         allowed = bool(principal.read_scopes) and principal.trust in ("owner", "guest") and not inbound.forwarded
-        return allowed and (not self.owner_only or OWNER_SCOPE in principal.read_scopes)
+        unseen = OWNER_SCOPE in principal.read_scopes or (one_reader and principal.role == "owner")
+        return allowed and (not self.owner_only or unseen)
 
 
 def undo_button(event: int, language: Language) -> Choice:

@@ -18,7 +18,9 @@ def command_menus(owners: Iterable[str], language: Language | None = None) -> li
     for code, spoken in _LANGUAGES:
         chosen = language or spoken
         everyone, all_of_them = _entries(chosen, owner=False), _entries(chosen, owner=True)
-        menus += [CommandMenu("private", code, everyone), CommandMenu("groups", code, everyone)]
+        unseen = frozenset(command.name(chosen) for command in COMMANDS if not command.openly)
+        in_groups = CommandMenu("groups", code, everyone, unseen=unseen.intersection(name for name, _ in everyone))
+        menus += [CommandMenu("private", code, everyone), in_groups]
         menus += [CommandMenu("owner", code, all_of_them, user) for user in sorted(owners)]
     return menus
 

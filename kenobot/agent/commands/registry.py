@@ -61,11 +61,15 @@ def _later(module: str, function: str, **more: bool) -> Answer:
 
 COMMANDS = (
     Command(("help", "ayuda"), guide.show_help, texts.HELP_HELP, frozenset()),
-    Command(("start", "empezar"), _later("greeting", "greet"), texts.HELP_START, frozenset()),
-    Command(("new", "nueva", "reset", "nuevo"), _later("greeting", "begin_anew"), texts.HELP_NEW, frozenset()),
-    Command(STOP_WORDS, tell_stopped, texts.HELP_STOP, frozenset()),
+    Command(("start", "empezar"), _later("greeting", "greet"), texts.HELP_START, frozenset(), openly=True),
+    Command(
+        ("new", "nueva", "reset", "nuevo"), _later("greeting", "begin_anew"), texts.HELP_NEW, frozenset(), openly=True
+    ),
+    Command(STOP_WORDS, tell_stopped, texts.HELP_STOP, frozenset(), openly=True),
     Command(("status", "estado"), _later("status", "show_status"), texts.HELP_STATUS, frozenset()),
-    Command(("remember", "recuerda"), _later("memory", "remember"), texts.HELP_REMEMBER, stores_argument=True),
+    Command(
+        ("remember", "recuerda"), _later("memory", "remember"), texts.HELP_REMEMBER, stores_argument=True, openly=True
+    ),
     Command(("memory", "memoria"), _later("browse", "show_memory"), texts.HELP_MEMORY),
     Command(("why", "porque"), _later("browse", "explain"), texts.HELP_WHY),
     Command(("correct", "corrige"), _later("correct", "correct"), texts.HELP_CORRECT),
@@ -98,7 +102,7 @@ COMMAND_NAMES = tuple(_NAMED)
 """The names of all commands, in every language, without the slash."""
 
 _WISHES: Mapping[str, Command] = {
-    "tell": Command((), _later("browse", "show_memory")),
+    "tell": Command((), _later("browse", "show_memory"), openly=True),
     "forget": Command((), _later("forget", "forget_memory", asking=True)),
     "forget_known": Command((), _later("forget", "forget_memory", asking=True), if_known=True),
     "forget_all": Command((), _later("forget", "decline_everything")),
@@ -133,20 +137,21 @@ class CommandRegistry:
         self._awaiting_known = False
 
     async def find(
-        self, database: Database, inbound: Inbound, principal: Principal, at: datetime
+        self, database: Database, inbound: Inbound, principal: Principal, at: datetime, *, one_reader: bool = False
     ) -> tuple[Command, str] | None:
         """Find the command of a message, or of the answer that it gives to an open question, with its arguments.
 
-        A forwarded message is not obeyed. Never raises, but for a press: StoreError when it cannot be looked up.
+        one_reader: of its channel's `Capabilities`. A forwarded message is not obeyed. Never raises, but for a press:
+        StoreError when it cannot be looked up.
         """
         if inbound.kind == "action":
-            return await self._press(database, inbound, principal)
+            return await self._press(database, inbound, principal, one_reader)
         if stop_word(inbound.text) and await self._awaits(database, inbound, principal, at):
             return _WORDS, inbound.text
         found = _match(inbound.text)
         if found is not None and found[0].if_known and not await self._knows(database, found[1], inbound, principal):
             found = None
-        if found is not None and found[0].is_allowed(principal, inbound):
+        if found is not None and found[0].is_allowed(principal, inbound, one_reader=one_reader):
             # In a group it may be meant for another bot.
             return found if found[0] is not _UNKNOWN or inbound.private else None
         if await self._awaits(database, inbound, principal, at):
@@ -156,12 +161,14 @@ class CommandRegistry:
         stop = _NAMED.get(stop_word(inbound.text))  # where a question is open, "cancel" answers that
         return (stop, "") if stop is not None and stop.is_allowed(principal, inbound) else None
 
-    async def _press(self, database: Database, inbound: Inbound, principal: Principal) -> tuple[Command, str]:
+    async def _press(
+        self, database: Database, inbound: Inbound, principal: Principal, one_reader: bool
+    ) -> tuple[Command, str]:
         """Find the command that a pressed button gives; one without an answer for a button that was pressed before."""
         access = self._context.access
         button = await database.read(lambda connection: find_button(connection, inbound, access))
         command = None if button is None else _PRESSED.get(button.command) or _NAMED.get(button.command)
-        if button is None or command is None or not command.is_allowed(principal, inbound):
+        if button is None or command is None or not command.is_allowed(principal, inbound, one_reader=one_reader):
             return _PRESSED_BEFORE, ""
         return replace(command, language=button.language), button.arguments
 

@@ -1,5 +1,6 @@
 """Carry out a command and answer it, in one transaction."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall
@@ -22,7 +23,10 @@ async def run_command(services: "TurnServices", signals: TurnSignals, data: Turn
     """Carry out the command of a turn, commit it with its answer, and send that."""
     assert data.command is not None
     pending, (command, arguments) = data.pending, data.command
-    call = CommandCall(pending.inbound, data.principal, arguments, data.language, services.clock.now(), pending.id)
+    principal = data.principal
+    if command.owner_only and not pending.inbound.private:  # the answer is the owner's alone to see
+        principal = services.access.principal(replace(pending.inbound, private=True))
+    call = CommandCall(pending.inbound, principal, arguments, data.language, services.clock.now(), pending.id)
     if command.stores_argument:
         await services.embedding.embed_statements([arguments])
     await services.prompt_service.sync_edits(pending.session)
@@ -61,4 +65,9 @@ def _enqueue(
         pressers = Pressers(inbound.channel, inbound.chat, accounts, owner=answer.pressers is not None)
         parts = add_buttons(connection, parts, answer.buttons, pressers, language, call.at)
     replaced = inbound.target if inbound.kind == "action" and abilities.edits else ""
-    return outbox.enqueue(connection, data.destination(replaces=replaced), parts, call.at)
+    to = data.destination(replaces=replaced)
+    assert data.command is not None
+    command = data.command[0]
+    if abilities.one_reader and not inbound.private and not command.openly:
+        to = replace(to, reader=inbound.user, secret=command.owner_only)
+    return outbox.enqueue(connection, to, parts, call.at)

@@ -57,12 +57,12 @@ from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import RenderedAnswer, render_answer, render_file, sends_files
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.personal_settings import PersonalSettings
-from kenobot.ports.channel import Channel
+from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
-from kenobot.ports.messages import Outbound
+from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.provider import Reply
 from kenobot.ports.signals import THINKING_END, THINKING_START
 from kenobot.postprocessors.pipeline import Pipeline, joined_replies
@@ -158,7 +158,7 @@ class TurnRunner:
         chosen = self._s.language or self._s.personal.of(inbound).language
         language = chosen or guess_language(inbound.text, self._s.default_language)
         began = self._s.clock.now()
-        command = await self._s.commands.find(self._s.database, inbound, principal, began)
+        command = await self._find_command(inbound, principal, began)
         calls = self._s.model.calls_of(pending.session, pending.id)
         data = TurnData(pending, principal, language, calls, PhaseTimes(began), command, renews=renews)
         await self._signals.emit_in_chat(THINKING_START, pending)
@@ -180,6 +180,11 @@ class TurnRunner:
                 await data.draft.withdraw()
             await self._signals.emit_in_chat(THINKING_END, pending, **turn_figures(data))
             current_trace.reset(token)
+
+    async def _find_command(self, inbound: Inbound, principal: Principal, at: datetime) -> tuple[Command, str] | None:
+        channel = self._s.channels.get(inbound.channel)
+        one_reader = channel is not None and capabilities_of(channel).one_reader
+        return await self._s.commands.find(self._s.database, inbound, principal, at, one_reader=one_reader)
 
     async def _take_in(self, pending: PendingMessage, principal: Principal) -> tuple[PendingMessage | None, int | None]:
         """Return the message to answer, None for none, and the row whose answer that replaces."""
@@ -302,7 +307,7 @@ class TurnRunner:
             )
         )
         if attached.has_content:
-            data.command = await self._s.commands.find(self._s.database, attached.inbound, data.principal, now)
+            data.command = await self._find_command(attached.inbound, data.principal, now)
         else:
             data.command = Command((), lambda *_: data.unread, changes=frozenset()), ""
         data.attachments_read = True

@@ -1,6 +1,7 @@
 """The stand-in, and the channel that talks to it."""
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,12 @@ from aiohttp import web
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.testing.clock import EagerClock
 from tests.integration.telegram.emulator import Emulator, running_emulator
+from tests.integration.telegram.group_standin import GroupTelegram
 from tests.integration.telegram.standin import FakeTelegram, channel_at
 
 
-@pytest.fixture
-async def telegram() -> AsyncIterator[FakeTelegram]:
-    fake = FakeTelegram()
+@asynccontextmanager
+async def _served(fake: FakeTelegram) -> AsyncIterator[None]:
     app = web.Application()
     app.router.add_post("/bot{token}/{method}", fake.handle)
     app.router.add_get("/file/bot{token}/{path}", fake.hand_over)
@@ -23,8 +24,22 @@ async def telegram() -> AsyncIterator[FakeTelegram]:
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     fake.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/bot"
-    yield fake
+    yield
     await runner.cleanup()
+
+
+@pytest.fixture
+async def telegram() -> AsyncIterator[FakeTelegram]:
+    fake = FakeTelegram()
+    async with _served(fake):
+        yield fake
+
+
+@pytest.fixture
+async def groups(clock: EagerClock) -> AsyncIterator[GroupTelegram]:
+    fake = GroupTelegram(clock.monotonic)
+    async with _served(fake):
+        yield fake
 
 
 @pytest.fixture

@@ -39,6 +39,15 @@ async def test_a_part_comes_back_as_it_went_in(outbox: Outbox, database: Databas
     assert (found.part, found.channel, found.chat, found.trace, tries) == (part, "fake", "-100", "abc", 0)
 
 
+async def test_who_alone_may_read_a_part_survives(outbox: Outbox, database: Database) -> None:
+    """After a restart it goes to that person, and a secret stays one."""
+    to = Destination("fake", "-100", "abc", 5, reader="1", secret=True)
+    [sent] = await database.write(lambda connection: enqueue(connection, to, [MessagePart("of you")], START))
+    [(found, _)] = await outbox.pending_after("fake", "-100")
+    assert found == sent
+    assert (found.reader, found.secret) == ("1", True)
+
+
 async def test_parts_wait_in_order(outbox: Outbox, database: Database) -> None:
     """Parts of one reply in their order, replies in the order they were committed, chats apart."""
     await _put(database, 1, "1a", "1b")
