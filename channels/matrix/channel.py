@@ -259,9 +259,13 @@ class MatrixChannel:
         if relation.get("rel_type") == "m.replace":
             content = table(content, "m.new_content")
             inbound = replace(inbound, kind="edit", target=related, platform_id=related)
+            # An edit does not say where the message stands, nor what it answers.
+            edited = table(await self._load_event(room, related), "content")
+            relation = table(edited, "m.relates_to")
         else:
-            thread = related if relation.get("rel_type") == "m.thread" else ""
-            inbound = replace(inbound, platform_id=event_id, thread=thread)
+            inbound = replace(inbound, platform_id=event_id)
+        if relation.get("rel_type") == "m.thread":
+            inbound = replace(inbound, thread=str(relation.get("event_id", "")))
         if content.get("msgtype") == "m.notice":
             return None
         return await self._parse_words(room, content, relation, inbound)

@@ -180,7 +180,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
     if reason := _why_ignored(kind, sender, message, body):
         return IgnoredUpdate(reason)
     items: list[dict[str, Any]] = raw.get(ALBUM) or [body]
-    text, attachments = _text(message), tuple(_clean_words(each) for item in items for each in read_attachments(item))
+    text, attachments = _text(message), tuple(each for item in items for each in _attachments(item))
     private = message.chat.type == "private"
     if not text and not attachments:
         if private and (unknown := undecided_fields(raw)):
@@ -266,8 +266,13 @@ def _text(message: _Message) -> str:
     return _clean(_with_quotation_marks(words, entities))
 
 
-def _clean_words(attachment: Attachment) -> Attachment:
-    return replace(attachment, name=_clean(attachment.name), mime=_clean(attachment.mime), text=_clean(attachment.text))
+def _attachments(body: Mapping[str, Any]) -> tuple[Attachment, ...]:
+    """The attachments of a raw message, with its id where it is an item of an album."""
+    item = str(body.get("message_id") or "") if body.get("media_group_id") else ""
+    return tuple(
+        replace(each, name=_clean(each.name), mime=_clean(each.mime), text=_clean(each.text), item=item)
+        for each in read_attachments(body)
+    )
 
 
 def _with_quotation_marks(text: str, entities: Sequence[_Entity]) -> str:

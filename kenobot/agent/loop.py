@@ -335,9 +335,11 @@ class AgentLoop:
     def _is_edited(self, pending: PendingMessage) -> bool:
         """Return whether a later edit changes a message, or a fragment of it."""
         for each in (pending.fragments or (pending,)) if self._edits else ():
-            edit = self._edits.get((pending.session, each.inbound.user, each.inbound.platform_id))
-            if edit is not None and edit.inbound.target and pending.id < edit.id and changes(edit, each):
-                return True
+            inbound = each.inbound
+            for name in (inbound.platform_id, *(one.item for one in inbound.attachments if one.item)):
+                edit = self._edits.get((pending.session, inbound.user, name))
+                if edit is not None and edit.inbound.target and pending.id < edit.id and changes(edit, each):
+                    return True
         return False
 
     def _is_stopped(self, pending: PendingMessage) -> bool:

@@ -23,6 +23,7 @@ class Attachment:
     size: in bytes. handle: the platform's own id, never shown in a prompt. digest: SHA-256 of the stored bytes, ""
     before. text: transcript, recognised text or description; of a text document on its way out, what stands in it. Of
     an attachment without bytes, such as a contact, all that it says. seconds: length of a recording; 0 for not known.
+    item: the platform's id of the message that brought it, where several were joined to one, as those of an album.
     """
 
     kind: MediaKind
@@ -33,6 +34,7 @@ class Attachment:
     digest: str = ""
     text: str = ""
     seconds: float = 0.0
+    item: str = ""
 
 
 @dataclass(frozen=True, slots=True)

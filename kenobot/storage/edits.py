@@ -4,12 +4,15 @@ import json
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
+from kenobot.ports.messages import Inbound
+from kenobot.storage.attachments import AttachmentRow, save_row
 from kenobot.storage.connection import Connection
 from kenobot.storage.inbox import PendingMessage, load_pending
 from kenobot.storage.outbox import PREVIEW_PART
 
 _LATELY = 5000  # messages from the newest on among which one that is edited is looked for
 _TAKEN = "takes the place of what it edits"
+_HAS_ITEM = "EXISTS (SELECT 1 FROM json_each(inbox.attachments) WHERE json_extract(value, '$.item') = ?)"
 _AMONG = "IN (SELECT value FROM json_each(?))"
 
 
@@ -32,14 +35,17 @@ class EditedTurn:
 def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn | None:
     """Find the turn of the message that `edit` is of; None where that is not known."""
     inbound = edit.inbound
-    where = "WHERE id > ? AND id < ? AND session = ? AND platform_id = ? AND sender = ?"
+    places = ["platform_id = ?"]
+    if any(each.item for each in inbound.attachments):
+        places.append(_HAS_ITEM)
     found = None
     # Of a message that was not known the first edit was one; its later edits are of that.
-    for kind, order in (("message", "DESC"), ("edit", "ASC")):
+    for place, kind, order in ((place, *each) for place in places for each in (("message", "DESC"), ("edit", "ASC"))):
         found = (
             found
             or connection.execute(
-                f"SELECT id, coalesce(joined_to, id) FROM inbox {where} AND kind = ? ORDER BY id {order} LIMIT 1",
+                "SELECT id, coalesce(joined_to, id) FROM inbox WHERE id > ? AND id < ? AND session = ? "
+                f"AND {place} AND sender = ? AND kind = ? ORDER BY id {order} LIMIT 1",
                 (edit.id - _LATELY, edit.id, edit.session, inbound.target, inbound.user, kind),
             ).fetchone()
         )
@@ -47,7 +53,8 @@ def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn
         return None
     target, head = found
     members = load_pending(connection, "id = ? OR joined_to = ? ORDER BY id", head, head)
-    names = json.dumps([each.inbound.platform_id for each in members])
+    items = [one.item for each in members for one in each.inbound.attachments if one.item]
+    names = json.dumps([each.inbound.platform_id for each in members] + items)
     edits = connection.execute(
         f"SELECT id FROM inbox WHERE id > ? AND id < ? AND session = ? AND kind = 'edit' AND target {_AMONG}",
         (head, edit.id, edit.session, names),
@@ -83,12 +90,21 @@ def take_over(connection: Connection, edit: PendingMessage, turn: EditedTurn) ->
 def note_edit(connection: Connection, edit: PendingMessage, turn: EditedTurn) -> None:
     """Store the new form of a message with it, for further edits."""
     for each in turn.parts:
-        if each.inbound.platform_id == edit.inbound.target:
+        if each.inbound.platform_id == edit.inbound.target or _is_item(edit.inbound.target, each.inbound):
             attachments = json.dumps([asdict(one) for one in each.inbound.attachments])
+            _read_anew(connection, each, edit)
             connection.execute(
-                "UPDATE inbox SET text = ?, attachments = ? WHERE id = ? AND state != 'dead'",
-                (each.inbound.text, attachments, each.id),
+                "UPDATE inbox SET text = ?, attachments = ?, platform_id = ? WHERE id = ? AND state != 'dead'",
+                (each.inbound.text, attachments, each.inbound.platform_id, each.id),
             )
+
+
+def _read_anew(connection: Connection, album: PendingMessage, edit: PendingMessage) -> None:
+    """Have what took the place of an item of an album be fetched and read."""
+    [before] = load_pending(connection, "id = ?", album.id)
+    for number, (was, now) in enumerate(zip(before.inbound.attachments, album.inbound.attachments, strict=False)):
+        if now.item == edit.inbound.target and was.handle != now.handle:
+            save_row(connection, album.id, AttachmentRow(number))
 
 
 def end_without_answer(connection: Connection, message: int, at: datetime) -> None:
@@ -107,6 +123,35 @@ def changes(edit: PendingMessage, message: PendingMessage) -> bool:
 def _edited(message: PendingMessage, edit: PendingMessage) -> PendingMessage:
     """Return a message in its new form: the same row with other words, or the edit's own where it shows other files."""
     before, now = message.inbound, edit.inbound
+    if _is_item(now.target, before):
+        return _edited_album(message, edit)
     if {each.handle for each in now.attachments} <= {each.handle for each in before.attachments}:
         return message if before.text == now.text else replace(message, inbound=replace(before, text=now.text))
     return replace(edit, inbound=replace(now, platform_id=before.platform_id))
+
+
+def _is_item(name: str, album: Inbound) -> bool:
+    """Return whether a platform's message is an item of an album, which stands as one message."""
+    return any(each.item == name for each in album.attachments)
+
+
+def _edited_album(message: PendingMessage, edit: PendingMessage) -> PendingMessage:
+    """Return an album with an item in its new form; the others stay.
+
+    The album is known by the item that has its words. Those of another item stand below.
+    """
+    before, now = message.inbound, edit.inbound
+    fresh = {each.item: each for each in now.attachments}
+    attachments = tuple(
+        each if fresh.get(each.item, each).handle == each.handle else fresh[each.item] for each in before.attachments
+    )
+    text, name = before.text, before.platform_id
+    if now.target == name:
+        text = now.text
+    elif not before.text:
+        text, name = now.text, now.target if now.text else name
+    elif now.text not in before.text:
+        text = f"{before.text}\n{now.text}"
+    if (text, attachments) == (before.text, before.attachments):
+        return message
+    return replace(message, inbound=replace(before, text=text, attachments=attachments, platform_id=name))

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -184,6 +184,36 @@ async def test_edits_and_reactions_name_the_message_that_they_are_about(world: W
         *_, reacted = await sink.until_accepted(3)
     assert (edited.kind, edited.text, edited.target, edited.platform_id) == ("edit", "My cat is Tim", said, said)
     assert (reacted.kind, reacted.value, reacted.target, reacted.chat) == ("reaction", "👎", answer, first.chat)
+
+
+async def test_an_edit_in_a_thread_is_answered_in_that_thread(world: World) -> None:
+    """In the session of the message; in a group also where only what it answers calls the bot."""
+    cy = Person(world.address, f"cy{next(_numbers)}")
+    async with running(channel := world.channel()) as sink:
+        root = world.ana.say(world.room, "Pets")
+        [first] = await sink.until_accepted(1)
+        thread = {"rel_type": "m.thread", "event_id": root}
+        said = world.ana.say(world.room, "My cat is Tom", **{"m.relates_to": thread})
+        edit = {"m.new_content": {"msgtype": "m.text", "body": "My cat is Tim"}}
+        edit["m.relates_to"] = {"rel_type": "m.replace", "event_id": said}
+        world.ana.say(world.room, "* My cat is Tim", **edit)
+        *_, there, edited = await sink.until_accepted(3)
+        answer = replace(Outbound(1, "matrix", first.chat, MessagePart("Tom!"), "t"), thread=there.thread)
+        place = await channel.send(answer)
+        await channel.send(replace(answer, id=2, part=MessagePart("Tim!"), replaces=place))
+        heard = world.ana.heard(world.room)
+        world.ana.do(world.room, "invite", user_id=cy.id)
+        cy.do(world.room, "join")
+        reply = {"m.in_reply_to": {"event_id": place}}
+        asked = cy.say(world.room, "And the dog?", **{"m.relates_to": reply})
+        edit["m.relates_to"] = {"rel_type": "m.replace", "event_id": asked}
+        cy.say(world.room, "* And the dogs?", **edit)
+        *_, reply_, again = await sink.until_accepted(5)
+    assert (there.thread, there.session) == (root, edited.session)
+    assert (edited.kind, edited.target, edited.text) == ("edit", said, "My cat is Tim")
+    assert heard[-2]["m.relates_to"]["event_id"] == root
+    assert (heard[-1]["m.relates_to"]["event_id"], heard[-1]["m.new_content"]["body"]) == (place, "Tim!")
+    assert (again.kind, again.target, again.session) == ("edit", asked, reply_.session)
 
 
 async def test_only_people_on_the_lists_can_invite_the_bot(world: World) -> None:

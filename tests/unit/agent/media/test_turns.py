@@ -1,6 +1,7 @@
 """A message with attachments: fetched, read and answered, or the person is told in plain words what was not read."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Image
 from kenobot.ports.transcriber import UnplayableRecording
 from kenobot.testing.scripted import ScriptedProvider
+from tests.scene import Scene
 from tests.unit.agent.media.media_scene import JPEG, OGG, Listener, document, media_scene, photo, voice
 
 DIGEST = hashlib.sha256(JPEG).hexdigest()
@@ -251,3 +253,44 @@ async def test_a_turn_that_begins_again_has_its_attachments_once(
         ((text,),) = await scene.rows("SELECT text FROM message WHERE role = 'user'")
         assert str(text).count("The rent is 650") == 1
         assert channel.fetched == ["d"]
+
+
+def _album(*handles: str) -> tuple[Attachment, ...]:
+    """Documents of an album, the items 11, 12, …"""
+    files = [document(f"{handle}.txt", handle=handle) for handle in handles]
+    return tuple(replace(file, item=str(number)) for number, file in enumerate(files, 11))
+
+
+async def _edit(scene: Scene, item: str, words: str, file: Attachment) -> str:
+    return await scene.say(words, kind="edit", target=item, platform_id=item, attachments=(replace(file, item=item),))
+
+
+async def test_an_edited_caption_of_an_album_is_answered_anew_with_all_of_it(tmp_path: Path) -> None:
+    """Also one that another item gets, and each further edit of it takes the place of the words before."""
+    scene, channel = media_scene(tmp_path, {"a": b"apples", "b": b"bananas"})
+    async with scene:
+        first, second = _album("a", "b")
+        await scene.say("which?", platform_id="11", attachments=(first, second))
+        for item, words, file in [("11", "which ripe?", first), ("11", "", first), ("12", "this", second)]:
+            await _edit(scene, item, words, file)
+        assert await _edit(scene, "12", "this one", second)
+        prompt = scene.requests[-1]
+        assert "this one" in prompt and "apples" in prompt and "bananas" in prompt
+        assert "ripe" not in prompt and prompt.count("apples") == 1
+        assert len(scene.requests) == 5
+        said = await scene.rows("SELECT count(*) FROM message WHERE role = 'user'")
+        assert (said, channel.sent[-1].replaces) == ([(1,)], str(channel.sent[0].id))
+        await _edit(scene, "12", "this one", second)
+        assert len(scene.requests) == 5
+
+
+async def test_a_file_of_an_album_takes_the_place_of_another(tmp_path: Path) -> None:
+    """It is fetched and read, and the others stay as they were read."""
+    scene, channel = media_scene(tmp_path, {"a": b"apples", "b": b"bananas", "c": b"cherries"})
+    async with scene:
+        first, second = _album("a", "b")
+        await scene.say("which?", platform_id="11", attachments=(first, second))
+        await _edit(scene, "12", "", document("c.txt", handle="c"))
+        prompt = scene.requests[-1]
+        assert "which?" in prompt and "apples" in prompt and "cherries" in prompt and "bananas" not in prompt
+        assert channel.fetched.count("a") == 1
