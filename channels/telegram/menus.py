@@ -30,6 +30,4 @@ def menu_commands(menu: CommandMenu) -> Sequence[BotCommand]:
     An older server leaves that field out.
     """
     hidden = {"is_ephemeral": True}
-    return [
-        BotCommand(name, what, api_kwargs=hidden if name in menu.unseen else None) for name, what in menu.commands
-    ]
+    return [BotCommand(name, what, api_kwargs=hidden if name in menu.unseen else None) for name, what in menu.commands]

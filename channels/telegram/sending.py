@@ -220,9 +220,7 @@ class MessageSender:
             place = {"message_id": int(to.replaces)} if unseen is None else _place(to.chat, unseen)
             await self._bot.do_api_request(_method(to), fields | place)
             return to.replaces
-        answer: object = await self._bot.do_api_request(
-            _method(to), fields | _topic_field(to) | (_alone(to) or {})
-        )
+        answer: object = await self._bot.do_api_request(_method(to), fields | _topic_field(to) | (_alone(to) or {}))
         number = answer.get("message_id") if isinstance(answer, dict) else None
         if not isinstance(answer, dict) or not isinstance(number, int):
             raise api.EndPointNotFound("sendRichMessage was answered by something else than a message")
