@@ -156,6 +156,7 @@ async def follow_page(machine: Machine, page: str) -> None:
 
 async def live(machine: Machine, telegram: Telegram) -> None:
     """The service answers, comes back by itself, loses nothing while it is stopped, and its journal is clean."""
+    await machine.type("kenobot setup --yes --service")
     await answers(telegram, "after the page")
     await machine.type("kenobot service restart")
     await answers(telegram, "after a restart")
