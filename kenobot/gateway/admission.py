@@ -5,17 +5,16 @@ In a group a stranger gets silence. In private, with pairing on, they get a code
 
 import logging
 import secrets
-from collections.abc import Collection
 from datetime import datetime
 
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, guess_language
-from kenobot.core.worker import TaskSet
 from kenobot.gateway import pairing
 from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import HourlyOnce
 from kenobot.gateway.buttons import find_button
 from kenobot.gateway.delivery import Delivery
+from kenobot.gateway.refreshed import RefreshedByCommands
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Inbound, Outbound
@@ -31,7 +30,7 @@ _log = logging.getLogger(__name__)
 _NOTICED = 500  # strangers an hour of whom the bot takes any notice; of the rest not even a signal tells
 
 
-class AdmissionControl:
+class AdmissionControl(RefreshedByCommands):
     """Decide who may talk. Call `refresh` once before the first message.
 
     pairing_enabled: whether strangers are given codes. language: of the texts to strangers; None goes by their message.
@@ -49,6 +48,7 @@ class AdmissionControl:
         language: Language | None = None,
         random_below: pairing.RandomBelow | None = None,
     ) -> None:
+        super().__init__("people")
         self._access = access
         self._database = database
         self._bus = bus
@@ -60,7 +60,6 @@ class AdmissionControl:
         self._noticed = HourlyOnce(clock, _NOTICED)
         self._locked: datetime | None = None
         self._refreshed = False
-        self._refreshing = TaskSet("people")
         self.stale = False
         """Whether the latest `refresh` failed, so that another one is due."""
 
@@ -160,18 +159,3 @@ class AdmissionControl:
         if moves is not None:
             self._access.set_moves(moves)
         return moves is not None
-
-    def after_command(self, changes: Collection[str]) -> None:
-        """Refresh when a command changed the approved people; the next message waits for it."""
-        if "people" in changes:
-            self._refreshing.begin(self._refresh_or_log())
-
-    async def wait_refreshed(self) -> None:
-        """Return once every change that a command made is known."""
-        await self._refreshing.wait_idle()
-
-    async def _refresh_or_log(self) -> None:
-        try:
-            await self.refresh()
-        except StoreError as error:
-            _log.error("it could not be looked up who is let in: %s", error)

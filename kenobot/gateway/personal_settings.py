@@ -1,22 +1,18 @@
 """The few settings that are each person's own: the language in which the bot speaks to them, drafts, quiet hours."""
 
-import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from kenobot.core.i18n import Language
 from kenobot.core.quiet_hours import QuietHours
-from kenobot.core.worker import TaskSet
-from kenobot.ports.errors import StoreError
+from kenobot.gateway.refreshed import RefreshedByCommands
 from kenobot.ports.identity import Account
 from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.state import read_json, write_json
-
-_log = logging.getLogger(__name__)
 
 _KEY = "settings:people"
 _MOST = 1000  # people, of whom those who changed theirs last are kept
@@ -53,19 +49,19 @@ def save_settings_of(connection: Connection, account: Account, settings: PersonS
     write_json(connection, _KEY, {" ".join(known): asdict(each) for known, each in newest})
 
 
-class PersonalSettings:
+class PersonalSettings(RefreshedByCommands):
     """Everybody's settings, in memory. `refresh` it at the start.
 
     zone: of the quiet hours. quiet: of everybody without any of their own.
     """
 
     def __init__(self, database: Database, zone: ZoneInfo | None = None, quiet: QuietHours | None = None) -> None:
+        super().__init__("settings")
         self._database = database
         self._zone = zone or ZoneInfo("UTC")
         self._quiet = quiet
         # bounded: 1,000 people; test_the_settings_of_many_take_a_bounded_place
         self._known: Mapping[Account, PersonSettings] = {}
-        self._refreshing = TaskSet("settings")
 
     def of(self, inbound: Inbound) -> PersonSettings:
         """Return the settings that hold for a message: the sender's in private, nobody's in a group."""
@@ -83,21 +79,6 @@ class PersonalSettings:
     async def refresh(self) -> None:
         """Load the settings. Raises StoreError."""
         self._known = await self._database.read(_all)
-
-    def after_command(self, changes: Collection[str]) -> None:
-        """Load the settings anew when a command changed some."""
-        if "settings" in changes:
-            self._refreshing.begin(self._refresh_or_log())
-
-    async def wait_refreshed(self) -> None:
-        """Return once what a command changed is known."""
-        await self._refreshing.wait_idle()
-
-    async def _refresh_or_log(self) -> None:
-        try:
-            await self.refresh()
-        except StoreError as error:
-            _log.warning("the settings of people could not be read: %s", error)
 
 
 def _hours(kept: object) -> str | None:
