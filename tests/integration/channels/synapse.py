@@ -9,13 +9,14 @@ from urllib.parse import quote
 
 import httpx
 
+from tests.integration.channels.mail_servers import Certificate
 from tests.integration.channels.processes import answers, free_port, program, running
 
 _CONFIG = """
 server_name: example.org
 pid_file: {folder}/pid
 listeners:
-  - {{port: {port}, type: http, tls: false, bind_addresses: ["127.0.0.1"], resources: [{{names: [client, media]}}]}}
+  - {{port: {port}, type: http, tls: {tls}, bind_addresses: ["127.0.0.1"], resources: [{{names: [client, media]}}]}}
 database: {{name: sqlite3, args: {{database: ":memory:"}}}}
 media_store_path: {folder}/media
 signing_key_path: {folder}/signing.key
@@ -40,15 +41,18 @@ PASSWORD = "hunter2-hunter2"
 
 
 @contextmanager
-def synapse(folder: Path) -> Iterator[str]:
-    """A homeserver; yields its address."""
+def synapse(folder: Path, certificate: Certificate | None = None) -> Iterator[str]:
+    """A homeserver; yields its address. certificate: for `localhost`; it speaks TLS then."""
     port, config = free_port(), folder / "homeserver.yaml"
-    config.write_text(_CONFIG.format(folder=folder, port=port))
+    text = _CONFIG.format(folder=folder, port=port, tls=str(certificate is not None).lower())
+    if certificate is not None:
+        text += f"tls_certificate_path: {certificate.file}\ntls_private_key_path: {certificate.key}\n"
+    config.write_text(text)
     command = [program("synapse_homeserver", "SYNAPSE_HOMESERVER"), "-c", str(config)]
     key = b"ed25519 a_test 8cKyMiI0u6jqhrlTVb0Lg+YpQoGmHPjRDsTQNTkSQ0A\n"
     (folder / "signing.key").write_bytes(key)
     with running(command, folder, lambda: answers(port)):
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}" if certificate is None else f"https://localhost:{port}"
 
 
 class Person:

@@ -17,6 +17,7 @@ from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound
 from kenobot.testing.channel import ChannelContract, RecordingSink
+from tests.integration.channels.mail_servers import Certificate
 from tests.integration.channels.processes import free_port
 from tests.integration.channels.synapse import PASSWORD, Person, synapse
 
@@ -362,3 +363,19 @@ async def test_the_people_of_so_many_rooms_are_kept(world: World, monkeypatch: p
         world.ana.say(other, "two")
         await sink.until_accepted(2)
     assert len(channel._members) == 1
+
+
+async def test_a_server_with_a_certificate_of_its_own_is_trusted_where_the_owner_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By SSL_CERT_FILE, as on every other channel; without it the bot sends no password there."""
+    certificate = Certificate.make(tmp_path, "localhost")
+    with synapse(tmp_path, certificate) as address:
+        values = {"homeserver": address, "user": "@keno:example.org", "password": PASSWORD, "owners": ["@a:b"]}
+        settings = MatrixSettings.model_validate(values)
+        with pytest.raises(Unavailable):
+            await MatrixChannel(settings, SystemClock(), tmp_path).run(RecordingSink())
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate.file))
+        sink = RecordingSink()
+        with pytest.raises(Rejected, match="check user and password"):
+            await MatrixChannel(settings, SystemClock(), tmp_path).run(sink)
