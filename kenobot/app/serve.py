@@ -154,11 +154,20 @@ async def _open_socket(app: App, channels: RunningChannels, user: str, stop: asy
         stop=stop.set,
         channels=channels.command,
         plugins=lambda: plugin_rows(app.settings, app.plugins.catalogue),
+        log_level=partial(_read_log_level, app),
         status=partial(_status, app, channels),
     )
     server: SocketServer = module.SocketServer(app.home.socket, services)
     await server.start()
     return server
+
+
+async def _read_log_level(app: App) -> str:
+    """Log at the level that the settings say now; returns it. Raises ConfigError."""
+    level = (await asyncio.to_thread(load_settings, app.home, os.environ)).settings.log.level
+    log.set_level(level)
+    _log.info("logs at level %s from now on", level)
+    return level
 
 
 async def _status(app: App, channels: RunningChannels, stacks: bool) -> "Status":

@@ -29,9 +29,11 @@ from kenobot.core.frames import (
     FrameError,
     Hello,
     ListPlugins,
+    LogLevel,
     Notice,
     PluginRow,
     PluginStates,
+    ReadLogLevel,
     Refused,
     Request,
     Say,
@@ -72,7 +74,8 @@ class SocketServices:
 
     user: the console's. attach: called when the first screen came. sync: follows what a command wrote; returns how many
     facts people's edits touched. stop: begins the end. channels: starts, stops or restarts a channel, and lists them.
-    plugins: lists them. status: tells how the bot is; with True, stacks are written too.
+    plugins: lists them. log_level: has the bot log as the settings say now; returns the level. status: tells how the
+    bot is; with True, stacks are written too.
     """
 
     console: SharedConsole
@@ -87,6 +90,7 @@ class SocketServices:
     stop: Callable[[], None]
     plugins: Callable[[], tuple[PluginRow, ...]]
     channels: Callable[[str, str], Awaitable[tuple[ChannelState, ...]]]
+    log_level: Callable[[], Awaitable[str]]
     status: Callable[[bool], Awaitable[Status]]
 
 
@@ -320,6 +324,11 @@ class _Connection:
                 await self._write(Refused(reason=str(error)))
         elif isinstance(request, ListPlugins):
             await self._write(PluginStates(plugins=self._services.plugins()))
+        elif isinstance(request, ReadLogLevel):
+            try:
+                await self._write(LogLevel(level=await self._services.log_level()))
+            except KenobotError as error:
+                await self._write(Refused(reason=str(error)))
         elif isinstance(request, AskStatus):
             try:
                 await self._write(await self._services.status(request.stacks))

@@ -50,7 +50,10 @@ def _open_trial(environments: Environments) -> Update | None:
     if environments.current() != update.new.environment.resolve():
         return None
     if not environments.is_update_under_way():  # from here on messages are answered, and would be lost by a return
-        environments.write(update.model_copy(update={"phase": "taken"}))
+        try:
+            environments.write(update.model_copy(update={"phase": "taken"}))
+        except OSError as error:  # on a full disk: at the next start, then
+            _log.warning("that version %s is taken cannot be written down: %s", update.new.version, error)
         return None
     return update
 

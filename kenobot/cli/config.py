@@ -9,17 +9,22 @@ from typing import Any, get_args
 from pydantic import BaseModel, SecretStr
 
 from kenobot.cli import options
+from kenobot.cli.bot_link import ask
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.setup import toml_edit
 from kenobot.cli.setup.config_text import current_text
 from kenobot.cli.table import print_table
 from kenobot.core import plugins
+from kenobot.core.frames import LogLevel, ReadLogLevel
 from kenobot.core.redaction import one_line
 from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, is_secret
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.storage import disk
+
+_AT_ONCE = "log.level"
+_ANSWER_SECONDS = 5.0
 
 
 def config(context: CommandContext) -> int:
@@ -58,8 +63,16 @@ def _set(context: CommandContext) -> int:
     origin = after.origin(key)
     if origin.startswith("environment "):
         print(say("Note: {name} in the environment overrules it.", name=origin.removeprefix("environment ")))
-    print(say("A bot that is running takes it in with its next start."))
+    print(_taken_in(context, key))
     return 0
+
+
+def _taken_in(context: CommandContext, key: str) -> str:
+    """Say when a bot that is running follows a setting; that of the log it follows at once."""
+    answer = ask(context.home, ReadLogLevel(), _ANSWER_SECONDS) if key == _AT_ONCE else None
+    if isinstance(answer, LogLevel):
+        return say("The bot that is running logs at level {level} from now on.", level=answer.level)
+    return say("A bot that is running takes it in with its next start.")
 
 
 def _with_value(context: CommandContext, section: str, name: str, written: str) -> tuple[ResolvedSettings, str]:

@@ -151,10 +151,10 @@ def _print_parts(context: CommandContext, report: StatusReport, now: datetime) -
     for channel in report.channels:
         heard = "" if channel.silent_seconds is None else say(", heard {span} ago", span=_span(channel.silent_seconds))
         reason = f": {flat(channel.reason)}" if channel.reason else ""
-        print(say("channel {name}: {state}", name=channel.name, state=say(channel.state)) + heard + reason)
+        print(say("channel {name}: {state}", name=flat(channel.name), state=say(channel.state)) + heard + reason)
     for provider in report.providers:
         failures = say(", {count} calls without an answer", count=provider.unanswered) if provider.unanswered else ""
-        print(say("model {name}: {state}", name=provider.name, state=say(provider.state)) + failures)
+        print(say("model {name}: {state}", name=flat(provider.name), state=say(provider.state)) + failures)
 
 
 def _print_chats(context: CommandContext, report: StatusReport, now: datetime) -> None:
@@ -183,7 +183,9 @@ def _print_last_turn(report: StatusReport) -> None:
     spent = [(name, turn.phases[name]) for name in PHASES if turn.phases.get(name)]
     whole = "-" if turn.millis is None else f"{turn.millis} ms"
     where = ", ".join(f"{say(name)} {millis}" for name, millis in spent)
-    print("\n" + say("last answer in {chat}: {whole} ({where})", chat=turn.session, whole=whole, where=where or "-"))
+    print(
+        "\n" + say("last answer in {chat}: {whole} ({where})", chat=flat(turn.session), whole=whole, where=where or "-")
+    )
 
 
 def _local(context: CommandContext, at: str) -> str:

@@ -93,6 +93,12 @@ class ListPlugins(_Frame):
     kind: Literal["list_plugins"] = "list_plugins"
 
 
+class ReadLogLevel(_Frame):
+    """Asks to log at the level that the settings say now; answered by LogLevel."""
+
+    kind: Literal["read_log_level"] = "read_log_level"
+
+
 class AskStatus(_Frame):
     """Asks for Status. stacks: have it written down where every thread and task stands."""
 
@@ -211,13 +217,20 @@ class Status(_Frame):
     stacks: str = ""
 
 
+class LogLevel(_Frame):
+    """Tells at which level the bot logs from now on."""
+
+    kind: Literal["log_level"] = "log_level"
+    level: str
+
+
 class Stopping(_Frame):
     """The bot has begun to end."""
 
     kind: Literal["stopping"] = "stopping"
 
 
-Request = Hello | Say | Shown | Drain | Sync | Stop | ControlChannels | ListPlugins | AskStatus
+Request = Hello | Say | Shown | Drain | Sync | Stop | ControlChannels | ListPlugins | ReadLogLevel | AskStatus
 Event = (
     Welcome
     | Refused
@@ -231,6 +244,7 @@ Event = (
     | Stopping
     | ChannelStates
     | PluginStates
+    | LogLevel
     | Status
 )
 

@@ -50,9 +50,14 @@ def configure(
     for old in [old for old in root.handlers if isinstance(old.formatter, _Redacting)]:
         root.removeHandler(old)
     root.addHandler(handler)
-    root.setLevel(level.upper())
+    set_level(level)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def set_level(level: str) -> None:
+    """Log at a level, such as "debug", from now on."""
+    logging.getLogger().setLevel(level.upper())
 
 
 def write_to(handler: logging.Handler, *, instead: bool) -> None:

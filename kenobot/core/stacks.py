@@ -24,6 +24,7 @@ _LARGEST = 500_000  # bytes of threads, of which the first count
 _TASKS = 500
 _DEPTH = 60  # frames of a task
 _SIGNAL = signal.SIGUSR2
+_CLOSE_SECONDS = 1.0  # for a dump that is under way; the end does not wait for a disk that hangs
 
 
 class StackDumps:
@@ -52,8 +53,13 @@ class StackDumps:
         faulthandler.unregister(_SIGNAL)
         with contextlib.suppress(ValueError):  # in another thread than the main one
             signal.signal(_SIGNAL, signal.SIG_IGN)
-        os.close(self._raw)
-        self._raw = -1
+        # A thread that is writing needs the file. Closed under it, its number might be that of a file opened since.
+        if self._one.acquire(timeout=_CLOSE_SECONDS):
+            try:
+                os.close(self._raw)
+                self._raw = -1
+            finally:
+                self._one.release()
 
     def dump(self, reason: str) -> Path:
         """Write a dump of all threads and tasks, with what a signal left; returns its file. From any thread.

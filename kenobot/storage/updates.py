@@ -42,7 +42,8 @@ class Update(_Stored):
 
     phase: trial, the new version is in place and on trial; taken, for good; returning, the old one is being put back;
     returned. schema_version: of the database before. began: when the trial did. channels: those that served before, and
-    have to serve again. reason: of the return. told: the owner has been.
+    have to serve again. reason: of the return. told: the owner has been. kept: the folder of the database that the new
+    version had changed, set aside by a return; "" where it did not change it.
     """
 
     trial: str
@@ -54,6 +55,7 @@ class Update(_Stored):
     channels: tuple[str, ...] = ()
     reason: str = ""
     told: bool = False
+    kept: str = ""
 
 
 class Verdict(_Stored):

@@ -117,3 +117,13 @@ async def test_a_channel_is_stopped_and_started_again_beside_the_bot(bot: Bot) -
     code, told = await kenobot(bot, "channels", "stop", "telegrm")
     assert code == 78
     assert 'did you mean "telegram"' in told
+
+
+async def test_the_level_of_the_log_follows_its_setting_at_once(bot: Bot) -> None:
+    """A mistake in the settings is told, and the level stays."""
+    told = "The bot that is running logs at level debug from now on."
+    code, out = await kenobot(bot, "config", "set", "log.level", "debug")
+    assert (code, out.splitlines()[-1]) == (0, told)
+    assert any("logs at level debug from now on" in line for line in bot.log)
+    code, out = await kenobot(bot, "config", "set", "bot.name", "Ana")
+    assert (code, out.splitlines()[-1]) == (0, "A bot that is running takes it in with its next start.")

@@ -3,6 +3,7 @@
 import os
 import pwd
 import re
+import shlex
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from kenobot.cli.service import Manager
 from kenobot.cli.update import rehearsal
 from kenobot.cli.update.environment import PackageInstaller, Wanted, wanted_wheel
 from kenobot.cli.update.installation import Installation, find_installation
+from kenobot.cli.update.programs import DiskGuard, UpdateFailed, interruptible, is_full
 from kenobot.cli.update.switch import (
     NoRunner,
     OwnRunner,
@@ -28,13 +30,15 @@ from kenobot.cli.update.switch import (
     serving_channels,
     stop_bot,
 )
-from kenobot.ports.errors import ConfigError
+from kenobot.ports.errors import ConfigError, StoreError, StoreFull
 from kenobot.storage import migrate
 from kenobot.storage.updates import Environments, Side, Update
 
 _AVAILABLE = 3
 _INDEX = "index"
+_MEGA = 1_000_000
 _STEPS = 4
+_EXPORT = ("memory", "export", "-")
 _BACK = (
     "Return to version {version}? What was said and learned since the update is kept in a folder of the home, and not "
     "remembered. [y/N] "
@@ -43,50 +47,68 @@ _BACK = (
 
 def update(context: CommandContext) -> int:
     """Run the command. Returns 0 when all is done, options.FAILED when not, _AVAILABLE when there is a newer one."""
-    args, installation = context.args, find_installation()
+    installation = find_installation()
     installer = PackageInstaller(installation, _source(context))
-    if args.check:
+    if context.args.check:
         return _check(context, installation, installer)
     _require_own_home(context)
-    context.home.prepare()
-    with context.home.update_lock():
-        _finish_return(context)
-        if args.back:
-            return _go_back(context)
-        if installation.advice and not (args.wheel or args.to):
-            return options.print_failure(installation.advice, options.FAILED)
-        wanted = _wanted(context, installation, installer)
-        if wanted is None:
-            return _print(
-                context, "current", __version__, __version__, say("{version} is the newest.", version=__version__)
-            )
-        return _update_to(context, installation, installer, wanted)
+    guard = DiskGuard(context.home.path, round(_MEGA * context.loaded.settings.watch.disk_least_mb))
+    try:
+        context.home.prepare()
+        with context.home.update_lock(), interruptible():
+            return _change(context, installation, installer, guard)
+    except StoreError as error:
+        if isinstance(error, StoreFull) or (isinstance(error.__cause__, OSError) and is_full(error.__cause__)):
+            raise guard.full() from error
+        raise
+    except OSError as error:
+        if is_full(error):
+            raise guard.full() from error
+        raise UpdateFailed(
+            f"{error.filename or context.home.path}: {(error.strerror or str(error)).lower()}."
+        ) from error
 
 
-def _update_to(context: CommandContext, installation: Installation, installer: PackageInstaller, wanted: Wanted) -> int:
+def _change(context: CommandContext, installation: Installation, installer: PackageInstaller, guard: DiskGuard) -> int:
+    """Update, or return. Raises KenobotError and OSError."""
+    args = context.args
+    _finish_return(context)
+    if args.back:
+        return _go_back(context, guard)
+    if installation.advice and not (args.wheel or args.to):
+        return options.print_failure(installation.advice, options.FAILED)
+    wanted = _wanted(context, installation, installer)
+    if wanted is None:
+        told = say("{version} is the newest.", version=__version__)
+        return _print(context, "current", __version__, __version__, told)
+    return _update_to(context, installation.side, installer, wanted, guard)
+
+
+def _update_to(
+    context: CommandContext, old: Side, installer: PackageInstaller, wanted: Wanted, guard: DiskGuard
+) -> int:
     """Install a version, rehearse with it, and have it take over."""
-    home, args, old = context.home, context.args, installation.side
+    home, args = context.home, context.args
     environments = Environments(home)
     _remove_unused(environments, [old.environment])
+    guard.require()
     tell = _teller(context)
     tell(say("Installing {what} beside version {version}", what=wanted.version or "it", version=old.version))
-    new = installer.install(wanted, environments.folder)
-    is_kept = False
+    new = installer.install(wanted, environments.folder, guard)
     try:
         tell(say("Trying version {version} on a copy of the home", version=new.version))
-        rehearsal.rehearse(home, old, new)
+        room_to_return = rehearsal.rehearse(home, old, new, guard)
         if args.dry_run:
             told = say("Version {version} passed on a copy of the home. Nothing was changed.", version=new.version)
             return _print(context, "passed", old.version, new.version, told)
         tell(say("Putting it in place"))
-        place = _place(context)
-        _note_launcher(environments, old)
-        is_kept = True  # from here on it may be in use
-        tell(say("Waiting until it is well"))
-        ended = Switch(context, place.runner, args.deadline).try_out(old, new, place.channels)
-        is_kept = ended.phase == "taken"
+        with guard.hold(room_to_return) as free_room:
+            place = _place(context)
+            _note_launcher(environments, old)
+            tell(say("Waiting until it is well"))
+            ended = Switch(context, place.runner, args.deadline).try_out(old, new, place.channels, free_room)
     finally:
-        if not is_kept:
+        if environments.current() != new.environment.resolve():
             shutil.rmtree(new.environment, ignore_errors=True)
     return _end(context, ended, place)
 
@@ -123,9 +145,11 @@ def _end(context: CommandContext, ended: Update, place: _Place) -> int:
         reason = translate_lines(ended.reason)
         told = say("Version {version} did not get well ({reason}), and version {former} is back. No message was lost.",
                    version=version, reason=reason, former=former)  # fmt: skip
-        _print(context, "returned", former, version, told, reason=ended.reason, restart=place.restart)
-        if restart and not context.args.json:
-            print(restart)
+        lines = [told, *([restart] if restart else [])]
+        _print(
+            context, "returned", former, version, "\n".join(lines),
+            reason=ended.reason, restart=place.restart, kept=ended.kept,
+        )  # fmt: skip
         return options.FAILED
     environments = Environments(context.home)
     if place.service is not None:
@@ -153,7 +177,7 @@ def _check(context: CommandContext, installation: Installation, installer: Packa
     return _AVAILABLE
 
 
-def _go_back(context: CommandContext) -> int:
+def _go_back(context: CommandContext, guard: DiskGuard) -> int:
     """Return to the version before the last update."""
     environments = Environments(context.home)
     last = environments.read()
@@ -167,11 +191,29 @@ def _go_back(context: CommandContext) -> int:
         and not options.confirm(question, "Nobody is here to agree: add --yes if it is meant.")
     ):
         return options.print_failure("Nothing was changed.")
+    if has_newer:
+        guard.require(context.home.database.stat().st_size)
     place = _place(context)
     ended = Switch(context, place.runner, context.args.deadline).go_back(last, "its owner returned", told=True)
     told = say("KenoBot is version {version} again.", version=ended.old.version)
-    lines = [told, *([translate_lines(place.restart)] if place.restart else [])]
-    return _print(context, "returned", ended.old.version, ended.new.version, "\n".join(lines), restart=place.restart)
+    lines = [told, *([translate_lines(place.restart)] if place.restart else []), *_kept(context, ended)]
+    return _print(
+        context, "returned", ended.old.version, ended.new.version, "\n".join(lines),
+        restart=place.restart, kept=ended.kept,
+    )  # fmt: skip
+
+
+def _kept(context: CommandContext, ended: Update) -> list[str]:
+    """Say where a return has kept what was said and learned meanwhile, and what brings it in after all."""
+    if not ended.kept:
+        return []
+    kept = say("What was said and learned since the update is kept in {folder}.", folder=ended.kept)
+    program = str(ended.new.environment / "bin" / "kenobot")  # the one that can read it
+    home = ["--home", str(context.home.path)] if context.args.home else []
+    line = " | ".join(
+        map(shlex.join, ([program, "--home", ended.kept, *_EXPORT], ["kenobot", *home, "memory", "import", "-"]))
+    )
+    return [kept, say("To have it remembered, run this before the next update: {line}", line=line)]
 
 
 def _finish_return(context: CommandContext) -> None:

@@ -3,28 +3,23 @@
 import contextlib
 import importlib.util
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from kenobot.cli.update.installation import Installation
-from kenobot.ports.errors import ConfigError, KenobotError
+from kenobot.cli.update.programs import DiskGuard, UpdateFailed, run
+from kenobot.ports.errors import ConfigError
 from kenobot.storage.updates import Side
 
 _SECONDS = 1800.0  # for a slow network
 _CHECK_SECONDS = 60.0
-_TOLD = 300  # characters of what a program said last
 _WHEEL = re.compile(r"kenobot-(?P<version>[^-]+)-.+\.whl")
-
-
-class UpdateFailed(KenobotError):
-    """The new version could not be installed, or did not pass. The one in use was left alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,41 +61,42 @@ class PackageInstaller:
         """Ask which version is the newest. Raises UpdateFailed."""
         if self._uv is not None:
             compile_one = [self._uv, "pip", "compile", "--quiet", "--no-deps", "--no-header", "--no-annotate"]
-            said = _run([*compile_one, "--upgrade", *self._links, "-"], _CHECK_SECONDS, stdin="kenobot\n")
+            said = run([*compile_one, "--upgrade", *self._links, "-"], _CHECK_SECONDS, stdin="kenobot\n")
             return said.strip().partition("==")[2]
         with self._pip() as pip:
             ask = [*pip, "install", "--quiet", "--dry-run", "--ignore-installed", "--no-deps", "--report", "-"]
-            said = _run([*ask, *self._links, "kenobot"], _CHECK_SECONDS)
+            said = run([*ask, *self._links, "kenobot"], _CHECK_SECONDS)
         with contextlib.suppress(ValueError, LookupError, TypeError):
             return str(json.loads(said)["install"][0]["metadata"]["version"])
         raise UpdateFailed("pip did not say which version is the newest: name one with --to.")
 
-    def install(self, wanted: Wanted, versions: Path) -> Side:
-        """Make an environment below the folder `versions`; what failed leaves nothing. Raises UpdateFailed."""
+    def install(self, wanted: Wanted, versions: Path, guard: DiskGuard) -> Side:
+        """Make an environment below the folder `versions`; what failed leaves nothing. Raises UpdateFailed, OSError."""
         versions.mkdir(mode=0o700, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f"{wanted.version or 'new'}-", dir=versions))
         try:
             asked = [wanted.with_extras(self._installation.extras), *self._installation.others]
-            self._fill(folder, asked)
-            version = _run([str(python_of(folder)), "-P", "-m", "kenobot", "version"], _CHECK_SECONDS).split()[-1]
+            with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as temporary:
+                self._fill(folder, asked, partial(run, seconds=_SECONDS, environ={"TMPDIR": temporary}, guard=guard))
+            version = run([str(python_of(folder)), "-P", "-m", "kenobot", "version"], _CHECK_SECONDS).split()[-1]
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         return Side(version=version, environment=folder)
 
-    def _fill(self, folder: Path, asked: Sequence[str]) -> None:
-        """Make a virtual environment and install into it."""
+    def _fill(self, folder: Path, asked: Sequence[str], run_one: Callable[[Sequence[str]], str]) -> None:
+        """Make a virtual environment and install into it. run_one: runs a program."""
         python = str(folder / "bin" / "python")
         if self._uv is not None:
-            _run([self._uv, "venv", "--quiet", "--allow-existing", "--python", sys.executable, str(folder)], _SECONDS)
+            run_one([self._uv, "venv", "--quiet", "--allow-existing", "--python", sys.executable, str(folder)])
             install = [self._uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python]
         elif self._has_pip:
-            _run([sys.executable, "-m", "venv", "--without-pip", str(folder)], _SECONDS)
+            run_one([sys.executable, "-m", "venv", "--without-pip", str(folder)])
             install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
         else:
-            _run([sys.executable, "-m", "venv", str(folder)], _SECONDS)
+            run_one([sys.executable, "-m", "venv", str(folder)])
             install = [python, "-m", "pip", "install", "--quiet"]
-        _run([*install, *self._links, *asked], _SECONDS)
+        run_one([*install, *self._links, *asked])
 
     @contextlib.contextmanager
     def _pip(self):  # type: ignore[no-untyped-def]
@@ -108,7 +104,7 @@ class PackageInstaller:
             yield [sys.executable, "-m", "pip"]
             return
         with tempfile.TemporaryDirectory(prefix="kenobot-pip-") as folder:
-            _run([sys.executable, "-m", "venv", folder], _SECONDS)
+            run([sys.executable, "-m", "venv", folder], _SECONDS)
             yield [str(python_of(Path(folder))), "-m", "pip"]
 
 
@@ -116,37 +112,3 @@ def python_of(environment: Path) -> Path:
     """Return the interpreter of an environment; of the system's own, the one that runs this."""
     python = environment / "bin" / "python"
     return python if python.exists() else Path(sys.executable)
-
-
-def _run(command: Sequence[str], seconds: float, *, stdin: str = "") -> str:
-    """Run a program and return what it printed. Raises UpdateFailed."""
-    done = run_quietly(command, seconds, stdin=stdin)
-    if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.strip()] or [f"exit code {done.returncode}"]
-        errors = [line for line in lines if line.startswith(("ERROR", "error", "  ×"))] or lines
-        raise UpdateFailed(f"{Path(command[0]).name} could not do it: {errors[-1].strip()[:_TOLD]}")
-    return done.stdout
-
-
-def run_quietly(
-    command: Sequence[str], seconds: float, *, stdin: str = "", environ: Mapping[str, str] | None = None
-) -> "subprocess.CompletedProcess[str]":
-    """Run a program without this terminal. environ: set beside this process's own. Raises UpdateFailed."""
-    quiet = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "LC_ALL": "C.UTF-8"}
-    try:
-        # A program of this environment, or of the one that was made beside it.
-        return subprocess.run(  # noqa: S603
-            command,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=seconds,
-            env={**os.environ, **quiet, **(environ or {})},
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise UpdateFailed(f"{Path(command[0]).name} did not end within {seconds:g} seconds.") from None
-    except OSError as error:
-        raise UpdateFailed(f"{command[0]} cannot be run: {(error.strerror or str(error)).lower()}.") from error

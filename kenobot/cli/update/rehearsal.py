@@ -7,13 +7,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from kenobot.cli.update.environment import UpdateFailed, python_of, run_quietly
+from kenobot.cli.update.environment import python_of
+from kenobot.cli.update.programs import DiskGuard, UpdateFailed, last_words, run_quietly, said_full
 from kenobot.core.settings.home import Home
+from kenobot.storage import migrate
 from kenobot.storage.backup.snapshot import STAGING_PREFIX, remove_leftovers, take_snapshot
 from kenobot.storage.updates import Side
 
 _SECONDS = 300.0  # a migration of a large database included
-_TOLD = 300  # characters of what it said
 _ALONE = {
     "KENOBOT_CHANNELS__ENABLED": "",
     "KENOBOT_EXPERTS__QUERIES": "none",
@@ -30,52 +31,68 @@ _ALONE = {
 """What keeps the copy's bot from reaching anybody: no channel, no model, no tool, no plugin of the owner's."""
 
 
-def rehearse(home: Home, old: Side, new: Side) -> None:
-    """Try the new version on a copy of the home, which is removed again. Raises UpdateFailed, KenobotError, OSError."""
+def rehearse(home: Home, old: Side, new: Side, guard: DiskGuard) -> int:
+    """Try the new version on a copy of the home, which is removed again.
+
+    Returns the bytes that putting the database back would take: 0 where the new version does not change its schema.
+    Raises UpdateFailed, KenobotError and OSError.
+    """
     if not home.path.is_dir():
-        return
+        return 0
     with home.backup_lock():
         remove_leftovers(home)
         staging = Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=home.path))
         try:
             copy = Home(staging / "home")
             copy.path.mkdir(mode=0o700)
-            has_database = home.database.exists() and home.database.stat().st_size > 0
-            if has_database:
+            size = _database_bytes(home)
+            guard.require(size)
+            if size:
                 take_snapshot(home, copy.path, credentials=True)
             elif home.config_file.exists():
                 shutil.copyfile(home.config_file, copy.config_file)
-            before = _errors(old, copy) if has_database else {}
-            _have_a_turn(new, copy)
-            after = _errors(new, copy)
+            before = _errors(old, copy, guard) if size else {}
+            _have_a_turn(new, copy, guard)
+            after = _errors(new, copy, guard)
             if fresh := [after[check] for check in after if check not in before]:
                 raise UpdateFailed(f"The doctor of version {new.version} finds on a copy of the home: {fresh[0]}")
+            is_changed = size > 0 and migrate.schema_version(copy.database) > migrate.schema_version(home.database)
+            return _database_bytes(copy) if is_changed else 0
         finally:
             shutil.rmtree(staging, ignore_errors=True)
 
 
-def _have_a_turn(new: Side, copy: Home) -> None:
+def _database_bytes(home: Home) -> int:
+    """Return how large a database is, with what its log has yet to bring into it; 0 where there is none."""
+    if not (home.database.exists() and home.database.stat().st_size):
+        return 0
+    log = home.database.with_name(f"{home.database.name}-wal")
+    return home.database.stat().st_size + (log.stat().st_size if log.exists() else 0)
+
+
+def _have_a_turn(new: Side, copy: Home, guard: DiskGuard) -> None:
     """Have the new version remember something and say it again, offline. Raises UpdateFailed."""
     code = f"{secrets.randbelow(9000) + 1000}"
-    _say(new, copy, f"Remember that the number of the canary is {code}.")
-    answer = _say(new, copy, "What is the number of the canary?")
+    _say(new, copy, f"Remember that the number of the canary is {code}.", guard)
+    answer = _say(new, copy, "What is the number of the canary?", guard)
     if code not in answer:
         raise UpdateFailed(f"Version {new.version} does not recall what it was told, on a copy of the home.")
 
 
-def _say(new: Side, copy: Home, text: str) -> str:
+def _say(new: Side, copy: Home, text: str, guard: DiskGuard) -> str:
     command = [str(python_of(new.environment)), "-P", "-m", "kenobot", "--home", str(copy.path), "chat", "-m", text]
-    done = run_quietly(command, _SECONDS, environ=_ALONE)
+    done = run_quietly(command, _SECONDS, environ=_ALONE, guard=guard)
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1][:_TOLD]
-        raise UpdateFailed(f"Version {new.version} does not answer on a copy of the home: {said}")
+        if said_full(done.stderr):
+            raise guard.full()
+        raise UpdateFailed(f"Version {new.version} does not answer on a copy of the home: {last_words(done)}")
     return done.stdout
 
 
-def _errors(side: Side, copy: Home) -> dict[str, str]:
+def _errors(side: Side, copy: Home, guard: DiskGuard) -> dict[str, str]:
     """Return what the doctor of a version calls an error on the copy, by check; no service is asked."""
     command = [str(python_of(side.environment)), "-P", "-m", "kenobot", "--home", str(copy.path), "doctor", "--offline"]
-    done = run_quietly([*command, "--json"], _SECONDS)
+    done = run_quietly([*command, "--json"], _SECONDS, guard=guard)
     found = {}
     for line in done.stdout.splitlines():
         with contextlib.suppress(ValueError, LookupError, TypeError):
@@ -83,6 +100,5 @@ def _errors(side: Side, copy: Home) -> dict[str, str]:
             if row["severity"] == "error":
                 found[str(row["check"])] = str(row["text"])
     if done.returncode not in (0, 1, 3) or (done.returncode == 1 and not found):
-        said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1][:_TOLD]
-        found["doctor"] = said
+        found["doctor"] = last_words(done)
     return found

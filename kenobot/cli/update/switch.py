@@ -9,10 +9,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from kenobot.app.watch.machine_room import disk_room
 from kenobot.cli.bot_link import ask
 from kenobot.cli.context import CommandContext
 from kenobot.cli.service import Manager, installed_service
-from kenobot.cli.update.environment import UpdateFailed, python_of
+from kenobot.cli.update.environment import python_of
+from kenobot.cli.update.programs import UpdateFailed
 from kenobot.core.frames import ChannelStates, ControlChannels, Stop
 from kenobot.core.settings.home import AlreadyLocked, Home
 from kenobot.ports.errors import KenobotError
@@ -23,6 +25,9 @@ from kenobot.storage.updates import Environments, Side, Update
 _ANSWER_SECONDS = 5.0
 _STOP_SECONDS = 30.0  # of the bot, which takes ten at most, and of systemd, which waits fifteen
 _LOOK_SECONDS = 0.1
+_FULL_BYTES = 1_000_000
+
+FreeRoom = Callable[[], None]
 
 
 class Runner(Protocol):
@@ -147,10 +152,11 @@ class Switch:
         self._runner = runner
         self._deadline = deadline
 
-    def try_out(self, old: Side, new: Side, channels: Sequence[str]) -> Update:
+    def try_out(self, old: Side, new: Side, channels: Sequence[str], free_room: FreeRoom) -> Update:
         """Put the new version in place and wait for its verdict; returns how it ended: taken, or returned.
 
-        Raises KenobotError when the old version could not be put back, and OSError.
+        free_room: frees what was held of the disk, so that the old version can be put back for sure.
+        Raises KenobotError when it could not be, and OSError.
         """
         update = Update(
             trial=secrets.token_hex(8),
@@ -161,40 +167,52 @@ class Switch:
             began=self._now(),
             channels=tuple(channels),
         )
-        if self._environments.current() is None:
-            self._environments.switch(old.environment)
-        self._environments.write(update)
-        self._environments.switch(new.environment)
         try:
+            if self._environments.current() is None:
+                self._environments.switch(old.environment)
+            self._environments.write(update)
+            self._environments.switch(new.environment)
             self._runner.restart(new.environment)
             problem = self._wait_for_verdict(update)
         except KeyboardInterrupt:
             problem = "it was interrupted"
         except KenobotError as error:
             problem = str(error)
+        except OSError as error:
+            problem = (error.strerror or str(error)).lower()
         if problem:
-            return self.go_back(update, problem)
+            return self.go_back(update, problem, free_room=free_room)
+        free_room()
         update = update.model_copy(update={"phase": "taken"})
         self._environments.write(update)
         self._runner.go_on()
         return update
 
-    def go_back(self, update: Update, reason: str, *, told: bool = False) -> Update:
+    def go_back(self, update: Update, reason: str, *, told: bool = False, free_room: FreeRoom = lambda: None) -> Update:
         """Put the old version back, and the database as it was when that cannot read it; messages stay.
 
         told: the owner need not be. Done once more after it was cut off, it comes to the same.
         Raises KenobotError and OSError.
         """
         update = update.model_copy(update={"phase": "returning", "reason": reason, "told": told})
-        self._environments.write(update)
         self._runner.stop()
-        with _held(self._home):
-            if self._home.database.exists():
-                put_back(self._home, update.schema_version, update.began, self._now())
-            self._environments.switch(update.old.environment)
-            update = update.model_copy(update={"phase": "returned"})
+        free_room()  # not before: what was running would take it
+        try:
             self._environments.write(update)
-        self._runner.go_on()
+            with _held(self._home):
+                update = self._put_back(update)
+        finally:  # whichever of them is in place: neither is half
+            self._runner.go_on()
+        return update
+
+    def _put_back(self, update: Update) -> Update:
+        """Put back what a version may have changed, in a home that this process holds."""
+        kept = None
+        if self._home.database.exists():
+            kept = put_back(self._home, update.schema_version, update.began, self._now())
+        self._environments.switch(update.old.environment)
+        update = update.model_copy(update={"phase": "returned", "kept": str(kept or update.kept)})
+        self._environments.write(update)
         return update
 
     def _wait_for_verdict(self, update: Update) -> str:
@@ -207,7 +225,7 @@ class Switch:
             if verdict is not None and verdict.trial == update.trial:
                 return verdict.problem
             if self._runner.has_ended():
-                return "it ended at once"
+                return "the disk is full" if disk_room(self._home.path).free < _FULL_BYTES else "it ended at once"
             time.sleep(_LOOK_SECONDS)
         return f"it was not well within {self._deadline:g} seconds"
 

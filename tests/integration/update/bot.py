@@ -78,9 +78,9 @@ class Product:
         self._program = program
         self._environ = dict(environ)
 
-    def serve(self) -> None:
-        """Install the service, with a stand-in of systemd that starts what the unit says."""
-        self.home.config_file.write_text(_CONFIG.format(port=self.port))
+    def serve(self, more: str = "") -> None:
+        """Install the service, with a stand-in of systemd that starts what the unit says. more: configuration."""
+        self.home.config_file.write_text(_CONFIG.format(port=self.port) + more)
         secret = self.home.credentials / "channels.http.webhook_secret"
         secret.write_text(_SECRET)
         secret.chmod(0o600)
@@ -102,6 +102,11 @@ class Product:
         return subprocess.run(
             command, env=self._environ, cwd="/", capture_output=True, text=True, timeout=300, check=False
         )
+
+    def shell(self, line: str) -> None:
+        """Run a line that the command has told a person to run."""
+        environ = {**self._environ, "PATH": f"{self._program.parent}:{os.environ['PATH']}"}
+        subprocess.run(["bash", "-c", f"set -o pipefail; {line}"], env=environ, cwd="/", check=True, timeout=100)
 
     def begin(self, *words: str | Path) -> "subprocess.Popen[str]":
         """Begin a command."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kenobot.cli.context import CommandContext
+from kenobot.cli.update.programs import DiskGuard
 from kenobot.cli.update.switch import Switch
 from kenobot.core.settings.home import Home
 from kenobot.storage.updates import Environments, Side, Verdict
@@ -68,7 +69,8 @@ def update(home: Home, last: int) -> None:
         if before is not None and before.phase == "returning":
             switch.go_back(before, before.reason)
         else:
-            switch.try_out(old, new, ())
+            with DiskGuard(home.path, 0).hold(0) as free_room:
+                switch.try_out(old, new, (), free_room)
 
 
 def main() -> None:

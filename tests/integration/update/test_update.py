@@ -46,6 +46,12 @@ def test_a_good_version_is_taken_and_can_be_taken_back(product: Product, wheels:
     assert product.run("version").stdout == "kenobot 0.1.0\n"
     assert product.schema() == NOW
     product.have_answered("Are you there?", "there")
+    assert product.answers_to(BIKE) == 0
+    kept, way = done.stdout.splitlines()[1:]
+    (folder,) = product.home.path.glob("replaced-*")
+    assert kept == f"What was said and learned since the update is kept in {folder}."
+    product.shell(way.partition(": ")[2])
+    assert product.answers_to(BIKE) == 1
 
 
 def test_a_version_that_fails_its_canary_is_never_put_in_place(product: Product, wheels: Wheels) -> None:

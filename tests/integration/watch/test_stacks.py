@@ -95,3 +95,19 @@ async def test_the_newest_dumps_are_kept(tmp_path: Path) -> None:
     with pulse(tmp_path, pause=0) as it:
         written = [await it.dump("asked for") for _ in range(14)]
     assert dumps(tmp_path) == written[-10:]
+
+
+async def test_the_end_waits_for_a_dump_that_is_under_way(tmp_path: Path) -> None:
+    """It never writes into a file that was opened since under the number of its own."""
+    other = tmp_path / "other.txt"
+    dumps = StackDumps(tmp_path / "stacks", asyncio.get_running_loop())
+    for _ in range(30):
+        dumps.open()
+        writer = asyncio.create_task(asyncio.to_thread(dumps.dump, "asked for"))
+        await asyncio.sleep(0)
+        await asyncio.to_thread(dumps.close)
+        with other.open("w+") as file:
+            file.write("mine")
+            file.flush()
+            await writer
+            assert other.read_text() == "mine"

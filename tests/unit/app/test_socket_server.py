@@ -25,7 +25,9 @@ from kenobot.core.frames import (
     Drained,
     Event,
     Hello,
+    LogLevel,
     Notice,
+    ReadLogLevel,
     Refused,
     Request,
     Say,
@@ -41,7 +43,7 @@ from kenobot.core.frames import (
     decode,
     encode,
 )
-from kenobot.ports.errors import StoreFull, Unavailable
+from kenobot.ports.errors import ConfigError, StoreFull, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.signals import MEMORY_WRITTEN
 from kenobot.testing.clock import START, ManualClock
@@ -90,6 +92,11 @@ class House:
     async def status(self, stacks: bool) -> Status:
         raise StoreFull("no room")
 
+    async def log_level(self) -> str:
+        if self.failure is not None:
+            raise self.failure
+        return "debug"
+
     async def control(self, action: str, name: str) -> tuple[ChannelState, ...]:
         if self.failure is not None:
             raise self.failure
@@ -115,6 +122,7 @@ class House:
             stop=stop,
             channels=self.control,
             plugins=tuple,
+            log_level=self.log_level,
             status=self.status,
         )
 
@@ -302,6 +310,16 @@ async def test_a_command_controls_one_channel(house: House, failure: Exception |
     assert isinstance(await client.hear(), Welcome)
     rows = ChannelStates(channels=(ChannelRow(name="irc", state="stopped"),))
     assert await client.hear() == (Refused(reason=str(failure)) if failure else rows)
+
+
+@pytest.mark.parametrize("failure", [None, ConfigError("there is no such level")])
+async def test_a_command_has_the_level_of_the_log_read_anew(house: House, failure: Exception | None) -> None:
+    """It is told the level, or what is wrong with the settings."""
+    house.failure = failure
+    client = await connect(house)
+    client.say(Hello(), ReadLogLevel())
+    assert isinstance(await client.hear(), Welcome)
+    assert await client.hear() == (Refused(reason=str(failure)) if failure else LogLevel(level="debug"))
 
 
 async def test_the_bot_is_stopped_on_request(house: House) -> None:
