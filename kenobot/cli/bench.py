@@ -169,8 +169,8 @@ def bench_lifecycle(context: CommandContext) -> int:
 
 def bench_life(context: CommandContext) -> int:
     args = context.args
-    aside = fortnights.KEPT_BACK if args.kept_back else fortnights.OF_CHANGES if args.changes else ()
-    people = [args.person] if args.person else aside or fortnights.PEOPLE
+    people = [args.person] if args.person else _people(everyday=args.everyday, aside=args.kept_back)
+    people = fortnights.OF_CHANGES if args.changes and not args.person else people
     chosen = [fortnights.load_fortnight(name) for name in people]
     parts: list[str] | None = args.dialogues
     if parts is not None:
@@ -190,6 +190,13 @@ def bench_life(context: CommandContext) -> int:
         print(f"\n{score.name}:")
         print(escape_controls("\n".join(f"- {fault}" for fault in score.faults)))
     return 0
+
+
+def _people(*, everyday: bool, aside: bool) -> Sequence[str]:
+    """Whose fortnights are lived: those rules are made with, or those set aside."""
+    if everyday:
+        return fortnights.EVERYDAY_KEPT_BACK if aside else fortnights.EVERYDAY
+    return fortnights.KEPT_BACK if aside else fortnights.PEOPLE
 
 
 def _halves(scores: Sequence[LifeScore]) -> list[LifeScore]:

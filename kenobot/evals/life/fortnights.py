@@ -1,4 +1,4 @@
-"""Load the fortnights: what eight invented people say to the bot, the facts in it, and questions asked afterwards.
+"""Load the fortnights: what twelve invented people say to the bot, the facts in it, and questions asked afterwards.
 
 A fact is a list of words that must stand in one memory, in this order or another: `alergi|intoler lactosa @2026-03-10`
 has alternatives, each the beginning of a word, and the day that the memory must be due on.
@@ -28,19 +28,26 @@ KEPT_BACK = ("bruno", "maureen")
 DIALOGUES = (
     *("develop", "judge", "near-develop", "near-judge"),
     *("ended-develop", "ended-judge", "events-develop", "events-judge"),
+    *("misses-develop", "misses-judge"),
 )
 """The halves of the short dialogues, of those with what only looks like a change, of those in which an event ends a
-state, and of those in which what is meant goes by other words: `judge` judges."""
+state, of those in which what is meant goes by other words, and of those in which nothing ends: `judge` judges."""
 
 OF_CHANGES = ("gonzalo", "nell")
 """People whose plans and habits change a lot, written before the rules for changes were and looked at once since."""
 
+EVERYDAY = ("camila", "jade")
+"""People with plain changes of every day, written without a look at the rules; rules are mended with these two."""
 
-_FILES = {"": "changes.toml", "near": "near_changes.toml", "ended": "ended_states.toml", "events": "events.toml"}
+EVERYDAY_KEPT_BACK = ("itzel", "callum")
+"""Two of the same kind that judge: not to be looked at while rules are made."""
+
+_FILES = {"": "changes.toml", "near": "near_changes.toml", "ended": "ended_states.toml"}
+_FILES |= {"events": "events.toml", "misses": "near_misses.toml"}
 _ZONE_OF_DIALOGUES = ZoneInfo("Europe/Madrid")
 _FIRST_OF_DIALOGUE = datetime(2026, 3, 5, 10, tzinfo=_ZONE_OF_DIALOGUES)
 _BETWEEN = timedelta(minutes=30)
-_ALL = (*PEOPLE, *KEPT_BACK, *OF_CHANGES)
+_ALL = (*PEOPLE, *KEPT_BACK, *OF_CHANGES, *EVERYDAY, *EVERYDAY_KEPT_BACK)
 
 
 class _Dialogue(TypedDict):
