@@ -49,7 +49,8 @@ OF_PERSON = lazy.regex(
 )
 NAMED_FIRST = lazy.regex(r"(?![A-ZÁÉÍÓÚ]\w*[’'])[A-ZÁÉÍÓÚ][\w-]+ ")
 NAME = lazy.regex(r"(?<=\w )[A-ZÁÉÍÓÚÑ][\w-]+")
-_OF = lazy.regex(r"([^\W\d_]{2,}) del? (?:la |los |las )?([^\W\d_]{2,})")
+_OF = lazy.regex(r"([^\W\d_]{2,}) (?:del?|con|with|at) (?:el |la |los |las |the |my )?([^\W\d_]{2,})")
+_KIND_OF = lazy.regex(r"\b(?:my|our|the|an?) ([^\W\d_]{2,}) ([^\W\d_]{2,})\b")
 _TOKEN = lazy.regex(r"[^\W_](?:[\w-]|[.,:](?=\d))*")
 _ENDING = lazy.regex(r"'(?:s|ll|ve|re|d|m)\b|n't\b")
 _PARTS = lazy.regex(r"[,;:.!]\s+")
@@ -58,6 +59,10 @@ NUMBERS = word_set("statement_numbers") - {"one", "un", "una", "uno"}
 _VAGUE = frozenset(PHRASES["vague"].split("|"))
 EMPTY = STOPWORDS | NEGATIONS | NUMBERS | _VAGUE | frozenset(WEEKDAYS)
 _FOR_SPEAKER = (" me", " nos")  # what the subject does is done to the speaker, whose affair it is
+_SPEAKER = lazy.regex(
+    r"(?:(?:so|and|well|pues|y|bueno) )?(?:i|we|yo|nosotr[oa]s)?(?: ?(?:just|finally|already|recently|officially|actually|"
+    r"also|even|now|today|yesterday|hoy|ayer|al final|por fin|ya|recien))*"
+)
 FEW = 2
 """Content words up to which a correction stands for nothing by itself."""
 
@@ -104,6 +109,7 @@ def read_sentence(sentence: str, said: date, *, corrects: bool) -> ChangeSentenc
     telling = sentence if len(content_words(sentence)) <= FEW else _telling_part(sentence)
     subject = SUBJECT.match(plain)
     about = subject["subject"] if subject and not subject[0].endswith(_FOR_SPEAKER) else ""
+    about = "" if _SPEAKER.fullmatch(about) else about
     if reported:
         about = next(filter(None, reported.groups()))
     came = UNDONE.sub(" ", plain)
@@ -196,6 +202,8 @@ def modifiers(phrase: str) -> frozenset[tuple[Word, Word]]:
 
 
 def belongings(text: str) -> frozenset[tuple[Word, Word]]:
-    """Return what is said to be of something, such as a class of piano: that, and what it is."""
-    found = (match.groups() for match in _OF.finditer(fold(text)))
-    return frozenset((word_of(of), word_of(what)) for what, of in found if of not in EMPTY and what not in EMPTY)
+    """Return what is said to be of something or with somebody, such as a class of piano: that, and what it is."""
+    plain = fold(text)
+    found = [(of, what) for what, of in (match.groups() for match in _OF.finditer(plain))]
+    found += [(kind, what) for kind, what in (match.groups() for match in _KIND_OF.finditer(plain))]
+    return frozenset((word_of(of), word_of(what)) for of, what in found if of not in EMPTY and what not in EMPTY)

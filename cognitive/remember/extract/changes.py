@@ -23,6 +23,7 @@ from kenobot.cognitive.remember.extract.change_sentence import (
     SUBJECT,
     UNDECIDED,
     ChangeSentence,
+    Word,
     belongings,
     content_words,
     modifiers,
@@ -145,8 +146,9 @@ def _find_change(
     if completes(sentence):
         open_tasks = [at for at, statement in enumerate(known) if statement.is_open_task]
         done = completed_commitment(sentence, [known[at].text for at in open_tasks])
-        if done is not None:
-            place = open_tasks[done]
+        place = None if done is None else open_tasks[done]
+        closely = belongings(sentence)
+        if place is not None and not _is_of_another_kind(closely, content_words(sentence), known[place].text):
             return Change(place, sentence, is_part=names_part(sentence, known[place].text))
     return None
 
@@ -254,9 +256,15 @@ def _is_of_another(told: ChangeSentence, text: str) -> bool:
         return True
     if told.is_own and _is_of_another_person(told, text):
         return True
+    return _is_of_another_kind(told.modified, told.content, text)
+
+
+def _is_of_another_kind(modified: frozenset[tuple[Word, Word]], content: Sequence[Word], text: str) -> bool:
+    """Return whether a statement tells a word of a sentence more closely, and otherwise: another's appointment."""
+    has = stems_of(text)
     theirs = modifiers(text) | belongings(text)
-    heads = {head: modifier for modifier, head in told.modified}
-    return any(head in heads and not heads[head] & has and modifier not in told.content for modifier, head in theirs)
+    heads = {head: modifier for modifier, head in modified}
+    return any(head in heads and not heads[head] & has and modifier not in content for modifier, head in theirs)
 
 
 def _is_of_nobody(text: str) -> bool:
@@ -367,10 +375,16 @@ def _renames(told: ChangeSentence, text: str) -> bool:
     mine, said = told.names - set(content_words(text)), theirs - set(told.content)
     if not mine or not said:
         return False
-    frame, other = set(told.content) - mine, set(content_words(text)) - said
+    frame = set(map(_of_doing, set(told.content) - mine))
+    other = set(map(_of_doing, set(content_words(text)) - said))
     if len(frame) >= FEW and frame <= other:
         return True
     return bool(frame and other) and other <= frame and len(frame) <= len(other) + FEW
+
+
+def _of_doing(word: Word) -> Word:
+    """A word by the doing that it tells, where it tells one: who moved lives there."""
+    return frozenset(stem for stem in word if stem.startswith("=")) or word
 
 
 def _instead(sentence: str, old: str, told: ChangeSentence, said: date) -> str:

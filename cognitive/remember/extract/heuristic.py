@@ -17,6 +17,7 @@ from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, Extr
 from kenobot.cognitive.remember.extract.states import about_subject, is_state, subject_of
 from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.claims import claims
+from kenobot.cognitive.text.colloquial import written_out
 from kenobot.cognitive.text.confidences import CONFIDES, is_confided
 from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, join_phrases
 from kenobot.cognitive.text.named_days import day_named, days_named, names_year
@@ -128,7 +129,8 @@ def read_messages(messages: Iterable[Message], known: Sequence[KnownStatement]) 
     out.
     """
     facts: list[ExtractedFact] = []
-    for message in messages:
+    for sent in messages:
+        message = replace(sent, text=written_out(sent.text), before=written_out(sent.before))
         if takes_back(message.text):
             facts = _without_taken_back(facts, message, known)
             continue
@@ -157,6 +159,7 @@ def _against(numbers: Iterable[int]) -> tuple[tuple[int, Literal["contradiction"
 
 def may_end_something(text: str) -> bool:
     """Return whether a text says that something is no longer so, or begins to put something right."""
+    text = written_out(text)
     if may_change(text) or takes_back(text):
         return True
     return any(_core(sentence.strip()).corrects for sentence in _END.split(text[:_LONGEST])[:_SENTENCES])
@@ -168,7 +171,7 @@ def needs_before(text: str) -> bool:
         return True
     if len(text) > _LONGEST_SENTENCE:
         return False
-    first, *others = (_core(sentence.strip()) for sentence in _END.split(text))
+    first, *others = (_core(sentence.strip()) for sentence in _END.split(written_out(text)))
     goes_on = _GOES_ON.match(_folded(first.told)) is not None
     return goes_on or first.points_back or any(read.points_back for read in others)
 

@@ -73,6 +73,7 @@ _TOWN_OR_PET = lazy.regex(
 _NOUN = lazy.regex(r"\b(?:an?|the|una?|un[ao]s|el|la|los|las) (?P<noun>[a-záéíóúñ][\w-]+)")
 _OWN = lazy.regex(r"(?:\A|.*\b)(?:i|we|i've|we've|he|hemos|yo)(?: (?:just|finally|ya))?\s*\Z")
 _ONE_OF_MANY = lazy.regex(r"(?:some|una?|un[oa]s|two|three|dos|tres)\b")
+_PUT_SOMEWHERE = lazy.regex(r"\b(?:to|into|onto|next to|al?|hasta) (?:the|el|la|mi|my) \w+")
 _AT_PLACE = lazy.regex(r"(?i:in|at|over in|en) (?:the |el |la |los |las )?(?P<where>[A-ZÁÉÍÓÚÑ][\w'’-]+)")
 
 
@@ -99,7 +100,7 @@ def acts_on_another(plain: str, statement: str) -> bool:
     if not thing or not thing.isdisjoint(has):
         return False
     if not act["who"].strip() or _OWN.match(act["who"]):  # "I sold a print that I took with the Nikon"
-        return bool(act["one"] or _ONE_OF_MANY.match(act["what"]))
+        return bool(act["one"] or _ONE_OF_MANY.match(act["what"]) or _PUT_SOMEWHERE.search(plain, act.end("what")))
     return not about.isdisjoint(has)
 
 

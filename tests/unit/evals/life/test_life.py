@@ -80,7 +80,9 @@ async def test_a_careful_models_notes_are_kept_and_end_what_they_end() -> None:
         CarefulModel(load_fortnight("bruno"))
 
 
-@pytest.mark.parametrize(("part", "count"), [*zip(fortnights.DIALOGUES, (30, 30, 40, 40, 30, 30, 30, 30, 16, 16), strict=True)])
+@pytest.mark.parametrize(
+    ("part", "count"), [*zip(fortnights.DIALOGUES, (30, 30, 40, 40, 30, 30, 30, 30, 16, 16), strict=True)]
+)
 def test_what_a_dialogue_ends_and_keeps_is_told_in_it(part: str, count: int) -> None:
     """What the last message ends was told before it, and what must stay is not what ends."""
     dialogues = fortnights.load_dialogues(part)
