@@ -59,9 +59,10 @@ NUMBERS = word_set("statement_numbers") - {"one", "un", "una", "uno"}
 _VAGUE = frozenset(PHRASES["vague"].split("|"))
 EMPTY = STOPWORDS | NEGATIONS | NUMBERS | _VAGUE | frozenset(WEEKDAYS)
 _FOR_SPEAKER = (" me", " nos")  # what the subject does is done to the speaker, whose affair it is
+_WITH_SPEAKER = lazy.regex(r"\b(?:and|y) (?:i|me|yo)\Z")
 _SPEAKER = lazy.regex(
-    r"(?:(?:so|and|well|pues|y|bueno) )?(?:i|we|yo|nosotr[oa]s)?(?: ?(?:just|finally|already|recently|officially|actually|"
-    r"also|even|now|today|yesterday|hoy|ayer|al final|por fin|ya|recien))*"
+    r"(?:(?:so|and|well|pues|y|bueno) )?(?:i|we|yo|nosotr[oa]s)?(?: ?(?:just|finally|already|recently|officially|"
+    r"actually|also|even|now|today|yesterday|hoy|ayer|al final|por fin|ya|recien))*"
 )
 FEW = 2
 """Content words up to which a correction stands for nothing by itself."""
@@ -110,6 +111,7 @@ def read_sentence(sentence: str, said: date, *, corrects: bool) -> ChangeSentenc
     subject = SUBJECT.match(plain)
     about = subject["subject"] if subject and not subject[0].endswith(_FOR_SPEAKER) else ""
     about = "" if _SPEAKER.fullmatch(about) else about
+    alone = about and not _WITH_SPEAKER.search(about)
     if reported:
         about = next(filter(None, reported.groups()))
     came = UNDONE.sub(" ", plain)
@@ -130,7 +132,7 @@ def read_sentence(sentence: str, said: date, *, corrects: bool) -> ChangeSentenc
         ends=bool(_ENDS.search(came) or ended),
         revalues=corrects or _REVALUES.search(plain) is not None,
         is_own=not about and not reported and bool(_OWN.search(telling) or not _CONTINUES.match(plain)),
-        of_person=bool(reported or (about and (OF_PERSON.match(plain) or NAMED_FIRST.match(sentence)))),
+        of_person=bool(reported or (alone and (OF_PERSON.match(plain) or NAMED_FIRST.match(sentence)))),
         corrects=corrects,
     )
 
