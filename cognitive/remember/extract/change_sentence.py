@@ -59,6 +59,7 @@ NUMBERS = word_set("statement_numbers") - {"one", "un", "una", "uno"}
 _VAGUE = frozenset(PHRASES["vague"].split("|"))
 EMPTY = STOPWORDS | NEGATIONS | NUMBERS | _VAGUE | frozenset(WEEKDAYS)
 _FOR_SPEAKER = (" me", " nos")  # what the subject does is done to the speaker, whose affair it is
+_DONE_TO = lazy.regex(r"\b[Ll]es? (?:[^\W\d_]+ ){1,5}a (?P<who>[A-ZÁÉÍÓÚÑ]\w+)")
 _WITH_SPEAKER = lazy.regex(r"\b(?:and|y) (?:i|me|yo)\Z")
 _SPEAKER = lazy.regex(
     r"(?:(?:so|and|well|pues|y|bueno) )?(?:i|we|yo|nosotr[oa]s)?(?: ?(?:just|finally|already|recently|officially|"
@@ -112,6 +113,8 @@ def read_sentence(sentence: str, said: date, *, corrects: bool) -> ChangeSentenc
     about = subject["subject"] if subject and not subject[0].endswith(_FOR_SPEAKER) else ""
     about = "" if _SPEAKER.fullmatch(about) else about
     alone = about and not _WITH_SPEAKER.search(about)
+    if not about and (done_to := _DONE_TO.search(sentence)):
+        about = fold(done_to["who"])
     if reported:
         about = next(filter(None, reported.groups()))
     came = UNDONE.sub(" ", plain)
