@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.question.answers import topic_text
 from kenobot.cognitive.recall.scoring.relevance import proper_names_text
 from kenobot.cognitive.recall.vectors import calibration
 from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, query_text
@@ -141,24 +142,26 @@ class EmbeddingWorker(BackgroundTask):
         """Return whether there is an embedder that may be asked."""
         return self._embedder is not None and not self._stopping
 
-    async def embed_query(self, text: str, *, patience: float | None = None) -> bool:
+    async def embed_query(self, text: str, *, patience: float | None = None, settle: float | None = None) -> bool:
         """Embed a query, and the memories made just before it, within `patience` seconds; return whether it succeeded.
 
-        Never raises.
+        settle: of these, for the memories. Never raises.
         """
         if not self.ready or not self._breaker.allows_request():
             return False
         self.wake()
         seconds = self._policy.query_seconds if patience is None else patience
+        settling = min(seconds, self._policy.settle_seconds if settle is None else settle)
 
         async def work() -> bool:
             await self._opened.wait()
             meaning = self._index.vectors
             if meaning is None or not await self._may_compare(meaning, seconds - self._policy.settle_seconds):
                 return False  # there are no vectors to compare yet
-            sought = [query_text(text, self._policy), *([names] if (names := proper_names_text(text)) else [])]
+            parts = filter(None, (proper_names_text(text), topic_text(text)))
+            sought = [query_text(text, self._policy), *parts]
             having = (self._embed(meaning, model, "query", sought) for model in meaning.models)
-            await asyncio.gather(self._settle(min(seconds, self._policy.settle_seconds)), *having)
+            await asyncio.gather(self._settle(settling), *having)
             return True
 
         return await self._within(seconds, work)

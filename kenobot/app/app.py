@@ -205,6 +205,7 @@ class App:
                     bot_name=settings.bot.name,
                     activity=lambda: self.loop.activity(),  # noqa: PLW0108 - the loop is built later
                     causes=lambda: () if self.watch is None else self.watch.causes,
+                    without_model=self._model.reports_memory(0),
                 ),
                 self.personal,
             ),

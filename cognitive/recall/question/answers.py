@@ -60,6 +60,7 @@ _OF_SOMEBODY = lazy.regex(
 _SELF = frozenset("i'm i've i'd i'll".split())
 _LONGEST = 2000  # characters of a text that are searched
 _KIND_OPENING, _TYPE_OPENING = 5, 12  # words of a question within which it says what it asks for
+_TOPIC_WORDS = 8
 _LATIN = 0.7  # share of Latin letters from which on a text is one in Latin letters
 
 
@@ -194,6 +195,27 @@ def topic_stems(question: str) -> frozenset[str]:
     """Return the stems of what a question is about, without the words that ask for a type of answer."""
     said = (word for word in words(fold(question[:_LONGEST])) if word not in STOPWORDS)
     return frozenset(stems(word)[0] for word in said) - _type_stems()
+
+
+def topic_text(question: str) -> str:
+    """Return what a question is about, as it is written, without the words that ask for a type of answer; "" for none.
+
+    "garage" of "What is the code of the garage?". "" also where no type is asked for.
+    """
+    if asked_type(question) is None:
+        return ""
+    said = [word for word in words(question[:_LONGEST]) if fold(word) not in STOPWORDS and not is_type_word(word)]
+    return " ".join([*dict.fromkeys(said)][:_TOPIC_WORDS])
+
+
+def type_words_in(question: str) -> frozenset[str]:
+    """Return the stems of the words of a question that ask for a type of answer."""
+    return frozenset(stem for word in words(fold(question[:_LONGEST])) for stem in stems(word)) & _type_stems()
+
+
+def is_type_word(word: str) -> bool:
+    """Return whether a word asks for a type of answer, as "number" does."""
+    return not _type_stems().isdisjoint(stems(fold(word)))
 
 
 @lru_cache(1)

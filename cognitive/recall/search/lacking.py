@@ -5,6 +5,8 @@ tells nothing, and neither does the number of another person; nor, of "What colo
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.question import answers
@@ -17,6 +19,8 @@ from kenobot.core import lazy
 _ONLY_ASKS = lazy.regex(r"[^.!?？؟\n]*[?？؟]\W*")
 
 
+ItemKey = tuple[Literal["record", "turn"], int]
+NOTHING_MEASURED: Mapping[ItemKey, float] = MappingProxyType({})
 _NEEDS_TOPIC = frozenset(
     "phone mail weight money colour code clock festivity language address surname school name thing".split()
 )
@@ -24,7 +28,10 @@ _NEEDS_TOPIC = frozenset(
 
 
 def lack_answer(
-    question: str, shown: Sequence[RecalledMemory | Excerpt], by_nearness: RecallPolicy | None = None
+    question: str,
+    shown: Sequence[RecalledMemory | Excerpt],
+    by_nearness: RecallPolicy | None = None,
+    topic_nearness: Mapping[ItemKey, float] = NOTHING_MEASURED,
 ) -> bool:
     """Return whether none of what is shown may hold the answer; False where no type of answer is asked for.
 
@@ -34,14 +41,18 @@ def lack_answer(
 
     by_nearness: given where vectors were searched. Of most types only what has a word of what the question is about
     counts then, or comes near: another colour, or another number, is always told of something.
+
+    topic_nearness: how near items are to what the question is about, apart from the words that ask for the type. One
+    that has such a word, as another's code has "code", is near the question for that; it must be near to this, too.
     """
     asked = answers.asked_type(question)
     if asked is None:
         return False
     least = _least_nearness(asked, by_nearness)
     named = _names(" ".join(proper_names(question)))
-    topic = frozenset[str]()
+    topic, typed = frozenset[str](), frozenset[str]()
     if least:
+        typed = answers.type_words_in(question)
         topic = answers.topic_stems(question) - {stem for name in named for stem in stems(name)}
     told = [(_text(item), _bears(item, named)) for item in shown]
     before = {(item.turn.session, item.turn.id): item.turn.text for item in shown if isinstance(item, Excerpt)}
@@ -52,7 +63,8 @@ def lack_answer(
         meant = bears or not anywhere or not answers.is_latin(text)
         if meant and not answers.lacks_answer(asked, question, text):
             about = f"{text} {_replied_to(item, before)}" if least else text
-            if _is_about(item, about, topic, least):
+            apart = topic_nearness.get(item_key(item), least)
+            if _is_about(item, about, topic, least, apart_from=typed, apart=apart):
                 return False
     return True
 
@@ -64,12 +76,26 @@ def _least_nearness(asked: AnswerType, policy: RecallPolicy | None) -> float:
     return policy.thing_near_from if asked == "thing" else policy.type_near_from
 
 
-def _is_about(item: RecalledMemory | Excerpt, text: str, topic: frozenset[str], least: float) -> bool:
-    """Return whether an item has a word of `topic`, stems, or comes as near to the question as `least`."""
-    near = item.near if isinstance(item, Excerpt) else item.relevance_parts.get("meaning")
-    if not least or (near or 0.0) >= least:
+def _is_about(
+    item: RecalledMemory | Excerpt,
+    text: str,
+    topic: frozenset[str],
+    least: float,
+    *,
+    apart_from: frozenset[str],
+    apart: float,
+) -> bool:
+    """Return whether an item has a word of `topic`, stems, or comes as near to the question as `least`.
+
+    apart_from: stems; an item that has one must come as near without them, and `apart` is how near it then is.
+    """
+    if not least:
         return True
-    return not topic.isdisjoint(stem for word in words(fold(text)) for stem in stems(word))
+    said = frozenset(stem for word in words(fold(text)) for stem in stems(word))
+    near = item.near if isinstance(item, Excerpt) else item.relevance_parts.get("meaning")
+    if (near or 0.0) >= least and (apart >= least or said.isdisjoint(apart_from)):
+        return True
+    return not said.isdisjoint(topic)
 
 
 def _replied_to(item: RecalledMemory | Excerpt, said: Mapping[tuple[str, int], str]) -> str:
@@ -82,6 +108,11 @@ def _replied_to(item: RecalledMemory | Excerpt, said: Mapping[tuple[str, int], s
     session, at = item.turn.session, item.turn.id
     question = said.get((session, at - 1), "")
     return f"{said.get((session, at - 2), '')} {question}" if question.rstrip().endswith(("?", "？")) else ""
+
+
+def item_key(item: RecalledMemory | Excerpt) -> ItemKey:
+    """Return the key of an item, for `topic_nearness`."""
+    return ("turn", item.turn.id) if isinstance(item, Excerpt) else ("record", item.record.id)
 
 
 def _asks(item: RecalledMemory | Excerpt, text: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
+from typing import Literal
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.candidates.by_meaning import find_by_meaning, replace_superseded
@@ -26,6 +27,7 @@ from kenobot.cognitive.recall.candidates.by_words import (
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question import relations
+from kenobot.cognitive.recall.question.answers import topic_text
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import render_memory, shorten, subject_heading
 from kenobot.cognitive.recall.results.trace import QuestionKind
@@ -43,7 +45,7 @@ from kenobot.cognitive.recall.search.confidence import (
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.fit import keep_fitting, told_together, turns_fit
-from kenobot.cognitive.recall.search.lacking import lack_answer
+from kenobot.cognitive.recall.search.lacking import ItemKey, item_key, lack_answer
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
@@ -52,6 +54,8 @@ from kenobot.cognitive.text.recall_need import is_question, recall_need
 from kenobot.cognitive.text.words import terms
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.connection import Connection
+
+_SHELVES: tuple[Literal["record", "turn"], ...] = ("record", "turn")
 
 
 def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> SearchReport:
@@ -104,7 +108,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         shown
         and not query.marks
         and is_question(query.text)
-        and _hold_no_answer(query, parsed, memories, excerpts, measured=question is not None)
+        and _hold_no_answer(index, query, parsed, shown, measured=question is not None)
     ):
         level, likely = "none", 0.0
     best = max(best if memories else 0.0, best_excerpt)
@@ -122,10 +126,10 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
 
 
 def _hold_no_answer(
+    index: SideIndex,
     query: MemoryQuery,
     parsed: ParsedQuery,
-    memories: Sequence[RecalledMemory],
-    excerpts: Sequence[Excerpt],
+    shown: Sequence[RecalledMemory | Excerpt],
     *,
     measured: bool,
 ) -> bool:
@@ -133,9 +137,28 @@ def _hold_no_answer(
 
     measured: how near each is in meaning is known.
     """
-    if lack_answer(query.text, [*memories, *excerpts], query.policy.recall if measured else None):
+    apart = _topic_nearness(index, query.text, shown) if measured else {}
+    if lack_answer(query.text, shown, query.policy.recall if measured else None, apart):
         return True
-    return not memories and is_of_others(parsed, excerpts, query.policy.recall.of_others_below)
+    excerpts = [each for each in shown if isinstance(each, Excerpt)]
+    return len(excerpts) == len(shown) and is_of_others(parsed, excerpts, query.policy.recall.of_others_below)
+
+
+def _topic_nearness(
+    index: SideIndex, question: str, shown: Sequence[RecalledMemory | Excerpt]
+) -> Mapping[ItemKey, float]:
+    """Measure how near what is shown is to what a question is about; nothing where that has no vector."""
+    topic = topic_text(question) if index.vectors is not None else ""
+    if index.vectors is None or not topic:
+        return {}
+    keys = [item_key(each) for each in shown]
+    return {
+        (shelf, number): near
+        for shelf in _SHELVES
+        for number, near in index.vectors.similarities(
+            shelf, topic, None, 0, also=[number for kind, number in keys if kind == shelf]
+        ).items()
+    }
 
 
 def _question_kind(index: SideIndex, query: MemoryQuery, hits: SearchHits) -> QuestionKind | None:

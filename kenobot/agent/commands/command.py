@@ -71,7 +71,7 @@ class CommandContext:
 
     folder: the Markdown files. language: of the answers; None follows what the person writes. commands: all there are.
     budgets: the limits of what models may use. bot_name: of the bot. activity: what goes on in the chats. causes: what
-    is wrong with the bot.
+    is wrong with the bot. without_model: no model answers, so that more wishes in plain words are obeyed.
     """
 
     zone: ZoneInfo
@@ -84,6 +84,7 @@ class CommandContext:
     bot_name: str = "KenoBot"
     activity: Callable[[], Sequence[ChatActivity]] = tuple
     causes: "Callable[[], Sequence[Cause]]" = tuple
+    without_model: bool = False
 
     @property
     def memory_search(self) -> NearSearch | None:

@@ -1,4 +1,4 @@
-"""Match wishes about memory in plain Spanish and English: to forget something, or to tell what is known.
+"""Match wishes about memory in plain Spanish and English: to forget something, or to tell what is known or why.
 
 Precision before recall: only a message that is nothing but such a wish matches; all others go to the model. A wish to
 forget leads to a question first: see `kenobot.agent.commands.forget`.
@@ -22,12 +22,12 @@ _LONGEST_ANSWER = 40
 
 @dataclass(frozen=True, slots=True)
 class MemoryRequest:
-    """A wish: "forget" what `topic` says, "forget_all", or "tell" what is known of the person.
+    """A wish: "forget" what `topic` says, "forget_all", "tell" what is known of the person, "why", or "undo".
 
     "forget_known" is a wish only where memory has the topic: "forget the pizza" is talk elsewhere.
     """
 
-    kind: Literal["forget", "forget_known", "forget_all", "tell"]
+    kind: Literal["forget", "forget_known", "forget_all", "tell", "why", "undo"]
     topic: str
     language: Language
 
@@ -56,6 +56,10 @@ class _Phrases:
         self.idioms = lazy.regex("|".join(table["idioms"]))
         self.more = lazy.regex("|".join(table["more"]))
         self.asks = lazy.regex(table["asks"])
+        self.alone: Mapping[Literal["why", "undo"], re.Pattern[str]] = {
+            "why": lazy.regex(table["why"]),
+            "undo": lazy.regex(table["undo"]),
+        }
         self.forget_words, self.tell_words = table["forget_words"], table["tell_words"]
 
 
@@ -84,6 +88,22 @@ def match_command(text: str) -> MemoryRequest | None:
     for language, phrases in _PHRASES.items():
         if _has_any(phrases.forget_words, plain) and any(pattern.fullmatch(plain) for pattern in phrases.loose):
             return _forgetting(plain, language, asked)
+    return None
+
+
+def match_without_model(text: str) -> MemoryRequest | None:
+    """Return the wish to know why, or to undo, that a message is; None for any other.
+
+    Where a model answers, these are as likely about what it said, so that it is to answer them.
+    """
+    whole = text.strip()
+    if not whole or len(whole) > _LONGEST_ANSWER:
+        return None
+    plain = _PLEASE.sub("", fold(whole).replace("’", "'").strip("¿¡ .!?…"))
+    for language, phrases in _PHRASES.items():
+        for kind, pattern in phrases.alone.items():
+            if pattern.fullmatch(plain):
+                return MemoryRequest(kind, "", language)
     return None
 
 

@@ -22,7 +22,7 @@ from kenobot.agent.commands.command import (
     CommandCall,
     CommandContext,
 )
-from kenobot.agent.commands.natural_language import match_command, parse_answer
+from kenobot.agent.commands.natural_language import match_command, match_without_model, parse_answer
 from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
 from kenobot.core import lazy, texts
@@ -106,6 +106,8 @@ _WISHES: Mapping[str, Command] = {
     "forget": Command((), _later("forget", "forget_memory", asking=True)),
     "forget_known": Command((), _later("forget", "forget_memory", asking=True), if_known=True),
     "forget_all": Command((), _later("forget", "decline_everything")),
+    "why": Command((), _later("browse", "explain")),
+    "undo": Command((), _later("memory", "undo_change")),
 }
 _ANSWER = Command((), _later("forget", "answer_question"))
 _WORDS = Command((), _later("correct", "correct_as_asked"))
@@ -148,7 +150,7 @@ class CommandRegistry:
             return await self._press(database, inbound, principal, one_reader)
         if stop_word(inbound.text) and await self._awaits(database, inbound, principal, at):
             return _WORDS, inbound.text
-        found = _match(inbound.text)
+        found = _match(inbound.text, without_model=self._context.without_model)
         if found is not None and found[0].if_known and not await self._knows(database, found[1], inbound, principal):
             found = None
         if found is not None and found[0].is_allowed(principal, inbound, one_reader=one_reader):
@@ -260,11 +262,14 @@ def is_command_text(text: str) -> bool:
     return bool(stop_word(text)) or parse_answer(text) is not None or _match(text) is not None
 
 
-def _match(text: str) -> tuple[Command, str] | None:
-    """Match a text that is nothing but a command; returns it with its arguments."""
+def _match(text: str, *, without_model: bool = False) -> tuple[Command, str] | None:
+    """Match a text that is nothing but a command; returns it with its arguments.
+
+    without_model: also wishes that a model would answer itself.
+    """
     match = _COMMAND.fullmatch(text.strip())
     if match is not None:
         command = _NAMED.get(match[1].lower())
         return (command, (match[2] or "").strip()) if command is not None else (_UNKNOWN, match[1].lower())
-    wish = match_command(text)
+    wish = match_command(text) or (match_without_model(text) if without_model else None)
     return (replace(_WISHES[wish.kind], language=wish.language), wish.topic) if wish is not None else None

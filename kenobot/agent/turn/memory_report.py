@@ -19,8 +19,15 @@ from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
+from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
 from kenobot.cognitive.recall.question.relations import asked_relationships
-from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.results.memory import (
+    ConfidenceLevel,
+    MemoryPack,
+    MemoryQuery,
+    RecalledMemory,
+    SearchReport,
+)
 from kenobot.cognitive.recall.results.render import render_memory, search_pack
 from kenobot.cognitive.recall.scoring.score import Score
 from kenobot.cognitive.recall.search.recall import recall
@@ -55,6 +62,8 @@ _ENDINGS = frozenset({"superseded", "invalidated"})
 _MOST_FOUND = 5
 _NOISE_BELOW = 0.5  # of the best one's relevance
 _NEAR_FROM = DEFAULT.recall.low_up_to  # relevance by meaning alone
+_PATIENCE, _SETTLE = 4.0, 2.0  # seconds for the question's vector, and for those of what was just told: no model waits
+_TELLS_FROM = 0.75  # similarity of a word from which a memory speaks of that thing in other words
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +166,9 @@ class MemoryReporter:
         self, question: str, pending: PendingMessage, principal: Principal, preceding: str
     ) -> SearchReport:
         """Search all that the speaker may read, whatever the prompt shows already."""
-        await self._embedding.embed_query(question)
+        if await self._embedding.embed_query(question, patience=_PATIENCE, settle=_SETTLE):
+            for thing in asked_things(question):
+                await self._embedding.embed_query(thing, settle=0.0)
         query = MemoryQuery(
             question,
             principal.read_scopes,
@@ -184,10 +195,27 @@ class MemoryReporter:
             about = [each for each in about if not _tells(each.record, OWNER_SUBJECT, others)]
         told_of = {record.subject for record in asked} - {OWNER_SUBJECT}
         rest = [each for each in about if not asked or each.record.subject in told_of]
-        return replace(
-            report,
-            level="high" if asked else report.level,
-            shown=(*shown, *rest)[:_MOST_FOUND],
+        shown = [*shown, *rest][:_MOST_FOUND]
+        level: ConfidenceLevel = "high" if asked else report.level
+        if shown and not asked and level != "none" and self._are_of_other_things(query.text, shown):
+            level = "low"
+        return replace(report, level=level, shown=tuple(shown))
+
+    def _are_of_other_things(self, question: str, shown: Sequence[RecalledMemory]) -> bool:
+        """Return whether each memory has words of the question, and none tells of all things that it asks about.
+
+        No model reads them here, who would see that the boiler's code is not the garage's.
+        """
+        untold = {each.record.id: untold_things(question, each.record.text) for each in shown}
+        if not all(untold.values()):
+            return False
+        vectors = self._index.vectors
+        near = {
+            thing: vectors.similarities("record", thing, None, 0, also=untold) if vectors is not None else {}
+            for thing in {thing for things in untold.values() for thing in things}
+        }
+        return all(
+            any(near[thing].get(number, 0.0) < _TELLS_FROM for thing in things) for number, things in untold.items()
         )
 
 

@@ -37,15 +37,11 @@ def _reply(reading: ParsedRequest) -> str:
         return said[repeated.end() :].strip() or _say(reading, "cannot")
     if reading.changes:
         told = "\n".join(_changed(reading))
+        if phrases.REMINDER.match(said):
+            told += f"\n{_say(reading, 'no_reminder')}"
         return f"{told}\n\n{_found(reading, asks=True)}" if reading.found else told
-    if not said:
-        greeted = not reading.message or phrases.GREETING.match(reading.message)
-        return _say(reading, "hello" if greeted else "ready")
-    if phrases.YES_OR_NO.match(said):
-        return _say(reading, "ready")
-    for pattern, phrase in _SHORT_ANSWERS:
-        if pattern.match(said):
-            return _say(reading, phrase)
+    if talk := _small_talk(reading, said):
+        return talk
     if phrases.EVERYTHING.match(said):
         return _everything(reading)
     if phrases.MY_NAME.match(said) and (name := _known_name(reading)):
@@ -53,15 +49,35 @@ def _reply(reading: ParsedRequest) -> str:
     asks = bool(_ASKS.search(said) or phrases.QUESTION.match(said))
     if reading.found:
         return _found(reading, asks=asks or len(said.split()) <= _FEW)
-    return _say(reading, "nothing" if asks else "cannot")
+    thanked = phrases.THANKS.match(_MENTION.sub("", reading.message, count=1))
+    return _say(reading, "welcome" if thanked else "nothing" if asks else "cannot")
+
+
+def _small_talk(reading: ParsedRequest, said: str) -> str:
+    """Answer what is no matter of memory; "" for what may be. said: the message without its opening."""
+    if phrases.HOW_ARE_YOU.match(reading.message):
+        return _say(reading, "fine")
+    if not said:
+        greeted = not reading.message or phrases.GREETING.match(reading.message)
+        return _say(reading, "hello" if greeted else "ready")
+    if phrases.WHAT_TIME.match(said) and reading.clock:
+        return _say(reading, "now", reading.clock, reading.today)
+    if phrases.FORGET.match(said) and not reading.found and len(said.split()) > 1:
+        return _say(reading, "forget_none")
+    return next((_say(reading, phrase) for pattern, phrase in _SHORT_ANSWERS if pattern.match(said)), "")
 
 
 _SHORT_ANSWERS: tuple[tuple[re.Pattern[str], Phrase], ...] = (
+    (phrases.YES_OR_NO, "ready"),
+    (phrases.HOW_ARE_YOU, "fine"),
+    (phrases.INSULT, "sorry"),
     (phrases.FORGET, "forget"),
+    (phrases.TASK, "task"),
     (phrases.WRONG, "wrong"),
     (phrases.ABOUT_THE_BOT, "about"),
     (phrases.THANKS, "welcome"),
     (phrases.FAREWELL, "bye"),
+    (phrases.LAUGHTER, "ready"),
 )
 
 
@@ -107,7 +123,9 @@ def _changed(reading: ParsedRequest) -> Iterator[str]:
 def _found(reading: ParsedRequest, *, asks: bool) -> str:
     """Quote what memory holds. asks: the message asks for it, and told nothing that could have been kept."""
     lines = (_quoted(line, reading) for line in reading.found)
-    heading: Phrase = "nothing_kept" if not asks else "found" if reading.sure else "found_unsure"
+    heading: Phrase = "found" if asks else "nothing_kept"
+    if asks and reading.level in ("none", "low"):
+        heading = "found_near" if reading.level == "none" else "found_unsure"
     return "\n".join([_say(reading, heading), *lines])
 
 

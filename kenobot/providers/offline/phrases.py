@@ -34,6 +34,12 @@ YES_OR_NO = lazy.regex(rf"[¡\s]*(?:{_HEARD['yes_or_no']})[\s.!]*\Z", re.IGNOREC
 
 FORGET = _opening("forget")
 REPEAT = lazy.regex(rf"[¡\s]*(?:{_HEARD['repeat']})(?!\w)[\s:,]*", re.IGNORECASE)
+LAUGHTER = lazy.regex(rf"[¡\s]*(?:{_HEARD['laughter']})[\s.!]*\Z", re.IGNORECASE)
+HOW_ARE_YOU = lazy.regex(rf"[¿\s]*(?:{_HEARD['how_are_you']})[\s?.!]*\Z", re.IGNORECASE)
+WHAT_TIME = lazy.regex(rf"[¿\s]*(?:{_HEARD['what_time']})[\s?.!]*\Z", re.IGNORECASE)
+INSULT = lazy.regex(rf"[¡\s]*(?:{_HEARD['insult']})[\s.!]*\Z", re.IGNORECASE)
+TASK = _opening("task")
+REMINDER = _opening("reminder")
 WRONG = lazy.regex(rf"[¡\s]*(?:{_HEARD['wrong']})[\s.!]*\Z", re.IGNORECASE)
 ABOUT_THE_BOT = _opening("about_the_bot")
 _ABOUT_ME = r"(?:\s+(?:about (?:me|myself|us)|of me|(?:de|sobre) (?:m[ií]|nosotros)))?"
@@ -56,7 +62,8 @@ NAME_PARTICLES = frozenset(["de", "del", "la", "las", "los", "el", "y"])
 
 Phrase = Literal[
     "hello", "ready", "bye", "welcome", "about", "noted", "noted_all", "noted_chat", "known", "in_place_of", "stays",
-    "at_odds", "refused", "wrong", "nothing_kept", "forget", "nothing", "nothing_at_all", "found", "found_unsure",
+    "at_odds", "refused", "wrong", "nothing_kept", "forget", "forget_none", "no_reminder", "task", "fine", "sorry",
+    "now", "nothing", "nothing_at_all", "found", "found_near", "found_unsure",
     "everything", "more", "your_name", "cannot", "intro", "ask_name", "met", "met_word", "no_name",
 ]  # fmt: skip
 

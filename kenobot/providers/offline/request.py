@@ -28,7 +28,7 @@ _DAY = lazy.regex(r"#{2,4} +(\d{4}-\d{2}-\d{2})\s*$")
 _ENTRY = lazy.regex(r"#{2,4} +\d{1,2}:\d{2}(?::\d{2})? +[—–-] +(.*)$")
 _BULLET = lazy.regex(r"(?:[-*+]|\d{1,3}[.)]) +(.*)$")
 _MARKS = lazy.regex(r" _\((?:(\d{4}-\d{2}-\d{2})\b)?[^()\n]*\)_\Z")  # what recall says of a memory, behind it
-_NOW = lazy.regex(r"^_Now: \S+ (\d{4}-\d{2}-\d{2})\b", re.MULTILINE)
+_NOW = lazy.regex(r"^_Now: \S+ (\d{4}-\d{2}-\d{2}) (\d{2}:\d{2})\b", re.MULTILINE)
 _BOOTSTRAP = "## First Conversation — Bootstrap"
 
 
@@ -52,17 +52,19 @@ class Change:
 class ParsedRequest:
     """message: the person's last. replies: those before it that the prompt shows, oldest first.
 
-    changes: what the message changed in memory. found: what memory holds about it, best first; sure: whether that is
-    likely to be what was asked for. memory_lines: what the prompt shows of memory. today: YYYY-MM-DD, "" where unknown.
+    changes: what the message changed in memory. found: what memory holds about it, best first; level: how likely that
+    is what was asked for. memory_lines: what the prompt shows of memory. today: YYYY-MM-DD, and clock: HH:MM, both
+    where the person is, "" where unknown.
     """
 
     message: str
     replies: tuple[str, ...]
     changes: tuple[Change, ...]
     found: tuple[MemoryLine, ...]
-    sure: bool
+    level: str
     memory_lines: tuple[MemoryLine, ...]
     today: str
+    clock: str
     onboarding: bool
     language: Language
 
@@ -83,15 +85,17 @@ def parse_request(request: Request) -> ParsedRequest:
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
     news = [line for block in context for line in _memory(block.text)]
     before = guess_language("\n".join([*said[-6:-1], *replies[-1:]]))
-    changes, found, sure = _report(context[-1].text if context else "")
+    changes, found, level = _report(context[-1].text if context else "")
+    now = next((now for block in reversed(context) if (now := _NOW.search(block.text))), None)
     return ParsedRequest(
         message=last,
         replies=tuple(replies),
         changes=changes,
         found=found,
-        sure=sure,
+        level=level,
         memory_lines=tuple(_unique([*frozen, *news])),
-        today=next((now[1] for block in reversed(context) if (now := _NOW.search(block.text))), ""),
+        today=now[1] if now else "",
+        clock=now[2] if now else "",
         onboarding=any(_BOOTSTRAP in block.text for block in request.system),
         language=_language(last, before),
     )
@@ -104,23 +108,23 @@ def _language(text: str, before: Language) -> Language:
     return "es" if SPANISH.match(text) else guess_language(text, default=before)
 
 
-def _report(text: str) -> tuple[tuple[Change, ...], tuple[MemoryLine, ...], bool]:
+def _report(text: str) -> tuple[tuple[Change, ...], tuple[MemoryLine, ...], str]:
     """Read the report of memory in the last block of a request."""
     changes: list[Change] = []
     found: list[MemoryLine] = []
-    section, sure = "", True
+    section, level = "", "high"
     for line in text.splitlines():
         if _CHANGED.match(line):
             section = "changed"
         elif heading := _FOUND.match(line):
-            section, sure = "found", heading[1] not in ("none", "low")
+            section, level = "found", heading[1]
         elif section == "changed" and (change := _CHANGE.match(line)):
             changes.append(Change(change[1], change[2] or ""))
         elif section == "found" and (item := _BULLET.match(line)):
             found.append(_memory_line(item[1]))
         elif section == "found" and line.startswith("  ") and line.strip():
             _add_line(found, line.strip().removeprefix("\\"), "", continues=True)
-    return tuple(changes), tuple(found), sure
+    return tuple(changes), tuple(found), level
 
 
 def _memory_line(item: str, day: str = "") -> MemoryLine:

@@ -66,7 +66,7 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("can you remember that the gate code changes monthly?", ["“the gate code changes monthly”", "-This is"]),
         ("remember my name?", ["I don't know that"]),
         ("My dog is called Rex. Where do I live?", ["I'll remember: “My dog is called Rex”", "Rome"]),
-        ("write me a poem", ["I kept nothing from that"]),
+        ("write me a poem", ["I cannot do that"]),
         ("who is the president of France?", ["I don't know that", "-Rome"]),
     ),
     (
@@ -79,7 +79,7 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("¿Dónde vive Pilar?", ["Lugo", "-Teruel"]),
         ("Mi hermana Eva vive en Jaca", ["Lo recordaré", "-Sustituye"]),
         ("Mi hermana tiene 34 años", ["Lo recordaré"]),
-        ("¿Cuántos años tiene Pilar?", ["No sé si es esto"]),
+        ("¿Cuántos años tiene Pilar?", ["Eso no lo sé. Lo más cercano"]),
     ),
     (
         ("My brother Tom lives in Leeds and is a vet", ["“My brother Tom is a vet”"]),
@@ -102,6 +102,16 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("Merke dir: mein Hund heißt Bello", ["mein Hund heißt Bello"]),
     ),
     (
+        ("the code of the boiler is 4471", ["I'll remember"]),
+        ("What is the code of the garage?", ["The closest I remember", "-This is what I remember"]),
+        ("What is the code of the boiler?", ["This is what I remember", "4471"]),
+        ("Why do you think that?", ["the code of the boiler is 4471"]),
+        ("Soy alérgica a la penicilina", ["Lo recordaré"]),
+        ("¿Soy alérgica a las gambas?", ["Lo más cercano que recuerdo", "-Esto es lo que recuerdo"]),
+        ("¿Soy alérgica a la penicilina?", ["Esto es lo que recuerdo"]),
+        ("deshaz eso", ["Deshecho", "Soy alérgica a la penicilina"]),
+    ),
+    (
         ("In this chat we speak English", ["I'll remember for this chat: “we speak English”"]),
         ("recuerda en este chat que hablamos del jardín", ["Lo recordaré para este chat: «hablamos del jardín»"]),
         ("recuerda que\nuna cosa\ny otra", ["«una cosa»", "otra"]),
@@ -111,7 +121,7 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
 )
 
 
-@pytest.mark.parametrize("talk", TALKS, ids=["es", "en", "family-es", "family-en", "scripts", "requests"])
+@pytest.mark.parametrize("talk", TALKS, ids=["es", "en", "family-es", "family-en", "scripts", "things", "requests"])
 async def test_the_answer_tells_what_memory_took_and_holds(
     tmp_path: Path, talk: Sequence[tuple[str, Sequence[str]]]
 ) -> None:

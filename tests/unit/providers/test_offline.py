@@ -24,15 +24,43 @@ from tests.unit.providers.offline_talk import BOOTSTRAP, ask, phrased, tagged
         ("who are you?", "about", "en"),
         ("help", "about", "en"),
         ("¿Qué puedes hacer?", "about", "es"),
-        ("forget that I like tea", "forget", "en"),
-        ("Olvida mi nombre", "forget", "es"),
+        ("forget that I like tea", "forget_none", "en"),
+        ("Olvida mi nombre", "forget_none", "es"),
         ("no, that's wrong", "wrong", "en"),
         ("Te has equivocado", "wrong", "es"),
+        ("how are you?", "fine", "en"),
+        ("¿qué tal estás?", "fine", "es"),
+        ("you are stupid", "sorry", "en"),
+        ("eres tonto", "sorry", "es"),
+        ("lol", "ready", "en"),
+        ("jajaja", "ready", "es"),
+        ("tell me a joke", "task", "en"),
+        ("Escribe un poema", "task", "es"),
+        ("thanks, that was a joy", "welcome", "en"),
+        ("Gracias, eso ha sido precioso", "welcome", "es"),
+        ("forget", "forget", "en"),
     ],
 )
 def test_small_talk_is_answered_in_its_language(text: str, phrase: Phrase, language: str) -> None:
     """Greetings, thanks, farewells, who it is, and an honest word about forgetting."""
     assert ask(text) == phrased(phrase, language)
+
+
+@pytest.mark.parametrize(
+    "text", ["remind me tomorrow at 9 to call Ana", "Recuérdame mañana llamar a Ana", "avísame a las 9"]
+)
+def test_it_does_not_claim_that_it_will_remind(text: str) -> None:
+    """What is to be recalled at a time is kept, and it says that it will not write by itself."""
+    kept = ask(text, report=f"### What this message changed\n- noted: {text}").splitlines()
+    assert kept[1:] in ([phrased("no_reminder", "en")], [phrased("no_reminder", "es")])
+
+
+def test_a_wish_to_be_told_a_fact_again_is_no_reminder() -> None:
+    """It is remembered like any other fact."""
+    text = "recuérdame que mi código es 12"
+    assert phrased("no_reminder", "es") not in ask(
+        text, report="### What this message changed\n- noted: mi código es 12"
+    )
 
 
 def test_it_is_honest_about_what_it_is() -> None:

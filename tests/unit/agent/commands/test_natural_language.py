@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.agent.commands.natural_language import _PHRASES, match_command, parse_answer
+from kenobot.agent.commands.natural_language import _PHRASES, match_command, match_without_model, parse_answer
 from tests.cost import assert_bounded
 from tests.unit.agent.commands import natural_language_corpus as corpus
 
@@ -53,6 +53,35 @@ def test_what_is_to_be_forgotten(text: str, about: str, language: str) -> None:
     wish = match_command(text)
     assert wish is not None
     assert (wish.kind.removesuffix("_known"), wish.topic, wish.language) == ("forget", about, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "language"),
+    [
+        ("Why do you think that?", "why", "en"),
+        ("how do you know?", "why", "en"),
+        ("¿Por qué crees eso?", "why", "es"),
+        ("¿Cómo lo sabes?", "why", "es"),
+        ("undo that", "undo", "en"),
+        ("no, take it back", "undo", "en"),
+        ("deshaz eso, por favor", "undo", "es"),
+        ("Deshazlo", "undo", "es"),
+    ],
+)
+def test_without_a_model_it_may_be_asked_why_and_told_to_undo(text: str, kind: str, language: str) -> None:
+    """In plain words, which a model would have answered itself."""
+    wish = match_without_model(text)
+    assert wish is not None
+    assert (wish.kind, wish.language) == (kind, language)
+    assert match_command(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["why is the sky blue?", "undo the top button", "por qué llueve", "deshaz la maleta", ""]
+)
+def test_without_a_model_nothing_else_is_such_a_wish(text: str) -> None:
+    """Questions and orders about other things stay what they are."""
+    assert match_without_model(text) is None
 
 
 def test_a_long_message_is_no_wish() -> None:

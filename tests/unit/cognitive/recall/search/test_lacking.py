@@ -94,6 +94,22 @@ def test_another_thing_of_the_type_asked_for_is_no_answer(question: str, text: s
     assert not lack_answer(question, shown), "without vectors, what is shown shares its words"
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "apart", "lacks"),
+    [
+        ("What is the code of the garage?", "the code of the boiler is 4471", 0.2, True),
+        ("¿De qué color es mi moto?", "mi color preferido es el verde", 0.3, True),
+        ("What colour is my automobile?", "the colour of the car is red", 1.1, False),
+        ("What is the code of the garage?", "the one of the car port is 4471", 0.2, False),
+    ],
+)
+def test_the_word_for_the_type_brings_no_thing_near(question: str, text: str, apart: float, lacks: bool) -> None:
+    """Two codes are near one another for that word: without it, what they are codes of must be near."""
+    shown = [_said(text, 1.5)]
+    assert lack_answer(question, shown, DEFAULT.recall, {("turn", 1): apart}) == lacks
+    assert not lack_answer(question, shown, DEFAULT.recall), "where it is not known, the whole counts"
+
+
 @pytest.mark.parametrize(("between", "lacks"), [("Really? How much?", False), ("Sounds nice.", True)])
 def test_a_reply_is_about_what_it_was_asked_about(between: str, lacks: bool) -> None:
     """It shares no word with it; what merely follows is about something else."""
