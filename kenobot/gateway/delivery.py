@@ -26,6 +26,7 @@ _log = logging.getLogger(__name__)
 _TRIES = 300  # with pauses of five minutes at most: about a day
 _RETRY = Backoff(1.0, 300.0)
 _RECORD_RETRY = Backoff(1.0, 30.0)
+_SOON = 5  # tries of a run whose pauses forget those before it: its channels may still be connecting
 _TAKEN_AT_ITS_WORD = 10  # tries after which a platform's wish for a short pause counts no more
 _SHORTEST_ASKED = 1.0
 _LONGEST_ASKED = 86_400.0
@@ -75,6 +76,7 @@ class Delivery:
         False leaves it in the outbox: its channel is gone, and a sweep takes it up when that is back.
         """
         part, tries = pending
+        failures = 0  # in this run
         if part.preview and not part.replaces:
             part = replace(part, replaces=await self._outbox.platform_id(part.preview))
         slots = self._slots.setdefault(part.channel, asyncio.Semaphore(_PARALLEL))
@@ -83,12 +85,12 @@ class Delivery:
                 async with slots, asyncio.timeout(_SEND_SECONDS):
                     platform_id = str(await _unbroken(channel.send(part)))
             except (RemoteError, TimeoutError) as error:
-                tries += 1
+                tries, failures = tries + 1, failures + 1
                 if isinstance(error, Rejected) or tries >= _TRIES:
                     await self._give_up(part, error)
                     return True
                 await self._outbox.record_failure(part.id, _describe(error))
-                await self._clock.sleep(self._pause(error, tries))
+                await self._clock.sleep(self._pause(error, failures if failures <= _SOON else tries))
             except Exception as error:
                 _log.exception("channel %s broke while sending", part.channel)
                 await self._give_up(part, error)

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from tests.crash import (
+    channel_kills,
     clocks,
     damage,
     disks,
@@ -82,6 +83,7 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
         "edits": kills_with_edits,
         "tools": kills_with_tools,
         "mixed": kills_with_all,
+        "channels": channel_kills.play,
         "fsync": kills_at_syncs,
         "sleep": kills_in_sleep,
         "saves": kills_between_files,

@@ -26,7 +26,7 @@ class Ledger:
 class Verdict:
     """What became of a world's messages. Each list names the messages concerned, or says what is wrong.
 
-    told: ended without an answer, and the person was told so. repeated_parts: answers that reached Telegram once more,
+    told: ended without an answer, and the person was told so. repeated_parts: answers that reached people once more,
     word for word. repeated_calls: answers that the model wrote more than once.
     """
 
@@ -82,22 +82,37 @@ def read(home: Path) -> Ledger:
 
 def check(world: World, told_is_fine: bool = False) -> Verdict:
     """Every message answered by exactly one turn, in order, and what it said to remember remembered exactly once."""
-    verdict = Verdict(messages=len(world.tags))
-    ledger = read(world.home)
-    replies: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-    for item in world.telegram.sent:
-        replies[tag_in(item.text) or ""][item.chat, item.text] += 1
-    for chat, texts in world.asked.items():
-        for text in texts:
-            _check_message(chat, tag_in(text) or "", ledger, replies, told_is_fine, verdict)
-        _check_order(chat, [tag_in(text) or "" for text in texts], ledger, set(verdict.told), verdict)
-    _check_memory(world, ledger, set(verdict.told), verdict)
+    asked = {f"telegram-{chat}": texts for chat, texts in world.asked.items()}
+    sent = [(f"telegram-{item.chat}", item.text) for item in world.telegram.sent]
+    verdict = compare(world.home, asked, sent, told_is_fine)
     verdict.repeated_calls = sum(times - 1 for times in world.model.calls.values())
     return verdict
 
 
+def compare(
+    home: Path, asked: Mapping[str, Sequence[str]], sent: Sequence[tuple[str, str]], told_is_fine: bool = False
+) -> Verdict:
+    """Compare what people said and what they got with what a stopped bot has left in its home.
+
+    asked: what was said, by session, in order. sent: session and text of each message that reached people.
+    told_is_fine: a message may have ended without an answer if the person was told so.
+    """
+    tags = [tag_in(text) or "" for texts in asked.values() for text in texts]
+    verdict = Verdict(messages=len(tags))
+    ledger = read(home)
+    replies: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for session, text in sent:
+        replies[tag_in(text) or ""][session, text] += 1
+    for session, texts in asked.items():
+        for text in texts:
+            _check_message(session, tag_in(text) or "", ledger, replies, told_is_fine, verdict)
+        _check_order(session, [tag_in(text) or "" for text in texts], ledger, set(verdict.told), verdict)
+    _check_memory(tags, ledger, set(verdict.told), verdict)
+    return verdict
+
+
 def _check_message(
-    chat: str,
+    session: str,
     tag: str,
     ledger: Ledger,
     replies: Mapping[str, Counter[tuple[str, str]]],
@@ -111,10 +126,10 @@ def _check_message(
         return
     got = replies.get(tag, Counter())
     if told or not parts or not got or "sent" not in parts or not ledger.turns[tag]:
-        verdict.lost.append(f"{tag} (inbox {list(states)}, outbox {list(parts)}, Telegram got {len(got)})")
+        verdict.lost.append(f"{tag} (inbox {list(states)}, outbox {list(parts)}, people got {len(got)})")
     if len(states) > 1 or len(parts) > 1 or ledger.turns[tag] > 1 or len(got) > 1:
         verdict.doubled.append(f"{tag} (inbox {list(states)}, outbox {list(parts)}, answers {sorted(got)})")
-    if any(where != chat for where, _ in got):
+    if any(where != session for where, _ in got):
         verdict.wrong.append(f"{tag} was answered in another chat")
     verdict.repeated_parts += sum(times - 1 for times in got.values())
 
@@ -122,22 +137,22 @@ def _check_message(
 _ENDED = ("failed", "dead", "expired")
 
 
-def _check_order(chat: str, tags: Sequence[str], ledger: Ledger, told: set[str], verdict: Verdict) -> None:
+def _check_order(session: str, tags: Sequence[str], ledger: Ledger, told: set[str], verdict: Verdict) -> None:
     wanted = [f"{role} {tag}" for tag in tags if tag not in told for role in ("user", "assistant")]
-    found = [entry for entry in ledger.histories.get(f"telegram-{chat}", ()) if entry.split()[1] not in told | {"None"}]
+    found = [entry for entry in ledger.histories.get(session, ()) if entry.split()[1] not in told | {"None"}]
     if found == wanted:
         return
     twice = [entry for entry, times in Counter(found).items() if times > 1]
     verdict.doubled += [f"{entry} twice in the history" for entry in twice]
     if sorted(found) == sorted(wanted):
-        verdict.wrong.append(f"the history of {chat} is out of order")
+        verdict.wrong.append(f"the history of {session} is out of order")
     elif not twice:
         missing = sorted(set(wanted) - set(found)) or sorted(set(found) - set(wanted))
-        verdict.wrong.append(f"the history of {chat} differs at {missing[:3]}")
+        verdict.wrong.append(f"the history of {session} differs at {missing[:3]}")
 
 
-def _check_memory(world: World, ledger: Ledger, told: set[str], verdict: Verdict) -> None:
-    for tag in sorted(world.tags - told):
+def _check_memory(tags: Sequence[str], ledger: Ledger, told: set[str], verdict: Verdict) -> None:
+    for tag in sorted({*tags} - told):
         fact = fact_of(tag)
         if fact is None:
             continue

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from tests.crash.table import Line
-from tests.crash.world import Lab, World, until
+from tests.crash.world import Lab, World, has_work, until
 
 _CHATS = 4
 _REACH = 8  # of so many messages of a chat the last ones are edited: memory looks back some hundred events
@@ -118,16 +118,8 @@ async def play(lab: Lab, kills: int = 50, burst: int = 8) -> Line:
 async def is_quiet(world: World) -> bool:
     """Whether all that Telegram has is in the home, and nothing of it is left to do, in time."""
 
-    def has_work() -> bool:
-        with closing(sqlite3.connect(world.home / "kenobot.db")) as connection:
-            (waiting,) = connection.execute(
-                "SELECT (SELECT count(*) FROM inbox WHERE done_at IS NULL) "
-                "+ (SELECT count(*) FROM outbox WHERE done_at IS NULL)"
-            ).fetchone()
-        return bool(waiting)
-
     def is_worked_off() -> bool:
-        return world.telegram.acknowledged >= world.telegram.last_update and not has_work()
+        return world.telegram.acknowledged >= world.telegram.last_update and not has_work(world.home)
 
     return await until(is_worked_off, _SETTLE_SECONDS)
 

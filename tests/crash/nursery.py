@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _PR_SET_PTRACER = 0x59616D61
 _ANYBODY = ctypes.c_ulong(-1)
 _LARGEST = 200_000
+_LONGEST_FORK = 240.0  # seconds: the first waits for all imports, on a machine that does much else
 _LONGEST_RUN = 30.0  # seconds of a command that should end by itself
 OBEY_MODES = "CRASH_SUITE_OBEY_MODES"  # an environment variable: root, too, is held to the modes of files
 _CAPABILITIES_V3 = 0x20080522
@@ -121,7 +122,7 @@ class Nursery:
             socket.send_fds(self._ours, [request], [their_stdout, their_stderr, gate])
             for descriptor in (their_stdout, their_stderr, gate):
                 os.close(descriptor)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(_LONGEST_FORK):
                 pid = await self._answer
         reader = asyncio.StreamReader()
         await asyncio.get_running_loop().connect_read_pipe(

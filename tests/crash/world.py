@@ -5,6 +5,7 @@ import contextlib
 import json
 import re
 import signal
+import sqlite3
 import tempfile
 import time
 from collections import Counter
@@ -142,6 +143,16 @@ async def until(happy: Callable[[], Any], seconds: float) -> bool:
             return False
         await asyncio.sleep(0.02)
     return True
+
+
+def has_work(home: Path) -> bool:
+    """Whether a home holds messages that are not answered, or parts that are not sent."""
+    with contextlib.closing(sqlite3.connect(home / "kenobot.db")) as connection:
+        (waiting,) = connection.execute(
+            "SELECT (SELECT count(*) FROM inbox WHERE done_at IS NULL) "
+            "+ (SELECT count(*) FROM outbox WHERE done_at IS NULL)"
+        ).fetchone()
+    return bool(waiting)
 
 
 @dataclass(frozen=True)

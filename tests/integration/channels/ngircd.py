@@ -51,12 +51,17 @@ class Person:
         """Read up to the line that holds `part`; pings are answered."""
         async with asyncio.timeout(10):
             while True:
-                line = (await self._reader.readline()).decode()
+                line = await self.read()
                 assert line, f"the server left before it said {part!r}"
-                if line.startswith("PING"):
-                    self.write(line.strip().replace("PING", "PONG"))
                 if part in line:
-                    return line.rstrip("\r\n")
+                    return line
+
+    async def read(self) -> str:
+        """Read a line, "" at the end; a ping is answered."""
+        line = (await self._reader.readline()).decode().rstrip("\r\n")
+        if line.startswith("PING"):
+            self.write(line.replace("PING", "PONG"))
+        return line
 
     async def until_there(self, nick: str) -> None:
         """Wait until `nick` is on the server."""

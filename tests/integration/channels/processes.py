@@ -42,7 +42,7 @@ def running(command: Sequence[str], folder: Path, ready: Callable[[], bool]) -> 
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
     try:
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while not ready():
             if process.poll() is not None or time.monotonic() > until:
                 pytest.fail(f"{command[0]} did not start: {log.read_text('utf-8', 'replace')[-2000:]}")

@@ -1,8 +1,12 @@
-"""A prosody with the accounts that are needed."""
+"""A prosody with the accounts that are needed, and people who talk on it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any
+
+import slixmpp
 
 from tests.integration.channels.processes import answers, free_port, program, running
 
@@ -40,3 +44,46 @@ def prosody(folder: Path, *names: str) -> Iterator[int]:
     config.write_text(_CONFIG.format(folder=folder, port=port))
     with running([program("prosody"), "-F", "--config", str(config)], folder, lambda: answers(port)):
         yield port
+
+
+class Person:
+    """Writes, and keeps what arrives."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.heard: asyncio.Queue[Any] = asyncio.Queue()
+        client.add_event_handler("message", self._hear)
+
+    def _hear(self, message: Any) -> None:
+        if message["body"]:
+            self.heard.put_nowait(message)
+
+    def say(self, to: str, text: str, kind: str = "chat") -> None:
+        self.client.send_message(mto=to, mbody=text, mtype=kind)
+
+
+@asynccontextmanager
+async def person(port: int, name: str = "ana", room: str = "") -> AsyncIterator[Person]:
+    """A person who is there."""
+    login = {"feature_mechanisms": {"unencrypted_plain": True, "unencrypted_scram": True}}
+    client = slixmpp.ClientXMPP(f"{name}@localhost", PASSWORD, plugin_config=login)
+    client.enable_plaintext, client.enable_starttls, client.enable_direct_tls = True, False, False
+    client.register_plugin("xep_0045")
+    client.register_plugin("xep_0199")
+    client.register_plugin("xep_0308")
+    begun = asyncio.Event()
+    client.add_event_handler("session_start", lambda _: begun.set())
+    someone = Person(client)
+    client.connect("127.0.0.1", port)
+    async with asyncio.timeout(10):
+        await begun.wait()
+        await client.get_roster()
+        client.send_presence()
+        if room:
+            await client.plugin["xep_0045"].join_muc_wait(slixmpp.JID(room), name, maxstanzas=0)
+        await client.plugin["xep_0199"].send_ping(slixmpp.JID("localhost"))
+    try:
+        yield someone
+    finally:
+        await client.disconnect(wait=0.5, ignore_send_queue=True)
+        client.abort()

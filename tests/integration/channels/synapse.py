@@ -96,6 +96,13 @@ class Person:
         found = self.http.get(f"/rooms/{quote(room)}/messages", params=query).raise_for_status().json()["chunk"]
         return [event["content"] for event in found[::-1] if event["type"] in ("m.room.message", "m.reaction")]
 
+    def heard_since(self, room: str, at: str = "") -> tuple[list[dict[str, Any]], str]:
+        """The messages in a room after the place `at`, as events, oldest first; and the place to go on from."""
+        query: dict[str, str | int] = {"dir": "f", "limit": 100, **({"from": at} if at else {})}
+        found = self.http.get(f"/rooms/{quote(room)}/messages", params=query).raise_for_status().json()
+        events = [event for event in found["chunk"] if event["type"] == "m.room.message"]
+        return events, str(found.get("end", at))
+
     def upload(self, content: bytes) -> str:
         """Store a file; returns its address."""
         address = f"{str(self.http.base_url).partition('/_matrix')[0]}/_matrix/media/v3/upload"

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 
@@ -18,7 +17,7 @@ from kenobot.ports.errors import Rejected, StoreError, Unavailable  # noqa: E402
 from kenobot.ports.messages import MessagePart, Outbound  # noqa: E402
 from kenobot.testing.channel import ChannelContract, RecordingSink  # noqa: E402
 from tests.integration.channels.processes import free_port  # noqa: E402
-from tests.integration.channels.prosody import PASSWORD, prosody  # noqa: E402
+from tests.integration.channels.prosody import PASSWORD, person, prosody  # noqa: E402
 
 ROOM = "home@rooms.localhost"
 BOTS = [f"keno{number}" for number in range(80)]  # one a test: what is left over comes to nobody else
@@ -43,49 +42,6 @@ def bot(port: int, **more: object) -> XmppChannel:
         "owners": ["ana@localhost"],
     }
     return XmppChannel(XmppSettings.model_validate(values | more), SystemClock())
-
-
-class Person:
-    """Writes, and keeps what arrives."""
-
-    def __init__(self, client: Any) -> None:
-        self.client = client
-        self.heard: asyncio.Queue[Any] = asyncio.Queue()
-        client.add_event_handler("message", self._hear)
-
-    def _hear(self, message: Any) -> None:
-        if message["body"]:
-            self.heard.put_nowait(message)
-
-    def say(self, to: str, text: str, kind: str = "chat") -> None:
-        self.client.send_message(mto=to, mbody=text, mtype=kind)
-
-
-@asynccontextmanager
-async def person(port: int, name: str = "ana", room: str = "") -> AsyncIterator[Person]:
-    """A person who is there."""
-    login = {"feature_mechanisms": {"unencrypted_plain": True, "unencrypted_scram": True}}
-    client = slixmpp.ClientXMPP(f"{name}@localhost", PASSWORD, plugin_config=login)
-    client.enable_plaintext, client.enable_starttls, client.enable_direct_tls = True, False, False
-    client.register_plugin("xep_0045")
-    client.register_plugin("xep_0199")
-    client.register_plugin("xep_0308")
-    begun = asyncio.Event()
-    client.add_event_handler("session_start", lambda _: begun.set())
-    someone = Person(client)
-    client.connect("127.0.0.1", port)
-    async with asyncio.timeout(10):
-        await begun.wait()
-        await client.get_roster()
-        client.send_presence()
-        if room:
-            await client.plugin["xep_0045"].join_muc_wait(slixmpp.JID(room), name, maxstanzas=0)
-        await client.plugin["xep_0199"].send_ping(slixmpp.JID("localhost"))
-    try:
-        yield someone
-    finally:
-        await client.disconnect(wait=0.5, ignore_send_queue=True)
-        client.abort()
 
 
 @asynccontextmanager

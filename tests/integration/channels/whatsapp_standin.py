@@ -20,7 +20,12 @@ PHONE_ID, TOKEN, SECRET, VERIFY = "106540352242922", "token-of-tests", "secret-o
 
 
 class WhatsApp:
-    """What the platform keeps, and what tests have people do there. Each post is repeated until it is confirmed."""
+    """What the platform keeps, and what tests have people do there. Each post is repeated until it is confirmed.
+
+    fail_with: status and code with which the next messages are refused. faults: the same for the messages that come
+    after so many were taken. hold_after: after so many the next message is not answered until `release`; held: it has
+    come. takes_held: whether it is taken all the same.
+    """
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
@@ -31,6 +36,10 @@ class WhatsApp:
         self.files: dict[str, bytes] = {}
         self.uploads: list[dict[str, Any]] = []
         self.fail_with: list[tuple[int, int]] = []
+        self.faults: dict[int, list[tuple[int, int]]] = {}
+        self.hold_after = -1
+        self.takes_held = False
+        self.held, self.release = asyncio.Event(), asyncio.Event()
         self.media_address = ""
         self.answers: list[int] = []
         self.address = ""
@@ -127,18 +136,30 @@ class WhatsApp:
         if body.get("status") == "read":
             (self.typed if "typing_indicator" in body else self.read).append(body["message_id"])
             return web.json_response({"success": True})
-        if self.fail_with:
-            return _error(*self.fail_with.pop(0))
+        if faults := self.fail_with or self.faults.get(len(self.sent)):
+            return _error(*faults.pop(0))
         if problem := _problem(body):
             return _error(400, problem)
+        if is_held := len(self.sent) == self.hold_after:
+            self.hold_after = -1
+            self.held.set()
+        if is_held and not self.takes_held:
+            await self.release.wait()
+            return _error(500, 131000)
+        message = self._keep(body)
+        if is_held:
+            await self.release.wait()
+        return web.json_response({"messaging_product": "whatsapp", "messages": [{"id": message}]})
+
+    def _keep(self, body: dict[str, Any]) -> str:
+        message = self.new_id()
         if body["type"] == "reaction":
             self.reactions.append((body["reaction"]["message_id"], body["reaction"]["emoji"]))
-        message = self.new_id()
-        if body["type"] != "reaction":
+        else:
             self.sent.append(body)
             self.ids.append(message)
         self._changed.set()
-        return web.json_response({"messaging_product": "whatsapp", "messages": [{"id": message}]})
+        return message
 
     def _show(self, path: str) -> web.Response:
         if path == PHONE_ID:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from kenobot.ports.errors import RateLimited, Rejected
+from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import Outbound
 from kenobot.ports.signals import MESSAGE_FAILED
 from kenobot.testing.clock import EagerClock
@@ -20,6 +20,21 @@ async def test_a_sweep_sends_what_nobody_works_on(house: House) -> None:
     await house.delivery.sweep()
     await house.delivery.queue.wait_idle()
     assert house.channel.texts == ["one", "put back"]
+
+
+async def test_after_a_restart_a_part_does_not_wait_as_long_as_before_it(house: House) -> None:
+    """Its channel may only be connecting yet: a few tries come soon, however often it was tried, then pauses are long.
+
+    Killed again and again before its channel was connected, a bot would let the chat wait for minutes otherwise.
+    """
+    await house.commit("patient")
+    await house.database.write(lambda connection: connection.execute("UPDATE outbox SET attempts = 20"))
+    house.channel.fail_next(*[Unavailable("not connected")] * 7)
+    await house.delivery.sweep()
+    await house.delivery.queue.wait_idle()
+    assert house.channel.texts == ["patient"]
+    assert isinstance(house.clock, EagerClock)
+    assert [pause < 30 for pause in house.clock.slept] == [True] * 5 + [False] * 2
 
 
 async def test_sweeping_all_the_while_doubles_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
