@@ -1,8 +1,9 @@
-"""Settings that every chat channel has: the ids of those who may talk."""
+"""Settings that every chat channel has: the ids of those who may talk, and what a setup asks for."""
 
+import importlib.util
 import re
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
@@ -33,7 +34,17 @@ def each_fits(form: re.Pattern[str], what: str) -> AfterValidator:
 
 
 class ChatSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_errors=True):
-    """The lists of a channel's people, by the platform's own ids."""
+    """The lists of a channel's people, by the platform's own ids.
+
+    title: name of the platform. asked: what `kenobot setup` asks for, all of it needed. packages: what has to be
+    installed, by the extra of that name. beside: channels that must be on too.
+    """
+
+    title: ClassVar[str] = ""
+    asked: ClassVar[tuple[str, ...]] = ()
+    packages: ClassVar[tuple[str, ...]] = ()
+    extra: ClassVar[str] = ""
+    beside: ClassVar[tuple[str, ...]] = ()
 
     owners: Names = Field([], description="ids of the bot's owner")
     allowed_users: Names = Field([], description="ids of guests")
@@ -52,6 +63,12 @@ def check_people(settings: ChatSettings, channel: str, like: str) -> None:
             f"Nobody may talk to the bot on {channel} yet: put your id, such as {like}, into `owners` of "
             f"[channels.{channel}] in kenobot.toml."
         )
+
+
+def check_packages(settings: type[ChatSettings]) -> None:
+    """Raise ConfigError when a package of the channel is not installed."""
+    if any(importlib.util.find_spec(name) is None for name in settings.packages):
+        raise ConfigError(f"{settings.title} needs a package: pip install 'kenobot[{settings.extra}]'")
 
 
 def check_set(channel: str, **values: str) -> None:

@@ -1,14 +1,12 @@
 """The Discord plugin and its settings: direct messages, and servers whose members mention the bot."""
 
-import importlib.util
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, SecretStr
 
-from kenobot.channels.people import ChatSettings, Names, check_people, check_set, each_fits
+from kenobot.channels.people import ChatSettings, Names, check_packages, check_people, check_set, each_fits
 from kenobot.core import lazy
 from kenobot.ports.channel import Channel
-from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 
 _ID = lazy.regex(r"[0-9]{1,20}")
@@ -22,6 +20,11 @@ Ids = Annotated[Names, each_fits(_ID, _NO_ID)]
 class DiscordSettings(ChatSettings):
     """The `[channels.discord]` part of the configuration."""
 
+    title: ClassVar[str] = "Discord"
+    asked: ClassVar[tuple[str, ...]] = ("token", "owners")
+    packages: ClassVar[tuple[str, ...]] = ("discord",)
+    extra: ClassVar[str] = "discord"
+
     owners: Ids = Field([], description="Discord ids of the bot's owner")
     allowed_users: Ids = Field([], description="Discord ids of guests")
     allowed_chats: Ids = Field([], description="ids of channels in which everybody may talk to the bot")
@@ -33,8 +36,7 @@ def build(settings: DiscordSettings, surroundings: PluginContext) -> Channel:
     """Build the channel, not yet connected. Raises ConfigError for what only a person can decide."""
     check_set("discord", token=settings.token.get_secret_value())
     check_people(settings, "discord", "80351110224678912")
-    if importlib.util.find_spec("discord") is None:
-        raise ConfigError("Discord needs a package: pip install 'kenobot[discord]'")
+    check_packages(DiscordSettings)
     from kenobot.channels.discord.channel import DiscordChannel
 
     return DiscordChannel(settings, surroundings.clock, surroundings.home)

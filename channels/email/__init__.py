@@ -1,6 +1,6 @@
 """The e-mail plugin and its settings: a mailbox of the bot's own, read by IMAP, and answers sent by SMTP."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, SecretStr
 
@@ -24,6 +24,9 @@ Security = Literal["tls", "starttls", "none"]
 
 class EmailSettings(ChatSettings):
     """The `[channels.email]` part of the configuration."""
+
+    title: ClassVar[str] = "E-mail"
+    asked: ClassVar[tuple[str, ...]] = ("address", "password", "imap_server", "smtp_server", "verified_by", "owners")
 
     owners: Addresses = Field([], description="addresses of the bot's owner")
     allowed_users: Addresses = Field([], description="addresses of guests")

@@ -25,7 +25,7 @@ from kenobot.channels.email.mail import (
     read_words,
     sender_of,
 )
-from kenobot.channels.email.mailbox import Mailbox, StoredMail, post
+from kenobot.channels.email.mailbox import Mailbox, StoredMail, greet, post
 from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
@@ -109,6 +109,15 @@ class EmailChannel:
             return file_bytes(parts[int(number)]) if int(number) < len(parts) else b""
 
         yield await self._ask(read)
+
+    async def check_access(self) -> None:
+        """Open the mailbox, and log in where mail is sent. Raises RemoteError."""
+        mailbox = Mailbox(self._settings)
+        try:
+            await self._ask(mailbox.open)
+        finally:
+            mailbox.close()
+        await asyncio.to_thread(greet, self._settings)
 
     async def run(self, sink: Sink) -> None:
         """Look for new mail until cancelled. Raises RemoteError when the server cannot be reached."""

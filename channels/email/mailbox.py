@@ -5,6 +5,7 @@ import re
 import smtplib
 import socket
 import ssl
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -130,14 +131,24 @@ def _connect(settings: EmailSettings, security: Security) -> smtplib.SMTP:
     return smtp
 
 
+def greet(settings: EmailSettings) -> None:
+    """Log in where mail is sent, and send none. Raises Unavailable or Rejected."""
+    _use(settings, lambda smtp: None)
+
+
 def post(settings: EmailSettings, message: EmailMessage, to: str) -> None:
     """Hand a mail to the server. Raises Unavailable (it may have been taken) or Rejected."""
+    _use(settings, lambda smtp: smtp.send_message(message, settings.address, [to]))
+
+
+def _use(settings: EmailSettings, use: Callable[[smtplib.SMTP], object]) -> None:
     password = settings.password.get_secret_value()
     try:
         with _connect(settings, settings.smtp_security) as smtp:
+            smtp.ehlo_or_helo_if_needed()
             if (password and smtp.has_extn("auth")) or settings.smtp_security != "none":
                 smtp.login(settings.username or settings.address, password)
-            smtp.send_message(message, settings.address, [to])
+            use(smtp)
     except smtplib.SMTPAuthenticationError:
         raise Unavailable("The mail server does not take the password: check channels.email.password", 300) from None
     except smtplib.SMTPRecipientsRefused as error:

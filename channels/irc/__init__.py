@@ -1,6 +1,6 @@
 """The IRC plugin and its settings: private messages, and channels that say the bot's nick."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
@@ -46,6 +46,9 @@ SecretLine = Annotated[SecretStr, BeforeValidator(_line)]
 
 class IrcSettings(ChatSettings):
     """The `[channels.irc]` part of the configuration."""
+
+    title: ClassVar[str] = "IRC"
+    asked: ClassVar[tuple[str, ...]] = ("server", "owners")
 
     owners: Masks = Field([], description="masks or accounts of the bot's owner")
     allowed_users: Masks = Field([], description="masks or accounts of guests")

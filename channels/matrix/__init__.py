@@ -1,6 +1,6 @@
 """The Matrix plugin and its settings: direct chats, and rooms that mention the bot, without encryption."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, SecretStr
 
@@ -17,6 +17,9 @@ Users = Annotated[Names, each_fits(_USER, "no Matrix id, which looks like @ana:e
 
 class MatrixSettings(ChatSettings):
     """The `[channels.matrix]` part of the configuration."""
+
+    title: ClassVar[str] = "Matrix"
+    asked: ClassVar[tuple[str, ...]] = ("homeserver", "user", "password", "owners")
 
     owners: Users = Field([], description="Matrix ids of the bot's owner")
     allowed_users: Users = Field([], description="Matrix ids of guests")

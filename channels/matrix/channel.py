@@ -36,6 +36,7 @@ _LONGEST: Final = 16_000  # UTF-16 units
 _MOST_BYTES: Final = 48_000  # of one event there may be 65,536, with all that servers add
 _AT_ONCE: Final = 100  # messages of a room in one answer; older ones are asked for
 _AGAIN_SECONDS: Final = 1.0
+_NOT_LET_IN: Final = "The Matrix server does not let the bot in: check user and password"
 _ROOMS: Final = 500
 _MOST_QUOTED: Final = 1000
 _FILTER: Final = (
@@ -125,15 +126,24 @@ class MatrixChannel:
         """Yield the file in pieces."""
         return self._client.load(attachment.handle)
 
+    async def check_access(self) -> None:
+        """Log in, and ask whose account that is. Raises RemoteError."""
+        try:
+            await self._client.log_in()
+            await self._client.call("GET", "/account/whoami")
+        except Rejected:
+            raise Rejected(_NOT_LET_IN) from None
+        finally:
+            await self._client.close()
+
     async def run(self, sink: Sink) -> None:
         """Take messages in until cancelled. Raises RemoteError."""
         try:
             await self._client.log_in()
         except Rejected:
             await self._client.close()
-            problem = "The Matrix server does not let the bot in: check user and password"
-            await sink.report(self.name, problem)
-            raise Rejected(problem) from None
+            await sink.report(self.name, _NOT_LET_IN)
+            raise Rejected(_NOT_LET_IN) from None
         position = await asyncio.to_thread(self._read_position)
         try:
             while True:

@@ -1,15 +1,13 @@
 """The Slack plugin and its settings: direct messages, and channels whose members mention the bot."""
 
-import importlib.util
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, SecretStr
 
-from kenobot.channels.people import ChatSettings, Names, check_people, check_set, each_fits
+from kenobot.channels.people import ChatSettings, Names, check_packages, check_people, check_set, each_fits
 from kenobot.core import lazy
 from kenobot.core.network import BaseAddress
 from kenobot.ports.channel import Channel
-from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 
 _ID = lazy.regex(r"[A-Z][A-Z0-9]{1,20}")
@@ -18,6 +16,11 @@ Ids = Annotated[Names, each_fits(_ID, "no Slack id, which looks like U012AB3CD: 
 
 class SlackSettings(ChatSettings):
     """The `[channels.slack]` part of the configuration."""
+
+    title: ClassVar[str] = "Slack"
+    asked: ClassVar[tuple[str, ...]] = ("token", "app_token", "owners")
+    packages: ClassVar[tuple[str, ...]] = ("slack_sdk", "aiohttp")
+    extra: ClassVar[str] = "slack"
 
     owners: Ids = Field([], description="Slack ids of the bot's owner")
     allowed_users: Ids = Field([], description="Slack ids of guests")
@@ -32,8 +35,7 @@ def build(settings: SlackSettings, surroundings: PluginContext) -> Channel:
     """Build the channel, not yet connected. Raises ConfigError for what only a person can decide."""
     check_set("slack", token=settings.token.get_secret_value(), app_token=settings.app_token.get_secret_value())
     check_people(settings, "slack", "U012AB3CD")
-    if importlib.util.find_spec("slack_sdk") is None or importlib.util.find_spec("aiohttp") is None:
-        raise ConfigError("Slack needs a package: pip install 'kenobot[slack]'")
+    check_packages(SlackSettings)
     from kenobot.channels.slack.channel import SlackChannel
 
     return SlackChannel(settings, surroundings.clock, surroundings.home)

@@ -1,6 +1,6 @@
 """The WhatsApp plugin and its settings: chats by Meta's Cloud API, which posts to the channel http."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, SecretStr
 
@@ -35,6 +35,12 @@ People = Annotated[Names, AfterValidator(_people)]
 
 class WhatsAppSettings(ChatSettings):
     """The `[channels.whatsapp]` part of the configuration."""
+
+    title: ClassVar[str] = "WhatsApp"
+    asked: ClassVar[tuple[str, ...]] = ("phone_number_id", "token", "app_secret", "verify_token", "owners")
+    packages: ClassVar[tuple[str, ...]] = ("fastapi", "uvicorn", "httptools")
+    extra: ClassVar[str] = "http"
+    beside: ClassVar[tuple[str, ...]] = ("http",)
 
     owners: People = Field([], description="phone numbers of the bot's owner, with the country's code")
     allowed_users: People = Field([], description="phone numbers of guests")

@@ -129,6 +129,13 @@ class WhatsAppChannel:
         """Yield a file in pieces. Raises RemoteError."""
         return self._client.load(attachment.handle)
 
+    async def check_access(self) -> None:
+        """Ask Meta about the bot's number. Raises RemoteError."""
+        try:
+            await self._client.describe()
+        finally:
+            await self._client.close()
+
     async def run(self, sink: Sink) -> None:
         """Take requests until cancelled, and look now and then whether Meta lets the bot use its number."""
         await self._people.load()

@@ -1,14 +1,12 @@
 """The XMPP plugin and its settings: chats with the bot's account, and rooms that say its nick."""
 
-import importlib.util
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from kenobot.channels.people import ChatSettings, Names, check_people, check_set, each_fits
+from kenobot.channels.people import ChatSettings, Names, check_packages, check_people, check_set, each_fits
 from kenobot.core import lazy
 from kenobot.ports.channel import Channel
-from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 
 _JID = lazy.regex(r"[^@/\s]+@[^/\s]+")
@@ -21,6 +19,11 @@ Jids = Annotated[
 
 class XmppSettings(ChatSettings):
     """The `[channels.xmpp]` part of the configuration."""
+
+    title: ClassVar[str] = "XMPP"
+    asked: ClassVar[tuple[str, ...]] = ("account", "password", "owners")
+    packages: ClassVar[tuple[str, ...]] = ("slixmpp",)
+    extra: ClassVar[str] = "xmpp"
 
     owners: Jids = Field([], description="addresses of the bot's owner")
     allowed_users: Jids = Field([], description="addresses of guests")
@@ -40,8 +43,7 @@ def build(settings: XmppSettings, surroundings: PluginContext) -> Channel:
     """Build the channel, not yet connected. Raises ConfigError for what only a person can decide."""
     check_set("xmpp", account=settings.account, password=settings.password.get_secret_value())
     check_people(settings, "xmpp", "ana@example.org")
-    if importlib.util.find_spec("slixmpp") is None:
-        raise ConfigError("XMPP needs a package: pip install 'kenobot[xmpp]'")
+    check_packages(XmppSettings)
     from kenobot.channels.xmpp.channel import XmppChannel
 
     return XmppChannel(settings, surroundings.clock)

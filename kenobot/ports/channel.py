@@ -256,6 +256,18 @@ class TakesRequests(Protocol):
 
 
 @runtime_checkable
+class ChecksAccess(Protocol):
+    """A channel that can be tried out before it runs: `kenobot setup` does."""
+
+    async def check_access(self) -> None:
+        """Find out whether the platform lets the bot in, and take nothing in.
+
+        Raises Rejected for what a person must mend; RemoteError.
+        """
+        ...
+
+
+@runtime_checkable
 class TypingIndicator(Protocol):
     """A channel that can show that an answer is on its way; the core calls it every few seconds while it is."""
 

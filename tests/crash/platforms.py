@@ -291,19 +291,13 @@ class Mail:
 
     table: Mapping[str, object]
     environ: Mapping[str, str]
+    sessions: Mapping[str, str]
     mailbox: mail_servers.Mailbox
     post: mail_servers.Post
     _heard: list[Heard] = field(default_factory=list)
     name = "email"
     keeps_messages = True
     repeats = 1
-
-    @property
-    def sessions(self) -> Mapping[str, str]:
-        return {
-            name: session_id("email", f"{name}@example.org", f"<first@{name}.example.org> {_SUBJECT}")
-            for name in PEOPLE
-        }
 
     async def meet(self) -> None:
         """There is nothing to wait for: what is sent before waits."""
@@ -343,7 +337,11 @@ async def mail() -> AsyncIterator[Platform]:
             "poll_seconds": 1,
         }
         secret = {"KENOBOT_CHANNELS__EMAIL__PASSWORD": mail_servers.PASSWORD}
-        yield Mail(table, secret, mail_servers.Mailbox(imap), post)
+        sessions = {
+            name: session_id("email", f"{name}@example.org", f"<first@{name}.example.org> {_SUBJECT}")
+            for name in PEOPLE
+        }
+        yield Mail(table, secret, sessions, mail_servers.Mailbox(imap), post)
 
 
 PLATFORMS: Mapping[str, Callable[[], AbstractAsyncContextManager[Platform]]] = {

@@ -3,12 +3,14 @@
 import argparse
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from kenobot.cli import options, service
 from kenobot.cli.context import CommandContext
 from kenobot.cli.setup import live_checks
 from kenobot.cli.setup.changes import SetupChanges
+from kenobot.cli.setup.channel_step import ChannelStep, set_value
 from kenobot.cli.setup.credential_repair import find_bad_credentials, left_out
 from kenobot.cli.setup.dialog import Dialog
 from kenobot.cli.setup.embedded import can_install
@@ -74,6 +76,7 @@ def _ask(context: CommandContext, changes: SetupChanges) -> None:
     Wizard(
         dialog,
         telegram,
+        ChannelStep(dialog, partial(_try_channel, context, changes)),
         lambda: live_checks.check_model(changes.after(), context),
         context.now,
         has_home=not is_new,
@@ -81,6 +84,13 @@ def _ask(context: CommandContext, changes: SetupChanges) -> None:
         find_servers=lambda: find_local_servers(changes.loaded),
         offers_service=service.offer(context.home),
     ).run()
+
+
+def _try_channel(context: CommandContext, changes: SetupChanges, name: str) -> live_checks.LiveCheck | None:
+    """Try a channel out, unless the bot runs: a platform may end its session for another."""
+    if _runs(context.home):
+        return None
+    return live_checks.check_channel(changes.after(), name, context.plugin_context)
 
 
 def _from_flags(context: CommandContext) -> SetupChanges:
@@ -99,6 +109,7 @@ def _from_flags(context: CommandContext) -> SetupChanges:
         changes.secrets["telegram_token"] = _secret(args.telegram_token_file)
         enable.append("telegram")
     _note_settings(changes, args, provider)
+    _note_channels(changes, args)
     before = list(loaded.settings.channels.enabled)
     channels = [name for name in dict.fromkeys((*before, *enable)) if name not in args.disable]
     if channels != before:
@@ -117,6 +128,19 @@ def _note_settings(changes: SetupChanges, args: argparse.Namespace, provider: st
     ):
         if wanted is not None and wanted != getattr(getattr(changes.loaded.settings, section), key):
             changes.values[section, key] = wanted
+
+
+def _note_channels(changes: SetupChanges, args: argparse.Namespace) -> None:
+    """Note the settings and secrets of channels. Raises ConfigError for one that will not do."""
+    given = [(option, option.partition("=")[2]) for option in args.set]
+    given += [(option, _secret(option.partition("=")[2])) for option in args.secret_file]
+    known = changes.loaded.catalogue.names("kenobot.channels")
+    for option, value in given:
+        channel, _, key = option.partition("=")[0].partition(".")
+        if channel not in known or not key or "=" not in option:
+            raise ConfigError(f"{option} names no setting of a channel: write it as irc.server=irc.example.org")
+        if why := set_value(changes, channel, key, value):
+            raise ConfigError(f"{channel}.{key} will not do: {why}")
 
 
 def _take_environment(changes: SetupChanges) -> None:

@@ -4,6 +4,7 @@ import getpass
 import os
 import tomllib
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import resources
 
 from pydantic import BaseModel, SecretStr, ValidationError
@@ -88,6 +89,23 @@ class Dialog:
         """Ask, with the current answer in brackets. Returns "" for Enter. Raises EOFError."""
         return input(f"{self.word(question, **parts)} [{current}]: ").strip()
 
+    def typed(self, question: str, current: str, check: Callable[[str], str | None]) -> str:
+        """Ask until the answer will do; "" keeps what there is."""
+        while answer := input(f"{question} [{current}]: " if current else f"{question}: ").strip():
+            if (why := check(answer)) is None:
+                return answer
+            self.refuse(why)
+        return ""
+
+    def hidden(self, question: str, check: Callable[[str], str | None], *, is_set: bool) -> str:
+        """Ask for a secret, which is not shown, until it will do; "" keeps what there is."""
+        mark = f" [{self.word('set')}]" if is_set else ""
+        while answer := getpass.getpass(f"{question}{mark}: ").strip():
+            if (why := check(answer)) is None:
+                return answer
+            self.refuse(why)
+        return ""
+
     def value(self, section: str, key: str, current: str, check: Callable[[str], str | None], **parts: object) -> None:
         """Ask for the value of a setting until it will do. check: returns why one will not."""
         current = str(self.changes.values.get((section, key), current))
@@ -105,14 +123,9 @@ class Dialog:
         settings = self.changes.loaded.catalogue.load(group, plugin).settings
         current = self.changes.loaded.settings.plugin_tables(group).get(plugin, {}).get(key)
         is_set = file in self.changes.secrets or isinstance(current, SecretStr)
-        mark = f" [{self.word('set')}]" if is_set else ""
         question = self.word("api_key" if parts else file, **parts)
-        while answer := getpass.getpass(f"{question}{mark}: ").strip():
-            why = complaint(settings, key, answer)
-            if why is None:
-                self.changes.secrets[file] = answer
-                return
-            self.refuse(why)
+        if answer := self.hidden(question, partial(complaint, settings, key), is_set=is_set):
+            self.changes.secrets[file] = answer
 
 
 def complaint(settings: type[BaseModel], key: str, answer: str) -> str | None:

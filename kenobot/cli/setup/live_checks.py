@@ -17,9 +17,11 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.counted_model import PURPOSE, counted_model
 from kenobot.core import plugins
 from kenobot.core.settings.load import ResolvedSettings
+from kenobot.ports.channel import ChecksAccess
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import ConfigError, KenobotError, Rejected, RemoteError, TruncatedReply
+from kenobot.ports.errors import ConfigError, KenobotError, Rejected, RemoteError, TruncatedReply, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart
+from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Message, Provider, Request
 
 _MODEL_SECONDS = 90.0  # a server on this machine loads its model first
@@ -98,6 +100,23 @@ async def _ask_for_a_word(model: BudgetedModel, most: int, title: str) -> LiveCh
     except RemoteError as error:
         return LiveCheck("unreachable", str(error), title)
     return LiveCheck("ok", f"{title} answers.", title)
+
+
+# ── channels beside Telegram ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_channel(after: ResolvedSettings, name: str, context: PluginContext) -> LiveCheck | None:
+    """Find out whether a channel can be built and its platform lets the bot in; None where only a start tells."""
+    try:
+        channel = after.build_plugin("kenobot.channels", name, context)
+        if not isinstance(channel, ChecksAccess):
+            return None
+        asyncio.run(channel.check_access())
+    except Unavailable as error:
+        return LiveCheck("unreachable", str(error).removesuffix("; KenoBot tries again"), name)
+    except KenobotError as error:
+        return LiveCheck("refused", str(error), name)
+    return LiveCheck("ok", f"{name} lets the bot in.", name)
 
 
 # ── Telegram ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -41,12 +41,15 @@ class TelegramStep:
             return LiveCheck("refused", f"@{check.name} has no owner.", check.name)
         return check
 
-    def ask(self) -> None:
-        """Ask whether to talk over Telegram, and for what that needs."""
-        changes, dialog = self.dialog.changes, self.dialog
-        there = "telegram" in changes.channels or _FILE in changes.secrets
-        wanted = dialog.agreed("telegram", default=there or self.by_default)
-        changes.enable("telegram", on=wanted)
+    @property
+    def is_expected(self) -> bool:
+        """Whether Enter means to talk over Telegram."""
+        changes = self.dialog.changes
+        return "telegram" in changes.channels or _FILE in changes.secrets or self.by_default
+
+    def ask(self, *, wanted: bool) -> None:
+        """Switch Telegram on or off, and ask for what it needs."""
+        self.dialog.changes.enable("telegram", on=wanted)
         if wanted and self._token():
             self._owner()
 

@@ -11,6 +11,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import translate_lines
 from kenobot.cli.setup import live_checks
 from kenobot.cli.setup.changes import SetupChanges
+from kenobot.cli.setup.channel_step import offered_channels
 from kenobot.cli.setup.dialog import MARKS, Dialog
 from kenobot.cli.setup.live_checks import LiveCheck
 from kenobot.cli.setup.telegram_step import CODE_SECONDS, claim_owner
@@ -61,6 +62,11 @@ def _checks(context: CommandContext, changes: SetupChanges, runs: bool) -> Itera
             failed = live_checks.remove_webhook(after, context.clock)
             check = failed or live_checks.check_telegram(after, context.clock, runs=runs)
         yield "telegram", changes.touches("kenobot.channels", "telegram"), check
+    for name in offered_channels(after):
+        if name in after.settings.channels.enabled and not runs:
+            found = live_checks.check_channel(after, name, context.plugin_context)
+            if found is not None:
+                yield name, changes.touches("kenobot.channels", name), found
 
 
 def _find_owner(context: CommandContext, changes: SetupChanges, runs: bool) -> bool:

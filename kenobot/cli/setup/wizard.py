@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from pydantic import SecretStr
 
 from kenobot.cli.options import show_progress
+from kenobot.cli.setup.channel_step import ChannelStep
 from kenobot.cli.setup.dialog import Dialog, complaint
 from kenobot.cli.setup.live_checks import LiveCheck
 from kenobot.cli.setup.service_check import LocalServer, offered_models
@@ -34,17 +35,19 @@ class Wizard:
 
     check_model: tries out the model as it is chosen then. now: the present moment. has_home: whether a setup was here
     before. installable: whether there is an embedded model to be fetched. find_servers: those that run on this machine.
-    offers_service: whether to ask about one, and whether one is there.
+    offers_service: whether to ask about one, and whether one is there. unwell: channels that are found not to work.
     """
 
     dialog: Dialog
     telegram: TelegramStep
+    channels: ChannelStep
     check_model: Callable[[], LiveCheck]
     now: datetime
     has_home: bool = False
     installable: bool = False
     find_servers: Callable[[], Sequence[LocalServer]] = field(default=lambda: ())
     offers_service: Literal["no", "root", "install", "restart"] = "no"
+    unwell: list[str] = field(default_factory=list)  # bounded: the channels there are; start
 
     def run(self) -> None:
         """Ask. Raises EOFError and KeyboardInterrupt when the person leaves; ConfigError."""
@@ -54,7 +57,9 @@ class Wizard:
         if "model" in steps:
             self._model()
         if "telegram" in steps:
-            self.telegram.ask()
+            self._where(steps)
+        for name in self.unwell:
+            self.channels.ask(name)
         if self.installable and not self.dialog.changes.install and steps == STEPS:
             self.dialog.changes.install = self.dialog.agreed("embedded", default=True)
         self._service()
@@ -73,8 +78,21 @@ class Wizard:
             if check is not None:
                 dialog.show(check)
                 wrong += [step] if check.state in ("refused", "held") else []
-        question = "review_wrong" if wrong else "review_well"
+        for name, check in self.channels.review().items():
+            dialog.show(check)
+            self.unwell.extend([name] if check.state == "refused" else [])
+        question = "review_wrong" if wrong or self.unwell else "review_well"
         return STEPS if dialog.agreed(question, default=False) else wrong
+
+    def _where(self, steps: Sequence[Step]) -> None:
+        """Ask over which channels to talk, and for what each needs."""
+        telegram = self.telegram.is_expected
+        others: Sequence[str] = ()
+        if steps == STEPS:
+            telegram, others = self.channels.choose(telegram=telegram)
+        self.telegram.ask(wanted=telegram)
+        for name in others:
+            self.channels.ask(name)
 
     # ── who it is, and where ─────────────────────────────────────────────────────────────────────────────────────────
 

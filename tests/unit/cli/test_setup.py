@@ -698,3 +698,64 @@ def test_the_service_of_another_home_is_not_touched(
     assert code == 0, err
     assert "As root no service is set up: `kenobot service install --machine" in out
     assert not any("service" in question for question in person.asked)
+
+
+def test_the_wizard_asks_for_what_a_channel_needs_and_nothing_else(
+    cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A channel is named in place of a yes: its own checks refuse a nick; the secret goes into a file of its own."""
+    monkeypatch.setattr(live_checks, "check_channel", lambda *_: None)
+    answers = ("", "offline", "xmmp", "irc, matrix", "irc.example.org", "ana", "account:ana, account:bob")
+    person = Person(
+        monkeypatch, *answers, "https://matrix.example.org", "@keno:example.org", "a secret", "@ana:example.org"
+    )
+    assert cli("setup")[0] == 0
+    settings = load_settings(home, {})
+    assert settings.settings.channels.enabled == ("irc", "matrix")
+    tables = settings.settings.plugin_tables("kenobot.channels")
+    assert tables["irc"]["owners"] == ["account:ana", "account:bob"]
+    assert tables["irc"]["server"] == "irc.example.org"
+    assert tables["matrix"]["user"] == "@keno:example.org"
+    secret = home.credentials / "channels.matrix.password"
+    assert (secret.read_text(), stat.S_IMODE(secret.stat().st_mode)) == ("a secret\n", 0o600)
+    assert [question for question in person.asked if "IRC" in question] == [
+        "IRC: host name of the server: ",
+        "IRC: masks or accounts of the bot's owner: ",
+        "IRC: masks or accounts of the bot's owner: ",
+    ]
+
+
+def test_a_channel_without_its_package_is_not_asked_about(
+    cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command that installs it is named, and the setup goes on without the channel."""
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "slixmpp" else real(name))
+    person = Person(monkeypatch, "", "offline", "xmpp")
+    code, said, _ = cli("setup")
+    assert code == 0
+    assert "pip install 'kenobot[xmpp]'" in said
+    assert not [question for question in person.asked if "XMPP" in question]
+    assert load_settings(home, {}).settings.channels.enabled == ()
+
+
+def test_flags_set_up_a_channel(cli: Cli, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list goes in as a list and a number as a number; what the channel refuses is said, and nothing is written."""
+    monkeypatch.setattr(live_checks, "check_channel", lambda *_: None)
+    (tmp_path / "password").write_text("a secret\n")
+    given = ("--enable", "irc", "--set", "irc.server=irc.example.org", "--set", "irc.port=6668")
+    secret = ("--secret-file", f"irc.password={tmp_path / 'password'}")
+    code, _, why = cli("setup", "--yes", *given, "--set", "irc.owners=ana")
+    assert (code, home.config_file.exists()) == (78, False)
+    assert "is a nick, which anybody may take" in why
+    assert cli("setup", "--yes", *given, *secret, "--set", "irc.owners=account:ana")[0] == 0
+    table = load_settings(home, {}).settings.plugin_tables("kenobot.channels")["irc"]
+    assert (table["port"], table["owners"]) == (6668, ["account:ana"])
+    assert table["password"].get_secret_value() == "a secret"
+
+
+@pytest.mark.parametrize("wrong", ["irc.nothing=1", "nowhere.server=1", "irc=1", "irc.server"])
+def test_a_flag_that_names_no_setting_is_refused(cli: Cli, home: Home, wrong: str) -> None:
+    """With what there is, and without a change."""
+    assert cli("setup", "--yes", "--set", wrong)[0] == 78
+    assert not home.config_file.exists()

@@ -1,0 +1,125 @@
+"""Set up channels beside Telegram: each channel's model of its settings says what to ask, and checks the answers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from pydantic import SecretStr
+
+from kenobot.channels.people import ChatSettings, check_packages
+from kenobot.cli.options import show_progress
+from kenobot.cli.setup.changes import SetupChanges
+from kenobot.cli.setup.dialog import Dialog, complaint
+from kenobot.cli.setup.live_checks import LiveCheck
+from kenobot.core import plugins
+from kenobot.core.settings.load import ResolvedSettings
+from kenobot.ports.errors import ConfigError
+
+_GROUP: plugins.PluginGroup = "kenobot.channels"
+_TELEGRAM = "telegram"
+
+
+def offered_channels(loaded: ResolvedSettings) -> Mapping[str, type[ChatSettings]]:
+    """Return the channels beside Telegram whose settings say what a setup asks for, by name."""
+    catalogue = loaded.catalogue
+    shipped = (name for name in catalogue.names(_GROUP) if name != _TELEGRAM and not catalogue.is_foreign(_GROUP, name))
+    models = {name: catalogue.load(_GROUP, name).settings for name in sorted(shipped)}
+    return {name: model for name, model in models.items() if issubclass(model, ChatSettings) and model.asked}
+
+
+def set_value(changes: SetupChanges, channel: str, key: str, answer: str) -> str | None:
+    """Note the value of a channel's setting; return why it will not do, None when it does."""
+    model = changes.loaded.catalogue.load(_GROUP, channel).settings
+    if (setting := model.model_fields.get(key)) is None:
+        return f"there is no such setting; there are: {', '.join(model.model_fields)}"
+    if (why := complaint(model, key, answer)) is not None:
+        return why
+    default = setting.get_default(call_default_factory=True)
+    if isinstance(default, SecretStr):
+        changes.secrets[f"channels.{channel}.{key}"] = answer
+    elif isinstance(default, list | tuple):
+        changes.values[f"channels.{channel}", key] = [item.strip() for item in answer.split(",") if item.strip()]
+    else:
+        plain = getattr(model.model_validate({key: answer}), key)
+        changes.values[f"channels.{channel}", key] = plain if isinstance(plain, bool | int | float) else answer
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelStep:
+    """Asks about channels. check: tries one out as it is chosen then; None where it cannot be tried."""
+
+    dialog: Dialog
+    check: Callable[[str], LiveCheck | None]
+
+    def choose(self, *, telegram: bool) -> tuple[bool, Sequence[str]]:
+        """Ask where to talk. telegram: what Enter answers. Returns whether over Telegram, and over which others."""
+        dialog, offered = self.dialog, [*offered_channels(self.dialog.changes.loaded)]
+        there = _TELEGRAM in dialog.changes.channels
+        while True:
+            answer = dialog.answered("telegram", dialog.mark(yes=telegram), others=", ".join(offered)).lower()
+            words = answer.replace(",", " ").split()
+            if words and all(word in (*offered, _TELEGRAM) for word in words):
+                return there or _TELEGRAM in words, [word for word in dict.fromkeys(words) if word != _TELEGRAM]
+            if answer in ("", "y", "yes", "s", "si", "sí", "n", "no"):
+                return (answer[0] in "ys" if answer else telegram), ()
+            wrong = next((word for word in words if word not in offered), answer)
+            dialog.refuse(plugins.unknown_plugin(_GROUP, wrong, [*offered, _TELEGRAM]))
+
+    def review(self) -> Mapping[str, LiveCheck]:
+        """Try out the channels that are on."""
+        on = [name for name in offered_channels(self.dialog.changes.loaded) if name in self.dialog.changes.channels]
+        return {name: check for name in on if (check := self._checked(name)) is not None}
+
+    def ask(self, channel: str) -> None:
+        """Ask for what a channel needs until it works, or the person keeps it. It stays off where one is missing."""
+        changes, dialog = self.dialog.changes, self.dialog
+        model = offered_channels(changes.loaded)[channel]
+        try:
+            check_packages(model)
+        except ConfigError as error:
+            dialog.show(LiveCheck("refused", str(error)))
+            return
+        while True:
+            if not all(self._value(channel, model, key) for key in model.asked):
+                dialog.tell("channel_off", channel=model.title)
+                changes.enable(channel, on=False)
+                return
+            for name in (*model.beside, channel):
+                changes.enable(name, on=True)
+            check = self._checked(channel)
+            if check is None:
+                return
+            dialog.show(check)
+            if check.state == "ok" or not dialog.agreed("again", default=check.state == "refused"):
+                return
+
+    def _value(self, channel: str, model: type[ChatSettings], key: str) -> bool:
+        """Ask for a setting; whether there is one then."""
+        changes, dialog = self.dialog.changes, self.dialog
+        setting = model.model_fields[key]
+        default = setting.get_default(call_default_factory=True)
+        section = f"channels.{channel}"
+        question = f"{model.title}: {dialog.translated(setting.description or key)}"
+        known = changes.loaded.settings.plugin_tables(_GROUP).get(channel, {}).get(key, default)
+        if isinstance(default, SecretStr):
+            there = f"{section}.{key}" in changes.secrets or bool(
+                isinstance(known, SecretStr) and known.get_secret_value()
+            )
+            answer = dialog.hidden(question, partial(complaint, model, key), is_set=there)
+        else:
+            current = changes.values.get((section, key), known)
+            shown = ", ".join(map(str, current)) if isinstance(current, list | tuple) else str(current)
+            answer, there = dialog.typed(question, shown, partial(complaint, model, key)), bool(shown)
+        if answer:
+            set_value(changes, channel, key, answer)
+        elif there and not isinstance(default, SecretStr) and current == default:
+            changes.values[section, key] = str(current)
+        return bool(answer) or there
+
+    def _checked(self, channel: str) -> LiveCheck | None:
+        show_progress(self.dialog.word("asking_channel", channel=channel))
+        try:
+            return self.check(channel)
+        finally:
+            show_progress()
