@@ -103,7 +103,12 @@ def _wrong(world: World, sent: dict[str, list[bytes]]) -> Iterator[str]:
 
 
 def wrong_files(world: World) -> Iterator[str]:
-    """Compare what each file of the media folder holds with its name."""
+    """Compare what each file of the media folder holds with its name, and look for every picture that is told of."""
+    with closing(sqlite3.connect(world.home / "kenobot.db")) as connection:
+        shown = connection.execute("SELECT pictures FROM message WHERE pictures != ''").fetchall()
+    for digest in {each for (pictures,) in shown for each in pictures.split()[::2]}:
+        if not (world.home / "media" / digest).exists():
+            yield f"there is no file {digest}"
     for file in (world.home / "media").glob("[0-9a-f]*"):
         if hashlib.sha256(file.read_bytes()).hexdigest() != file.name:
             yield f"{file.name} holds something else"
