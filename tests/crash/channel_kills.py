@@ -157,7 +157,7 @@ _NOTES = {
 def _waiting(world: World) -> str:
     """Which parts have not gone out, and why."""
     with closing(sqlite3.connect(world.home / "kenobot.db")) as connection:
-        rows = connection.execute("SELECT chat, text, attempts, error FROM outbox WHERE done_at IS NULL").fetchall()
+        rows = connection.execute("SELECT chat, text, attempts, reason FROM outbox WHERE done_at IS NULL").fetchall()
     return f"{len(rows)} parts, such as {rows[:3]}"
 
 
