@@ -62,7 +62,7 @@ _ENDINGS = frozenset({"superseded", "invalidated"})
 _MOST_FOUND = 5
 _NOISE_BELOW = 0.5  # of the best one's relevance
 _NEAR_FROM = DEFAULT.recall.low_up_to  # relevance by meaning alone
-_PATIENCE, _SETTLE = 4.0, 2.0  # seconds for the question's vector, and for those of what was just told: no model waits
+_PATIENCE, _SETTLE = 8.0, 6.0  # seconds for the question's vector, and for those of what was just told: no model waits
 _TELLS_FROM = 0.75  # similarity of a word from which a memory speaks of that thing in other words
 
 
