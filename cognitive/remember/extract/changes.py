@@ -60,6 +60,11 @@ _ONCE = lazy.regex(rf"(?<!\w)(?:{PHRASES['once']})(?!\w)")
 _FIGURE = lazy.regex(r"(?<![\w.,:])[£$€]?(\d+(?:[.,:]\d+)*)(?: ([^\W\d_]+))?")
 _DAY_BEFORE = lazy.regex(r"\A(?:al|to|on|until|hasta) ")
 _DAY_BEHIND = lazy.regex(r"\A (?:que viene|próxim[oa]|at all)\b")
+_TIME = lazy.regex(
+    r"(?<![\w.,:])(?:(?:a las?|at) (?P<at>\d{1,2}(?:[:.]\d\d)?)(?: ?[ap]m)?"
+    r"|\d{1,2}(?::\d\d(?: ?[ap]m)?| ?[ap]m|h))(?!\w)"
+    r"(?P<part> (?:de|por) la (?:mañana|tarde|noche)| in the (?:morning|afternoon|evening))?"
+)
 _BARE_DAY = lazy.regex(r"(?:(?:al|el|to|on|until|hasta|the|dia) )*(?P<day>\d{1,2})(?:st|nd|rd|th)?")
 _OF_MONTH = lazy.regex(r"(?<!\w)(?P<day>\d{1,2})(?P<ending>st|nd|rd|th|)(?= (?:de |of )?[^\W\d_]{3,})")
 _TAKES_BACK = lazy.regex(
@@ -413,18 +418,42 @@ def _among(sentence: str, old: str, told: ChangeSentence) -> str:
 
 
 def _moved(sentence: str, old: str, told: ChangeSentence, said: date) -> str:
-    """The old statement with the day of a sentence in the place of its own; "" where each has not one day."""
+    """The old statement with the day, and the time, of a sentence in the place of its own.
+
+    "" where each has not one day, or more than one time.
+    """
     here = [each for each in days_named(told.plain, said) if each.day.isoformat() in told.days]
     there = days_named(fold(old), said)
     if len(here) != 1 or len(there) != 1 or len(fold(old)) != len(old) or len(told.plain) != len(sentence):
         return ""
     day = _DAY_BEFORE.sub("", sentence[here[0].start : here[0].end])
     was = old[there[0].start : there[0].end]
+    around = _at_its_time((old[: there[0].start], old[there[0].end :]), sentence[here[0].end :], told)
+    if around is None:
+        return ""
+    head, tail = around
     bare, of_month = _BARE_DAY.fullmatch(told.plain[here[0].start : here[0].end]), _OF_MONTH.search(fold(was))
     if bare and of_month:  # the day of a month that only the old statement names
         was_day = of_month.span("day")
         ending = day[day.find(bare["day"]) + len(bare["day"]) :] if of_month["ending"] else ""
         end = of_month.end("ending")
-        return f"{old[: there[0].start]}{was[: was_day[0]]}{bare['day']}{ending}{was[end:]}{old[there[0].end :]}"
+        return f"{head}{was[: was_day[0]]}{bare['day']}{ending}{was[end:]}{tail}"
     article = "el " if was.startswith("el ") and not day.startswith("el ") else ""
-    return f"{old[: there[0].start]}{article}{day}{_DAY_BEHIND.sub('', old[there[0].end :])}"
+    return f"{head}{article}{day}{tail}"
+
+
+def _at_its_time(around: tuple[str, str], behind: str, told: ChangeSentence) -> tuple[str, str] | None:
+    """What stands around the day of a statement, with the time that stands behind a new day; None for several times."""
+    head, tail = around[0], _DAY_BEHIND.sub("", around[1])
+    new = [time for time in _TIME.finditer(behind) if time["at"] not in told.denied]
+    if not new:
+        return head, tail
+    before, after = list(_TIME.finditer(head)), list(_TIME.finditer(tail))
+    if len(new) > 1 or len(before) + len(after) > 1:
+        return None
+    if not before and not after:
+        return head, f" {new[0][0]}{tail}"
+    was = (before or after)[0]
+    time = new[0][0] if new[0]["part"] else f"{new[0][0]}{was['part'] or ''}"
+    part = f"{was.string[: was.start()]}{time}{was.string[was.end() :]}"
+    return (part, tail) if before else (head, part)
