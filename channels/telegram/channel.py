@@ -38,11 +38,12 @@ from kenobot.channels.telegram.updates import (
 )
 from kenobot.channels.telegram.webhook import Webhook
 from kenobot.core import texts
+from kenobot.core.i18n import guess_language
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import TaskSet
 from kenobot.ports.channel import Capabilities, CommandMenu, FollowsChats, HookAnswer, HookRequest, Sink
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import RateLimited, RemoteError, StoreError, Unavailable
+from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound
 
 logger = logging.getLogger(__name__)
@@ -124,23 +125,39 @@ class TelegramChannel:
         """Send one part without link preview. Raises RateLimited, Unavailable (it may have arrived) or Rejected.
 
         One that concerns a single person of a group goes to that person alone where Telegram lets the bot. Where it
-        does not, a secret one goes to the person's private chat, any other to the group.
+        does not, a secret one goes to the person's private chat, any other to the group. Where the person never opened
+        that chat, the group reads how to, and the secret goes nowhere.
         """
         await self._unfinished.settle(outbound.chat, replaced=outbound.replaces != "")
         if outbound.chat.startswith("-"):
             self._unfinished.note(outbound.chat)
         before = self._client.current_id(outbound.chat)
         sent = await self._ephemeral.send(outbound) if outbound.reader else None
-        if sent is None:
-            shown = _in_private(outbound) if outbound.secret else outbound
-            replaces = "" if EphemeralId.parse(shown.replaces) is not None else shown.replaces
-            sent = await self._client.send(shown.chat, shown.part, shown.thread, replaces)
+        if sent is None and outbound.secret:
+            sent = await self._send_in_private(outbound)
+        elif sent is None:
+            replaces = "" if EphemeralId.parse(outbound.replaces) is not None else outbound.replaces
+            sent = await self._client.send(outbound.chat, outbound.part, outbound.thread, replaces)
         if (now := self._client.current_id(outbound.chat)) != before and self._sink is not None:
             try:
                 await self._follow(outbound.chat, now, self._sink)
             except StoreError as error:  # what was sent is sent; the next one to the old id tells again
                 logger.warning("the new id of a group was not stored: %s", error)
         return sent
+
+    async def _send_in_private(self, outbound: Outbound) -> str:
+        """Send what its reader alone may see to their private chat, which has the number of their account.
+
+        Its buttons belong to the group; the words give the same commands. Returns "": in the group the message's number
+        is another's.
+        """
+        try:
+            await self._client.send(outbound.reader, replace(outbound.part, buttons=()))
+        except Rejected as error:
+            logger.warning("the private chat of an owner took no answer: %s", error)
+            hint = texts.PRIVATE_FIRST(guess_language(outbound.part.text))
+            await self._client.send(outbound.chat, MessagePart(hint), outbound.thread)
+        return ""
 
     async def draft(self, chat: str, draft: str, text: str, thread: str = "") -> None:
         """Show the last message of what there is of a reply, in its turn; leave it out where too many wait for theirs.
@@ -394,15 +411,6 @@ class TelegramChannel:
                 return
             self._reported = recent | {kind: now}
             await sink.report(CHANNEL, problem)
-
-
-def _in_private(outbound: Outbound) -> Outbound:
-    """Send what its reader alone may see to their private chat, which has the number of their account.
-
-    Its buttons belong to the group; the words give the same commands.
-    """
-    part = replace(outbound.part, buttons=())
-    return replace(outbound, chat=outbound.reader, part=part, thread="", replaces="")
 
 
 def _is_shortage(error: Exception) -> bool:

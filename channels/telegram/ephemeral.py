@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from kenobot.channels.telegram.client import TelegramClient, TokenRefused
+from kenobot.channels.telegram.client import TelegramClient
 from kenobot.channels.telegram.sending import Occasion, ShownToAll
 from kenobot.channels.telegram.updates import EphemeralId, message_body
 from kenobot.ports.clock import Clock
@@ -37,7 +37,8 @@ class EphemeralMessages:
         # bounded: 1,000 groups; test_refusals_are_forgotten_in_time
         self._refused: dict[str, float] = {}
         self._unknown_until = float("-inf")
-        self._is_known = self._is_proven = False
+        self._is_known = False
+        self._blank = (0, "")  # the last part whose place was made, and that place
 
     def note_press(self, press: Inbound, query: str) -> None:
         """Note a press of a button, which may be answered to one person alone."""
@@ -64,15 +65,10 @@ class EphemeralMessages:
         if hopeless or not await self._knows(chat, outbound.reader):
             return None
         try:
-            if outbound.secret and not self._is_proven:
-                blank = replace(outbound, part=_BLANK, secret=False)
-                outbound = replace(outbound, replaces=await self._send(blank, occasion))
-            return await self._send(outbound, occasion)
+            return await (self._send_secret if outbound.secret else self._send)(outbound, occasion)
         except ShownToAll as error:
             self._is_known, self._unknown_until = False, self._clock.monotonic() + _UNKNOWN_SECONDS
             return await self._make_good(outbound, error.sent)
-        except TokenRefused:
-            raise
         except Rejected as error:
             logger.info("Telegram shows nothing to one person alone for now: %s", error)
             if occasion is None:
@@ -81,9 +77,20 @@ class EphemeralMessages:
 
     async def _send(self, outbound: Outbound, occasion: Occasion | None) -> str:
         to = (outbound.chat, outbound.reader, outbound.part, outbound.thread, outbound.replaces)
-        sent = await self._client.send_to_one(*to, occasion)
-        self._is_proven = True
-        return sent
+        return await self._client.send_to_one(*to, occasion)
+
+    async def _send_secret(self, outbound: Outbound, occasion: Occasion | None) -> str | None:
+        """Put a part into the place of a message that its reader alone sees; it is never sent as a new one."""
+        if outbound.part.attachments:
+            return None
+        place = outbound.replaces
+        if not place:
+            number, place = self._blank
+            if number != outbound.id:
+                place = await self._send(replace(outbound, part=_BLANK), occasion)
+                self._blank = outbound.id, place  # for the next try, where this one breaks off
+        await self._client.edit(outbound.chat, place, outbound.part, outbound.thread)
+        return place
 
     async def _make_good(self, outbound: Outbound, sent: str) -> str | None:
         """Return the id of what everybody saw; what is secret, a blank one, is taken away again."""

@@ -232,7 +232,7 @@ class MessageSender:
             await self._bot.do_api_request("deleteEphemeralMessage", {"chat_id": chat, "receiver_user_id": int(user)})
         except _NO_METHOD:
             return False
-        except api.BadRequest as error:
+        except (api.BadRequest, api.ChatMigrated, api.Forbidden) as error:
             return not any(sign in error.message.lower() for sign in ("method not found", "unknown method"))
         return True
 

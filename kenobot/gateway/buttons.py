@@ -20,6 +20,9 @@ from kenobot.storage import keyboards
 from kenobot.storage.connection import Connection
 from kenobot.storage.keyboards import Keyboard
 
+OWNERS = "owner:"
+"""Stands before the command of a button whose answer the owner alone may see, where the command is everybody's."""
+
 _MAC_BYTES = 12
 
 
@@ -40,6 +43,11 @@ def choices_of(question: str, language: Language) -> tuple[tuple[Choice, ...], .
         "revived": Choice(texts.BUTTON_REMEMBER(language), question, "remember"),
     }
     return ((other[question], forget),)
+
+
+def for_owner(rows: Sequence[Sequence[Choice]]) -> tuple[tuple[Choice, ...], ...]:
+    """Return buttons that give their commands as the owner's, with what stands in the owner's memory."""
+    return tuple(tuple(replace(each, command=f"{OWNERS}{each.command}") for each in row) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 waiting → stored (its bytes lie in the media folder) → done | failed. A row lives as long as its message in the inbox.
 """
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from kenobot.ports.messages import Attachment
@@ -34,6 +35,24 @@ class AttachmentRow:
     def is_over(self) -> bool:
         """Return whether nothing more is to be done about it."""
         return self.state in ("done", "failed")
+
+
+def to_fields(attachments: Sequence[Attachment]) -> list[dict[str, object]]:
+    """Return attachments as they are stored: without `item`, on which an older KenoBot would stumble."""
+    return [{name: value for name, value in asdict(each).items() if name != "item"} for each in attachments]
+
+
+def item_names(attachments: Sequence[Attachment]) -> str:
+    """Return the `item` of each, by spaces, as it stands in the column `value` of a message; "" where none has one."""
+    return " ".join(each.item or "-" for each in attachments) if any(each.item for each in attachments) else ""
+
+
+def read_attachments(stored: str, items: str) -> tuple[Attachment, ...]:
+    """Return attachments from what `to_fields` and `item_names` gave."""
+    attachments = tuple(Attachment(**each) for each in json.loads(stored))
+    names = (*items.split(), *["-"] * len(attachments))  # an older KenoBot may have stored more of them since
+    named = zip(attachments, names, strict=False)
+    return tuple(replace(each, item=name.removeprefix("-")) for each, name in named) if items else attachments
 
 
 def add_rows(connection: Connection, message: int, attachments: Sequence[Attachment]) -> None:

@@ -1,18 +1,18 @@
 """Find the turn of a message that its sender edits, and have the edit take its place."""
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kenobot.ports.messages import Inbound
-from kenobot.storage.attachments import AttachmentRow, save_row
+from kenobot.storage.attachments import AttachmentRow, item_names, save_row, to_fields
 from kenobot.storage.connection import Connection
 from kenobot.storage.inbox import PendingMessage, load_pending
 from kenobot.storage.outbox import PREVIEW_PART
 
 _LATELY = 5000  # messages from the newest on among which one that is edited is looked for
 _TAKEN = "takes the place of what it edits"
-_HAS_ITEM = "EXISTS (SELECT 1 FROM json_each(inbox.attachments) WHERE json_extract(value, '$.item') = ?)"
+_HAS_ITEM = "instr(' ' || value || ' ', ' ' || ? || ' ')"
 _AMONG = "IN (SELECT value FROM json_each(?))"
 
 
@@ -91,11 +91,18 @@ def note_edit(connection: Connection, edit: PendingMessage, turn: EditedTurn) ->
     """Store the new form of a message with it, for further edits."""
     for each in turn.parts:
         if each.inbound.platform_id == edit.inbound.target or _is_item(edit.inbound.target, each.inbound):
-            attachments = json.dumps([asdict(one) for one in each.inbound.attachments])
+            attachments = each.inbound.attachments
             _read_anew(connection, each, edit)
             connection.execute(
-                "UPDATE inbox SET text = ?, attachments = ?, platform_id = ? WHERE id = ? AND state != 'dead'",
-                (each.inbound.text, attachments, each.inbound.platform_id, each.id),
+                "UPDATE inbox SET text = ?, attachments = ?, value = ?, platform_id = ? "
+                "WHERE id = ? AND state != 'dead'",
+                (
+                    each.inbound.text,
+                    json.dumps(to_fields(attachments)),
+                    item_names(attachments),
+                    each.inbound.platform_id,
+                    each.id,
+                ),
             )
 
 

@@ -10,14 +10,14 @@ import hashlib
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Literal
 
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Fenced
-from kenobot.ports.messages import Attachment, Inbound, Outbound
+from kenobot.ports.messages import Inbound, Outbound
 from kenobot.storage import attachments as attachment_rows
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.conversation import find_said
@@ -329,9 +329,9 @@ def _columns(inbound: Inbound, now: str, drop_reason: str) -> dict[str, _Value]:
         "kind": inbound.kind,
         "reply_to": inbound.reply_to,
         "target": inbound.target,
-        "value": inbound.value,
+        "value": inbound.value or attachment_rows.item_names(inbound.attachments),
         "thread": inbound.thread,
-        "attachments": "[]" if drop_reason else json.dumps([asdict(each) for each in inbound.attachments]),
+        "attachments": "[]" if drop_reason else json.dumps(attachment_rows.to_fields(inbound.attachments)),
         "platform_id": inbound.platform_id,
         "quoted": "" if drop_reason else replace_surrogates(inbound.quoted),
         "quoted_author": "" if drop_reason else _name(inbound.quoted_author),
@@ -469,6 +469,7 @@ def defer(connection: Connection, message: int, attempt: int) -> bool:
 def _pending(row: tuple[Any, ...]) -> PendingMessage:
     number, channel, external, chat, sender, name, private, forwarded, text, sent_at, trace, attempts = row[:12]
     retried, kind, reply_to, target, value, thread, attachments, platform_id, quoted, author = row[12:]
+    brings_words = kind in ("message", "edit")
     inbound = Inbound(
         channel=channel,
         external_id=external,
@@ -482,9 +483,9 @@ def _pending(row: tuple[Any, ...]) -> PendingMessage:
         kind=kind,
         reply_to=reply_to,
         target=target,
-        value=value,
+        value="" if brings_words else value,
         thread=thread,
-        attachments=tuple(Attachment(**each) for each in json.loads(attachments)),
+        attachments=attachment_rows.read_attachments(attachments, value if brings_words else ""),
         platform_id=platform_id,
         quoted=quoted,
         quoted_author=author,

@@ -2,18 +2,22 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kenobot.ports.clock import Clock
 from kenobot.ports.messages import Attachment, Button, MessagePart, Outbound, TextEntity
+from kenobot.storage.attachments import to_fields
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
 _KEEP_DAYS = 7
 _LATELY = 5000  # parts from the newest on among which one is looked for by its id on the platform
 _BLANK = MessagePart("…")  # where an answer that is given anew has become shorter
+# A secret part waits in a way that an older KenoBot, which would show it to a group, never finds due.
+_SECRET_WAITS = datetime.max.replace(tzinfo=UTC).isoformat()
+_IS_DUE = f"state = 'pending' AND (not_before <= ? OR not_before = '{_SECRET_WAITS}')"
 PREVIEW_PART = -3  # of an answer: its beginning, shown while the rest is written
 
 
@@ -82,7 +86,7 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
                 _payload(letter, part, preview),
                 letter.trace,
                 at.isoformat(),
-                letter.not_before.isoformat() if letter.not_before is not None else "",
+                _not_before(letter),
             ),
         )
         assert cursor.lastrowid is not None
@@ -138,7 +142,7 @@ class Outbox:
             lambda connection: [
                 row[0]
                 for row in connection.execute(
-                    "SELECT DISTINCT chat FROM outbox WHERE channel = ? AND state = 'pending' AND not_before <= ?",
+                    f"SELECT DISTINCT chat FROM outbox WHERE channel = ? AND {_IS_DUE}",
                     (channel, now),
                 )
             ]
@@ -154,8 +158,7 @@ class Outbox:
                 (_outbound(channel, chat, *row[:5]), row[5])
                 for row in connection.execute(
                     "SELECT id, text, spans, payload, trace, attempts FROM outbox "
-                    "WHERE channel = ? AND chat = ? AND id > ? AND state = 'pending' AND not_before <= ? "
-                    "ORDER BY id LIMIT ?",
+                    f"WHERE channel = ? AND chat = ? AND id > ? AND {_IS_DUE} ORDER BY id LIMIT ?",
                     (channel, chat, after, now, limit),
                 )
             ]
@@ -246,10 +249,16 @@ class Outbox:
         await self._database.prune("outbox", "done_at < ?", horizon)
 
 
+def _not_before(letter: Destination) -> str:
+    if letter.secret:
+        return _SECRET_WAITS
+    return letter.not_before.isoformat() if letter.not_before is not None else ""
+
+
 def _payload(letter: Destination, part: MessagePart, preview: int) -> str:
     """Serialise what a part carries beside its formatted text, as JSON; only what is there."""
     payload: dict[str, object] = {
-        "attachments": [asdict(each) for each in part.attachments],
+        "attachments": to_fields(part.attachments),
         "buttons": [[[button.label, button.value] for button in row] for row in part.buttons],
         "reply_to": letter.reply_to,
         "replaces": letter.replaces,

@@ -27,7 +27,7 @@ from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, told_language
-from kenobot.gateway.buttons import find_button
+from kenobot.gateway.buttons import OWNERS, find_button
 from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import Principal
@@ -169,10 +169,15 @@ class CommandRegistry:
         """Find the command that a pressed button gives; one without an answer for a button that was pressed before."""
         access = self._context.access
         button = await database.read(lambda connection: find_button(connection, inbound, access))
-        command = None if button is None else _PRESSED.get(button.command) or _NAMED.get(button.command)
-        if button is None or command is None or not command.is_allowed(principal, inbound, one_reader=one_reader):
+        name = button.command.removeprefix(OWNERS) if button is not None else ""
+        command = _PRESSED.get(name) or _NAMED.get(name)
+        if button is None or command is None:
             return _PRESSED_BEFORE, ""
-        return replace(command, language=button.language), button.arguments
+        owner_only = command.owner_only or name != button.command
+        command = replace(command, language=button.language, owner_only=owner_only)
+        if not command.is_allowed(principal, inbound, one_reader=one_reader):
+            return _PRESSED_BEFORE, ""
+        return command, button.arguments
 
     async def _awaits(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
         """Return whether a message is the words that a question of the bot's asked for. Never raises."""

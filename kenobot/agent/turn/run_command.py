@@ -8,7 +8,7 @@ from kenobot.agent.turn.turn_data import TurnData
 from kenobot.agent.turn.turn_signals import TurnSignals
 from kenobot.core.i18n import Language
 from kenobot.gateway.bot_messages import render_answer
-from kenobot.gateway.buttons import Pressers, add_buttons
+from kenobot.gateway.buttons import Pressers, add_buttons, for_owner
 from kenobot.ports.channel import Capabilities, capabilities_of
 from kenobot.ports.messages import Outbound
 from kenobot.ports.signals import MESSAGE_OUT
@@ -60,14 +60,17 @@ def _enqueue(
     channel = services.channels.get(inbound.channel)
     abilities = Capabilities() if channel is None else capabilities_of(channel)
     parts = render_answer(services.channels, inbound.channel, answer.text, language, services.answer_parts).parts
-    if abilities.buttons:
-        accounts = (inbound.user,) if answer.pressers is None else answer.pressers
-        pressers = Pressers(inbound.channel, inbound.chat, accounts, owner=answer.pressers is not None)
-        parts = add_buttons(connection, parts, answer.buttons, pressers, language, call.at)
-    replaced = inbound.target if inbound.kind == "action" and abilities.edits else ""
-    to = data.destination(replaces=replaced)
     assert data.command is not None
     command = data.command[0]
-    if abilities.one_reader and not inbound.private and not command.openly:
-        to = replace(to, reader=inbound.user, secret=command.owner_only)
+    is_secret = abilities.one_reader and not inbound.private and command.owner_only
+    if abilities.buttons:
+        rows = for_owner(answer.buttons) if is_secret else answer.buttons
+        accounts = (inbound.user,) if answer.pressers is None else answer.pressers
+        pressers = Pressers(inbound.channel, inbound.chat, accounts, owner=answer.pressers is not None)
+        parts = add_buttons(connection, parts, rows, pressers, language, call.at)
+    replaced = inbound.target if inbound.kind == "action" and abilities.edits else ""
+    to = data.destination(replaces=replaced)
+    is_for_others = command.openly or answer.pressers is not None
+    if is_secret or (abilities.one_reader and not inbound.private and not is_for_others):
+        to = replace(to, reader=inbound.user, secret=is_secret)
     return outbox.enqueue(connection, to, parts, call.at)

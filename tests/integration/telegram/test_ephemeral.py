@@ -1,6 +1,7 @@
 """What concerns one person of a group is shown to that person alone where the server can, and nothing is lost."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -12,12 +13,13 @@ import pytest
 
 from kenobot.agent.commands.menus import command_menus
 from kenobot.channels.telegram.channel import TelegramChannel
-from kenobot.ports.errors import RateLimited
+from kenobot.cognitive.control import missing_files
+from kenobot.ports.errors import RateLimited, Unavailable
 from kenobot.ports.messages import Button, MessagePart, Outbound
 from kenobot.testing.clock import START, EagerClock
 from tests import waiting
 from tests.integration.telegram.group_standin import GroupTelegram
-from tests.integration.telegram.standin import Answer, Box, channel_at, press, until_idle, update
+from tests.integration.telegram.standin import HTML, Answer, Box, channel_at, press, until_idle, update
 from tests.scene import Scene
 
 GROUP, OWNER, GUEST = "-5", "1", "9"
@@ -134,6 +136,70 @@ async def test_a_secret_is_shown_to_the_owner_alone(bot: TelegramChannel, groups
     assert (shown.chat, shown.reader, shown.text, shown.buttons) == (GROUP, OWNER, "of the owner", {"Yes": "1.0.mac"})
 
 
+_FAULTS = {
+    "502": Answer(status=502, body=HTML),
+    "cut": Answer(cut=True),
+    "no JSON": Answer(body=b"{"),
+    "unknown": Answer(status=400, error="Bad Request: EPHEMERAL_WHATEVER"),
+    "gone": Answer(status=400, error="Bad Request: message to edit not found"),
+    "no rights": Answer(status=403, error="Forbidden: bot is not a member of the supergroup chat"),
+    "no method": Answer(status=404, error="Not Found: method not found"),
+    "moved": Answer(status=400, error="Bad Request: group upgraded", parameters={"migrate_to_chat_id": -6}),
+}
+
+
+@pytest.mark.parametrize("method", ["deleteEphemeralMessage", "sendMessage", "editEphemeralMessageText"])
+@pytest.mark.parametrize("fault", _FAULTS)
+async def test_whatever_the_server_says_a_secret_stays_one(
+    bot: TelegramChannel, groups: GroupTelegram, method: str, fault: str
+) -> None:
+    """Nobody but the owner sees it, the owner does once, and no blank is left behind for each try."""
+    groups.administered = {GROUP, "-6"}
+    await bot.send(ASKED)
+    groups.answers(method, _FAULTS[fault])
+    for _ in range(3):
+        with contextlib.suppress(Unavailable):
+            await bot.send(SECRET)
+            break
+    shown = [(m.chat, m.reader) for m in groups.messages.values() if m.text == "of the owner"]
+    assert shown in ([(GROUP, OWNER)], [("-6", OWNER)], [(OWNER, "")])
+    sent = [fields for name, fields in groups.calls if name == "sendMessage" and fields["text"] == "of the owner"]
+    assert all(fields["chat_id"] == OWNER for fields in sent)
+    assert len([m for m in groups.messages.values() if m.text == "🔒"]) <= 1
+
+
+async def test_a_server_that_grows_older_while_the_bot_runs_shows_no_secret(
+    bot: TelegramChannel, groups: GroupTelegram
+) -> None:
+    """As when it is put back to an earlier version."""
+    groups.administered = {GROUP}
+    await bot.send(SECRET)
+    _older(groups)
+    await bot.send(replace(SECRET, id=2, part=MessagePart("also of the owner")))
+    assert groups.seen_by(GUEST, GROUP) == []
+    assert groups.seen_by(OWNER, OWNER) == ["also of the owner"]
+
+
+@pytest.mark.parametrize(
+    ("secret", "hint"), [("What it cost", "Write to me in private first"), ("Lo que costó esto", "Escríbeme primero")]
+)
+async def test_an_owner_whose_private_chat_is_not_open_reads_what_to_do(
+    bot: TelegramChannel, groups: GroupTelegram, secret: str, hint: str
+) -> None:
+    """In the group, in the language of the answer, and nothing of the answer."""
+    groups.blocked = {OWNER}
+    assert await bot.send(replace(SECRET, part=MessagePart(secret))) == ""
+    [shown] = groups.seen_by(GUEST, GROUP)
+    assert hint in shown and secret not in shown
+
+
+async def test_the_number_of_a_private_message_names_none_of_the_group(
+    bot: TelegramChannel, groups: GroupTelegram
+) -> None:
+    """A later edit would change another message there."""
+    assert await bot.send(SECRET) == ""
+
+
 async def test_a_fault_on_the_way_is_no_refusal(bot: TelegramChannel, groups: GroupTelegram) -> None:
     """The core tries it again, and the one try that arrives is seen by one person."""
     groups.administered = {GROUP}
@@ -245,6 +311,39 @@ async def test_a_command_of_the_menu_is_seen_by_nobody_else(
     assert groups.seen_by(OWNER, GROUP) == [learned]
     assert len(groups.seen_by(GUEST, GROUP)) == 2
     assert groups.seen_by(GUEST, GROUP)[1] != listed
+
+
+async def test_a_button_below_what_is_the_owners_is_the_owners_too(
+    tmp_path: Path, groups: GroupTelegram, clock: EagerClock
+) -> None:
+    """Undo brings the owner's memories back, and whoever else is in the group reads nothing of them."""
+    groups.administered = {GROUP}
+    async with _in_the_group(tmp_path, groups, clock) as hear:
+        scene = await hear(update(1, "/remember my locker is 4711"))
+        [(record,)] = await scene.rows("SELECT id FROM record")
+        lost = (int(str(record)),)
+        await scene.app.database.write(lambda c: missing_files.record_loss(c, START, "memory", lost))
+        await hear(_command(2, "/missing forget"))
+        [(number, shown)] = [(number, each) for number, each in groups.messages.items() if each.chat == GROUP]
+        assert await scene.rows("SELECT status FROM record") != [("active",)]
+        pressed = press(3, next(iter(shown.buttons.values())), 0, id=int(GROUP), type="supergroup")
+        pressed["callback_query"]["message"] |= {"ephemeral_message_id": number}
+        await hear(pressed)
+        assert await scene.rows("SELECT status FROM record") == [("active",)]
+    assert groups.seen_by(GUEST, GROUP) == []
+    assert "4711" in groups.seen_by(OWNER, GROUP)[-1]
+
+
+async def test_a_question_put_to_others_is_seen_by_them(
+    tmp_path: Path, groups: GroupTelegram, clock: EagerClock
+) -> None:
+    """A guest wants forgotten what the owner said: the owner is asked, who would see nothing otherwise."""
+    groups.administered = {GROUP}
+    async with _in_the_group(tmp_path, groups, clock) as hear:
+        await hear(_command(1, "/remember the gate code is 4711"))
+        await hear(_command(2, "/forget gate code", GUEST))
+    assert "4711" in groups.seen_by(OWNER, GROUP)[-1]
+    assert len(groups.seen_by(OWNER, GROUP)) == 2
 
 
 async def test_what_everybody_should_know_is_said_to_everybody(

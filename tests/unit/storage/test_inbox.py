@@ -2,13 +2,14 @@
 
 import asyncio
 import dataclasses
+import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from kenobot.ports.errors import Fenced
-from kenobot.ports.messages import Inbound, MessagePart
+from kenobot.ports.messages import Attachment, Inbound, MessagePart
 from kenobot.storage import inbox as mail
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import FinishedTurn, append_turn
@@ -44,6 +45,22 @@ async def test_a_message_comes_back_as_it_went_in(inbox: Inbox) -> None:
     [found] = await inbox.pending_after(sent.session, 0, 10)
     assert pending is not None and found == dataclasses.replace(pending, fresh=False)
     assert (found.inbound, found.trace, found.attempts) == (sent, "abc", 0)
+
+
+async def test_an_album_is_stored_in_a_form_that_an_older_kenobot_reads(inbox: Inbox, database: Database) -> None:
+    """It knows no items of albums, and takes no field that it does not know; this one has each back."""
+    older = {"kind", "handle", "name", "mime", "size", "digest", "text", "seconds"}
+    files = tuple(
+        Attachment("image", handle=handle, item=item) for handle, item in [("a", "11"), ("b", ""), ("c", "13")]
+    )
+    plain = dataclasses.replace(inbound("one"), attachments=(Attachment("image", handle="d"),))
+    album = dataclasses.replace(inbound("many"), external_id="album", attachments=files)
+    for message in (plain, album):
+        await _accepted(inbox, message)
+    found = await inbox.pending_after(album.session, 0, 10)
+    assert [each.inbound for each in found] == [plain, album]
+    stored = [json.loads(str(attachments)) for (attachments,) in await rows(database, "SELECT attachments FROM inbox")]
+    assert all(each.keys() == older for row in stored for each in row)
 
 
 async def test_lone_surrogates_cost_themselves_not_the_message(inbox: Inbox) -> None:

@@ -1,5 +1,7 @@
 """Mail on its way out: in order within a chat, each part once."""
 
+from datetime import timedelta
+
 import pytest
 
 from kenobot.ports.errors import StoreError
@@ -46,6 +48,15 @@ async def test_who_alone_may_read_a_part_survives(outbox: Outbox, database: Data
     [(found, _)] = await outbox.pending_after("fake", "-100")
     assert found == sent
     assert (found.reader, found.secret) == ("1", True)
+
+
+async def test_an_older_kenobot_finds_no_secret_to_send(outbox: Outbox, database: Database) -> None:
+    """It knows no readers, and would show it to the group; this one finds it after a restart."""
+    to = Destination("fake", "-100", "abc", 5, reader="1", secret=True)
+    await database.write(lambda connection: enqueue(connection, to, [MessagePart("of you")], START))
+    by_then = "SELECT id FROM outbox WHERE state = 'pending' AND not_before <= ?"
+    assert await rows(database, by_then, (START + timedelta(days=36_500)).isoformat()) == []
+    assert await outbox.open_chats("fake") == ["-100"]
 
 
 async def test_parts_wait_in_order(outbox: Outbox, database: Database) -> None:
