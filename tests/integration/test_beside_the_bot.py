@@ -120,7 +120,7 @@ async def test_a_channel_is_stopped_and_started_again_beside_the_bot(bot: Bot) -
 
 
 async def test_the_level_of_the_log_follows_its_setting_at_once(bot: Bot) -> None:
-    """A mistake in the settings is told, and the level stays."""
+    """Other settings wait for the next start."""
     told = "The bot that is running logs at level debug from now on."
     code, out = await kenobot(bot, "config", "set", "log.level", "debug")
     assert (code, out.splitlines()[-1]) == (0, told)

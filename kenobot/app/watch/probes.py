@@ -39,7 +39,7 @@ _DOWN_WINDOW = timedelta(minutes=10)
 _STILL_DOWN = timedelta(minutes=3)  # after the last of them
 _ARCHIVES_EVERY = timedelta(minutes=10)
 _FIRST_CHECK = timedelta(hours=1)  # after the start, of the whole database
-_AWAKE = timedelta(hours=2)  # from the start, until a late night is the bot's own fault
+_AWAKE = timedelta(hours=2)  # from the start, until a late night or backup is the bot's own fault
 _REASON = 200  # characters
 
 
@@ -87,6 +87,7 @@ class Probes:
         self._limits = services.settings.watch
         self._began = services.clock.now()
         self._began_at = services.clock.monotonic()
+        self._looked_at = self._awake_since = self._began
         # bounded: the channels there are; start
         self._downs: dict[str, _Downs] = {}
         self._backup_failed: datetime | None = None
@@ -104,6 +105,7 @@ class Probes:
 
     async def look(self) -> tuple[list[Reading], set[Check]]:
         """Measure everything; returns the readings, and the checks that could not measure."""
+        self._note_awake()
         readings: list[Reading] = []
         unknown: set[Check] = set()
         looks: tuple[tuple[tuple[Check, ...], Callable[[], Awaitable[list[Reading]]]], ...] = (
@@ -127,6 +129,17 @@ class Probes:
         if self._checking is not None:
             self._checking.cancel()
             await asyncio.gather(self._checking, return_exceptions=True)
+
+    def _note_awake(self) -> None:
+        """Note when the machine was last woken: so long between two looks, it had been suspended."""
+        now = self._s.clock.now()
+        if now - self._looked_at >= _AWAKE:
+            self._awake_since = now
+        self._looked_at = now
+
+    def _had_time(self) -> bool:
+        """Return whether what was due while the machine was off, or suspended, could have been done since."""
+        return self._s.clock.now() - self._awake_since >= _AWAKE
 
     async def _hear(self, envelope: Envelope) -> None:
         cause, channel = str(envelope.payload.get("cause", "")), str(envelope.payload.get("channel", ""))
@@ -246,7 +259,7 @@ class Probes:
     def _nights(self, stored: _Stored) -> Iterator[Reading]:
         now, limit = self._s.clock.now(), timedelta(days=self._limits.sleep_days)
         last = stored.last_night or stored.born
-        if not (limit and self._s.settings.sleep.enabled and last is not None and now - self._began >= _AWAKE):
+        if not (limit and self._s.settings.sleep.enabled and last is not None and self._had_time()):
             return
         yield Reading("sleep", (now - last) / limit, values={"days": (now - last).days})
 
@@ -301,7 +314,8 @@ class Probes:
         if self._backup_failed is not None and newest is not None and newest > self._backup_failed:
             self._backup_failed = None
         age = now - (newest or self._began)
-        load = max(age / (every + late), 1.0 if self._backup_failed is not None else 0.0)
+        lateness = age / (every + late) if self._had_time() else 0.0
+        load = max(lateness, 1.0 if self._backup_failed is not None else 0.0)
         values = {"hours": round(age / timedelta(hours=1)), "every": round(every / timedelta(hours=1))}
         return [Reading("backup", load, values=values)]
 

@@ -142,7 +142,7 @@ def run_quietly(
         raise UpdateFailed(f"{command[0]} cannot be run: {(error.strerror or str(error)).lower()}.") from error
     with process:
         try:
-            return _wait(process, time.monotonic() + seconds, seconds, stdin, guard)
+            return _wait(process, seconds, stdin, guard)
         except BaseException:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -150,9 +150,11 @@ def run_quietly(
 
 
 def _wait(
-    process: "subprocess.Popen[str]", ends: float, seconds: float, stdin: str, guard: DiskGuard | None
+    process: "subprocess.Popen[str]", seconds: float, stdin: str, guard: DiskGuard | None
 ) -> "subprocess.CompletedProcess[str]":
+    """Wait until a program ends; see `run_quietly`."""
     told: str | None = stdin
+    ends = time.monotonic() + seconds
     while True:
         try:
             out, errors = process.communicate(told, timeout=_LOOK_SECONDS)

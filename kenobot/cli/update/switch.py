@@ -195,9 +195,9 @@ class Switch:
         Raises KenobotError and OSError.
         """
         update = update.model_copy(update={"phase": "returning", "reason": reason, "told": told})
-        self._runner.stop()
-        free_room()  # not before: what was running would take it
         try:
+            self._runner.stop()
+            free_room()  # not before: what was running would take it
             self._environments.write(update)
             with _held(self._home):
                 update = self._put_back(update)

@@ -1,5 +1,6 @@
 """An update that is cut off at any of its changes to the disk leaves a version that can run, and every message."""
 
+import argparse
 import shutil
 import sqlite3
 import subprocess
@@ -11,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.cli.context import CommandContext
+from kenobot.cli.update.programs import UpdateFailed
+from kenobot.cli.update.switch import Switch
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import StoreError
 from kenobot.storage.backup.put_back import put_back
-from kenobot.storage.updates import Environments
+from kenobot.storage.updates import Environments, Side, Update
 from tests.integration.update.samples import FIRST, LATER, NEWEST, make_home, migrate_further, state, store_message
 
 _MOST = 80
@@ -68,6 +72,42 @@ def test_killed_at_any_change_either_version_is_whole(tmp_path: Path, cut: Cut) 
     else:
         pytest.fail("it never came to its end")
     assert seen == {("old", NEWEST), ("new", NEWEST), ("new", NEWEST + 1)}
+
+
+def test_a_return_that_cannot_stop_the_bot_leaves_it_running(tmp_path: Path) -> None:
+    """Also one that is interrupted again while it waits for that."""
+    home = Home(tmp_path / "home")
+    make_home(home)
+    old, new = (Side(version=name, environment=home.versions / name) for name in ("0.1.0", "0.2.0"))
+    update = Update(
+        trial="ab", phase="taken", old=old, new=new, schema_version=NEWEST, began=datetime.now(UTC), channels=()
+    )
+    for failure in (KeyboardInterrupt(), UpdateFailed("The bot does not end.")):
+        runner = Stubborn(failure)
+        context = CommandContext(argparse.Namespace(home=str(home.path)))
+        with pytest.raises(type(failure)):
+            Switch(context, runner, 5.0).go_back(update, "its owner returned")
+        assert runner.runs
+
+
+class Stubborn:
+    """A bot that may have ended or not when its end could not be waited for."""
+
+    def __init__(self, failure: BaseException) -> None:
+        self._failure = failure
+        self.runs = True
+
+    def restart(self, environment: Path) -> None: ...
+
+    def stop(self) -> None:
+        self.runs = False
+        raise self._failure
+
+    def has_ended(self) -> bool:
+        return False
+
+    def go_on(self) -> None:
+        self.runs = True
 
 
 def test_messages_come_along_and_the_newer_database_is_kept(tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ More of the same, in some minutes: `pytest tests/integration/update/by_hand.py`,
 """
 
 import json
+import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,39 @@ def test_a_version_that_does_not_get_well_is_taken_back_with_what_came_in(produc
     )
 
 
+def test_sigterm_while_it_installs_leaves_nothing(product: Product, wheels: Wheels) -> None:
+    """Neither of the new version nor of the programs that were making it; the bot goes on."""
+    product.serve()
+    before = product.process
+    with product.begin("update", "--from", wheels("0.2.0")) as updating:
+        product.wait(lambda: any(product.home.versions.glob("0.2.0-*/pyvenv.cfg")), "an environment that is begun")
+        updating.send_signal(signal.SIGTERM)
+        updating.communicate(timeout=100)
+    assert updating.returncode == 130
+    assert list(product.home.versions.iterdir()) == []
+    assert not _working_in(product.home.versions)
+    assert product.process == before
+    assert product.run("version").stdout == "kenobot 0.1.0\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_the_command_on_trial_has_the_old_version_back(
+    product: Product, wheels: Wheels, number: signal.Signals
+) -> None:
+    """As Ctrl-C does, also when it comes from the end of a session or of its terminal."""
+    product.serve()
+    with product.begin("update", "--from", wheels("0.4.0"), "--deadline", "100", "--json") as updating:
+        product.wait(lambda: product.schema() == NOW + 1, "the new version to migrate")
+        updating.send_signal(number)
+        said = updating.communicate(timeout=100)[0]
+    row = json.loads(said)
+    assert (row["outcome"], row["reason"]) == ("returned", "it was interrupted")
+    assert (product.phase(), product.schema()) == ("returned", NOW)
+    assert [path.name for path in product.home.versions.glob("0.*")] == []
+    product.have_answered(BIKE, "bike")
+    assert product.run("version").stdout == "kenobot 0.1.0\n"
+
+
 def test_a_cut_on_trial_leaves_one_version_whole(product: Product, wheels: Wheels) -> None:
     """Command and bot are killed; what the new version took in is answered once, after the next start."""
     product.serve()
@@ -102,3 +137,12 @@ def test_a_cut_on_trial_leaves_one_version_whole(product: Product, wheels: Wheel
     product.have_answered("Remember the red door.", "door")
     assert (product.run("version").stdout, product.schema()) == ("kenobot 0.4.0\n", NOW + 1)
     assert product.rows("PRAGMA integrity_check") == [("ok",)]
+
+
+def _working_in(folder: Path) -> list[str]:
+    """List the commands of processes that have to do with a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(path.read_text("utf-8", "replace").replace("\0", " "))
+    return [command for command in found if str(folder) in command]

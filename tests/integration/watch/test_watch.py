@@ -17,14 +17,17 @@ from kenobot.app.watch.watch import Watch
 from kenobot.app.watch.wiring import build_watch
 from kenobot.ports.errors import StoreFull, Unavailable
 from kenobot.ports.messages import MessagePart
-from kenobot.ports.provider import Delta, Request
+from kenobot.ports.provider import Delta, Reply, Request, ToolCall
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED
+from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.storage import diagnosis, outbox
 from kenobot.storage.outbox import Destination
 from kenobot.testing.clock import EagerClock
+from kenobot.testing.scripted import ScriptedProvider
 from tests.scene import Scene
 
 ROOM = {"KENOBOT_WATCH__DISK_MB": "0"}  # of the machine that the tests run on
+LATE = {"KENOBOT_BACKUP__EVERY_HOURS": "24", "KENOBOT_WATCH__DATABASE_HOURS": "0"}
 MINUTE = 60
 
 
@@ -41,6 +44,22 @@ class Service:
         if self.down:
             raise Unavailable("down")
         yield Delta("Fine.", "end_turn")
+
+
+class Fetching:
+    """A tool that reads pages: once it has brought one, it may not run again without its owner's word."""
+
+    name = "fetch"
+    description = "Fetch a page."
+    arguments = ToolArguments
+    effects = ToolEffects(reads_private=False, brings_untrusted=True, way_out=True, changes_outside=False)
+
+    def __init__(self) -> None:
+        self.ran = 0
+
+    async def run(self, arguments: ToolArguments, turn: ToolContext) -> str:
+        self.ran += 1
+        return "A page."
 
 
 class Bot:
@@ -65,6 +84,21 @@ class Bot:
             await self.scene.app.sweep()
             await self.scene.app.delivery.queue.wait_idle()
         return self.scene.texts[before:]
+
+    async def let_pass(self, hours: int) -> list[str]:
+        """Look twice an hour; returns what the owner was told."""
+        told = []
+        for _ in range(hours):
+            self.scene.clock.advance(58 * MINUTE)  # type: ignore[attr-defined]
+            told += await self.look(2)
+        return told
+
+    async def leave_behind(self) -> None:
+        """Remember something and have a backup: from now on both can be late."""
+        await self.scene.say("/remember likes tea")
+        backups = self.scene.home.path / "backups"
+        backups.mkdir(exist_ok=True)
+        backups.joinpath(f"kenobot-{self.scene.clock.now():%Y%m%dT%H%M%SZ}.tar.gz").touch()
 
 
 @asynccontextmanager
@@ -276,16 +310,63 @@ def test_pages_that_hold_something_else_are_damage(tmp_path: Path) -> None:
 
 
 async def test_sleep_and_backups_that_are_late(tmp_path: Path) -> None:
-    """By the last night and the newest backup there are; a bot that was off has time to make up for it."""
-    environ = {"KENOBOT_BACKUP__EVERY_HOURS": "24", "KENOBOT_WATCH__DATABASE_HOURS": "0"}
-    async with bot(tmp_path, environ) as it:
+    """By the last night and the newest backup there are."""
+    async with bot(tmp_path, LATE) as it:
         await it.scene.say("/remember likes tea")
-        it.scene.clock.advance(days=2)  # type: ignore[attr-defined]
-        told = "\n".join(await it.look(3))
-        assert "The last backup is 48 hours old" in told
+        told = "\n".join(await it.let_pass(hours=48))
+        assert "The last backup is 3" in told
         assert "tidied" not in told
-        it.scene.clock.advance(days=2)  # type: ignore[attr-defined]
-        assert "I have not tidied my memory for 4 days" in "\n".join(await it.look(3))
+        assert "I have not tidied my memory for 3 days" in "\n".join(await it.let_pass(hours=48))
+
+
+async def test_a_bot_that_was_off_has_time_to_make_up_for_it(tmp_path: Path) -> None:
+    """Then it is late by its own fault."""
+    async with bot(tmp_path, LATE) as it:
+        await it.leave_behind()
+        later = it.scene.clock.now() + timedelta(days=5)
+    async with bot(tmp_path, LATE, clock=EagerClock(later)) as it:
+        assert await it.look(100) == []
+        (told,) = await it.look(40)
+        assert "The last backup is" in told
+        assert "I have not tidied my memory for 5 days" in told
+
+
+async def test_a_machine_that_wakes_up_has_that_time_as_well(tmp_path: Path) -> None:
+    """It was suspended with the bot in it."""
+    async with bot(tmp_path, LATE) as it:
+        await it.leave_behind()
+        assert await it.let_pass(hours=3) == []
+        it.scene.clock.advance(days=5)  # type: ignore[attr-defined]
+        assert await it.look(100) == []
+        assert len(await it.look(40)) == 1
+
+
+async def test_a_bot_that_nobody_uses_stays_well(tmp_path: Path) -> None:
+    """It sleeps every night though nothing was said since the last one."""
+    async with bot(tmp_path, {"KENOBOT_WATCH__DATABASE_HOURS": "0"}) as it:
+        worker = it.scene.app.background.sleep_worker
+        for _ in range(5 * 24):
+            await worker.tick()
+            await worker.wait_idle()
+            await it.let_pass(hours=1)
+            assert not it.watch.causes
+        nights = await it.scene.rows("SELECT id FROM sleep_run WHERE state = 'finished'")
+        assert len(nights) >= 5
+
+
+async def test_a_question_whether_a_tool_may_run_is_no_waiting_message(tmp_path: Path) -> None:
+    """The turn that asks is answered: its owner may take as long as they like."""
+    tool = Fetching()
+    call = Reply("", "tool_use", calls=(ToolCall("c", "fetch", {}),))
+    script: list[str | Reply] = ["Hm.", call, "Read.", call, "It links to another page."]
+    async with bot(
+        tmp_path, {"KENOBOT_WATCH__DATABASE_HOURS": "0"}, provider=ScriptedProvider([*script]), tools=[tool]
+    ) as it:
+        await it.scene.say("read the page")
+        assert "May I run this?" in await it.scene.say("and what it links to")
+        assert await it.look(90) == []
+        assert it.state == "healthy"
+        assert tool.ran == 1
 
 
 async def test_quiet_hours_hold_back_what_can_wait(tmp_path: Path) -> None:
