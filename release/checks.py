@@ -11,6 +11,7 @@ from typing import Literal
 
 from release.environment import DIST, build, run, version
 from release.page import ROOT
+from release.say import NOT_HERE
 
 State = Literal["holds", "fails", "not run"]
 _HOURS = 3 * 3600
@@ -42,8 +43,8 @@ class Check:
         return outcome, time.monotonic() - begun
 
 
-def _by(*command: str) -> Callable[[], Outcome]:
-    """Make a probe that holds when a command ends well."""
+def _by(*command: str, not_here: int | None = None) -> Callable[[], Outcome]:
+    """Make a probe that holds when a command ends well. not_here: the exit code of one that was not run."""
 
     def probe() -> Outcome:
         try:
@@ -54,13 +55,19 @@ def _by(*command: str) -> Callable[[], Outcome]:
             return Outcome("fails", f"did not end within {_HOURS // 3600} hours")
         if not done.returncode:
             return Outcome("holds")
-        return Outcome("fails", "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:]))
+        said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
+        return Outcome("not run" if done.returncode == not_here else "fails", said)
 
     return probe
 
 
 def _python(*arguments: str) -> Callable[[], Outcome]:
     return _by(sys.executable, *arguments)
+
+
+def _trial(module: str) -> Callable[[], Outcome]:
+    """Make a probe of a trial, which may end by saying that this machine has not what it needs."""
+    return _by(sys.executable, "-m", module, not_here=NOT_HERE)
 
 
 def _tests(*paths: str) -> Callable[[], Outcome]:
@@ -116,7 +123,7 @@ CHECKS: Sequence[Check] = (
     Check("bill", "the bill of materials is written, and every licence in it may come along",
           "run `python -m release.sbom`", _python("-m", "release.sbom")),
     Check("debian", "a fresh Debian follows the getting-started page to a service that answers",
-          "run `python -m release.debian` as root", _python("-m", "release.debian"), ("debootstrap", "systemd-nspawn")),
+          "run `python -m release.debian` as root", _trial("release.debian")),
     Check("image", "the image is built, and nothing is lost when a container ends",
-          "run `python -m release.containers`", _python("-m", "release.containers"), ("docker",)),
+          "run `python -m release.containers`", _trial("release.containers")),
 )  # fmt: skip

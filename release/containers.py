@@ -1,8 +1,8 @@
-"""The image and its Compose file, tried: `python -m release.containers --compose 'docker compose'`.
+"""The image and its Compose file, tried: `python -m release.containers`, by Docker, else by Podman and podman-compose.
 
 Builds the image, sets it up as docker/compose.yml says, talks to it through stand-ins of Telegram and the model on this
 machine's loopback, stops, kills and removes the container, and looks whether anything was lost. Exit code 1 when
-something does not hold.
+something does not hold, 3 when no engine with Compose answers here.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from release.page import ROOT
-from release.say import NotSo, answers, answers_what_waited, run, tell
+from release.say import NOT_HERE, NotSo, answers, answers_what_waited, run, tell
 from tests.integration.harness import KEY, OWNER, TOKEN, Telegram
 from tests.integration.providers.anthropic_standin import StandIn
 
@@ -29,6 +29,10 @@ _OVERRIDE = """services:
       KENOBOT_CHANNELS__TELEGRAM__POLL_SECONDS: "1"
       KENOBOT_PROVIDERS__ANTHROPIC__BASE_URL: "{model}"
 """
+
+
+_KNOWN = (("docker compose", "docker"), ("podman-compose", "podman"))
+"""Compose programs, each with its engine, in the order in which they are tried."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,20 @@ async def _survives(compose: Compose, telegram: Telegram) -> None:
     tell("a killed and removed container's memory is in the next one; nothing was lost or said twice")
 
 
+def reason_not_here(program: str, engine: str) -> str:
+    """Return why nothing can be built and run by these two here; "" when it can."""
+    for command in (f"{program} version", f"{engine} info"):
+        try:
+            subprocess.run(shlex.split(command), capture_output=True, text=True, check=True, timeout=60)
+        except FileNotFoundError:
+            return f"{shlex.split(command)[0]} is not installed"
+        except subprocess.CalledProcessError as error:
+            return f"`{command}` says: {(error.stderr or error.stdout).strip().splitlines()[0]}"
+        except subprocess.TimeoutExpired:
+            return f"`{command}` does not answer"
+    return ""
+
+
 async def trial(program: Sequence[str], engine: Sequence[str], build: bool) -> None:
     """Try the image. Raises NotSo."""
     with tempfile.TemporaryDirectory() as folder:
@@ -115,13 +133,21 @@ async def trial(program: Sequence[str], engine: Sequence[str], build: bool) -> N
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m release.containers", description=__doc__)
-    parser.add_argument("--compose", default="docker compose", help="the Compose program (docker compose)")
-    parser.add_argument("--engine", default="docker", help="the container engine (docker)")
+    parser.add_argument("--compose", help="the Compose program (docker compose, else podman-compose)")
+    parser.add_argument("--engine", help="the container engine below it (docker, or podman)")
     parser.add_argument("--no-build", action="store_true", help="the image `kenobot` is there already")
     args = parser.parse_args(arguments)
     os.environ["COMPOSE_PROJECT_NAME"] = "kenobot-trial"  # beside a bot of one's own
+    os.environ.setdefault("BUILDAH_FORMAT", "docker")  # Podman's own has no health checks
+    named = args.compose or args.engine
+    pairs = ((args.compose or _KNOWN[0][0], args.engine or _KNOWN[0][1]),) if named else _KNOWN
+    missing = {pair: reason_not_here(*pair) for pair in pairs}
+    chosen = next((pair for pair in pairs if not missing[pair]), None)
+    if chosen is None:
+        print("\n".join(missing.values()), "Name others by --compose and --engine.", sep="\n", file=sys.stderr)
+        return NOT_HERE
     try:
-        asyncio.run(trial(shlex.split(args.compose), shlex.split(args.engine), not args.no_build))
+        asyncio.run(trial(shlex.split(chosen[0]), shlex.split(chosen[1]), not args.no_build))
     except (NotSo, TimeoutError, subprocess.SubprocessError, FileNotFoundError) as error:
         print(f"\n{error or 'Nothing came in time.'}", file=sys.stderr)
         return 1

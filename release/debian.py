@@ -3,7 +3,8 @@
 The root file system is made by debootstrap and booted by systemd-nspawn, with systemd as its first process. A person
 there types what the page says; Telegram and the model are stand-ins on this machine's loopback. It ends with a service
 that answers, that comes back when it is killed or restarted, and whose journal has no errors. Needs root, debootstrap,
-systemd-container, a Debian mirror and a package index; exit code 1 when something of the page does not hold.
+systemd-container, a Debian mirror and a package index; exit code 1 when something of the page does not hold, 3 without
+root or one of these programs.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from release.page import PAGE, ROOT, commands, reason_to_skip
-from release.say import NotSo, answers, answers_what_waited, run, tell
+from release.say import NOT_HERE, NotSo, answers, answers_what_waited, run, tell
 from tests.integration.harness import KEY, OWNER, TOKEN, Telegram
 from tests.integration.providers.anthropic_standin import StandIn
 
@@ -165,7 +166,7 @@ async def live(machine: Machine, telegram: Telegram) -> None:
     await answers_what_waited(
         telegram, lambda: machine.type("kenobot service stop"), lambda: machine.type("kenobot service start")
     )
-    await clean_journal(machine, "_UID=1000")
+    await clean_journal(machine, "_SYSTEMD_USER_UNIT=kenobot.service", "+", "USER_UNIT=kenobot.service")
 
 
 async def live_for_the_machine(machine: Machine, telegram: Telegram) -> None:
@@ -181,8 +182,10 @@ async def live_for_the_machine(machine: Machine, telegram: Telegram) -> None:
 
 
 async def clean_journal(machine: Machine, *match: str) -> None:
-    """Fail when the bot or systemd complained of the bot."""
-    journal = await machine.run("journalctl", "--no-pager", "--output=cat", *match)
+    """Fail when the bot complained, or systemd of the bot; or when neither said anything, for nothing was seen then."""
+    journal = await machine.run("journalctl", "--no-pager", "--quiet", "--output=cat", *match)
+    if not journal.strip():
+        raise NotSo("the journal has nothing of the bot")
     wrong = re.compile(r"Traceback|ERROR|ermission denied|not permitted|Failed to")
     bad = [line for line in journal.splitlines() if wrong.search(line)]
     if bad:
@@ -219,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     missing = [each for each in ("debootstrap", "systemd-nspawn", "nsenter") if shutil.which(each) is None]
     if os.geteuid() or missing:
         print(f"This needs root, and {', '.join(missing) or 'nothing else'} installed.", file=sys.stderr)
-        return 2
+        return NOT_HERE
     with tempfile.TemporaryDirectory(prefix="kenobot-debian-", dir=args.base.parent if args.base else None) as folder:
         base = args.base or Path(folder) / "base"
         make_root(base, args.suite)

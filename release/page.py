@@ -13,6 +13,7 @@ SKIPPED: Mapping[str, str] = {
     "make chat": "needs make, which is not Python",
     "kenobot setup": "asks in a terminal; the line for scripts follows",
     "kenobot setup --json ": "waits for a code from the owner's phone; the trial installs the service without it",
+    "kenobot setup --yes --enable irc ": "needs an IRC server",
     "kenobot run": "the service does it",
     "docker ": "another way to the same",
 }

@@ -7,6 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from release.page import ROOT
 from tests.integration.harness import Telegram
 
+NOT_HERE = 3
+"""The exit code of a trial that could not be run on this machine."""
+
 
 class NotSo(Exception):
     """Something that is promised does not hold."""
