@@ -373,12 +373,19 @@ def ids_containing_text(connection: Connection, piece: str, reach: Scopes) -> li
 
 
 def list_records(
-    connection: Connection, reach: Scopes, statuses: Sequence[str], forms: Sequence[str], limit: int | None = None
+    connection: Connection,
+    reach: Scopes,
+    statuses: Sequence[str],
+    forms: Sequence[str],
+    limit: int | None = None,
+    *,
+    without_key: str = "",
 ) -> list[Record]:
-    """Records of these statuses and forms (none: of any), the newest first."""
+    """Records of these statuses and forms (none: of any), but for those of one key, the newest first."""
     wanted = {column: list(words) for column, words in (("status", statuses), ("form", forms)) if words}
-    where = " AND ".join(f"{column} {AMONG}" for column in wanted) or "TRUE"
-    return select(connection, where, [*map(json.dumps, wanted.values())], reach, order="id DESC", limit=limit)
+    where = " AND ".join(["key IS NOT ?", *(f"{column} {AMONG}" for column in wanted)])
+    values = [without_key, *map(json.dumps, wanted.values())]
+    return select(connection, where, values, reach, order="id DESC", limit=limit)
 
 
 def page_of_records(
@@ -391,12 +398,12 @@ def page_of_records(
     )
 
 
-def live_counts_by_form(connection: Connection, reach: Scopes) -> dict[str, int]:
-    """Return how many live records there are, by form."""
+def live_counts_by_form(connection: Connection, reach: Scopes, *, without_key: str = "") -> dict[str, int]:
+    """Return how many live records there are, by form, but for those of one key."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(
-        f"SELECT form, count(*) FROM record WHERE {LIVE} AND {SAYS} AND {where} GROUP BY 1 ORDER BY 1",
-        scopes,
+        f"SELECT form, count(*) FROM record WHERE {LIVE} AND {SAYS} AND {where} AND key IS NOT ? GROUP BY 1 ORDER BY 1",
+        [*scopes, without_key],
     )
     return {row[0]: row[1] for row in rows}
 

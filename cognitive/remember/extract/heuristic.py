@@ -24,7 +24,7 @@ from kenobot.cognitive.text.named_days import day_named, days_named, names_year
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
-Needs = Literal["", "day", "birthday", "who", "person", "figure", "value"]
+Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stated"]
 
 _LONGEST = 4000  # characters that are looked at; people do not introduce themselves in the middle of a document
 _SENTENCES = 40
@@ -65,6 +65,10 @@ _POLITE_END = lazy.regex(rf"[,.;]\s*(?:{_PHRASES['polite']})[\s.!]*$")
 _TO_DO = lazy.regex(rf"(?:{_PHRASES['to_do']})(?!\w)")
 _NAMES = lazy.regex(
     r"(?:(?:he|she|they)(?:'s| is|'re| are) called|(?:his|her|their) names?(?:'s| is| are)|se llaman?) "
+)
+_GREETS_AS = lazy.regex(  # in small letters a name is one only behind a greeting, with nothing beside it
+    r"\W*(?:hi|hiya|hey|hello|hola|buenas)\b\W*(?:i'm|soy|this is|aca|aqui) "
+    rf"(?!(?:{_PHRASES['no_name']})\b)(?P<name>[^\W\d_]{{3,15}})(?: (?:here|che))?\W*"
 )
 _GOES_ON = lazy.regex(rf"(?:{_PHRASES['goes_on']})")
 _DENIES = lazy.regex(r"(?<!\w)(?:no|not|nunca|ya no|en vez|instead|never)(?!\w)|n't\b")
@@ -301,6 +305,8 @@ def _in_sentence(sentence: str, core: _Core, said: date, *, confided: bool) -> I
     if sentence.rstrip().endswith(":"):
         return
     read, left = _read_clauses(told, said)
+    if not read and (greets := _GREETS_AS.fullmatch(_folded(sentence))) is not None:
+        read = [ExtractedFact(told, attributes=(("name", greets["name"]),), confidence=TIERS["explicit"])]
     is_statement = len(told.split()) >= _LEAST_CONFIDED and not _UNSTATED.match(_folded(told))
     wanted = core.asked or (confided and is_statement)
     if wanted and left and not _REFERS_ELSEWHERE.match(_folded(told)):
@@ -420,6 +426,8 @@ def _fact(rule: ExtractionRule, match: re.Match[str], clause: str, said: date) -
 
 def _is_named(needs: Needs, match: re.Match[str], clause: str) -> bool:
     """Return whether a clause has the name, or the figure, that a rule asks for."""
+    if needs == "stated":
+        return _PAST.match(_folded(clause)) is None
     if needs == "figure":
         return _NAME_OR_FIGURE.search(clause, 1) is not None
     group = "value" if needs == "value" else "who"

@@ -13,6 +13,7 @@ from kenobot.agent.commands.command import (
     one_line,
     time_ago_text,
 )
+from kenobot.cognitive.compact import digest
 from kenobot.cognitive.control.find import find_memories, parse_number
 from kenobot.cognitive.control.history import explain_last_reply
 from kenobot.cognitive.store import feedback, records
@@ -53,7 +54,8 @@ _FORMS: Mapping[str, tuple[Text, Text]] = {
 def show_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/memory`: how much is remembered here, and the newest of it; `/memory WORDS`: what is about them."""
     reach = call.principal.read_scopes
-    counts = records.live_counts_by_form(connection, reach)
+    # What was said in a chat, the bot's own words among it, is no memory of a person.
+    counts = records.live_counts_by_form(connection, reach, without_key=digest.KEY)
     if not counts:
         return texts.MEMORY_NONE(call.language)
     page = _PAGE.fullmatch(call.arguments)
@@ -61,7 +63,9 @@ def show_memory(connection: Connection, call: CommandCall, context: CommandConte
         return _search(connection, call, context)
     number = int(page[1]) if page is not None else 1
     skipped = _NEWEST * (number - 1)
-    newest = records.list_records(connection, reach, ("active",), _LISTED, skipped + _NEWEST + 1)[skipped:]
+    newest = records.list_records(
+        connection, reach, ("active",), _LISTED, skipped + _NEWEST + 1, without_key=digest.KEY
+    )[skipped:]
     if not newest:
         return texts.MEMORY_NO_PAGE(call.language)
     shown, has_more = newest[:_NEWEST], len(newest) > _NEWEST

@@ -58,6 +58,7 @@ FOUND = "### What was found for it"
 _GOES_ON = lazy.regex(r"[¿\s]*(?:y|e|and|what about|how about|qu[eé] hay de)\b", re.IGNORECASE)
 _MENTION = lazy.regex(r"\A@\w+[\s,:]*")
 _LAST = 2**62  # a message row behind every other
+_ALSO_TELLS = {"profession": ("employer",)}  # what somebody does, and for whom: either answers the first
 _ENDINGS = frozenset({"superseded", "invalidated"})
 _MOST_FOUND = 5
 _NOISE_BELOW = 0.5  # of the best one's relevance
@@ -228,14 +229,15 @@ def _named_subjects(question: str, report: SearchReport) -> tuple[str, ...]:
 def _records_with_attribute(
     connection: Connection, query: MemoryQuery, subjects: Sequence[str], attribute: str
 ) -> list[Record]:
-    """The live records that hold this attribute of one of the subjects, newest first."""
-    found = [
-        record
+    """The live records that hold this attribute of one of the subjects, or what tells it as well, newest first."""
+    found = {
+        record.id: record
         for scope in query.scopes
         for subject in subjects
-        for record in term_index.records_with_attribute(connection, scope, subject, attribute)
-    ]
-    return sorted(found, key=lambda record: (record.valid_from, record.id), reverse=True)
+        for name in (attribute, *_ALSO_TELLS.get(attribute, ()))
+        for record in term_index.records_with_attribute(connection, scope, subject, name)
+    }
+    return sorted(found.values(), key=lambda record: (record.valid_from, record.id), reverse=True)
 
 
 def _tells(record: Record, subject: str, attribute: str) -> bool:
