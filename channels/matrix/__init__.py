@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, SecretStr
 
-from kenobot.channels.people import ChatSettings, Names, check_people, check_set, each_fits
+from kenobot.channels.people import ChatSettings, Names, check_people, check_set, each_fits, fits
 from kenobot.core import lazy
 from kenobot.core.network import BaseAddress, building_client
 from kenobot.ports.channel import Channel
@@ -12,7 +12,9 @@ from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 
 _USER = lazy.regex(r"@[^:\s]+:\S+")
-Users = Annotated[Names, each_fits(_USER, "no Matrix id, which looks like @ana:example.org")]
+_NO_USER = "no Matrix id, which looks like @ana:example.org"
+User = Annotated[str, fits(_USER, _NO_USER)]
+Users = Annotated[Names, each_fits(_USER, _NO_USER)]
 
 
 class MatrixSettings(ChatSettings):
@@ -25,7 +27,7 @@ class MatrixSettings(ChatSettings):
     allowed_users: Users = Field([], description="Matrix ids of guests")
     allowed_chats: Names = Field([], description="ids of rooms in which everybody may talk to the bot")
     homeserver: BaseAddress = Field("https://matrix.org", description="where the bot's account is")
-    user: str = Field("", pattern=r"^(@[^:\s]+:\S+)?$", description="Matrix id of the bot")
+    user: User = Field("", description="Matrix id of the bot")
     password: SecretStr = Field(SecretStr(""), description="password of that account")
     token: SecretStr = Field(SecretStr(""), description="access token, in place of the password")
     poll_seconds: int = Field(30, ge=1, le=120, description="how long one request waits for messages")

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from kenobot.channels.people import ChatSettings, Names, check_people, check_set
+from kenobot.channels.people import ChatSettings, Names, check_people, check_set, fits
 from kenobot.core import lazy
 from kenobot.core.network import BaseAddress, building_client
 from kenobot.ports.channel import Channel
@@ -12,6 +12,9 @@ from kenobot.ports.plugin import Plugin, PluginContext
 
 _NUMBER = lazy.regex(r"\+?[0-9][0-9 ().-]{5,24}")
 _SCOPED = lazy.regex(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}")
+
+
+Digits = Annotated[str, fits(lazy.regex(r"[0-9]+"), "no id of a phone number: Meta shows one, all digits, beside it")]
 
 
 def _people(values: list[str]) -> list[str]:
@@ -45,7 +48,7 @@ class WhatsAppSettings(ChatSettings):
     owners: People = Field([], description="phone numbers of the bot's owner, with the country's code")
     allowed_users: People = Field([], description="phone numbers of guests")
     allowed_chats: Names = Field([], description="ids of groups in which everybody may talk to the bot")
-    phone_number_id: str = Field("", pattern=r"^[0-9]*$", description="Meta's id of the bot's phone number")
+    phone_number_id: Digits = Field("", description="Meta's id of the bot's phone number")
     token: SecretStr = Field(SecretStr(""), description="access token of a system user")
     app_secret: SecretStr = Field(SecretStr(""), description="secret of the app, with which Meta signs its requests")
     verify_token: SecretStr = Field(SecretStr(""), description="words of your own, by which Meta knows the webhook")

@@ -4,15 +4,17 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from kenobot.channels.people import ChatSettings, Names, check_packages, check_people, check_set, each_fits
+from kenobot.channels.people import ChatSettings, Names, check_packages, check_people, check_set, each_fits, fits
 from kenobot.core import lazy
 from kenobot.ports.channel import Channel
 from kenobot.ports.plugin import Plugin, PluginContext
 
 _JID = lazy.regex(r"[^@/\s]+@[^/\s]+")
+_NO_JID = "no XMPP address, which looks like ana@example.org"
+Account = Annotated[str, fits(lazy.regex(r"[^@/\s]+@[^@/\s]+"), _NO_JID)]
 Jids = Annotated[
     Names,
-    each_fits(_JID, "no XMPP address, which looks like ana@example.org"),
+    each_fits(_JID, _NO_JID),
     AfterValidator(lambda values: [value.lower() for value in values]),
 ]
 
@@ -28,7 +30,7 @@ class XmppSettings(ChatSettings):
     owners: Jids = Field([], description="addresses of the bot's owner")
     allowed_users: Jids = Field([], description="addresses of guests")
     allowed_chats: Jids = Field([], description="rooms in which everybody may talk to the bot")
-    account: str = Field("", pattern=r"^([^@/\s]+@[^@/\s]+)?$", description="address of the bot")
+    account: Account = Field("", description="address of the bot")
     password: SecretStr = Field(SecretStr(""), description="password of that account")
     server: str = Field("", description="host name of the server, where it is not that of the address")
     port: int = Field(5222, ge=1, le=65535, description="its port, where `server` is set")

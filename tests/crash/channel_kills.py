@@ -57,7 +57,14 @@ class _Talk:
             lives.append([])
 
     @property
-    def tags(self) -> set[str]:
+    def said_in_this_life(self) -> set[str]:
+        return {tag for lives in self.lives.values() for tag in lives[-1]}
+
+    @property
+    def owed(self) -> set[str]:
+        """What the server has to hand over to a last life that nobody ends."""
+        if not self.platform.keeps_messages:
+            return self.said_in_this_life
         return {tag for lives in self.lives.values() for life in lives for tag in life}
 
 
@@ -90,7 +97,10 @@ async def _play(lab: Lab, platform: Platform, line: Line, kills: int, burst: int
             talk.begin_life()
             await _live_and_die(talk, life, burst)
             lab.progress(f"{life + 1} of {kills} kills with {platform.name}")
+        talk.begin_life()
         await world.bot.start()
+        await platform.meet()
+        await talk.say(burst)
         if not await until(partial(_is_settled, talk), _SETTLE_SECONDS):
             line.broken.append(f"not all was worked off: {_waiting(world)} {''.join(world.bot.log[-5:])}")
         if code := await world.bot.terminate():
@@ -109,20 +119,19 @@ async def _live_and_die(talk: _Talk, life: int, burst: int) -> None:
         await asyncio.sleep(world.rng.uniform(0.0, _EARLY_SECONDS))
         await world.bot.kill()
         return
-    answers = len(platform.heard()) + world.rng.randrange(burst)
+    heard = len(platform.heard())
     await world.bot.start()
     await platform.meet()
     await talk.say(burst - before)
+    answers = heard + world.rng.randrange(max(1, len(talk.said_in_this_life)))
     await until(lambda: len(platform.heard()) >= answers, _LONGEST_LIFE)
     await asyncio.sleep(world.rng.uniform(0.0, _AFTER_ANSWERS))
     await world.bot.kill()
 
 
 def _is_settled(talk: _Talk) -> bool:
-    """Whether all that the server keeps is in the home, and nothing of it is left to do."""
-    if talk.platform.keeps_messages and not talk.tags <= {tag_in(each.text) for each in talk.platform.heard()}:
-        return False
-    return not has_work(talk.world.home)
+    """Whether people have an answer to all that the server had to hand over, and nothing is left to do."""
+    return talk.owed <= {tag_in(each.text) for each in talk.platform.heard()} and not has_work(talk.world.home)
 
 
 def _judge(talk: _Talk, line: Line, kills: int) -> None:
@@ -131,7 +140,7 @@ def _judge(talk: _Talk, line: Line, kills: int) -> None:
     stored, gone = _stored(world), 0
     for person, lives in talk.lives.items():
         for life in lives:
-            kept = life if platform.keeps_messages else [tag for tag in life if tag in stored]
+            kept = life if talk.owed.issuperset(life) else [tag for tag in life if tag in stored]
             gone += len(life) - len(kept)
             if life[: len(kept)] != kept:
                 line.broken.append(f"{person} said {life}, and of that {kept} was stored: not the beginning")

@@ -27,18 +27,31 @@ def offered_channels(loaded: ResolvedSettings) -> Mapping[str, type[ChatSettings
     return {name: model for name, model in models.items() if issubclass(model, ChatSettings) and model.asked}
 
 
+def with_those_beside(loaded: ResolvedSettings, names: Sequence[str]) -> Sequence[str]:
+    """Return the names of channels, each behind those without which it does not work."""
+    offered = offered_channels(loaded)
+    return [each for name in names for each in (*(offered[name].beside if name in offered else ()), name)]
+
+
+def is_secret(loaded: ResolvedSettings, channel: str, key: str) -> bool:
+    """Return whether a setting of a channel is a secret."""
+    setting = loaded.catalogue.load(_GROUP, channel).settings.model_fields.get(key)
+    return setting is not None and isinstance(setting.get_default(call_default_factory=True), SecretStr)
+
+
 def set_value(changes: SetupChanges, channel: str, key: str, answer: str) -> str | None:
     """Note the value of a channel's setting; return why it will not do, None when it does."""
     model = changes.loaded.catalogue.load(_GROUP, channel).settings
     if (setting := model.model_fields.get(key)) is None:
         return f"there is no such setting; there are: {', '.join(model.model_fields)}"
-    if (why := complaint(model, key, answer)) is not None:
-        return why
     default = setting.get_default(call_default_factory=True)
+    listed = [item.strip() for item in answer.split(",") if item.strip()]
+    if (why := complaint(model, key, listed if isinstance(default, list | tuple) else answer)) is not None:
+        return why
     if isinstance(default, SecretStr):
         changes.secrets[f"channels.{channel}.{key}"] = answer
     elif isinstance(default, list | tuple):
-        changes.values[f"channels.{channel}", key] = [item.strip() for item in answer.split(",") if item.strip()]
+        changes.values[f"channels.{channel}", key] = listed
     else:
         plain = getattr(model.model_validate({key: answer}), key)
         changes.values[f"channels.{channel}", key] = plain if isinstance(plain, bool | int | float) else answer

@@ -10,7 +10,7 @@ from kenobot.cli import options, service
 from kenobot.cli.context import CommandContext
 from kenobot.cli.setup import live_checks
 from kenobot.cli.setup.changes import SetupChanges
-from kenobot.cli.setup.channel_step import ChannelStep, set_value
+from kenobot.cli.setup.channel_step import ChannelStep, is_secret, set_value, with_those_beside
 from kenobot.cli.setup.credential_repair import find_bad_credentials, left_out
 from kenobot.cli.setup.dialog import Dialog
 from kenobot.cli.setup.embedded import can_install
@@ -111,7 +111,9 @@ def _from_flags(context: CommandContext) -> SetupChanges:
     _note_settings(changes, args, provider)
     _note_channels(changes, args)
     before = list(loaded.settings.channels.enabled)
-    channels = [name for name in dict.fromkeys((*before, *enable)) if name not in args.disable]
+    channels = [
+        name for name in dict.fromkeys((*before, *with_those_beside(loaded, enable))) if name not in args.disable
+    ]
     if channels != before:
         changes.values["channels", "enabled"] = channels
     if args.owner and args.owner != changes.owners:
@@ -139,6 +141,11 @@ def _note_channels(changes: SetupChanges, args: argparse.Namespace) -> None:
         channel, _, key = option.partition("=")[0].partition(".")
         if channel not in known or not key or "=" not in option:
             raise ConfigError(f"{option} names no setting of a channel: write it as irc.server=irc.example.org")
+        if option in args.set and is_secret(changes.loaded, channel, key):
+            raise ConfigError(
+                f"{channel}.{key} is a secret, which others could read in the command: put it into a file and name "
+                f"that with --secret-file {channel}.{key}=FILE"
+            )
         if why := set_value(changes, channel, key, value):
             raise ConfigError(f"{channel}.{key} will not do: {why}")
 

@@ -128,7 +128,7 @@ class Dialog:
             self.changes.secrets[file] = answer
 
 
-def complaint(settings: type[BaseModel], key: str, answer: str) -> str | None:
+def complaint(settings: type[BaseModel], key: str, answer: object) -> str | None:
     """Return what is wrong with the value of a key; None when nothing is."""
     try:
         settings.model_validate({key: answer})

@@ -30,6 +30,7 @@ _ENGLISH = {
     "found": "The owner is Laura",
     "done": "KenoBot is set up in",
     "yes": "y",
+    "no": "That will not do:",
 }
 _SPANISH = {
     "right": "¿Está bien?",
@@ -48,6 +49,7 @@ _SPANISH = {
     "found": "El dueño es Laura",
     "done": "KenoBot está configurado en",
     "yes": "s",
+    "no": "Eso no vale:",
 }
 _OTHER = TOKEN.replace("A", "B")
 
@@ -361,3 +363,37 @@ async def test_the_call_that_tries_the_model_out_is_counted(tmp_path: Path) -> N
             await _set_up(here, "--model", "claude-sonnet-5-5")
             after = books.execute("SELECT count(*) FROM model_call WHERE purpose = 'test'").fetchone()[0]
         assert after == before + 1
+
+
+_EVERY_CHANNEL = (  # the question's first words, and what a person answers; twice the same: the first will not do
+    ("IRC:", "127.0.0.1"), ("IRC:", "ana"), ("IRC:", "account:ana"),
+    ("XMPP:", "keno"), ("XMPP:", "keno@localhost"), ("XMPP:", "a secret"), ("XMPP:", "ana@localhost"),
+    ("Discord:", "a token"), ("Discord:", "Ana"), ("Discord:", "80351110224678912"),
+    ("Slack:", "xoxb-1"), ("Slack:", "xapp-1"), ("Slack:", "@ana"), ("Slack:", "U012AB3CD"),
+    ("Matrix:", "http://127.0.0.1:9"), ("Matrix:", "keno"), ("Matrix:", "@keno:localhost"), ("Matrix:", "a secret"),
+    ("Matrix:", "@ana:localhost"), ("again", ""),
+    ("E-mail:", "keno"), ("E-mail:", "keno@example.org"), ("E-mail:", "a secret"), ("E-mail:", "127.0.0.1"),
+    ("E-mail:", "127.0.0.1"), ("E-mail:", "nobody"), ("E-mail:", "ana@example.org"), ("again", ""),
+    ("WhatsApp:", "+34"), ("WhatsApp:", "123"), ("WhatsApp:", "a token"), ("WhatsApp:", "a secret"),
+    ("WhatsApp:", "my own words"), ("WhatsApp:", "600"), ("WhatsApp:", "+34 600 123 456"), ("again", ""),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("locale", "says"), [("en_GB.UTF-8", _ENGLISH), ("es_ES.UTF-8", _SPANISH)])
+async def test_every_channel_is_set_up_by_its_name(tmp_path: Path, locale: str, says: Mapping[str, str]) -> None:
+    """What has not the form of an id is told with one that has; a platform out of reach is told and may be kept."""
+    names = ["irc", "xmpp", "discord", "slack", "matrix", "email", "whatsapp"]
+    async with machine(tmp_path, locale) as here:
+        here.environ = {**here.environ, "KENOBOT_CHANNELS__WHATSAPP__API": "http://127.0.0.1:9"}
+        async with here.terminal("setup") as laura:
+            await laura.answers((says["right"], ""), (says["who"], ""), (says["telegram"], ", ".join(names)))
+            await laura.answers(*((says.get(words, words), answer) for words, answer in _EVERY_CHANNEL))
+            await laura.ends(0)
+            assert "a secret" not in laura.screen
+            wrong = [line for line in laura.screen.splitlines() if line.startswith(says["no"])]
+        loaded = load_settings(here.home, here.environ)
+        assert sorted(loaded.settings.channels.enabled) == sorted([*names, "http"])
+        assert len(wrong) == 8
+        assert not [line for line in wrong if "pattern" in line], wrong
+        if locale.startswith("es"):
+            assert not [line for line in laura.screen.splitlines() if " is " in line or " be reached" in line]

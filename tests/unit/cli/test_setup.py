@@ -759,3 +759,28 @@ def test_a_flag_that_names_no_setting_is_refused(cli: Cli, home: Home, wrong: st
     """With what there is, and without a change."""
     assert cli("setup", "--yes", "--set", wrong)[0] == 78
     assert not home.config_file.exists()
+
+
+def test_a_flag_switches_on_what_a_channel_needs_beside_it(cli: Cli, home: Home, tmp_path: Path) -> None:
+    """Meta posts what people write on WhatsApp to the server of http."""
+    (tmp_path / "secret").write_text("some words\n")
+    secrets = [f"whatsapp.{key}={tmp_path / 'secret'}" for key in ("token", "app_secret", "verify_token")]
+    given = ["--enable", "whatsapp", "--set", "whatsapp.phone_number_id=123", "--set", "whatsapp.owners=+34600123456"]
+    for secret in secrets:
+        given += ["--secret-file", secret]
+    assert cli("setup", "--yes", "--no-check", *given)[0] == 0
+    assert load_settings(home, {}).settings.channels.enabled == ("http", "whatsapp")
+
+
+def test_a_secret_is_no_value_of_a_flag(cli: Cli, home: Home) -> None:
+    """Whoever lists the processes of the machine would read it."""
+    code, _, why = cli("setup", "--yes", "--set", "irc.password=hunter2")
+    assert (code, home.config_file.exists()) == (78, False)
+    assert "--secret-file irc.password=FILE" in why
+    assert "hunter2" not in why
+
+
+def test_a_list_is_set_whatever_sort_of_list_it_is(cli: Cli, home: Home) -> None:
+    """That of http is a tuple."""
+    assert cli("setup", "--yes", "--no-check", "--set", "http.owners=ana, bob")[0] == 0
+    assert load_settings(home, {}).settings.plugin_tables("kenobot.channels")["http"]["owners"] == ["ana", "bob"]
