@@ -8,6 +8,7 @@ import pytest
 from kenobot.cli import main
 from kenobot.cli.memory import purge
 from kenobot.gateway.access import Roster
+from kenobot.storage.connection import Connection
 from tests.scene import Scene
 
 SALARY = "Got it. <memory>Adrian's salary is 90k euros</memory>"
@@ -75,6 +76,26 @@ async def test_orders_stay_out_of_the_talk(tmp_path: Path) -> None:
         await scene.say("Hello")
         assert "likes tea" in scene.requests[0]
         assert "/remember" not in scene.requests[0]
+
+
+async def test_what_was_said_in_a_chat_is_no_memory_of_a_person(tmp_path: Path) -> None:
+    """The summary of a conversation holds the bot's own words: it is neither counted nor listed."""
+    async with Scene(tmp_path, ["Hm."]) as scene:
+        await scene.say("/remember likes tea")
+        await scene.say("/remember likes coffee")
+
+        def summarise(connection: Connection) -> None:
+            connection.execute(
+                "UPDATE record SET form = 'summary', key = 'slot:session', text = '(answered) Hello, I am KenoBot!' "
+                "WHERE id = 1"
+            )
+
+        await scene.app.database.write(summarise)
+        told = await scene.say("What do you know about me?")
+        assert "1 note" in told
+        assert "likes coffee" in told
+        assert "summar" not in told
+        assert "I am KenoBot!" not in told
 
 
 async def test_in_spanish(tmp_path: Path) -> None:
