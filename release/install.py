@@ -44,7 +44,11 @@ def _ways(folder: Path, file: Path) -> dict[str, list[list[str]]]:
 
 
 def main() -> int:
-    file = wheel()
+    try:
+        file = wheel()
+    except subprocess.CalledProcessError as error:
+        print(f"No wheel could be built.\n{error.stdout}{error.stderr}", file=sys.stderr)
+        return 1
     failed = 0
     with tempfile.TemporaryDirectory(prefix="kenobot-install-") as name:
         folder = Path(name)
