@@ -22,12 +22,12 @@ Names = Annotated[list[str], BeforeValidator(_names)]
 
 
 def each_fits(form: re.Pattern[str], what: str) -> AfterValidator:
-    """Make the validator of a list of ids, each of this form. what: goes on `"x" is …` for one that is not."""
+    """Make the validator of a list of ids, each of this form. what: goes on `"x" …` for one that is not."""
 
     def check(values: list[str]) -> list[str]:
         for value in values:
             if not form.fullmatch(value):
-                raise ValueError(f'"{value}" is {what}')
+                raise ValueError(f'"{value}" {what}')
         return values
 
     return AfterValidator(check)
@@ -38,7 +38,7 @@ def fits(form: re.Pattern[str], what: str) -> AfterValidator:
 
     def check(value: str) -> str:
         if value and not form.fullmatch(value):
-            raise ValueError(f'"{value}" is {what}')
+            raise ValueError(f'"{value}" {what}')
         return value
 
     return AfterValidator(check)

@@ -11,8 +11,8 @@ from kenobot.ports.plugin import Plugin, PluginContext
 
 _ID = lazy.regex(r"[0-9]{1,20}")
 _NO_ID = (
-    "no Discord id, which is a number such as 80351110224678912: in the developer mode, a right-click on a name copies "
-    "it"
+    "is no Discord id, which is a number such as 80351110224678912: in the developer mode, a right-click on a name "
+    "copies it"
 )
 Ids = Annotated[Names, each_fits(_ID, _NO_ID)]
 

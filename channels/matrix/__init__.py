@@ -12,7 +12,7 @@ from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 
 _USER = lazy.regex(r"@[^:\s]+:\S+")
-_NO_USER = "no Matrix id, which looks like @ana:example.org"
+_NO_USER = "is no Matrix id, which looks like @ana:example.org"
 User = Annotated[str, fits(_USER, _NO_USER)]
 Users = Annotated[Names, each_fits(_USER, _NO_USER)]
 

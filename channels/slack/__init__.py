@@ -11,7 +11,7 @@ from kenobot.ports.channel import Channel
 from kenobot.ports.plugin import Plugin, PluginContext
 
 _ID = lazy.regex(r"[A-Z][A-Z0-9]{1,20}")
-Ids = Annotated[Names, each_fits(_ID, "no Slack id, which looks like U012AB3CD: the profile of a person shows it")]
+Ids = Annotated[Names, each_fits(_ID, "is no Slack id, which looks like U012AB3CD: the profile of a person shows it")]
 
 
 class SlackSettings(ChatSettings):

@@ -14,7 +14,9 @@ _NUMBER = lazy.regex(r"\+?[0-9][0-9 ().-]{5,24}")
 _SCOPED = lazy.regex(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}")
 
 
-Digits = Annotated[str, fits(lazy.regex(r"[0-9]+"), "no id of a phone number: Meta shows one, all digits, beside it")]
+Digits = Annotated[
+    str, fits(lazy.regex(r"[0-9]+"), "is no id of a phone number: Meta shows one, all digits, beside it")
+]
 
 
 def _people(values: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from kenobot.ports.channel import Channel
 from kenobot.ports.plugin import Plugin, PluginContext
 
 _JID = lazy.regex(r"[^@/\s]+@[^/\s]+")
-_NO_JID = "no XMPP address, which looks like ana@example.org"
+_NO_JID = "is no XMPP address, which looks like ana@example.org"
 Account = Annotated[str, fits(lazy.regex(r"[^@/\s]+@[^@/\s]+"), _NO_JID)]
 Jids = Annotated[
     Names,
