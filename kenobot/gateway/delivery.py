@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 _TRIES = 300  # with pauses of five minutes at most: about a day
 _RETRY = Backoff(1.0, 300.0)
 _RECORD_RETRY = Backoff(1.0, 30.0)
-_SOON = 5  # tries of a run whose pauses forget those before it: its channels may still be connecting
+_SOON = 5  # tries of a run that come soon and give nothing up, despite those before: its channels may be connecting yet
 _TAKEN_AT_ITS_WORD = 10  # tries after which a platform's wish for a short pause counts no more
 _SHORTEST_ASKED = 1.0
 _LONGEST_ASKED = 86_400.0
@@ -86,7 +86,7 @@ class Delivery:
                     platform_id = str(await _unbroken(channel.send(part)))
             except (RemoteError, TimeoutError) as error:
                 tries, failures = tries + 1, failures + 1
-                if isinstance(error, Rejected) or tries >= _TRIES:
+                if isinstance(error, Rejected) or (tries >= _TRIES and failures > _SOON):
                     await self._give_up(part, error)
                     return True
                 await self._outbox.record_failure(part.id, _describe(error))

@@ -37,6 +37,16 @@ async def test_after_a_restart_a_part_does_not_wait_as_long_as_before_it(house: 
     assert [pause < 30 for pause in house.clock.slept] == [True] * 5 + [False] * 2
 
 
+async def test_a_bot_that_restarts_again_and_again_gives_nothing_up_before_it_is_connected(house: House) -> None:
+    """A part that was tried ever so often is given up only by a run that tried it more than a few times itself."""
+    await house.commit("patient")
+    await house.database.write(lambda connection: connection.execute("UPDATE outbox SET attempts = 400"))
+    house.channel.fail_next(*[Unavailable("not connected")] * 5)
+    await house.delivery.sweep()
+    await house.delivery.queue.wait_idle()
+    assert house.channel.texts == ["patient"]
+
+
 async def test_sweeping_all_the_while_doubles_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts are handed over, swept up and sent at the same time, each once and in order."""
     texts = [str(number) for number in range(60)]
