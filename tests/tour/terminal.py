@@ -8,6 +8,7 @@ import signal
 import struct
 import termios
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Self
 
 from tests.tour.screen import Screen
@@ -72,6 +73,15 @@ class Terminal:
     def type(self, text: str, end: str = "\r") -> None:
         """Type a line and press Enter."""
         self._send(text + end)
+
+    async def interrupt(self) -> None:
+        """Press Ctrl-C once the command waits: Python forgets a signal between its prompt and its wait for a key."""
+        assert self.process is not None
+        stat = Path(f"/proc/{self.process.pid}/stat")
+        async with asyncio.timeout(_SECONDS):
+            while stat.read_text().rpartition(")")[2].split()[0] != "S":
+                await asyncio.sleep(0.01)
+        self._send("\x03")
 
     def _send(self, text: str) -> None:
         os.write(self._near, text.encode())

@@ -123,7 +123,7 @@ async def test_the_bot_answers_what_others_wrote_meanwhile_and_not_the_code(tmp_
             assert code not in str(here.model.requests) and code.lower().replace("-", "") not in str(
                 here.model.requests
             )
-            bot.terminal.type("\x03", end="")
+            await bot.terminal.interrupt()
             await bot.terminal.ends()
         assert len({sent.text for sent in here.telegram.sent}) >= 1
 
@@ -160,7 +160,7 @@ async def test_ctrl_c_leaves_nothing_half(tmp_path: Path, answered: int) -> None
             await laura.sees_code()
         else:
             await laura.terminal.asks()
-        laura.terminal.type("\x03", end="")
+        await laura.terminal.interrupt()
         await laura.ends(130)
         assert "Nothing was changed." in laura.screen
         assert not here.home.path.exists()
@@ -174,9 +174,7 @@ async def test_run_again_it_asks_for_what_is_wrong_alone(tmp_path: Path) -> None
         config.write_text("# mine\n" + config.read_text().replace("[memory]\n", "[memory]\ndays = 7 # a week\n"))
         here.telegram.token = _OTHER
         async with here.terminal("setup") as laura:
-            await laura.answers(
-                ("Go through everything instead?", ""), ("Talk over", ""), ("bot token", _OTHER), ("Whose bot", "")
-            )
+            await laura.answers(("Go through everything instead?", ""), ("bot token", _OTHER), ("Whose bot", ""))
             await laura.ends(0)
             assert "✓ claude-sonnet-5-5 answers." in laura.screen
             assert "✗ Telegram does not know this token" in laura.screen
@@ -199,11 +197,11 @@ async def test_run_again_it_repairs_what_cannot_be_read(tmp_path: Path) -> None:
         async with here.terminal("setup") as laura:
             await laura.answers(("¿Sigo así?", ""))
             await laura.terminal.asks()
-            laura.terminal.type("\x03", end="")
+            await laura.terminal.interrupt()
             await laura.ends(130)
         assert {path: path.read_bytes() for path in here.home.path.rglob("*") if path.is_file()} == before
         async with here.terminal("setup") as laura:
-            await laura.answers(("¿Sigo así?", ""), ("¿Lo repasamos todo?", ""), ("¿Hablar también", ""))
+            await laura.answers(("¿Sigo así?", ""), ("¿Lo repasamos todo?", ""))
             await laura.answers(("Token del bot", TOKEN), ("¿De quién es el bot?", ""))
             await laura.ends(0)
             for words in ("3 (nane)", "telegram_token no sirve", "no tiene la forma correcta", "no tiene token"):
