@@ -26,12 +26,12 @@ chat: $(VENV)/.ready ## talk to the bot here, offline, no key needed
 	@$(BIN)/kenobot chat
 
 # A file stays with one worker, for what its tests share. In their own order: the slow folders come first by name, while
-# xdist would put files with few tests last, which are the slowest. Their files are in memory where it has room. Three
-# workers on two cores, because a fourth of their time they wait for processes that they started.
+# xdist would put files with few tests last, which are the slowest. Their files are in memory where it has room. Two
+# workers a core, because for much of their time they wait for a disk and for processes that they started.
 test: $(VENV)/.ready ## run the tests
 	@folder=$$($(BIN)/python -c 'import tempfile; from tests.scratch import scratch_root; print(tempfile.mkdtemp(dir=scratch_root()))'); \
-	workers=$$($(BIN)/python -c 'import os; print((os.cpu_count() or 2) * 3 // 2)'); \
-	$(BIN)/pytest --numprocesses "$$workers" --dist loadfile --no-loadscope-reorder --basetemp="$$folder/pytest"; \
+	workers=$$($(BIN)/python -c 'import os; print((os.cpu_count() or 2) * 2)'); \
+	$(BIN)/pytest -m "not slow" --numprocesses "$$workers" --dist loadfile --no-loadscope-reorder --basetemp="$$folder/pytest"; \
 	code=$$?; rm -rf "$$folder"; exit $$code
 
 check: $(VENV)/.ready ## formatting, lint, types, import rules
@@ -42,7 +42,7 @@ check: $(VENV)/.ready ## formatting, lint, types, import rules
 
 crash: $(VENV)/.ready ## kills, power cuts, full disks, odd clocks, damaged files: what was lost and what doubled
 	@$(BIN)/python -m tests.crash
-	@$(BIN)/pytest tests/integration/update/by_hand.py
+	@$(BIN)/pytest -m slow tests/integration
 
 soak: $(VENV)/.ready ## a hundred thousand messages, a day with faults, a flood, heavy work, by hand: forty minutes
 	@$(BIN)/python -m tests.soak
@@ -55,7 +55,7 @@ bench: $(VENV)/.ready ## what it costs, for docs/performance.md: latency, throug
 	@$(BIN)/python -m bench --write docs/performance.md
 
 bench-against: $(VENV)/.ready ## this tree beside the commit REV, in turn: what a turn costs; SHORT=1: in three minutes
-	@$(BIN)/python -m bench.against $(if $(SHORT),--short) $(REV)
+	@$(BIN)/python -m bench.against $(if $(SHORT),--short) $(if $(SECONDS),--seconds $(SECONDS)) $(REV)
 
 years: $(VENV)/.ready ## two simulated years: records, disk, prompts, recall and nights; the better part of an hour
 	@$(BIN)/python -m bench.years

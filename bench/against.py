@@ -77,6 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("revision", nargs="?", help="the commit to compare with (the one that bench/baseline names)")
     parser.add_argument("--short", action="store_true", help="a shorter past, and no commands: three minutes")
     parser.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help=f"how often each is measured ({PAIRS})")
+    parser.add_argument(
+        "--seconds", type=float, metavar="S", help=f"begin no pair after S seconds ({_SHORT_SECONDS:.0f} with --short)"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     arguments = parser.parse_args(argv)
     revision = arguments.revision or baseline()
@@ -90,6 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print("Nothing was compared.", file=sys.stderr)
             return 0
         plan, longest = (_SHORT, _SHORT_SECONDS) if arguments.short else (_PATIENT, inf)
+        longest = longest if arguments.seconds is None else arguments.seconds
         pairs = measure(Path(folder), arguments.pairs, plan, longest)
     failures = judge(pairs) if len(pairs) >= arguments.pairs else []
     if arguments.json:

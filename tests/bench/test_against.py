@@ -140,4 +140,4 @@ def test_without_git_nothing_is_compared(
 
 
 def test_continuous_integration_compares_with_the_baseline() -> None:
-    assert "make bench-against SHORT=1" in (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
+    assert "\nmake bench-against SHORT=1 " in (ROOT / ".ci" / "run").read_text("utf-8")

@@ -197,8 +197,9 @@ class ListFiles(FileSync[Blocks]):
         # No record tells that it stands in a topic's file.
         paths.update(list_file_rows.list_files_with(connection, records, sorted(self._topics)))
         paths.update(key for key in again if isinstance(key, str))
-        ours = [path for path in paths if role_of(path) is not None]
-        # The archive comes first: a log leaves the hot tree when the archive has it.
+        ours = {path for path in paths if role_of(path) is not None}
+        # A log leaves the hot tree when the archive has it: so that comes along, and first.
+        ours |= {ARCHIVE + path for path in ours if not path.startswith(ARCHIVE) and self._is_old_log(path)}
         return events.last_record_event(connection), [*sorted(ours, key=lambda p: (not p.startswith(ARCHIVE), p))]
 
     async def _write(self, keys: Sequence[FileKey]) -> int:
@@ -253,6 +254,10 @@ class ListFiles(FileSync[Blocks]):
         self._aged = today
         over = [path for path in self._known if not path.startswith(ARCHIVE) and self._role(path).is_expired]
         return {path for log_ in over for path in (log_, ARCHIVE + log_)}
+
+    def _is_old_log(self, path: str) -> bool:
+        role = self._role(path)
+        return role.kind == "daily" and role.is_expired
 
     def _role(self, path: str) -> FileRole:
         """Say what the list file at `path` holds today."""

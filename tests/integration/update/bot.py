@@ -68,6 +68,11 @@ if words[:1] in (["start"], ["restart"], ["enable"]):
 """
 
 
+def _hear_sighup() -> None:
+    """What a test run that was started by nohup ignores, its programs would ignore too."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Product:
     """An installed KenoBot with a home."""
 
@@ -112,7 +117,13 @@ class Product:
         """Begin a command."""
         command = [self._program, "--home", self.home.path, *words]
         return subprocess.Popen(
-            command, env=self._environ, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command,
+            env=self._environ,
+            cwd="/",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            preexec_fn=_hear_sighup,
         )
 
     def cut(self, command: "subprocess.Popen[str]") -> None:

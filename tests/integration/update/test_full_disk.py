@@ -14,7 +14,11 @@ from tests.crash.tools import no_mount
 
 from .bot import Product
 
-pytestmark = [pytest.mark.crash, pytest.mark.skipif(bool(no_mount("tmpfs")), reason=no_mount("tmpfs") or "-")]
+pytestmark = [
+    pytest.mark.crash,
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(no_mount("tmpfs")), reason=no_mount("tmpfs") or "-"),
+]
 
 NOW = migrate.migrations()[-1][0]
 MEGA = 1_000_000

@@ -1,7 +1,4 @@
-"""A new version is put in place and taken, or taken back: with wheels of this tree, and a bot that serves.
-
-More of the same, in some minutes: `pytest tests/integration/update/by_hand.py`, which `make crash` runs.
-"""
+"""A new version is put in place and taken, or taken back: with wheels of this tree, and a bot that serves."""
 
 import json
 import signal
@@ -56,6 +53,7 @@ def test_a_good_version_is_taken_and_can_be_taken_back(product: Product, wheels:
     assert product.answers_to(BIKE) == 1
 
 
+@pytest.mark.slow
 def test_a_version_that_fails_its_canary_is_never_put_in_place(product: Product, wheels: Wheels) -> None:
     """The bot goes on without a restart, and nothing of the new version stays."""
     product.serve()
@@ -92,6 +90,7 @@ def test_a_version_that_does_not_get_well_is_taken_back_with_what_came_in(produc
     )
 
 
+@pytest.mark.slow
 def test_sigterm_while_it_installs_leaves_nothing(product: Product, wheels: Wheels) -> None:
     """Neither of the new version nor of the programs that were making it; the bot goes on."""
     product.serve()
@@ -107,6 +106,7 @@ def test_sigterm_while_it_installs_leaves_nothing(product: Product, wheels: Whee
     assert product.run("version").stdout == "kenobot 0.1.0\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_what_ends_the_command_on_trial_has_the_old_version_back(
     product: Product, wheels: Wheels, number: signal.Signals
@@ -125,6 +125,7 @@ def test_what_ends_the_command_on_trial_has_the_old_version_back(
     assert product.run("version").stdout == "kenobot 0.1.0\n"
 
 
+@pytest.mark.slow
 def test_a_cut_on_trial_leaves_one_version_whole(product: Product, wheels: Wheels) -> None:
     """Command and bot are killed; what the new version took in is answered once, after the next start."""
     product.serve()

@@ -59,6 +59,17 @@ async def test_a_log_of_promoted_facts_alone_leaves_too(house: House) -> None:
     assert house.text(f"archive/{LOG}") == ENTRY("two is always right")
 
 
+async def test_an_old_log_leaves_on_the_day_on_which_its_last_fact_is_promoted(house: House) -> None:
+    """Also when the logs of that day were looked through before."""
+    up = await house.learn("two is always right", flush=True)
+    house.clock.advance(30 * 86_400)
+    await house.mirror.sync_out()
+    assert LOG in house.files()
+    await put(house, up, "promoted", {"tier": "core"})
+    await house.mirror.sync_out()
+    assert house.files() == {f"archive/{LOG}", "MEMORY.md"}
+
+
 async def test_a_log_that_leaves_twice_is_one_log(house: House) -> None:
     """What is told of an old day later joins what is in the archive, with the text its owner wrote meanwhile."""
     await house.learn("one", flush=True)

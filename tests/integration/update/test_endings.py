@@ -1,12 +1,16 @@
-"""`pytest tests/integration/update/by_hand.py`: more ways for an update to end, which `make crash` tries."""
+"""More ways for an update to end."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from kenobot.storage import migrate
 
 from .bot import Product
+
+pytestmark = [pytest.mark.crash, pytest.mark.slow]
 
 NOW = migrate.migrations()[-1][0]
 BIKE = "What colour is my bike?"
