@@ -22,7 +22,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.pop("COLUMNS", None)
 
 settings.register_profile("house", deadline=None, print_blob=True)
-settings.register_profile("ci", settings.get_profile("house"), derandomize=True)
+settings.register_profile("ci", settings.get_profile("house"), derandomize=True, max_examples=50)
 settings.register_profile("long", settings.get_profile("house"), max_examples=1000, stateful_step_count=40)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "house"))
 
