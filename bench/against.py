@@ -83,6 +83,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     arguments = parser.parse_args(argv)
     revision = arguments.revision or baseline()
+    if arguments.seconds is not None and arguments.seconds <= 0:
+        print("bench.against: no time is left: nothing was compared.", file=sys.stderr)
+        return 0
     with tempfile.TemporaryDirectory(prefix="kenobot-against-") as folder:
         try:
             unpack(revision, Path(folder) / "tree")

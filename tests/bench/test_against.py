@@ -141,3 +141,8 @@ def test_without_git_nothing_is_compared(
 
 def test_continuous_integration_compares_with_the_baseline() -> None:
     assert "\nmake bench-against SHORT=1 " in (ROOT / ".ci" / "run").read_text("utf-8")
+
+
+def test_without_time_nothing_is_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--short", "--seconds", "-5"]) == 0
+    assert "nothing was compared" in capsys.readouterr().err
