@@ -15,11 +15,13 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from typing import Self
 
+from bench import report
+from bench.report import Report
 from bench.turns import OWNERS, BenchApp, InstantProvider
 from kenobot.api.scopes import SCOPES, new_secret
 from kenobot.app.api import with_api
@@ -37,6 +39,7 @@ from kenobot.storage import api_keys
 
 _SECRET = "the secret of a bench"
 _CHATS, _WARM = 50, 30
+_REST_MS, _BURST_A_SECOND = 4.0, 500.0  # what is aimed at
 _BURST = 18  # messages of each chat: fewer in all than may wait, so that none has to
 _Request = Callable[[int], tuple[str, bytes, str]]
 """Builds a request by its number: path, body and further headers."""
@@ -60,27 +63,40 @@ class Figures:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.http", description=__doc__)
+    parser = report.make_parser("http", str(__doc__), plot=False)
     parser.add_argument("--turns", type=int, default=500, metavar="N", help="sequential turns of each kind (500)")
     parser.add_argument("--seconds", type=float, default=10, metavar="S", help="of each throughput (10)")
     parser.add_argument("--serve", metavar="FOLDER", help=argparse.SUPPRESS)
-    options = parser.parse_args(argv)
-    if options.serve:
-        asyncio.run(_serve(Path(options.serve)))
+    served = parser.parse_args(argv).serve
+    if served:
+        asyncio.run(_serve(Path(served)))
         return 0
+    return report.run(parser, argv, lambda given: (_measured(given.turns, given.seconds), None))
+
+
+def _measured(turns: int, seconds: float) -> Report:
     with tempfile.TemporaryDirectory() as folder:
-        figures = asyncio.run(measure(Path(folder), options.turns, options.seconds))
-    print(f"bare turn, p50: {figures.bare_ms:.2f} ms")
-    print(f"REST, p50: {figures.rest_ms:.2f} ms ({figures.rest_ms - figures.bare_ms:+.2f} ms)")
-    print(f"webhook, p50: {figures.webhook_ms:.2f} ms ({figures.webhook_ms - figures.bare_ms:+.2f} ms)")
-    print(f"bare turns at {_CHATS} chats: {figures.bare_a_second:.0f} messages/s")
-    print(f"webhook at {_CHATS} chats, answered in the response: {figures.answered_a_second:.0f} messages/s")
-    print(f"webhook at {_CHATS} chats, stored at once and answered later: {figures.stored_a_second:.0f} messages/s")
-    print(
-        f"a burst of {_BURST * _CHATS} messages at {_CHATS} chats: stored at {figures.burst_a_second:.0f} messages/s, "
-        f"all answered after {figures.burst_answered:.1f} s"
-    )
-    return 0
+        figures = asyncio.run(measure(Path(folder), turns, seconds))
+    rest, webhook = figures.rest_ms - figures.bare_ms, figures.webhook_ms - figures.bare_ms
+    rows = [
+        ("a bare turn, p50, ms", f"{figures.bare_ms:.2f}"),
+        ("by REST, p50, ms", f"{figures.rest_ms:.2f} ({rest:+.2f})"),
+        ("by the webhook, p50, ms", f"{figures.webhook_ms:.2f} ({webhook:+.2f})"),
+        (f"{_CHATS} chats, bare turns a second", f"{figures.bare_a_second:.0f}"),
+        (f"{_CHATS} chats by the webhook, answered in the response, a second", f"{figures.answered_a_second:.0f}"),
+        (f"{_CHATS} chats by the webhook, stored and answered later, a second", f"{figures.stored_a_second:.0f}"),
+        (f"a burst of {_BURST * _CHATS} messages of {_CHATS} chats, stored a second", f"{figures.burst_a_second:.0f}"),
+        ("the same, until all are answered, s", f"{figures.burst_answered:.1f}"),
+    ]
+    failures = []
+    if rest > _REST_MS:
+        failures.append(f"REST takes {rest:.2f} ms more than a bare turn, {_REST_MS:.0f} at most are aimed at.")
+    if figures.burst_a_second < _BURST_A_SECOND:
+        failures.append(
+            f"A burst is stored at {figures.burst_a_second:.0f} messages a second, {_BURST_A_SECOND:.0f} at least are "
+            "aimed at."
+        )
+    return Report(("", ""), rows, failures, [asdict(figures)], names_first=True)
 
 
 async def measure(folder: Path, turns: int, seconds: float) -> Figures:
