@@ -34,7 +34,7 @@ _BLANK_LETTERS = (
 _DROP_PREFIXES = "DELETE FROM prompt_prefix WHERE instr(' ' || scopes || ' ', ' ' || ? || ' ')"
 _BLANK_KEPT = (  # such as a list of memories, in a channel whose answers are fetched later
     "UPDATE outbox SET text = '', spans = '[]', payload = '{}' WHERE done_at IS NOT NULL "
-    "AND (instr(text, ?1) OR instr(payload, ?2))"
+    "AND (instr(text, ?) OR instr(payload, ?))"
 )
 _BLANK_NOTES = "UPDATE message SET context = '' WHERE instr(context, ?)"
 

@@ -48,9 +48,9 @@ def add_keyboard(connection: Connection, keyboard: Keyboard) -> int:
         ),
     )
     connection.execute(
-        "DELETE FROM keyboard WHERE channel = ?1 AND chat = ?2 AND id <= "
-        "(SELECT id FROM keyboard WHERE channel = ?1 AND chat = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)",
-        (keyboard.channel, keyboard.chat, _CHAT_KEEPS),
+        "DELETE FROM keyboard WHERE channel = :channel AND chat = :chat AND id <= "
+        "(SELECT id FROM keyboard WHERE channel = :channel AND chat = :chat ORDER BY id DESC LIMIT 1 OFFSET :kept)",
+        {"channel": keyboard.channel, "chat": keyboard.chat, "kept": _CHAT_KEEPS},
     )
     assert cursor.lastrowid is not None
     return cursor.lastrowid

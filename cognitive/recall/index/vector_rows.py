@@ -138,10 +138,11 @@ def turn_vectors(index: Connection, low: int, high: int) -> list[StoredVector]:
 def missing_turns(index: Connection, model: str, low: int, high: int) -> list[VectorKey]:
     """Read the indexed messages above `low` up to `high` without a vector of `model`, newest first."""
     rows = index.execute(
-        "SELECT (doc.id - ?2) / ?1, scope FROM doc JOIN room ON room.id = doc.room "
-        "WHERE doc.id > ?3 * ?1 + ?2 AND doc.id <= ?4 * ?1 + ?2 AND doc.id % ?1 = ?2 AND NOT EXISTS "
-        "(SELECT 1 FROM turn_vector WHERE message = (doc.id - ?2) / ?1 AND model = ?5) ORDER BY doc.id DESC",
-        (IDS_PER_SOURCE, TURN_OFFSET, low, high, model),
+        "SELECT (doc.id - :turn) / :ids, scope FROM doc JOIN room ON room.id = doc.room "
+        "WHERE doc.id > :low * :ids + :turn AND doc.id <= :high * :ids + :turn AND doc.id % :ids = :turn "
+        "AND NOT EXISTS (SELECT 1 FROM turn_vector WHERE message = (doc.id - :turn) / :ids AND model = :model) "
+        "ORDER BY doc.id DESC",
+        {"ids": IDS_PER_SOURCE, "turn": TURN_OFFSET, "low": low, "high": high, "model": model},
     )
     return [VectorKey(*row) for row in rows]
 

@@ -23,8 +23,9 @@ from kenobot.core import lazy
 
 AnswerKind = Literal["time", "number", "person", "place"]
 AnswerType = Literal[
-    "phone", "mail", "weight", "money", "size", "age", "often", "long", "colour", "code", "clock", "festivity",
-    "language", "address", "surname", "school", "job", "name", "person", "thing",
+    "phone", "mail", "weight", "money", "size", "age", "often", "long", "favourite", "colour", "code", "clock",
+    "festivity", "year", "sign", "blood", "count", "language", "address", "surname", "school", "job", "name", "person",
+    "thing",
 ]  # fmt: skip
 
 _KINDS: tuple[AnswerKind, ...] = ("number", "person", "place")

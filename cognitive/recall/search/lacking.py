@@ -22,7 +22,8 @@ _ONLY_ASKS = lazy.regex(r"[^.!?？؟\n]*[?？؟]\W*")
 ItemKey = tuple[Literal["record", "turn"], int]
 NOTHING_MEASURED: Mapping[ItemKey, float] = MappingProxyType({})
 _NEEDS_TOPIC = frozenset(
-    "phone mail weight money colour code clock festivity language address surname school name thing".split()
+    "phone mail weight money favourite colour code clock festivity year count language address surname school name "
+    "thing".split()
 )
 """Types of which something else is told in nearly every chat; of the others an answer often shares no word."""
 

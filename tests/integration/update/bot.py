@@ -68,11 +68,6 @@ if words[:1] in (["start"], ["restart"], ["enable"]):
 """
 
 
-def _hear_sighup() -> None:
-    """What a test run that was started by nohup ignores, its programs would ignore too."""
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
-
 class Product:
     """An installed KenoBot with a home."""
 
@@ -116,15 +111,14 @@ class Product:
     def begin(self, *words: str | Path) -> "subprocess.Popen[str]":
         """Begin a command."""
         command = [self._program, "--home", self.home.path, *words]
-        return subprocess.Popen(
-            command,
-            env=self._environ,
-            cwd="/",
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            preexec_fn=_hear_sighup,
-        )
+        # What a test run that was started by nohup ignores, its programs would ignore too.
+        ignored = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        try:
+            return subprocess.Popen(
+                command, env=self._environ, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            )
+        finally:
+            signal.signal(signal.SIGHUP, ignored)
 
     def cut(self, command: "subprocess.Popen[str]") -> None:
         """Kill a command and the bot, as a power cut does, and wait until both are gone."""

@@ -88,9 +88,9 @@ async def test_links_of_many_records_are_those_of_each(memory: Memory) -> None:
         each = links.links_around_each(connection, numbers, REACH, 3)
         for number in numbers:
             rows = connection.execute(
-                "SELECT * FROM (SELECT src, dst FROM link WHERE src = ?1 ORDER BY dst DESC LIMIT 3) UNION ALL "
-                "SELECT * FROM (SELECT src, dst FROM link WHERE dst = ?1 ORDER BY src DESC LIMIT 3)",
-                (number,),
+                "SELECT * FROM (SELECT src, dst FROM link WHERE src = :number ORDER BY dst DESC LIMIT 3) UNION ALL "
+                "SELECT * FROM (SELECT src, dst FROM link WHERE dst = :number ORDER BY src DESC LIMIT 3)",
+                {"number": number},
             )
             assert sorted((link.src, link.dst) for link in each.get(number, [])) == sorted(rows.fetchall())
         assert links.links_around_each(connection, numbers, ("user:fake-2",), 3) == {}

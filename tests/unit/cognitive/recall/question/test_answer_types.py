@@ -34,6 +34,23 @@ from kenobot.cognitive.recall.question import answers
         ("¿Qué número de socia tengo?", "code"),
         ("What car do I drive?", "thing"),
         ("¿Qué moto tengo?", "thing"),
+        ("What year did Hana move?", "year"),
+        ("¿En qué año me casé?", "year"),
+        ("¿Qué día nació Bruno?", "festivity"),
+        ("When was Hana's father born?", "festivity"),
+        ("What's our postcode?", "code"),
+        ("What's my library card number?", "code"),
+        ("¿Cuál es mi DNI?", "code"),
+        ("What's Hana's star sign?", "sign"),
+        ("¿De qué signo es Bruno?", "sign"),
+        ("What's my blood type?", "blood"),
+        ("¿Cuál es mi grupo sanguíneo?", "blood"),
+        ("What's my favourite colour?", "favourite"),
+        ("¿Cuál es la canción favorita de Bruno?", "favourite"),
+        ("How many pupils have I got?", "count"),
+        ("¿Cuántas plantas tengo?", "count"),
+        ("¿A qué gimnasio voy?", "name"),
+        ("¿A qué iglesia voy?", "thing"),
         ("What is planned after receiving Hana's phone number?", None),
         ("¿Quién es Bruno?", None),
         ("Who watered the plants?", "person"),
@@ -58,6 +75,17 @@ def test_a_question_says_by_its_opening_what_it_asks_for(question: str, kind: st
         ("¿Cuánto cuesta el abono?", "El abono son veinte euros", "El abono caduca en mayo de 2026"),
         ("¿Cuánto mide el pasillo?", "El pasillo tiene seis metros", "El pasillo da a 3 cuartos"),
         ("How old is Beatrix?", "Beatrix turned forty", "Beatrix lives in Ghent"),
+        ("How old is Beatrix?", "Beatrix was born in 1950", "Beatrix was diagnosed in 2021"),
+        ("How old is Beatrix?", "Beatrix is thirty-five", "Beatrix has taught for thirty five years"),
+        ("How old is the house?", "The house dates from 1920", "The house was sold in 2020"),
+        ("¿Qué edad tiene Bruno?", "Bruno tiene treinta y cinco", "Bruno lleva treinta y cinco años en el banco"),
+        ("What year did Hana move?", "Hana moved in 2019", "Hana moved on a Monday"),
+        ("¿En qué año me mudé?", "Me mudé hace tres años", "Me mudé con Inés"),
+        ("¿Qué día nació Bruno?", "Bruno nació el 3 de mayo", "Bruno llega el 3 de mayo"),
+        ("¿De qué signo es Bruno?", "Bruno es piscis", "Bruno llega en abril"),
+        ("What's my blood type?", "I'm O negative", "I hate needles"),
+        ("What's Hana's favourite fruit?", "Hana loves figs", "Hana bought figs"),
+        ("How many pupils have I got?", "I have thirty pupils", "My pupils are loud"),
         ("¿De qué color es la bufanda?", "La bufanda es verde", "La bufanda es de lana"),
         ("What is the code of the locker?", "The locker opens with 3-1-8", "The locker stands by the door"),
         ("¿A qué hora abre la tienda?", "La tienda abre a las once", "La tienda está en la esquina"),
@@ -100,7 +128,9 @@ def test_of_another_script_nothing_is_claimed(text: str) -> None:
     assert not answers.lacks_answer(None, "Why is it?", text)
 
 
-@pytest.mark.parametrize("piece", ["1", "1.", "A ", "what ", "mother ", "cuanto ", '"', "how much is ", "I'm "])
+@pytest.mark.parametrize(
+    "piece", ["1", "1.", "A ", "what ", "mother ", "cuanto ", '"', "how much is ", "I'm ", "from ", "for "]
+)
 def test_a_long_text_is_read_through_once(piece: str) -> None:
     """None of the patterns goes over the rest at every place: all of it in a fraction of a second."""
     import time
@@ -112,6 +142,7 @@ def test_a_long_text_is_read_through_once(piece: str) -> None:
         "How much is the rent?",
         "How tall is she?",
         "What is it called?",
+        "How old is it?",
         text,
     ):
         answers.lacks_answer(answers.asked_type(question), question, text)
