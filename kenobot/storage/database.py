@@ -85,8 +85,9 @@ class Database:
         self._connection = open_writer(path, before_query=partial(_end_if, self._broken_off))  # the writer's own
         # Waiting for another program's lock is our own, so that it can be ended.
         self._connection.execute(_BUSY_TIMEOUT)
+        # Not a SimpleQueue: of that, a wait whose time is over before it begins never ends (seen with Python 3.11).
         # bounded: 20,000 transactions waiting; test_a_disk_that_stands_still_fills_no_queue
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._jobs: queue.Queue[_Job | None] = queue.Queue()
         # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
         self._reads: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
@@ -374,7 +375,7 @@ class Database:
     def _job(
         self,
         work: Callable[[Connection], T],
-        queued: "queue.SimpleQueue[Any] | queue.PriorityQueue[Any] | None" = None,
+        queued: "queue.SimpleQueue[Any] | queue.Queue[Any] | None" = None,
     ) -> tuple[_Job, Result[T]]:
         """A job for a queue, and its result. Raises StoreError when the database is closed or the queue full."""
         if self._closed:
