@@ -51,10 +51,10 @@ soak: $(VENV)/.ready ## a hundred thousand messages, a day with faults, a flood,
 	@$(BIN)/python -m tests.soak.fairness
 	@$(BIN)/python -m tests.soak.probe
 
-bench: $(VENV)/.ready ## what it costs, for docs/performance.md: latency, throughput, CPU, start, memory; ten minutes
+bench: $(VENV)/.ready ## what it costs, for docs/performance.md: latency, throughput, CPU, start, memory; a quarter of an hour or more
 	@$(BIN)/python -m bench --write docs/performance.md
 
-bench-against: $(VENV)/.ready ## this tree beside the commit REV, in turn: what a turn costs; SHORT=1: in three minutes
+bench-against: $(VENV)/.ready ## this tree beside the commit REV, in turn: what a turn costs; SHORT=1: in four minutes; SECONDS: as long
 	@$(BIN)/python -m bench.against $(if $(SHORT),--short) $(if $(SECONDS),--seconds $(SECONDS)) $(REV)
 
 years: $(VENV)/.ready ## two simulated years: records, disk, prompts, recall and nights; the better part of an hour

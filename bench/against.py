@@ -10,9 +10,9 @@ what the process itself computed in it: a busy machine fails nobody. Before anyt
 measured, and all of them are judged.
 
 Without a revision it is the one that bench/baseline names; where that cannot be had (no git, a shallow clone) there is
-nothing to compare with, which is said and is no failure. --short, as continuous integration runs it: three minutes,
-with a past of 5,000 turns and 2,500 memories and without commands. Where a machine is so busy that seven minutes are
-too few for the pairs, this is said and nothing is judged.
+nothing to compare with, which is said and is no failure. --short, as continuous integration runs it: four minutes,
+with a past of 5,000 turns and 2,500 memories and without commands. Where a machine is so busy that seven minutes, or
+the time that --seconds gives, are too few for the pairs, this is said and nothing is judged.
 """
 
 import argparse
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="python -m bench.against", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("revision", nargs="?", help="the commit to compare with (the one that bench/baseline names)")
-    parser.add_argument("--short", action="store_true", help="a shorter past, and no commands: three minutes")
+    parser.add_argument("--short", action="store_true", help="a shorter past, and no commands: four minutes")
     parser.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help=f"how often each is measured ({PAIRS})")
     parser.add_argument(
         "--seconds", type=float, metavar="S", help=f"begin no pair after S seconds ({_SHORT_SECONDS:.0f} with --short)"

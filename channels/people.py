@@ -23,25 +23,18 @@ Names = Annotated[list[str], BeforeValidator(_names)]
 
 def each_fits(form: re.Pattern[str], what: str) -> AfterValidator:
     """Make the validator of a list of ids, each of this form. what: goes on `"x" …` for one that is not."""
-
-    def check(values: list[str]) -> list[str]:
-        for value in values:
-            if not form.fullmatch(value):
-                raise ValueError(f'"{value}" {what}')
-        return values
-
-    return AfterValidator(check)
+    return AfterValidator(lambda values: [_fitting(value, form, what) for value in values])
 
 
 def fits(form: re.Pattern[str], what: str) -> AfterValidator:
     """Make the validator of one id that may be empty. what: as of each_fits."""
+    return AfterValidator(lambda value: value and _fitting(value, form, what))
 
-    def check(value: str) -> str:
-        if value and not form.fullmatch(value):
-            raise ValueError(f'"{value}" {what}')
-        return value
 
-    return AfterValidator(check)
+def _fitting(value: str, form: re.Pattern[str], what: str) -> str:
+    if not form.fullmatch(value):
+        raise ValueError(f'"{value}" {what}')
+    return value
 
 
 class ChatSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_errors=True):

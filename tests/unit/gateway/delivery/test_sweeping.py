@@ -27,11 +27,7 @@ async def test_after_a_restart_a_part_does_not_wait_as_long_as_before_it(house: 
 
     Killed again and again before its channel was connected, a bot would let the chat wait for minutes otherwise.
     """
-    await house.commit("patient")
-    await house.database.write(lambda connection: connection.execute("UPDATE outbox SET attempts = 20"))
-    house.channel.fail_next(*[Unavailable("not connected")] * 7)
-    await house.delivery.sweep()
-    await house.delivery.queue.wait_idle()
+    await _sweep_after_restarts(house, tried=20, fails=7)
     assert house.channel.texts == ["patient"]
     assert isinstance(house.clock, EagerClock)
     assert [pause < 30 for pause in house.clock.slept] == [True] * 5 + [False] * 2
@@ -39,12 +35,17 @@ async def test_after_a_restart_a_part_does_not_wait_as_long_as_before_it(house: 
 
 async def test_a_bot_that_restarts_again_and_again_gives_nothing_up_before_it_is_connected(house: House) -> None:
     """A part that was tried ever so often is given up only by a run that tried it more than a few times itself."""
+    await _sweep_after_restarts(house, tried=400, fails=5)
+    assert house.channel.texts == ["patient"]
+
+
+async def _sweep_after_restarts(house: House, *, tried: int, fails: int) -> None:
+    """Sweep up a part that runs before this one tried so often; its channel is connected after some failures."""
     await house.commit("patient")
-    await house.database.write(lambda connection: connection.execute("UPDATE outbox SET attempts = 400"))
-    house.channel.fail_next(*[Unavailable("not connected")] * 5)
+    await house.database.write(lambda connection: connection.execute("UPDATE outbox SET attempts = ?", (tried,)))
+    house.channel.fail_next(*[Unavailable("not connected")] * fails)
     await house.delivery.sweep()
     await house.delivery.queue.wait_idle()
-    assert house.channel.texts == ["patient"]
 
 
 async def test_sweeping_all_the_while_doubles_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
