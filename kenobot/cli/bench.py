@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from argparse import Namespace
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -169,8 +170,7 @@ def bench_lifecycle(context: CommandContext) -> int:
 
 def bench_life(context: CommandContext) -> int:
     args = context.args
-    people = [args.person] if args.person else _people(everyday=args.everyday, aside=args.kept_back)
-    people = fortnights.OF_CHANGES if args.changes and not args.person else people
+    people = [args.person] if args.person else _people(args)
     chosen = [fortnights.load_fortnight(name) for name in people]
     parts: list[str] | None = args.dialogues
     if parts is not None:
@@ -192,11 +192,15 @@ def bench_life(context: CommandContext) -> int:
     return 0
 
 
-def _people(*, everyday: bool, aside: bool) -> Sequence[str]:
-    """Whose fortnights are lived: those rules are made with, or those set aside."""
-    if everyday:
-        return fortnights.EVERYDAY_KEPT_BACK if aside else fortnights.EVERYDAY
-    return fortnights.KEPT_BACK if aside else fortnights.PEOPLE
+def _people(args: Namespace) -> Sequence[str]:
+    """Whose fortnights are lived: those rules are made with, unless others are asked for."""
+    if args.strangers:
+        return fortnights.STRANGERS
+    if args.changes:
+        return fortnights.OF_CHANGES
+    if args.everyday:
+        return fortnights.EVERYDAY_KEPT_BACK if args.kept_back else fortnights.EVERYDAY
+    return fortnights.KEPT_BACK if args.kept_back else fortnights.PEOPLE
 
 
 def _halves(scores: Sequence[LifeScore]) -> list[LifeScore]:

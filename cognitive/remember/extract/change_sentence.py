@@ -54,6 +54,7 @@ _KIND_OF = lazy.regex(r"\b(?:my|our|the|an?) ([^\W\d_]{2,}) ([^\W\d_]{2,})\b")
 _TOKEN = lazy.regex(r"[^\W_](?:[\w-]|[.,:](?=\d))*")
 _ENDING = lazy.regex(r"'(?:s|ll|ve|re|d|m)\b|n't\b")
 _PARTS = lazy.regex(r"[,;:.!]\s+")
+_REASON = lazy.regex(r"(?<=\w),? (?i:because|cos|due to|on account of|porque|ya que|puesto que|por culpa de)\b.*")
 _CLAUSE = lazy.regex(r"[,;]\s+|\b(?:sino|but|pero)\b")
 NUMBERS = word_set("statement_numbers") - {"one", "un", "una", "uno"}
 _VAGUE = frozenset(PHRASES["vague"].split("|"))
@@ -108,7 +109,8 @@ def read_sentence(sentence: str, said: date, *, corrects: bool) -> ChangeSentenc
     """Read a sentence that changes something. corrects: it was introduced as putting something right."""
     plain = fold(sentence)
     reported = _REPORTED.search(plain)
-    telling = sentence if len(content_words(sentence)) <= FEW else _telling_part(sentence)
+    telling = _REASON.sub("", sentence)
+    telling = telling if len(content_words(telling)) <= FEW else _telling_part(telling)
     subject = SUBJECT.match(plain)
     about = subject["subject"] if subject and not subject[0].endswith(_FOR_SPEAKER) else ""
     about = "" if _SPEAKER.fullmatch(about) else about

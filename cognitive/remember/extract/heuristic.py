@@ -15,6 +15,7 @@ from kenobot.cognitive.remember.extract.change_sentence import TABLES
 from kenobot.cognitive.remember.extract.changes import KnownStatement, find_change, may_change, takes_back
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact, FactKind
 from kenobot.cognitive.remember.extract.states import about_subject, is_state, subject_of
+from kenobot.cognitive.remember.extract.worth_noting import is_worth_noting
 from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.colloquial import written_out
@@ -31,7 +32,7 @@ _SENTENCES = 40
 _LONGEST_SENTENCE = 300
 _FAR, _FAR_OF_YEAR = 330, 20_000  # days: a day that is further off, without a year, is rather over
 _LEAST_WORDS = 4  # of a statement of a day ahead
-_LEAST_CONFIDED = 3  # of one told in confidence
+_LEAST_CONFIDED = 3  # of one told in confidence, or noted
 _OVER = KnownStatement("")  # in the place of one that an earlier message has ended
 _END = lazy.regex(  # not after an abbreviation or an initial
     r"(?<=[.!?…])(?<!\b[A-Z]\.)(?<!\b(?:St|Dr|Mr|Ms|Sr|vs)\.)(?<!\b(?:Mrs|Dra|Sra|Avd)\.)\s+|\n+|;\s+"
@@ -233,7 +234,19 @@ def _with_fact(
     return [*facts[:gone], *facts[gone + 1 :], fact]
 
 
-def _in_message(message: Message) -> Iterator[ExtractedFact]:
+def _in_message(message: Message) -> Iterable[ExtractedFact]:
+    """Read a message sentence by sentence; whole, where it is short and no rule reads a part of it."""
+    facts = list(_in_sentences(message))
+    if len(message.text) > _LONGEST_SENTENCE or any(fact.confidence > TIERS["implied"] for fact in facts):
+        return facts
+    core = _core(message.text.strip())
+    several = len(_END.split(core.told)) > 1 and not any(mark in core.told for mark in ("\n", *_ASKING))
+    if not several or _QUOTE.search(message.text) or not _is_noted(core.told):
+        return facts
+    return _unread(core, message.said)
+
+
+def _in_sentences(message: Message) -> Iterator[ExtractedFact]:
     text = message.text[:_LONGEST]
     if _QUOTE.search(text):
         return
@@ -311,21 +324,39 @@ def _in_sentence(sentence: str, core: _Core, said: date, *, confided: bool) -> I
     wanted = core.asked or (confided and is_statement)
     if wanted and left and not _REFERS_ELSEWHERE.match(_folded(told)):
         read = [_whole(told, read, said, reminds=core.reminds)]
+    elif left and read and _is_noted(told):
+        read = [_whole(told, read, said, reminds=False)]
     elif left and len(read) == 1 and may_change(told):
         read = [replace(read[0], text=told)]
     elif not read and (fact := _ahead(told, said)) is not None:
         read = [fact]
-    elif not read and (core.corrects or may_change(told)):
-        # Nothing that a rule reads, but it may end something.
-        stands = core.corrects and len(told.split()) >= _LEAST_WORDS and _NAME_OR_FIGURE.search(told)
-        confidence = TIERS["explicit"] if stands else TIERS["speculative"]
-        due = _due(_folded(told), said, first=1)
-        read = [ExtractedFact(told, attributes=due, confidence=confidence)]
+    elif not read:
+        read = _unread(core, said)
     for fact in read:
         # What nothing tells the day or the doing of is how things are: it can be put right, and end.
         holds = kind_of(fact.text, fact.category, default="note") == "note"
         kind: FactKind = "note" if holds else fact.kind
         yield replace(fact, kind=kind, category="correction" if core.corrects else fact.category)
+
+
+def _unread(core: "_Core", said: date) -> list[ExtractedFact]:
+    """What no rule reads: a fact where it is worth a note, one that only counts if it ends something, or none."""
+    stands = core.corrects and len(core.told.split()) >= _LEAST_WORDS and _NAME_OR_FIGURE.search(core.told)
+    if stands or _is_noted(core.told):
+        confidence = TIERS["explicit"] if stands else TIERS["implied"]
+    elif core.corrects or may_change(core.told):
+        confidence = TIERS["speculative"]
+    else:
+        return []
+    due = () if _PAST.match(_folded(core.told)) else _due(_folded(core.told), said, first=1)
+    return [ExtractedFact(core.told, attributes=due, confidence=confidence)]
+
+
+def _is_noted(told: str) -> bool:
+    """Return whether a text that states something is worth a note, whoever is not quoted in it."""
+    if len(told.split()) < _LEAST_CONFIDED or _QUOTED_FIRST.match(told) or _UNSTATED.match(_folded(told)):
+        return False
+    return is_worth_noting(told)
 
 
 def _read_clauses(told: str, said: date) -> tuple[list[ExtractedFact], bool]:

@@ -1,4 +1,4 @@
-"""Load the fortnights: what twelve invented people say to the bot, the facts in it, and questions asked afterwards.
+"""Load the fortnights: what sixteen invented people say to the bot, the facts in it, and questions asked afterwards.
 
 A fact is a list of words that must stand in one memory, in this order or another: `alergi|intoler lactosa @2026-03-10`
 has alternatives, each the beginning of a word, and the day that the memory must be due on.
@@ -42,12 +42,15 @@ EVERYDAY = ("camila", "jade")
 EVERYDAY_KEPT_BACK = ("itzel", "callum")
 """Two of the same kind that judge: not to be looked at while rules are made."""
 
+STRANGERS = ("rocio", "wilmer", "dervla", "arthur")
+"""Four written by others, who saw no rule, when the rules were made; looked at for how much is worth a note."""
+
 _FILES = {"": "changes.toml", "near": "near_changes.toml", "ended": "ended_states.toml"}
 _FILES |= {"events": "events.toml", "misses": "near_misses.toml"}
 _ZONE_OF_DIALOGUES = ZoneInfo("Europe/Madrid")
 _FIRST_OF_DIALOGUE = datetime(2026, 3, 5, 10, tzinfo=_ZONE_OF_DIALOGUES)
 _BETWEEN = timedelta(minutes=30)
-_ALL = (*PEOPLE, *KEPT_BACK, *OF_CHANGES, *EVERYDAY, *EVERYDAY_KEPT_BACK)
+_ALL = (*PEOPLE, *KEPT_BACK, *OF_CHANGES, *EVERYDAY, *EVERYDAY_KEPT_BACK, *STRANGERS)
 
 
 class _Dialogue(TypedDict):
