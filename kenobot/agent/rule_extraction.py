@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kenobot.cognitive.remember.extract import heuristic
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.changes import KnownStatement
 from kenobot.cognitive.remember.extract.heuristic import Message
-from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact
+from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 
@@ -30,6 +31,23 @@ def extract_by_rules(messages: Iterable[Message], known: Sequence[Record]) -> Ru
     places = {number: place for place, number in enumerate(numbers, 1)}
     told = tuple(_about_ended(fact, known, places) for fact in facts)
     return RuleFacts(told, tuple(known[number - 1] for number in numbers))
+
+
+def without_noted(
+    facts: Iterable[ExtractedFact], turns: Sequence[ConversationTurn], noted: Iterable[Record]
+) -> tuple[ExtractedFact, ...]:
+    """Leave out what is only probably worth a note, of turns of which the reply has noted something.
+
+    turns: those that facts name as evidence, by their place from 1. noted: the records of the replies' tags.
+    """
+    judged = {number for record in noted for number in record.source_message_ids}
+    return tuple(
+        fact
+        for fact in facts
+        if fact.confidence > TIERS["implied"]
+        or fact.verdicts
+        or judged.isdisjoint(turns[n - 1].inbox_id for n in fact.evidence)
+    )
 
 
 def _about_ended(fact: ExtractedFact, known: Sequence[Record], places: Mapping[int, int]) -> ExtractedFact:

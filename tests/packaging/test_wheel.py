@@ -44,6 +44,7 @@ DATA = (
     "cognitive/recall/search/*.json",
     "cognitive/recall/vectors/*.json",
     "cognitive/remember/*.toml",
+    "cognitive/remember/extract/*.bin",
     "cognitive/remember/extract/*.json",
     "cognitive/remember/extract/*.toml",
     "cognitive/remember/extract/*.txt",

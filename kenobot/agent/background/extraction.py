@@ -16,7 +16,7 @@ from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_
 from kenobot.agent.ledger.ledger import NO_CALL, ModelCall
 from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.model_router import ModelRouter
-from kenobot.agent.rule_extraction import extract_by_rules
+from kenobot.agent.rule_extraction import extract_by_rules, without_noted
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
@@ -144,7 +144,9 @@ class ExtractionWorker(PerChatWorker):
             said = [batch.turns[number - 1] for number in told]
             policy = self._policy.extract
             stored = partial(known_memories.told_memories, session=session, turns=said, policy=policy)
-            batch = replace(batch, known=(*found.ended, *await self._p.database.read(stored)))
+            noted = await self._p.database.read(stored)
+            found = replace(found, facts=without_noted(found.facts, batch.turns, noted))
+            batch = replace(batch, known=(*found.ended, *noted))
         self._waiting = ChatBackoff()
         if self._p.embedding is not None:
             await self._p.embedding.embed_statements(fact.text for fact in found.facts)

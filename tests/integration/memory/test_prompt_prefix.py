@@ -96,7 +96,7 @@ async def test_a_change_of_what_was_recalled_earlier_makes_a_new_one(tmp_path: P
 
 async def test_a_quotation_goes_when_what_it_told_was_taken_back(tmp_path: Path) -> None:
     """A turn that was quoted into the log is not sent again once the memory learned from it is forgotten."""
-    told = "the wifi of the cabin answers to turquoise heron"
+    told = "turquoise heron, what a name for the wifi of a cabin"
     async with Scene(tmp_path, ["ok"], environ=_SMALL, owners=("1", "2")) as scene:
         await _crowded(scene)
         await scene.say(told)
