@@ -52,14 +52,14 @@ async def test_a_tag_and_the_reading_of_its_turn_are_one_memory(tmp_path: Path) 
 
 async def test_where_the_reply_noted_something_rules_add_only_what_is_sure(tmp_path: Path) -> None:
     """Whoever answered has judged what else of the turn is worth a note; of other turns nobody has."""
-    replies = ["Noted. <memory>The heating is done by Emeterio</memory>", "All right."]
+    replies = ["Noted. <memory>There is a farm in the family</memory>", "All right."]
     async with Scene(tmp_path, replies, extraction=True) as scene:
-        await scene.say("la caldera la lleva un tal Emeterio, de Móstoles")
         await scene.say("my sister in law farms alpacas near Hawick")
+        await scene.say("we have had the same cleaner, Bogusia, for years")
         await scene.app.background.extraction.drain()
         assert [text for _, text, _ in await live(scene)] == [
-            "The heating is done by Emeterio",
-            "my sister in law farms alpacas near Hawick",
+            "There is a farm in the family",
+            "we have had the same cleaner, Bogusia, for years",
         ]
 
 
