@@ -39,10 +39,9 @@ from kenobot.storage import api_keys
 
 _SECRET = "the secret of a bench"
 _CHATS, _WARM = 50, 30
+_SETTLED = 0.3  # seconds in which what a turn leaves to be done is done
 _REST_MS, _BURST_A_SECOND = 4.0, 500.0  # what is aimed at
 _BURST = 18  # messages of each chat: fewer in all than may wait, so that none has to
-_Request = Callable[[int], tuple[str, bytes, str]]
-"""Builds a request by its number: path, body and further headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +99,18 @@ def _measured(turns: int, seconds: float) -> Report:
 
 
 async def measure(folder: Path, turns: int, seconds: float) -> Figures:
-    """Measure each in turn, a fresh home for each bot."""
+    """Measure each in turn, a fresh home for each bot; sequential turns alternate, as the host's speed changes."""
     async with BenchApp(folder / "bare") as bot:
-        bare = [await bot.say("1", f"message {number}") for number in range(turns + _WARM)]
+        async with _server(folder / "served", wait=30) as server:
+            medians = await _alternating(bot, server, turns)
+            answered = await _throughput(server.talk, seconds)
         bare_a_second = await _throughput(lambda chat: _bare(bot, chat), seconds)
-    async with _server(folder / "served", wait=30) as server:
-        rest = await _sequential(server, turns, server.rest)
-        webhook = await _sequential(server, turns, server.webhook)
-        answered = await _throughput(server.talk, seconds)
     async with _server(folder / "stored", wait=0) as server:
         stored = await _throughput(server.talk, seconds)
     async with _server(folder / "burst", wait=0) as server:
         await _burst(server, folder / "burst-0", "warm", 2)
         burst = await _burst(server, folder / "burst-0", "burst", _BURST)
-    medians = [1000 * statistics.median(each[_WARM:]) for each in (bare, rest, webhook)]
-    return Figures(medians[0], medians[1], medians[2], bare_a_second, answered, stored, burst[0], burst[1])
+    return Figures(*medians, bare_a_second, answered, stored, *burst)
 
 
 # ── the bot ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -218,17 +214,28 @@ class _Connection:
         return int(answer[9:12])
 
 
-async def _sequential(server: _Server, turns: int, request: _Request) -> list[float]:
-    """Return the seconds of calls that come one after the other."""
-    taken = []
+async def _alternating(bot: BenchApp, server: _Server, turns: int) -> tuple[float, float, float]:
+    """Return the median milliseconds of bare turns, and of those by REST and by the webhook, some of each in turn."""
+    bare, rest, webhook = list[float](), list[float](), list[float]()
     async with _Connection(server.port) as connection:
-        for number in range(turns + _WARM):
-            began = time.perf_counter()
-            status = await connection.post(*request(number))
-            taken.append(time.perf_counter() - began)
-            if status != 200:
-                raise AssertionError(f"a call ended with {status}")
-    return taken
+        for first in range(0, turns + _WARM, _WARM):
+            numbers = range(first, first + _WARM)
+            bare += [await bot.say("1", f"message {number}") for number in numbers]
+            await asyncio.sleep(_SETTLED)
+            rest += [await _call(connection, server.rest(number)) for number in numbers]
+            await asyncio.sleep(_SETTLED)
+            webhook += [await _call(connection, server.webhook(number)) for number in numbers]
+            await asyncio.sleep(_SETTLED)
+    medians = [1000 * statistics.median(each[_WARM:]) for each in (bare, rest, webhook)]
+    return medians[0], medians[1], medians[2]
+
+
+async def _call(connection: _Connection, request: tuple[str, bytes, str]) -> float:
+    """Return the seconds of a call."""
+    began = time.perf_counter()
+    if (status := await connection.post(*request)) != 200:
+        raise AssertionError(f"a call ended with {status}")
+    return time.perf_counter() - began
 
 
 _Talk = Callable[[str], AsyncGenerator[bool, None]]
