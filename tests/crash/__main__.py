@@ -117,6 +117,8 @@ async def play(chosen: dict[str, Scenario], seed: int) -> list[Line]:
         if all(line.missing for line in found):
             verdict = "not tried"
         print(f"{name}: {verdict}, {seconds:.0f} s", file=sys.stderr, flush=True)
+        for what in (each for line in found for each in line.broken):
+            print(f"BROKEN  {what}", file=sys.stderr, flush=True)
         lines += found
     return lines
 
@@ -139,10 +141,7 @@ def main() -> int:
         options.json.write_text(table.for_programs(lines), "utf-8")
     if options.write:
         table.write(DOCUMENT, table.for_document(lines))
-    broken = [what for line in lines for what in line.broken]
-    for what in broken:
-        print(f"BROKEN  {what}", file=sys.stderr)
-    return 1 if broken else 0
+    return 1 if any(line.broken for line in lines) else 0
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def test_most_of_what_strangers_tell_is_noted_and_next_to_nothing_else() -> None
         "el pequeño le tiene pánico a los petardos",
         "la caldera la lleva un tal Emeterio, de Móstoles",
         "my sister in law farms alpacas near Hawick",
-        "weve had the same cleaner, Bogusia, for years",
+        "we have had the same cleaner, Bogusia, for years",
     ],
 )
 def test_a_statement_that_no_rule_knows_is_noted_in_its_own_words(text: str) -> None:
