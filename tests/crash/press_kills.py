@@ -11,6 +11,7 @@ from tests.crash.world import Lab, World, tag_in, until
 _CHATS = 4
 _LONGEST_LIFE = 0.8  # seconds after `ready`
 _PATIENT = "\n[loop]\nchat_backlog = 10000\n[extraction]\nenabled = false\n"
+_FACT = "is a fact of its own"
 _UNDO = "Undo"
 Message = tuple[str, int]  # a chat, and a message in it
 
@@ -46,7 +47,7 @@ async def play(lab: Lab, kills: int = 50, burst: int = 6) -> Line:
 
 def remember(tag: str) -> str:
     """What somebody writes to have a fact remembered."""
-    return f"/remember {tag} is a fact of its own"
+    return f"/remember {tag} {_FACT}"
 
 
 async def press_some(world: World, pressed: dict[str, Message]) -> None:
@@ -70,9 +71,10 @@ def is_settled(world: World, told: set[str], pressed: dict[str, Message]) -> boo
 def wrong(world: World, told: set[str], pressed: set[str]) -> Iterator[str]:
     """Compare memory and its events with what was told and pressed."""
     with closing(sqlite3.connect(world.home / "kenobot.db")) as connection:
-        facts = connection.execute("SELECT text, status FROM record WHERE text LIKE 'm0%'").fetchall()
+        facts = connection.execute("SELECT text, status FROM record WHERE text LIKE ?", (f"m0%{_FACT}",)).fetchall()
         undone = connection.execute(
-            "SELECT count(*) FROM event JOIN record ON record.id = record_id WHERE type = 'undone' AND text LIKE 'm0%'"
+            "SELECT count(*) FROM event JOIN record ON record.id = record_id WHERE type = 'undone' AND text LIKE ?",
+            (f"m0%{_FACT}",),
         ).fetchone()[0]
         (left,) = connection.execute("SELECT count(*) FROM inbox WHERE state NOT IN ('answered', 'dropped')").fetchone()
     live = {text.split()[0] for text, status in facts if status == "active"}
