@@ -1,7 +1,7 @@
 """`python -m bench.ends`: how many changes by words that no rule was made with end the memory that they change.
 
 2,760 pairs of twelve writers who saw no rule, in `bench/ends`: three to five memories of somebody, what they say later,
-and the place of the memory that it ends, -1 where it only sounds like it (a third of them).
+and the place of the memory that it ends, -1 where it only sounds like it (more than a third of them).
 """
 
 import argparse

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bench.learn_confidence import Floats
 from kenobot.cognitive.remember.extract import worth_noting
 from kenobot.cognitive.remember.extract.worth_noting import BUCKETS, LEAST, SCALE, hashed_features
-
-Floats = NDArray[np.float64]
 
 DATA = Path(__file__).with_name("statements")
 _SEED = 7

@@ -234,7 +234,7 @@ def _with_fact(
     return [*facts[:gone], *facts[gone + 1 :], fact]
 
 
-def _in_message(message: Message) -> Iterable[ExtractedFact]:
+def _in_message(message: Message) -> list[ExtractedFact]:
     """Read a message sentence by sentence; whole, where it is short and no rule reads a part of it."""
     facts = list(_in_sentences(message))
     if len(message.text) > _LONGEST_SENTENCE or any(fact.confidence > TIERS["implied"] for fact in facts):

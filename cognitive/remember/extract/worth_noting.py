@@ -33,6 +33,7 @@ _NAME = lazy.regex(r"(?<=[^.!?] )[A-ZÁÉÍÓÚÑ][^\W\d_]+")
 _LENGTHS = (3, 5, 8, 12, 18, 26)  # words from which a text counts as longer
 
 
+@lru_cache(256)  # a sentence is read once for its turn, and again for its message and for what sums it up
 def is_worth_noting(text: str) -> bool:
     """Return whether a careful person who takes notes of the speaker would probably note a text."""
     features, weights = hashed_features(text), _weights()

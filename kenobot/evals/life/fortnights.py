@@ -43,7 +43,7 @@ EVERYDAY_KEPT_BACK = ("itzel", "callum")
 """Two of the same kind that judge: not to be looked at while rules are made."""
 
 STRANGERS = ("rocio", "wilmer", "dervla", "arthur")
-"""Four written by others, who saw no rule, when the rules were made; looked at for how much is worth a note."""
+"""Four written by others, who saw no rule, after the rules were made; looked at for how much is worth a note."""
 
 _FILES = {"": "changes.toml", "near": "near_changes.toml", "ended": "ended_states.toml"}
 _FILES |= {"events": "events.toml", "misses": "near_misses.toml"}

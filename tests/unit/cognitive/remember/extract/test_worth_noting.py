@@ -37,7 +37,7 @@ def test_most_of_what_strangers_tell_is_noted_and_next_to_nothing_else() -> None
     "text",
     [
         "el pequeño le tiene pánico a los petardos",
-        "la caldera la lleva un tal Emeterio, de Móstoles",
+        "la caldera de mi suegra la revisa un tal Emeterio",
         "my sister in law farms alpacas near Hawick",
         "we have had the same cleaner, Bogusia, for years",
     ],
@@ -45,7 +45,7 @@ def test_most_of_what_strangers_tell_is_noted_and_next_to_nothing_else() -> None
 def test_a_statement_that_no_rule_knows_is_noted_in_its_own_words(text: str) -> None:
     """With the confidence of what is understood, not of what was asked for."""
     [fact] = extract_facts(text, SAID)
-    assert (fact.text, fact.confidence >= TIERS["implied"]) == (text, True)
+    assert (fact.text, fact.confidence) == (text, TIERS["implied"])
 
 
 @pytest.mark.parametrize(
