@@ -4,10 +4,11 @@ Both play the scene of `python -m bench.quick`, with an empty home and with one 
 10,000 memories, a pair at a time, so that whatever else the machine does meets both. What counts is the ratio within a
 pair; shown is the median of the pairs. The other commit runs with the packages that are installed here.
 
-Exits 1 when a turn's CPU is more than 1.3 times what it was, in the median of the pairs, or when in each run of this
-tree the event loop paused for more than 100 ms by the process's own doing. CPU is process time, and of a pause counts
-what the process itself computed in it: a busy machine fails nobody. Before anything fails, as many pairs again are
-measured, and all of them are judged.
+Exits 1 when a turn's CPU is more than 1.3 times what it was, both in the median of the pairs and as the ratio of the
+two medians, or when in each run of this tree the event loop paused for more than 100 ms by the process's own doing. CPU
+is process time, and of a pause counts what the process itself computed in it: a busy machine fails nobody. Before
+anything fails, as many pairs again are measured, and all of them are judged: how much of the work behind the turns
+falls into one measurement is chance.
 
 Without a revision it is the one that bench/baseline names; where that cannot be had (no git, a shallow clone) there is
 nothing to compare with, which is said and is no failure. --short, as continuous integration runs it: four minutes,
@@ -27,6 +28,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from operator import itemgetter
 from pathlib import Path
 
 from bench.quick.__main__ import ROOT
@@ -48,7 +50,7 @@ _SHORT = Plan(
     commands=0,
     sequential=200,
     parallel=200,
-    remembered=100,
+    remembered=200,
     past_turns=5_000,
     past_memories=2_500,
     most_seconds=8.0,
@@ -56,6 +58,7 @@ _SHORT = Plan(
 )
 
 Figures = Mapping[str, float]
+_CPU_OF_DIGEST = itemgetter(DIGEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +143,7 @@ def measure(folder: Path, pairs: int, plan: Plan, longest: float) -> list[Pair]:
     until = time.monotonic() + longest
     before = Stage(folder / "tree", folder / "before", plan)
     now = Stage(ROOT, folder / "now", plan)
-    show_progress("digesting the past of both")
-    digested = before.digest(), now.digest()
+    digested = _digested(before, now)
 
     def measure_pair(number: int) -> Pair:
         show_progress(f"pair {number + 1} of {pairs}" if number < pairs else "once more, before anything fails")
@@ -156,6 +158,16 @@ def measure(folder: Path, pairs: int, plan: Plan, longest: float) -> list[Pair]:
     return found
 
 
+def _digested(before: Stage, now: Stage) -> tuple[Figures, Figures]:
+    """Have both digest their past; where that took too long, once more each, and the quicker one of each counts."""
+    show_progress("digesting the past of both")
+    first = Pair(before.digest(), now.digest())
+    if (first.ratio(DIGEST) or 0.0) <= CPU_RATIO:
+        return first.before, first.now
+    again = Pair(before.digest(), now.digest())
+    return min(first.before, again.before, key=_CPU_OF_DIGEST), min(first.now, again.now, key=_CPU_OF_DIGEST)
+
+
 def collect_pairs(measure_pair: Callable[[int], Pair], pairs: int, has_time: Callable[[], bool]) -> list[Pair]:
     """Measure so many pairs while there is time, one at least; where they would fail, up to as many again."""
     found = [measure_pair(0)]
@@ -168,9 +180,9 @@ def judge(pairs: Sequence[Pair]) -> list[str]:
     """What got worse beyond its bound, one plain sentence each."""
     failures = []
     for key in GATED:
-        ratio = median_ratio(pairs, key)
+        ratio = sure_ratio(pairs, key)
         if ratio is not None and ratio > CPU_RATIO:
-            failures.append(f"{key} is {ratio:.2f} times what it was, in the median of the pairs; at most {CPU_RATIO}.")
+            failures.append(f"{key} is {ratio:.2f} times what it was, by the medians; at most {CPU_RATIO}.")
     for key in PAUSES:
         shortest = min(pair.now[key] for pair in pairs)
         if shortest > PAUSE_MS:
@@ -178,10 +190,13 @@ def judge(pairs: Sequence[Pair]) -> list[str]:
     return failures
 
 
-def median_ratio(pairs: Sequence[Pair], key: str) -> float | None:
-    """The median of the pairs' ratios; None where a figure was nothing before."""
+def sure_ratio(pairs: Sequence[Pair], key: str) -> float | None:
+    """The lesser of the pairs' median ratio and the ratio of the medians; None where a figure was nothing before."""
     ratios = [ratio for pair in pairs if (ratio := pair.ratio(key)) is not None]
-    return statistics.median(ratios) if ratios else None
+    if not ratios:
+        return None
+    before, now = (statistics.median(side) for side in zip(*((p.before[key], p.now[key]) for p in pairs), strict=True))
+    return min(statistics.median(ratios), now / before) if before else statistics.median(ratios)
 
 
 def table(revision: str, pairs: Sequence[Pair]) -> list[str]:

@@ -95,8 +95,10 @@ class Stage:
     def digest(self, patience: float = _DIGEST_SECONDS) -> dict[str, float]:
         """Let the bot work through the past that it was given; the seconds of CPU that this takes.
 
-        Raises RuntimeError after `patience` seconds; the home is then left as far as it came.
+        Raises RuntimeError after `patience` seconds; the home is then left as far as it came. Done again, it begins
+        with the past anew.
         """
+        shutil.rmtree(self._folder / "lived", ignore_errors=True)
         shutil.copytree(self._folder / "past", self._folder / "lived")
         with Running(self._checkout, self._folder / "lived", self._embedder) as bot:
             bot.ask(1)

@@ -31,8 +31,8 @@ def outdated_keys(lines: Iterable[SummaryLine], turns: Sequence[ConversationTurn
         mark = f"{turn.label}: " if turn.label else ""
         for sentence in said.sentences(without_quotes(turn.text)):
             pacing.step()
-            own = [(text.removeprefix(mark), whole) for text, whole in told if text.startswith(mark)]
-            if own and heuristic.may_end_something(sentence):
+            if heuristic.may_end_something(sentence):
+                own = [(text.removeprefix(mark), whole) for text, whole in told if text.startswith(mark)]
                 message = Message(sentence, turn.at.astimezone(zone).date())
                 facts = heuristic.read_messages([message], [KnownStatement(text) for text, _ in own])
                 against = ((fact, own[number - 1]) for fact in facts for number, _ in fact.verdicts)

@@ -85,12 +85,9 @@ def _content_value(sentence: str) -> float:
     return value + 0.5 * min(_NAMES, len(said.names(sentence)))
 
 
-_may_end = lru_cache(maxsize=_VALUED)(may_end_something)
-
-
 def _line_value(line: SummaryLine, policy: Policy) -> float:
     """Return how much would be lost with a line of the summary so far."""
-    right = line.trust in ("owner", "guest") and _may_end(line.text.partition(" ")[2])
+    right = line.trust in ("owner", "guest") and may_end_something(line.text.partition(" ")[2])
     return sentence_value(line.text, policy) + _PUT_RIGHT * right
 
 
@@ -101,7 +98,7 @@ def _lines(turn: ConversationTurn, zone: ZoneInfo, policy: Policy) -> Iterator[t
     for text, trust in split_by_trust(turn):
         for sentence in said.sentences(text):
             value = sentence_value(sentence, policy) + 1.5 * (left_open and said.is_question(sentence))
-            value += _PUT_RIGHT * (trust == turn.trust and _may_end(sentence))
+            value += _PUT_RIGHT * (trust == turn.trust and may_end_something(sentence))
             who = f"{turn.label}: " if turn.label else ""
             yield sentence, _line(f"{day} {who}{sentence}", trust, turn, policy), value
     trust = min(turn.trust, turn.answer_trust, key=trust_rank)

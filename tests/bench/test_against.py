@@ -17,7 +17,7 @@ from bench.against import (
     collect_pairs,
     judge,
     main,
-    median_ratio,
+    sure_ratio,
     table,
     unpack,
 )
@@ -93,10 +93,18 @@ def test_milliseconds_of_the_clock_are_held_to_nothing() -> None:
     assert judge([Pair(_figures(), _figures(dict.fromkeys(clock, 10_000.0)))] * 3) == []
 
 
+def test_pairs_that_differ_widely_fail_only_where_their_medians_do_too() -> None:
+    key = PREFIX["lived"] + "memory_cpu_ms"
+    pairs = [Pair(_figures({key: before}), _figures({key: now})) for before, now in ((8, 11), (10, 12.4), (12, 16))]
+
+    assert judge(pairs) == []
+    assert judge([*pairs, *_pairs(key, 14, 14, 14)])
+
+
 def test_what_was_nothing_before_has_no_ratio() -> None:
     pairs = [Pair(_figures({"long_steps": 0.0}), _figures())]
 
-    assert median_ratio(pairs, "long_steps") is None
+    assert sure_ratio(pairs, "long_steps") is None
     assert any(line.startswith("long_steps") for line in table("abc", pairs))
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from itertools import pairwise
 
 from kenobot.cognitive.remember.extract.change_sentence import (
@@ -72,6 +73,7 @@ _TAKES_BACK = lazy.regex(
     rf"(?:{PHRASES['takes_back']})(?:\W+(?:{PHRASES['polite']}))*\W*"
 )
 _UNITS = frozenset(PHRASES["units"].split("|")) | {""}
+_KEPT = 2048  # texts whose judgement is kept: each is asked about as a message, as a sentence and as a fact
 _SURE = 1.0  # weight of shared words from which a memory may be meant
 _DENIAL = 3.0  # weight of a value that the words deny and the memory has
 _COVERED = 0.5  # share of what a sentence names that the memory it means has, at least
@@ -109,6 +111,7 @@ class Change:
     is_part: bool = False
 
 
+@lru_cache(_KEPT)
 def may_change(text: str) -> bool:
     """Return whether a text may end something that was said before it."""
     own = without_quotations(text)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 from typing import Literal
 
 from kenobot.cognitive.remember.attribute_statements import attribute_name
@@ -31,6 +32,7 @@ _LONGEST = 4000  # characters that are looked at; people do not introduce themse
 _SENTENCES = 40
 _LONGEST_SENTENCE = 300
 _FAR, _FAR_OF_YEAR = 330, 20_000  # days: a day that is further off, without a year, is rather over
+_KEPT = 2048  # sentences whose judgement is kept: extraction and the summaries ask it of the same ones
 _LEAST_WORDS = 4  # of a statement of a day ahead
 _LEAST_CONFIDED = 3  # of one told in confidence, or noted
 _OVER = KnownStatement("")  # in the place of one that an earlier message has ended
@@ -162,6 +164,7 @@ def _against(numbers: Iterable[int]) -> tuple[tuple[int, Literal["contradiction"
     return tuple((number, "contradiction") for number in numbers)
 
 
+@lru_cache(_KEPT)
 def may_end_something(text: str) -> bool:
     """Return whether a text says that something is no longer so, or begins to put something right."""
     text = written_out(text)
