@@ -17,7 +17,9 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question.answers import topic_text
+from kenobot.cognitive.recall.question.slots import asks
 from kenobot.cognitive.recall.scoring.relevance import proper_names_text
+from kenobot.cognitive.recall.search.answerable import asked_words
 from kenobot.cognitive.recall.vectors import calibration
 from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, query_text
 from kenobot.cognitive.store import events, records
@@ -158,7 +160,9 @@ class EmbeddingWorker(BackgroundTask):
             meaning = self._index.vectors
             if meaning is None or not await self._may_compare(meaning, seconds - self._policy.settle_seconds):
                 return False  # there are no vectors to compare yet
-            parts = filter(None, (proper_names_text(text), topic_text(text)))
+            parts = filter(
+                None, (proper_names_text(text), topic_text(text), *(asked_words(text) if asks(text) else ()))
+            )
             sought = [query_text(text, self._policy), *parts]
             having = (self._embed(meaning, model, "query", sought) for model in meaning.models)
             await asyncio.gather(self._settle(settling), *having)

@@ -46,7 +46,9 @@ _OWN_NAME = lazy.regex(
 )
 _CAPITAL = lazy.regex(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’-]*")
 _PLACE_FOLLOWS = lazy.regex(r"\b(?:in|en)\s+$")
-_FESTIVE = lazy.regex(r"\b(?:birthday|bday|anniversary|turn(?:s|ed|ing)?|cumpl\w+|aniversario|santo)\b")
+_FESTIVE = lazy.regex(
+    r"\b(?:birthday|bday|anniversary|turn(?:s|ed|ing)?|cumpl\w+|aniversario|santo)\b|['’]s \d+(?:st|nd|rd|th)\b"
+)
 _BORN = lazy.regex(
     r"\b(?:born|nacio|naci|nacid[oa]|marri\w+|wed(?:ding)?|casad[oa]s|cas(?:o|amos|aron)|boda)\b|\d[./-]\d"
 )

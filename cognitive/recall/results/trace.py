@@ -59,6 +59,40 @@ class QuestionKind:
     general: float
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedItem:
+    """A memory or turn. near: its similarity to the question. word_near: to each of its words, where measured."""
+
+    text: str
+    near: float = 0.0
+    word_near: Mapping[str, float] = field(default_factory=dict)  # bounded: words of a question; turn
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A question with what was found for it, best first.
+
+    lacking: no item holds the type of answer asked for, see `search.lacking`. likely: see
+    `SearchReport.answer_probability`; None where it is not known. general: see `QuestionKind`.
+    """
+
+    question: str
+    items: Sequence[JudgedItem]
+    lacking: bool = False
+    likely: float | None = None
+    general: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTrace:
+    """What `search.answerable` was given, with the kind and number of each item. row: the question's vector."""
+
+    judged: Judged
+    keys: Sequence[tuple[SourceKind, int]]
+    model: str
+    row: Sequence[float] | None
+
+
 @dataclass(slots=True)
 class RecallTrace:
     """Collect the candidates of a recall: scored, dropped (with the reason), or not read.
@@ -72,6 +106,7 @@ class RecallTrace:
     turns_searched: bool = False
     confidence_features: ConfidenceFeatures | None = None
     question: QuestionKind | None = None
+    judged: JudgedTrace | None = None
     mix_features: MixFeatures | None = None
     estimates: Mapping[int, float] = field(default_factory=dict)  # bounded: what one recall looked at; turn
 

@@ -55,11 +55,11 @@ def lack_answer(
     if least:
         typed = answers.type_words_in(question)
         topic = answers.topic_stems(question) - {stem for name in named for stem in stems(name)}
-    told = [(_text(item), _bears(item, named)) for item in shown]
+    told = [(item_text(item), _bears(item, named)) for item in shown]
     before = {(item.turn.session, item.turn.id): item.turn.text for item in shown if isinstance(item, Excerpt)}
     anywhere = any(bears for _, bears in told)
     for item, (text, bears) in zip(shown, told, strict=True):
-        if _asks(item, text):
+        if only_asks(item):
             continue
         meant = bears or not anywhere or not answers.is_latin(text)
         if meant and not answers.lacks_answer(asked, question, text):
@@ -116,12 +116,17 @@ def item_key(item: RecalledMemory | Excerpt) -> ItemKey:
     return ("turn", item.turn.id) if isinstance(item, Excerpt) else ("record", item.record.id)
 
 
-def _asks(item: RecalledMemory | Excerpt, text: str) -> bool:
+def only_asks(item: RecalledMemory | Excerpt) -> bool:
     """Return whether an item is a question, and no more."""
-    return _ONLY_ASKS.fullmatch(text) is not None if isinstance(item, Excerpt) else item.record.form == "question"
+    return (
+        _ONLY_ASKS.fullmatch(item.turn.text) is not None
+        if isinstance(item, Excerpt)
+        else item.record.form == "question"
+    )
 
 
-def _text(item: RecalledMemory | Excerpt) -> str:
+def item_text(item: RecalledMemory | Excerpt) -> str:
+    """Return what an item says."""
     return item.turn.text if isinstance(item, Excerpt) else item.record.text
 
 

@@ -27,13 +27,14 @@ from kenobot.cognitive.recall.candidates.by_words import (
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question import relations
-from kenobot.cognitive.recall.question.answers import topic_text
-from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.question.answers import is_latin, topic_text
+from kenobot.cognitive.recall.question.slots import asks
+from kenobot.cognitive.recall.results.memory import ConfidenceLevel, Excerpt, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import render_memory, shorten, subject_heading
-from kenobot.cognitive.recall.results.trace import QuestionKind
+from kenobot.cognitive.recall.results.trace import Judged, JudgedItem, JudgedTrace, QuestionKind
 from kenobot.cognitive.recall.scoring.score import Score, choose_most_valuable, diversify
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn, rank_turns
-from kenobot.cognitive.recall.search import mixing, ranking
+from kenobot.cognitive.recall.search import answerable, mixing, ranking
 from kenobot.cognitive.recall.search.attribution import is_of_others
 from kenobot.cognitive.recall.search.confidence import (
     CONFIDENCE_LEVELS,
@@ -45,7 +46,7 @@ from kenobot.cognitive.recall.search.confidence import (
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.fit import keep_fitting, told_together, turns_fit
-from kenobot.cognitive.recall.search.lacking import ItemKey, item_key, lack_answer
+from kenobot.cognitive.recall.search.lacking import ItemKey, item_key, item_text, lack_answer, only_asks
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
@@ -53,6 +54,7 @@ from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.recall_need import is_question, recall_need
 from kenobot.cognitive.text.words import terms
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.ports.names import split_line
 from kenobot.storage.connection import Connection
 
 _SHELVES: tuple[Literal["record", "turn"], ...] = ("record", "turn")
@@ -104,13 +106,9 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     if likely is not None:
         level = answer_level(likely if memories else 0.0, policy)
     level = max(level, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
-    if (
-        shown
-        and not query.marks
-        and is_question(query.text)
-        and _hold_no_answer(index, query, parsed, shown, measured=question is not None)
-    ):
-        level, likely = "none", 0.0
+    if shown and not query.marks and asks(query.text):
+        lacking = _hold_no_answer(index, query, parsed, shown, measured=question is not None)
+        level, likely = _doubted(level, likely, lacking, _judged(index, query, shown, lacking=lacking, likely=likely))
     best = max(best if memories else 0.0, best_excerpt)
     return replace(
         empty,
@@ -144,21 +142,74 @@ def _hold_no_answer(
     return len(excerpts) == len(shown) and is_of_others(parsed, excerpts, query.policy.recall.of_others_below)
 
 
+def _doubted(
+    level: ConfidenceLevel, likely: float | None, lacking: bool, answered: bool | None
+) -> tuple[ConfidenceLevel, float | None]:
+    """Return the level and the probability of an answer, given what was judged of it; see `_judged`."""
+    if lacking or answered is False:
+        return "none", 0.0
+    return "low" if answered and level == "none" else level, likely
+
+
+def _judged(
+    index: SideIndex,
+    query: MemoryQuery,
+    shown: Sequence[RecalledMemory | Excerpt],
+    *,
+    lacking: bool,
+    likely: float | None,
+) -> bool | None:
+    """Judge by what was learned whether the first of what is shown answers the question; None where that is not known.
+
+    Not of talk of several people, who may be asked about by name, nor of what is not in Latin letters.
+    """
+    chosen = [each for each in shown if not only_asks(each)][: answerable.MOST_JUDGED]
+    excerpts = [each for each in chosen if isinstance(each, Excerpt)]
+    if not chosen or not is_latin(query.text) or not all(is_latin(item_text(each)) for each in chosen):
+        return None
+    if excerpts and all(split_line(each.turn.text).name for each in excerpts):
+        return None
+    vectors = index.vectors
+    if vectors is None or query.as_of is not None or not vectors.has_query_vector(query.text):
+        items = [JudgedItem(item_text(each)) for each in chosen]
+        model, judged, row = answerable.WORDS_ALONE, Judged(query.text, items, lacking, likely), None
+    else:
+        whole = _nearness(index, query.text, chosen)
+        near = {word: _nearness(index, word, chosen) for word in answerable.asked_words(query.text)}
+        items = [
+            JudgedItem(
+                item_text(each),
+                whole.get(item_key(each), 0.0),
+                {word: rows[item_key(each)] for word, rows in near.items() if item_key(each) in rows},
+            )
+            for each in chosen
+        ]
+        model, row = vectors.models[0], vectors.query_row(query.text)
+        judged = Judged(query.text, items, lacking, likely, vectors.generality(query.text))
+    if query.trace is not None:
+        query.trace.judged = JudgedTrace(judged, tuple(item_key(each) for each in chosen), model, row)
+    return answerable.is_answered(judged, model, row)
+
+
 def _topic_nearness(
     index: SideIndex, question: str, shown: Sequence[RecalledMemory | Excerpt]
 ) -> Mapping[ItemKey, float]:
     """Measure how near what is shown is to what a question is about; nothing where that has no vector."""
-    topic = topic_text(question) if index.vectors is not None else ""
-    if index.vectors is None or not topic:
+    topic = topic_text(question)
+    return _nearness(index, topic, shown) if topic else {}
+
+
+def _nearness(index: SideIndex, text: str, items: Sequence[RecalledMemory | Excerpt]) -> dict[ItemKey, float]:
+    """Measure how near items are to a text; nothing of those without a vector, or where the text has none."""
+    if index.vectors is None:
         return {}
-    keys = [item_key(each) for each in shown]
-    return {
-        (shelf, number): near
-        for shelf in _SHELVES
-        for number, near in index.vectors.similarities(
-            shelf, topic, None, 0, also=[number for kind, number in keys if kind == shelf]
-        ).items()
-    }
+    keys = [item_key(each) for each in items]
+    found: dict[ItemKey, float] = {}
+    for shelf in _SHELVES:
+        if numbers := [number for kind, number in keys if kind == shelf]:
+            near = index.vectors.similarities(shelf, text, None, 0, also=numbers)
+            found |= {(shelf, number): share for number, share in near.items()}
+    return found
 
 
 def _question_kind(index: SideIndex, query: MemoryQuery, hits: SearchHits) -> QuestionKind | None:

@@ -173,6 +173,11 @@ class VectorIndex:
                 return scale.query_similarity(cosine)
         return None
 
+    def query_row(self, text: str) -> list[float] | None:
+        """Return the vector of a message by the model in use, where it is cached."""
+        row = self.cached(next(iter(self._models)), "query", query_text(text, self._policy.meaning))
+        return None if row is None else [float(number) for number in row]
+
     def generality(self, text: str) -> float:
         """Measure how far a message is a question of general knowledge: 1 as those of the calibration, -1 as questions
         about a person's own affairs; 0 where that is not known.

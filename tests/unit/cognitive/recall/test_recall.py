@@ -127,8 +127,10 @@ async def test_a_stranger_to_the_message_is_left_out_and_the_level_says_so(memor
         (await memory.recall(text)).level for text in ("what is the capital of Peru?", "boiler serviced in March?")
     ]
     assert levels == ["none", "high"]
-    vague = await memory.recall("did the plumber, the painter and the boiler man ever send invoices to grandma?")
+    vague = await memory.recall("the plumber, the painter and the boiler man will send invoices to grandma")
     assert vague.level in ("low", "medium")
+    asked = await memory.recall("did the plumber, the painter and the boiler man ever send invoices to grandma?")
+    assert asked.level == "none"
 
 
 async def test_what_is_shown_already_is_not_repeated(memory: Memory) -> None:

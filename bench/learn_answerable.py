@@ -1,0 +1,199 @@
+"""`python -m bench.learn_answerable`: when what was found answers the question, learned.
+
+From the people of `bench.unknown` but for those who judge, and the notes that ship: each of the first memories shown
+for a question is an example, and answers it or not. Logistic regression, by Newton's method; what comes near a question
+that nothing answers counts three times, for what else is shown beside an answer is easily told. The vector of the
+question is weighed by its main axes. What is printed is of weights that have not seen the person, or the note that
+answers; by those is chosen from which odds on a question counts as answered, so that hardly more is denied of either
+set than the rules deny by themselves. Then all of it is learned, and written to `answerable.json`.
+"""
+
+import argparse
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bench.learn_confidence import Floats
+from bench.unknown import EMBEDDERS, FOLDS, ask, digest, judges, people
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.search import answerable
+from kenobot.evals.recall import datasets
+from kenobot.evals.recall.metrics import roc_auc
+
+_NEAR_MISS = 3.0  # what an item found for a question without an answer counts
+_PULL = 10.0  # towards nothing
+_STEPS = 12
+_AXES = 32
+_MOST_DENIED = {"people": 0.01, "own": 0.015}
+"""Of questions with an answer, the share that may be denied beyond what the rules deny, by set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question: the features of each item found, and which of them answer it.
+
+    lacking: the rules say that none holds the type of answer. before: it was told as unknown without what is learned
+    here. fold: of those learned without it.
+    """
+
+    source: str
+    features: Floats
+    answers: Floats
+    row: Floats
+    answered: bool
+    lacking: bool
+    before: bool
+    fold: int
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """Weights of features, of the numbers of a question's vector, and of "always"."""
+
+    features: Floats
+    vector: Floats
+    always: float
+
+    def score(self, example: Example) -> float:
+        """The odds that a question is answered, as their logarithm."""
+        return float((example.features @ self.features).max() + example.row @ self.vector + self.always)
+
+
+async def examples(embedder: str, vectors: Path | None) -> tuple[str, list[str], list[Example]]:
+    """The model, the names of the features, and the examples of one embedder."""
+    everybody = people()
+    judging = judges(everybody)
+    sets = {"people": [each for each in everybody if each.name not in judging]}
+    if embedder != "none":  # by words alone hardly anything of the notes is found
+        sets["own"] = datasets.load("own")
+    found: list[Example] = []
+    model, names = "", list[str]()
+    for source, conversations in sets.items():
+        async for asked in ask(conversations, embedder, vectors):
+            seen = asked.answer.trace.judged
+            if seen is None:
+                continue
+            features = answerable.item_features(seen.judged)
+            model, names = seen.model, list(features[0])
+            gold = set(asked.question.gold)
+            keys = [asked.keys.get(key, "") for key in seen.keys]
+            of = asked.person if source == "people" else next(iter(sorted(gold)), asked.question.id)
+            found.append(
+                Example(
+                    source,
+                    np.array([list(each.values()) for each in features]),
+                    np.array([float(key in gold) for key in keys]),
+                    np.zeros(0) if seen.row is None else np.array(seen.row, np.float64),
+                    bool(gold),
+                    seen.judged.lacking,
+                    seen.judged.lacking or _is_doubted(seen.judged.likely),
+                    digest(of) % FOLDS,
+                )
+            )
+    return model, names, found
+
+
+def learn(some: Sequence[Example]) -> Learned:
+    """Learn the weights."""
+    rows = np.array([each.row for each in some])
+    middle = rows.mean(0)
+    axes = np.linalg.svd(rows - middle, full_matrices=False)[2][:_AXES] if rows.shape[1] else np.zeros((0, 0))
+    table = np.vstack(
+        [np.hstack([each.features, np.tile(each.row @ axes.T, (len(each.features), 1))]) for each in some]
+    )
+    truth = np.concatenate([each.answers for each in some])
+    share = np.concatenate([np.full(len(each.answers), 1.0 if each.answered else _NEAR_MISS) for each in some])
+    mean, spread = table.mean(0), table.std(0)
+    spread[spread < 1e-6] = 1e6
+    table = np.hstack([(table - mean) / spread, np.ones((len(table), 1))])
+    pull = np.append(np.full(table.shape[1] - 1, _PULL), 1e-6)
+    weights = np.zeros(table.shape[1])
+    for _ in range(_STEPS):
+        likely = 1 / (1 + np.exp(-np.clip(table @ weights, -30, 30)))
+        slope = table.T @ (share * (likely - truth)) + pull * weights
+        bend = (table * (share * likely * (1 - likely) + 1e-9)[:, None]).T @ table + np.diag(pull)
+        weights -= np.linalg.solve(bend, slope)
+    plain = weights[:-1] / spread
+    count = len(plain) - len(axes)
+    vector = plain[count:] @ axes if len(axes) else np.zeros(rows.shape[1])
+    return Learned(plain[:count], vector, float(weights[-1] - plain @ mean))
+
+
+def cross_validate(all_examples: Sequence[Example]) -> Floats:
+    """The odds of each question by weights that have not seen its fold."""
+    found = np.zeros(len(all_examples))
+    for fold in range(FOLDS):
+        learned = learn([each for each in all_examples if each.fold != fold])
+        for at, each in enumerate(all_examples):
+            if each.fold == fold:
+                found[at] = learned.score(each)
+    return found
+
+
+def _is_doubted(likely: float | None) -> bool:
+    return likely is not None and likely < DEFAULT.recall.none_below
+
+
+def least_odds(odds: Floats, some: Sequence[Example]) -> float:
+    """The odds below which a question counts as unanswered, by `_MOST_DENIED`."""
+    least = np.inf
+    for source, share in _MOST_DENIED.items():
+        mine = [
+            value
+            for each, value in zip(some, odds, strict=True)
+            if each.source == source and each.answered and not each.lacking
+        ]
+        if mine:
+            least = min(least, sorted(mine)[int(share * len(mine))])
+    return float(least)
+
+
+def report(odds: Floats, some: Sequence[Example], least: float) -> str:
+    """How well questions with an answer are told from those without, for each set, and as it was before."""
+    lines = []
+    for source in _MOST_DENIED:
+        mine = [(each, value) for each, value in zip(some, odds, strict=True) if each.source == source]
+        if not mine:
+            continue
+        right = [(each, value) for each, value in mine if each.answered]
+        wrong = [(each, value) for each, value in mine if not each.answered]
+        area = roc_auc([value for _, value in right], [value for _, value in wrong])
+        shares = [
+            f"{what} {sum(each.lacking or value < least for each, value in which) / len(which):.1%} of {len(which)} "
+            f"(before {sum(each.before for each, _ in which) / len(which):.1%})"
+            for what, which in (("denied", right), ("told unknown", wrong))
+        ]
+        lines.append(f"{source}: area under the curve {area:.3f}; {'; '.join(shares)}")
+    return "\n  ".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.learn_answerable", description=__doc__)
+    parser.add_argument("--vectors", type=Path, help="keep vectors in this file, for the next time")
+    parser.add_argument("--dry", action="store_true", help="print how well it does, and write nothing")
+    arguments = parser.parse_args()
+    weights: dict[str, object] = {}
+    for embedder in EMBEDDERS:
+        model, names, found = asyncio.run(examples(embedder, arguments.vectors))
+        odds = cross_validate(found)
+        least = least_odds(odds, found)
+        print(f"{model}, {len(found)} questions\n  {report(odds, found, least)}", flush=True)
+        learned = learn(found)
+        weights[model] = {
+            "always": round(learned.always, 4),
+            "least": round(least, 4),
+            "features": {name: round(float(each), 4) for name, each in zip(names, learned.features, strict=True)},
+            "vector": [round(float(each), 3) for each in learned.vector],
+        }
+    if not arguments.dry:
+        text = json.dumps({"made": "python -m bench.learn_answerable", "weights": weights})
+        Path(answerable.__file__).with_name("answerable.json").write_text(f"{text}\n", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,49 @@
+"""Learning whether what was found answers a question, and the people it is learned from."""
+
+import pytest
+
+np = pytest.importorskip("numpy")
+
+from bench import learn_answerable, unknown  # noqa: E402 - needs numpy
+
+
+def _example(at: int, *, answered: bool, telling: float, lacking: bool = False) -> learn_answerable.Example:
+    features = np.array([[telling, at % 3], [0.0, at % 5]], np.float64)
+    answers = np.array([float(answered), 0.0])
+    return learn_answerable.Example(
+        "people", features, answers, np.zeros(0), answered, lacking, lacking, at % unknown.FOLDS
+    )
+
+
+def test_what_only_answers_have_counts_for_one() -> None:
+    examples = [_example(at, answered=at % 2 == 0, telling=float(at % 2 == 0)) for at in range(60)]
+    odds = learn_answerable.cross_validate(examples)
+    assert min(odds[::2]) > max(odds[1::2])
+
+
+def test_of_questions_with_an_answer_only_so_many_are_denied() -> None:
+    examples = [_example(at, answered=True, telling=1.0) for at in range(200)]
+    odds = np.arange(200, dtype=np.float64)
+    least = learn_answerable.least_odds(odds, examples)
+    assert (odds < least).sum() == 2
+
+
+def test_what_the_rules_deny_is_not_counted_again() -> None:
+    examples = [_example(at, answered=True, telling=1.0, lacking=at < 100) for at in range(200)]
+    assert learn_answerable.least_odds(np.arange(200, dtype=np.float64), examples) == 101
+
+
+def test_each_person_is_asked_what_a_note_answers_and_what_none_does() -> None:
+    everybody = unknown.people()
+    assert len(everybody) == 120
+    for person in everybody:
+        keys = {each.key for each in person.passages}
+        assert all(set(each.gold) <= keys for each in person.questions)
+        assert any(each.gold for each in person.questions)
+        assert any(not each.gold for each in person.questions)
+
+
+def test_a_third_of_the_people_judge() -> None:
+    everybody = unknown.people()
+    assert len(unknown.judges(everybody)) == 40
+    assert unknown.judges(everybody) == unknown.judges(everybody[::-1])
