@@ -1,7 +1,8 @@
 """`python -m bench.ends`: how many changes by words that no rule was made with end the memory that they change.
 
-2,760 pairs of twelve writers who saw no rule, in `bench/ends`: three to five memories of somebody, what they say later,
-and the place of the memory that it ends, -1 where it only sounds like it (more than a third of them).
+5,360 pairs of sixteen writers who saw no rule, in `bench/ends`: three to six memories of somebody, what they say later,
+and the place of the memory that it ends, -1 where it only sounds like it (a good two fifths of them). The four with a 7
+or an 8 tried to have both sound alike: many a sentence stands twice, with memories that it ends and with others.
 """
 
 import argparse
@@ -16,6 +17,11 @@ from kenobot.cognitive.remember.extract.heuristic import Message, extract_facts,
 
 DATA = Path(__file__).with_name("ends")
 _SAID = date(2026, 9, 15)
+
+
+def files() -> list[Path]:
+    """Return the file of each writer."""
+    return sorted(DATA.glob("*.jsonl"))
 
 
 def outcomes(path: Path) -> Iterator[str]:
@@ -39,7 +45,7 @@ def _due(note: str) -> str:
 def main() -> int:
     argparse.ArgumentParser(prog="python -m bench.ends", description=__doc__).parse_args()
     whole = Counter[str]()
-    for path in sorted(DATA.glob("*.jsonl")):
+    for path in files():
         found = Counter(outcomes(path))
         whole += found
         print(f"{path.stem:4} {_line(found)}", flush=True)

@@ -195,7 +195,7 @@ def bench_life(context: CommandContext) -> int:
 def _people(args: Namespace) -> Sequence[str]:
     """Whose fortnights are lived: those rules are made with, unless others are asked for."""
     if args.strangers:
-        return fortnights.STRANGERS
+        return fortnights.STRANGERS_KEPT_BACK if args.kept_back else fortnights.STRANGERS
     if args.changes:
         return fortnights.OF_CHANGES
     if args.everyday:

@@ -24,7 +24,7 @@ BUCKETS = 1 << 15
 SCALE = 12.0
 """What a weight of one is stored as; a byte holds up to 127."""
 
-LEAST = 0.8
+LEAST = 0.72
 """Probability from which a sentence is worth a note; chosen on people of whom no sentence was learned."""
 
 _SHORTEST, _LONGEST = 3, 5  # letters of a run
