@@ -17,6 +17,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question.answers import topic_text
+from kenobot.cognitive.recall.question.first_person import as_speakers_say
 from kenobot.cognitive.recall.scoring.relevance import proper_names_text
 from kenobot.cognitive.recall.vectors import calibration
 from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, query_text
@@ -158,8 +159,9 @@ class EmbeddingWorker(BackgroundTask):
             meaning = self._index.vectors
             if meaning is None or not await self._may_compare(meaning, seconds - self._policy.settle_seconds):
                 return False  # there are no vectors to compare yet
+            of_speakers = await self._database.read(lambda _: as_speakers_say(self._index, None, text))
             parts = filter(None, (proper_names_text(text), topic_text(text)))
-            sought = [query_text(text, self._policy), *parts]
+            sought = [*(query_text(each, self._policy) for each in (text, of_speakers)), *parts]
             having = (self._embed(meaning, model, "query", sought) for model in meaning.models)
             await asyncio.gather(self._settle(settling), *having)
             return True

@@ -23,6 +23,7 @@ from kenobot.cognitive.recall.index import conversation_rows, posting_rows
 from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
 from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.question.first_person import as_speakers_say
 from kenobot.cognitive.recall.scoring.score import fuse_relevance
 from kenobot.cognitive.recall.scoring.weights import TALK_KINDS, TURN_PRIOR, TalkKind, turn_weights
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
@@ -36,6 +37,7 @@ _DAMP = 4.0
 _EITHER = 0.5
 _BEST_OF_STRETCH = 3
 _WINDOW = 3
+_OPENING: Mapping[TalkKind, int] = {"people": 2, "assistant": 1}  # turns after a pause; of people one each
 _RARE_UP_TO = 2  # turns that have a rare word
 _NOT_COUNTED = 0.5  # for the rare words of a turn that is not among the best
 
@@ -111,14 +113,16 @@ def rank_turns(
 ) -> list[RankedTurn]:
     """Rank the turns within `scopes` for a question, best first. whole: all candidates."""
     none = _Talk((), ())
-    vectors, near = index.vectors, dict[int, float]()
+    vectors, near, asked = index.vectors, dict[int, float](), text
     if vectors is not None:
-        near = vectors.similarities("turn", text, scopes, policy.recall.max_near_turns)
+        of_speakers = as_speakers_say(index, scopes, text)
+        asked = of_speakers if vectors.has_query_vector(of_speakers) else text
+        near = vectors.similarities("turn", asked, scopes, policy.recall.max_near_turns)
     talk = index.read(partial(_gather, scopes=scopes, query=query, near=near, policy=policy.recall), none)
     if not talk.turns:
         return []
     if vectors is not None and near:
-        near = vectors.similarities("turn", text, scopes, 0, also=talk.turns.keys() - near.keys()) | near
+        near = vectors.similarities("turn", asked, scopes, 0, also=talk.turns.keys() - near.keys()) | near
     first = policy.recall.max_ranked_turns
     ranked = _valued(talk, near, query, text, today, policy, most=len(talk.turns) if whole else first)
     return _by_rare_words(index, talk, ranked[:first], policy.recall, by_meaning=bool(near)) + ranked[first:]
@@ -277,7 +281,7 @@ def _valued(
             *beside[message],
             0.0 if by_bot else 1.0,
             1.0 if is_wish else 0.0,
-            1.0 if position == 0 and kinds[segment] == "assistant" else 0.0,
+            1.0 if position < _OPENING[kinds[segment]] else 0.0,
             _NOT_COUNTED,
         )
         found.append((sum(map(mul, weights[kinds[segment]], values)), message, turn, values))
