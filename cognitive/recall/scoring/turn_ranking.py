@@ -113,18 +113,21 @@ def rank_turns(
 ) -> list[RankedTurn]:
     """Rank the turns within `scopes` for a question, best first. whole: all candidates."""
     none = _Talk((), ())
-    vectors, near, asked = index.vectors, dict[int, float](), text
+    vectors, near, said = index.vectors, dict[int, float](), text
     if vectors is not None:
-        of_speakers = as_speakers_say(index, scopes, text)
-        asked = of_speakers if vectors.has_query_vector(of_speakers) else text
-        near = vectors.similarities("turn", asked, scopes, policy.recall.max_near_turns)
+        said = as_speakers_say(index, scopes, text)
+        said = said if vectors.has_query_vector(said) else text
+        near = vectors.similarities("turn", said, scopes, policy.recall.max_near_turns)
     talk = index.read(partial(_gather, scopes=scopes, query=query, near=near, policy=policy.recall), none)
     if not talk.turns:
         return []
     if vectors is not None and near:
-        near = vectors.similarities("turn", asked, scopes, 0, also=talk.turns.keys() - near.keys()) | near
+        near = vectors.similarities("turn", said, scopes, 0, also=talk.turns.keys() - near.keys()) | near
+    as_asked = near
+    if vectors is not None and said != text:
+        as_asked = vectors.similarities("turn", text, scopes, 0, also=talk.turns.keys())
     first = policy.recall.max_ranked_turns
-    ranked = _valued(talk, near, query, text, today, policy, most=len(talk.turns) if whole else first)
+    ranked = _valued(talk, near, as_asked, query, text, today, policy, most=len(talk.turns) if whole else first)
     return _by_rare_words(index, talk, ranked[:first], policy.recall, by_meaning=bool(near)) + ranked[first:]
 
 
@@ -244,8 +247,19 @@ def _best_of(talk: _Talk, near: Mapping[int, float]) -> dict[int, float]:
 
 
 def _valued(
-    talk: _Talk, near: Mapping[int, float], query: ParsedQuery, text: str, today: date, policy: Policy, *, most: int
+    talk: _Talk,
+    near: Mapping[int, float],
+    as_asked: Mapping[int, float],
+    query: ParsedQuery,
+    text: str,
+    today: date,
+    policy: Policy,
+    *,
+    most: int,
 ) -> list[RankedTurn]:
+    """Score turns. near: similarities to the question as its speakers would put it, by which they are ranked; as_asked:
+    to the question itself, of which is known what similarities mean.
+    """
     plain = fold(text)
     asked, days = asks_time(plain), parse_date_range(plain, today)
     said_by = _named(talk, query)
@@ -258,7 +272,7 @@ def _valued(
     weights = {kind: tuple(turn_weights(kind, by_meaning=bool(near)).values()) for kind in TALK_KINDS}
     kinds = _talk_kinds(talk)
     beside = _surroundings(talk, lex, close)
-    own = _relevances(talk, raw, near, full, policy)
+    own = _relevances(talk, raw, as_asked, full, policy)
     best = dict.fromkeys(talk.segments, 0.0)
     for message, relevance in own.items():
         segment = talk.turns[message].segment
@@ -293,7 +307,7 @@ def _valued(
             best[turn.segment],
             talk.stems(message),
             values,
-            near.get(message),
+            as_asked.get(message),
         )
         for score, message, turn, values in nlargest(most, found)
     ]
