@@ -14,10 +14,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.recall.candidates.first_person import as_speakers_say
 from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question.answers import topic_text
-from kenobot.cognitive.recall.question.first_person import as_speakers_say
 from kenobot.cognitive.recall.scoring.relevance import proper_names_text
 from kenobot.cognitive.recall.vectors import calibration
 from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, query_text

@@ -19,11 +19,11 @@ from typing import NamedTuple
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates.by_words import ParsedQuery, QueryTerm, idf
+from kenobot.cognitive.recall.candidates.first_person import as_speakers_say
 from kenobot.cognitive.recall.index import conversation_rows, posting_rows
 from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question.first_person import as_speakers_say
 from kenobot.cognitive.recall.scoring.score import fuse_relevance
 from kenobot.cognitive.recall.scoring.weights import TALK_KINDS, TURN_PRIOR, TalkKind, turn_weights
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.recall.question.first_person import as_speakers_say, in_first_person
+from kenobot.cognitive.recall.candidates.first_person import as_speakers_say, in_first_person
 from tests.unit.cognitive.recall.house import Memory
 from tests.unit.cognitive.recall.index.test_conversation_rows import talk_of
 
