@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 _SHARP = 3.0  # a score counts so much in the softmax: the round weights are made for adding up, not for odds
 _PULL = 0.1  # towards the round weights
-_TURN_PULL = 0.01  # the same for turns, of which there are many questions
+_TURN_PULL = 0.5  # the same for turns, shared by the questions: the more are asked, the less they need it
 _STEPS, _STEP = 200, 0.05
 _NEAREST = 120  # of what was looked at for a question, by the weights that ship; the rest tells little and costs much
 _FOLDS = 5
@@ -132,15 +132,15 @@ def cross_validate(
 
 def learn_turns(sets: Sequence[str], embedders: Sequence[str], vectors: Path | None) -> tuple[int, dict[str, float]]:
     """The weights of turns of one kind of talk, and of how many questions they are."""
-    prior, pull = _row(weights.TURN_PRIOR), _TURN_PULL
+    prior = _row(weights.TURN_PRIOR)
     pooled: list[Example] = []
     for name in embedders:
         some = asyncio.run(examples_of(name, vectors, "turn", sets))
-        plain = [recall_at(some, prior, depth) for depth in DEPTHS]
+        plain, pull = [recall_at(some, prior, depth) for depth in DEPTHS], _TURN_PULL / len(some)
         learned = cross_validate(some, prior, (), pull, len({each.source for each in some}))
         print(f"{name}: {_percent(plain)} by the round weights, {_percent(learned)} learned, across conversations")
         pooled += [each for each in some if each.answers.any()]
-    return len(pooled), _named(weights.TURN_PRIOR, fit(pooled, prior, pull=pull))
+    return len(pooled), _named(weights.TURN_PRIOR, fit(pooled, prior, pull=_TURN_PULL / len(pooled)))
 
 
 def main() -> int:

@@ -107,6 +107,38 @@ def stems(word: str) -> tuple[str, ...]:
     return _stemmed_by_script(word)
 
 
+def search_terms(text: str) -> list[str]:
+    """The words of `text` as a search looks for them, function words left out."""
+    return [stem for word in words(text) if word not in STOPWORDS for stem in search_stems(word)]
+
+
+def search_stems(word: str) -> tuple[str, ...]:
+    """The stems of a folded word, each as that of the first of the words that a search takes for one."""
+    return _same(stems(word))
+
+
+@lru_cache(20_000)
+def _same(found: tuple[str, ...]) -> tuple[str, ...]:
+    by_stem = _stems_of_one_word()
+    return tuple(dict.fromkeys(by_stem.get(stem, stem) for stem in found))
+
+
+def stems_taken_for(stem: str) -> frozenset[str]:
+    """Those whose words a search takes for one of `search_stems`, itself among them."""
+    return frozenset({stem, *(each for each, first in _stems_of_one_word().items() if first == stem)})
+
+
+@lru_cache(1)
+def _stems_of_one_word() -> dict[str, str]:
+    """The stems of the words that a search takes for one, each with that of the first; in the language they are of."""
+    return {
+        stem(word): stem(row.split()[0])
+        for name, stem in (("same_es", _SPANISH), ("same_en", _ENGLISH))
+        for row in word_rows(name)
+        for word in row.split()
+    }
+
+
 @lru_cache(20_000)
 def _stemmed(word: str) -> tuple[str, ...]:
     english, spanish = _ENGLISH(word), _SPANISH(word)

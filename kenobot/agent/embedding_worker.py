@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.recall.candidates.first_person import as_speakers_say
 from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question.answers import topic_text
@@ -160,10 +161,10 @@ class EmbeddingWorker(BackgroundTask):
             meaning = self._index.vectors
             if meaning is None or not await self._may_compare(meaning, seconds - self._policy.settle_seconds):
                 return False  # there are no vectors to compare yet
-            parts = filter(
-                None, (proper_names_text(text), topic_text(text), *(asked_words(text) if asks(text) else ()))
-            )
-            sought = [query_text(text, self._policy), *parts]
+            of_speakers = await self._database.read(lambda _: as_speakers_say(self._index, None, text))
+            words = asked_words(text) if asks(text) else ()
+            parts = filter(None, (proper_names_text(text), topic_text(text), *words))
+            sought = [*(query_text(each, self._policy) for each in (text, of_speakers)), *parts]
             having = (self._embed(meaning, model, "query", sought) for model in meaning.models)
             await asyncio.gather(self._settle(settling), *having)
             return True

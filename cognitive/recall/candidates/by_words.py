@@ -13,7 +13,7 @@ from kenobot.cognitive.recall.index.documents import name_key, source_of
 from kenobot.cognitive.recall.index.posting_rows import Partition
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.words import fold, stems, words
+from kenobot.cognitive.text.words import fold, search_stems, words
 from kenobot.storage.connection import Connection
 
 _FIRST, _LAST = 80, 40  # words of a long message that are looked at: people say what it is about at either end
@@ -78,7 +78,7 @@ def parse_query(text: str, before: str, policy: RecallPolicy) -> ParsedQuery:
         for word in _ends(words(before)):
             found.setdefault(_stems(word), policy.borrowed_weight)
     speaker = any(word in _FIRST_PERSON for word in own)
-    return ParsedQuery(tuple(QueryTerm(each, weight) for each, weight in found.items()), _names(text), speaker)
+    return ParsedQuery(tuple(QueryTerm(each, weight) for each, weight in found.items()), name_spans(text), speaker)
 
 
 def with_names(query: ParsedQuery, names: Sequence[str]) -> ParsedQuery:
@@ -98,7 +98,7 @@ def _ends(said: Sequence[str]) -> list[str]:
     return meant if len(meant) <= _FIRST + _LAST else meant[:_FIRST] + meant[-_LAST:]
 
 
-def _names(text: str) -> tuple[str, ...]:
+def name_spans(text: str) -> tuple[str, ...]:
     """List every span of a message that may be a name, as a name key."""
     parts = name_key(" ".join(fold(text).split()[:_LONGEST_NAMING])).split()
     spans = [" ".join(parts[at : at + size]) for size in range(1, _NAMED + 1) for at in range(len(parts) - size + 1)]
@@ -188,7 +188,7 @@ def search_documents(
 
 
 def _stems(word: str) -> tuple[str, ...]:
-    return tuple(stem.replace("'", "’") for stem in stems(word))
+    return tuple(stem.replace("'", "’") for stem in search_stems(word))
 
 
 def idf(total: int, docs: int) -> float:

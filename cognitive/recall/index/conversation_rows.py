@@ -25,6 +25,7 @@ CREATE TABLE talk (message INTEGER PRIMARY KEY, scope TEXT NOT NULL, stretch INT
                    asks INTEGER NOT NULL, dated INTEGER NOT NULL, wishes INTEGER NOT NULL);
 CREATE INDEX talk_place ON talk (stretch, place);
 CREATE INDEX talk_begins ON talk (scope) WHERE place = 0;
+CREATE INDEX talk_speaker ON talk (scope, speaker) WHERE speaker != '';
 """
 
 _PAUSE = timedelta(minutes=30)
@@ -131,6 +132,17 @@ def turns_of_segments(index: Connection, segments: Iterable[int]) -> list[Indexe
 def _turns(index: Connection, source: str, wanted: Iterable[object]) -> list[IndexedTurn]:
     rows = index.execute(f"SELECT {_COLUMNS} FROM {source}", (json.dumps(list(wanted)),))
     return list(map(IndexedTurn._make, rows))
+
+
+def speakers_named(index: Connection, scopes: Sequence[str] | None, names: Sequence[str]) -> set[str]:
+    """Return those of some name keys that name a speaker of these scopes (None: of all), in full or as it begins."""
+    rows = index.execute(
+        "SELECT each.value FROM json_each(?) AS each WHERE EXISTS (SELECT 1 FROM room CROSS JOIN talk "
+        "ON talk.scope = room.scope AND speaker != '' AND speaker >= each.value AND speaker < each.value || '!' "
+        f"WHERE room.kind = 'turn' AND (? IS NULL OR room.scope {AMONG}))",  # a blank comes just before "!"
+        (json.dumps(names), None if scopes is None else 1, json.dumps(scopes)),
+    )
+    return {row[0] for row in rows}
 
 
 def segment_word_counts(index: Connection, segments: Sequence[int]) -> dict[int, int]:

@@ -13,7 +13,7 @@ from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
-from kenobot.cognitive.text.words import fold, standalone_letters, terms
+from kenobot.cognitive.text.words import fold, search_terms, standalone_letters
 from kenobot.core import lazy
 from kenobot.ports.names import split_line
 from kenobot.storage.connection import Connection
@@ -103,7 +103,7 @@ def _of_record(truth: Connection, record: Record) -> RecordDocuments:
 
 def _terms(text: str, about: Iterable[str] = ()) -> tuple[str, ...]:
     whole = " ".join([text[:_CHARACTERS], *about])
-    found = terms(whole) + standalone_letters(whole)
+    found = search_terms(whole) + standalone_letters(whole)
     return tuple(sorted(term.replace("'", "’") for term in found[:_LONGEST]))  # nothing asks for their order
 
 

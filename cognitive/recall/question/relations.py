@@ -16,7 +16,7 @@ from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.relatives import RELATIVE_WORDS
-from kenobot.cognitive.text.words import fold, head_and_tail, stems, words
+from kenobot.cognitive.text.words import fold, head_and_tail, search_stems, words
 from kenobot.core import lazy
 from kenobot.storage.connection import Connection
 
@@ -116,7 +116,7 @@ def find_names(truth: Connection, index: Connection, reach: Scopes, relationship
     for each in relationships:
         for called in filter(None, (each.words, each.broader_words)):
             said = [*(each.partition(" ")[0] for each in called), *(_LEADS if "boss" in called else ())]
-            tokens = [room.token(stem) for room in rooms for word in said for stem in stems(word)]
+            tokens = [room.token(stem) for room in rooms for word in said for stem in search_stems(word)]
             documents = posting_rows.documents_with(index, [tokens], _NEWEST) if tokens else []
             numbers = [document // IDS_PER_SOURCE for document in documents]
             known = records.by_ids(truth, numbers, reach)

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates.by_words import ParsedQuery, QueryTerm, idf
+from kenobot.cognitive.recall.candidates.first_person import as_speakers_say
 from kenobot.cognitive.recall.index import conversation_rows, posting_rows
 from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
@@ -36,6 +37,7 @@ _DAMP = 4.0
 _EITHER = 0.5
 _BEST_OF_STRETCH = 3
 _WINDOW = 3
+_OPENING: Mapping[TalkKind, int] = {"people": 2, "assistant": 1}  # turns after a pause; of people one each
 _RARE_UP_TO = 2  # turns that have a rare word
 _NOT_COUNTED = 0.5  # for the rare words of a turn that is not among the best
 
@@ -111,16 +113,21 @@ def rank_turns(
 ) -> list[RankedTurn]:
     """Rank the turns within `scopes` for a question, best first. whole: all candidates."""
     none = _Talk((), ())
-    vectors, near = index.vectors, dict[int, float]()
+    vectors, near, said = index.vectors, dict[int, float](), text
     if vectors is not None:
-        near = vectors.similarities("turn", text, scopes, policy.recall.max_near_turns)
+        said = as_speakers_say(index, scopes, text)
+        said = said if vectors.has_query_vector(said) else text
+        near = vectors.similarities("turn", said, scopes, policy.recall.max_near_turns)
     talk = index.read(partial(_gather, scopes=scopes, query=query, near=near, policy=policy.recall), none)
     if not talk.turns:
         return []
     if vectors is not None and near:
-        near = vectors.similarities("turn", text, scopes, 0, also=talk.turns.keys() - near.keys()) | near
+        near = vectors.similarities("turn", said, scopes, 0, also=talk.turns.keys() - near.keys()) | near
+    as_asked = near
+    if vectors is not None and said != text:
+        as_asked = vectors.similarities("turn", text, scopes, 0, also=talk.turns.keys())
     first = policy.recall.max_ranked_turns
-    ranked = _valued(talk, near, query, text, today, policy, most=len(talk.turns) if whole else first)
+    ranked = _valued(talk, near, as_asked, query, text, today, policy, most=len(talk.turns) if whole else first)
     return _by_rare_words(index, talk, ranked[:first], policy.recall, by_meaning=bool(near)) + ranked[first:]
 
 
@@ -240,8 +247,19 @@ def _best_of(talk: _Talk, near: Mapping[int, float]) -> dict[int, float]:
 
 
 def _valued(
-    talk: _Talk, near: Mapping[int, float], query: ParsedQuery, text: str, today: date, policy: Policy, *, most: int
+    talk: _Talk,
+    near: Mapping[int, float],
+    as_asked: Mapping[int, float],
+    query: ParsedQuery,
+    text: str,
+    today: date,
+    policy: Policy,
+    *,
+    most: int,
 ) -> list[RankedTurn]:
+    """Score turns. near: similarities to the question as its speakers would put it, by which they are ranked; as_asked:
+    to the question itself, of which is known what similarities mean.
+    """
     plain = fold(text)
     asked, days = asks_time(plain), parse_date_range(plain, today)
     said_by = _named(talk, query)
@@ -254,7 +272,7 @@ def _valued(
     weights = {kind: tuple(turn_weights(kind, by_meaning=bool(near)).values()) for kind in TALK_KINDS}
     kinds = _talk_kinds(talk)
     beside = _surroundings(talk, lex, close)
-    own = _relevances(talk, raw, near, full, policy)
+    own = _relevances(talk, raw, as_asked, full, policy)
     best = dict.fromkeys(talk.segments, 0.0)
     for message, relevance in own.items():
         segment = talk.turns[message].segment
@@ -277,7 +295,7 @@ def _valued(
             *beside[message],
             0.0 if by_bot else 1.0,
             1.0 if is_wish else 0.0,
-            1.0 if position == 0 and kinds[segment] == "assistant" else 0.0,
+            1.0 if position < _OPENING[kinds[segment]] else 0.0,
             _NOT_COUNTED,
         )
         found.append((sum(map(mul, weights[kinds[segment]], values)), message, turn, values))
@@ -289,7 +307,7 @@ def _valued(
             best[turn.segment],
             talk.stems(message),
             values,
-            near.get(message),
+            as_asked.get(message),
         )
         for score, message, turn, values in nlargest(most, found)
     ]

@@ -22,7 +22,7 @@ TURN_PRIOR: Mapping[str, float] = {
     "reply": 0.25,  # the turn before is a question
     "mine": 0.25,  # a person said it, not the assistant
     "wish": 0.25,  # a person says how things are always to be, or what they prefer
-    "opens": 0.25,  # the first after a pause, in talk with the assistant: there a person tells what it is about
+    "opens": 0.25,  # the first after a pause, among people the first two: there a person tells what is new
     "rare": 0.25,  # how many words it has that hardly any other turn has; a half where they were not counted
 }
 """Features of a turn, each with the round weight that learning starts from."""

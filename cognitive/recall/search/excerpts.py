@@ -11,7 +11,7 @@ from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.text.fingerprint import normalise
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.quoting import quote_untrusted
-from kenobot.cognitive.text.words import fold, head_and_tail, stems, terms, words
+from kenobot.cognitive.text.words import fold, head_and_tail, search_stems, stems, stems_taken_for, terms, words
 from kenobot.core import lazy
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
@@ -126,7 +126,7 @@ def clip_around(text: str, matched: Collection[str], tokens: int) -> str:
     sentences = [each for each in _SENTENCE_END.split(said.text[:_LONGEST]) if each.strip()]
     wanted = set(matched)
     likely = _words_like(wanted)
-    held = [wanted & {stem for word in likely(each) for stem in stems(word)} for each in sentences]
+    held = [wanted & {stem for word in likely(each) for stem in search_stems(word)} for each in sentences]
     sizes = [estimate_tokens(each) for each in sentences]
     best, most = 0, len(_within(held, sizes, 0, tokens))
     for first in range(1, len(sentences)):
@@ -141,7 +141,8 @@ def _words_like(wanted: Collection[str]) -> Callable[[str], list[str]]:
     """Find the words of a text that may have one of these stems: to split and stem all of a long text takes longer."""
     if not all(stem.isascii() and stem.isalnum() for stem in wanted):
         return words
-    heads = tuple({stem[: max(_HEAD, len(stem) - _HEAD)] for stem in wanted})
+    meant = {other for stem in wanted for other in stems_taken_for(stem)}
+    heads = tuple({stem[: max(_HEAD, len(stem) - _HEAD)] for stem in meant})
     return lambda text: [word for word in _LETTERS.findall(fold(text)) if word.startswith(heads)]
 
 

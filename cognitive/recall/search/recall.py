@@ -52,7 +52,7 @@ from kenobot.cognitive.recall.vectors.calibration import relevance_from_similari
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.recall_need import is_question, recall_need
-from kenobot.cognitive.text.words import terms
+from kenobot.cognitive.text.words import search_terms
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.names import split_line
 from kenobot.storage.connection import Connection
@@ -377,7 +377,7 @@ def _vocabularies(index: SideIndex, memories: Sequence[RecalledMemory]) -> list[
     """The words of each memory as the index knows them, which are at hand only for what was found by its words."""
     lacking = [memory.record.id for memory in memories if not memory.terms]
     known: dict[int, frozenset[str]] = index.read(partial(posting_rows.record_terms, records=lacking), {})
-    return [each.terms or known.get(each.record.id) or frozenset(terms(each.record.text)) for each in memories]
+    return [each.terms or known.get(each.record.id) or frozenset(search_terms(each.record.text)) for each in memories]
 
 
 def _lined(memory: RecalledMemory, query: MemoryQuery) -> RecalledMemory:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.control.forget import forget, plan_purge, purge
+from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.change import ChangeContext
@@ -23,6 +24,7 @@ from kenobot.testing.clock import ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.unit.agent.embedded_house import ANIMALS, House, house, learn
 from tests.unit.cognitive.recall.house import HERE, REACH, relevant
+from tests.unit.cognitive.recall.index.test_conversation_rows import talk_of
 from tests.waiting import until
 
 pytest.importorskip("numpy", reason="vectors are compared with numpy, which is not installed")
@@ -43,6 +45,23 @@ async def test_records_and_turns_are_placed_newest_first_and_once(tmp_path: Path
         assert home.turns() == [(1, "words"), (2, "words")]
         (size,) = (await home.rows("SELECT DISTINCT length(embedding) FROM vector"))[0]
         assert size == 4 * home.model.dimensions
+
+
+async def test_a_question_about_a_speaker_is_compared_with_turns_as_the_speaker_would_put_it(tmp_path: Path) -> None:
+    """The speaker says "I" of it, and whoever speaks of them a name; notes are compared with the question itself."""
+    async with house(tmp_path) as home:
+        await home.memory.learn("the cat sleeps")
+        await talk_of(
+            home.memory, ["Bob: Ann had duerme trouble", "Carl: Indeed dear neighbour", "Ann: I had duerme trouble"]
+        )
+        await home.memory.recall("trouble?")
+        await home.embedding.wait_idle()
+        assert await home.embedding.embed_query("What trouble had Ann?")
+        asked = [text for text, kind in home.model.embedded if kind == "query"]
+        assert {"What trouble had Ann?", "What trouble had I?"} <= {*asked}
+        trace = RecallTrace()
+        await home.memory.recall("What trouble had Ann?", trace=trace)
+        assert trace.ranked["turn", 3].features["e5"] > trace.ranked["turn", 1].features["e5"]
 
 
 async def test_nothing_is_asked_of_a_model_in_an_empty_home(tmp_path: Path) -> None:

@@ -57,6 +57,23 @@ async def test_the_one_who_is_named_speaks_first(memory: Memory) -> None:
     assert (await _found(memory, "What did Ann adopt, a parrot?"))[0] == "Ann: I adopted a parrot"
 
 
+async def test_the_first_words_of_each_after_a_pause_tell_what_is_new(memory: Memory) -> None:
+    """Two people open a talk; with the assistant one does."""
+    await talk_of(memory, ["Ann: My parrot sings", "Bob: My parrot talks", "Ann: A parrot that talks"])
+    await memory.say("my parrot sleeps", 9, answer="What a parrot, it sleeps!")
+    trace = RecallTrace()
+    await memory.recall("which parrot?", trace=trace)
+    opens = {number: item.features["opens"] for (_, number), item in trace.ranked.items()}
+    assert [opens[number] for number in (1, 2, 3, 4, 5)] == [1, 1, 0, 1, 0]
+
+
+async def test_a_turn_is_found_by_another_form_of_its_word(memory: Memory) -> None:
+    """No stem tells that "bought" is of "buy", nor "hice" of "hacer"."""
+    await talk_of(memory, ["Ann: I bought a lute", "Bob: Ayer hice tortilla", "Ann: The weather stays fine all week"])
+    assert (await _found(memory, "Who wants to buy something?"))[0] == "Ann: I bought a lute"
+    assert (await _found(memory, "¿Quién quiere hacer algo?"))[0] == "Bob: Ayer hice tortilla"
+
+
 async def test_of_turns_about_the_same_the_one_that_says_what_no_other_says_comes_first(memory: Memory) -> None:
     """Words that most turns have tell little."""
     plain, rare = "Ann: The parrot likes the garden today", "Ann: The parrot likes Barcelona, mangoes, gospel"
@@ -146,7 +163,7 @@ def test_the_weights_that_ship_are_near_the_round_ones(kind: TalkKind, by_meanin
     """They were learned on little: what they are drawn towards holds them."""
     found = turn_weights(kind, by_meaning=by_meaning)
     assert found.keys() == TURN_PRIOR.keys()
-    assert all(abs(weight - TURN_PRIOR[name]) < 1.2 for name, weight in found.items())
+    assert all(abs(weight - TURN_PRIOR[name]) < 2 for name, weight in found.items())
     assert found != TURN_PRIOR
 
 
