@@ -10,7 +10,13 @@ from kenobot.cli import options, service
 from kenobot.cli.context import CommandContext
 from kenobot.cli.setup import live_checks
 from kenobot.cli.setup.changes import SetupChanges
-from kenobot.cli.setup.channel_step import ChannelStep, is_secret, set_value, with_those_beside
+from kenobot.cli.setup.channel_step import (
+    ChannelStep,
+    is_secret,
+    lacking_one_beside,
+    set_value,
+    with_those_beside,
+)
 from kenobot.cli.setup.credential_repair import find_bad_credentials, left_out
 from kenobot.cli.setup.dialog import Dialog
 from kenobot.cli.setup.embedded import can_install
@@ -20,6 +26,7 @@ from kenobot.cli.setup.telegram_step import CODE_SECONDS, TelegramStep
 from kenobot.cli.setup.unasked import settle
 from kenobot.cli.setup.wizard import Wizard
 from kenobot.cli.setup.write import close_credentials, write_changes
+from kenobot.core.plugins import unknown_plugin
 from kenobot.core.settings.home import AlreadyLocked, Home
 from kenobot.core.settings.load import load_settings
 from kenobot.ports.errors import ConfigError
@@ -114,6 +121,11 @@ def _from_flags(context: CommandContext) -> SetupChanges:
     channels = [
         name for name in dict.fromkeys((*before, *with_those_beside(loaded, enable))) if name not in args.disable
     ]
+    known = (*before, *loaded.catalogue.names("kenobot.channels"))
+    if unknown := next((name for name in args.disable if name not in known), None):
+        raise ConfigError(unknown_plugin("kenobot.channels", unknown, known))
+    if args.disable and (lame := lacking_one_beside(loaded, channels)):
+        raise ConfigError(lame)
     if channels != before:
         changes.values["channels", "enabled"] = channels
     if args.owner and args.owner != changes.owners:

@@ -59,7 +59,8 @@ class Wizard:
         if "telegram" in steps:
             self._where(steps)
         for name in self.unwell:
-            self.channels.ask(name)
+            if name in self.dialog.changes.channels:
+                self.channels.ask(name)
         if self.installable and not self.dialog.changes.install and steps == STEPS:
             self.dialog.changes.install = self.dialog.agreed("embedded", default=True)
         self._service()
@@ -90,6 +91,7 @@ class Wizard:
         others: Sequence[str] = ()
         if steps == STEPS:
             telegram, others = self.channels.choose(telegram=telegram)
+            self.channels.switch_off()
         self.telegram.ask(wanted=telegram)
         for name in others:
             self.channels.ask(name)
