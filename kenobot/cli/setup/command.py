@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kenobot.cli import options, service
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say
 from kenobot.cli.setup import live_checks
 from kenobot.cli.setup.changes import SetupChanges
 from kenobot.cli.setup.channel_step import (
@@ -23,6 +24,7 @@ from kenobot.cli.setup.embedded import can_install
 from kenobot.cli.setup.repair import find_repair
 from kenobot.cli.setup.service_check import find_local_servers
 from kenobot.cli.setup.telegram_step import CODE_SECONDS, TelegramStep
+from kenobot.cli.setup.time_zone import note_guess
 from kenobot.cli.setup.unasked import settle
 from kenobot.cli.setup.wizard import Wizard
 from kenobot.cli.setup.write import close_credentials, write_changes
@@ -49,6 +51,8 @@ def setup(context: CommandContext) -> int:
     changes.repair, changes.bad = repair, bad
     if args.yes or args.json:
         _take_environment(changes)
+        if (zone := note_guess(changes)) and not args.json:
+            print(say("Time zone: {zone}, as on this machine. --timezone sets another.", zone=zone))
         return settle(context, changes, runs=_runs(home))
     if not sys.stdin.isatty():
         return options.print_failure("Nobody is here to answer questions: add --yes to ask none.")
@@ -121,7 +125,7 @@ def _from_flags(context: CommandContext) -> SetupChanges:
     channels = [
         name for name in dict.fromkeys((*before, *with_those_beside(loaded, enable))) if name not in args.disable
     ]
-    known = (*before, *loaded.catalogue.names("kenobot.channels"))
+    known = list(dict.fromkeys((*loaded.catalogue.names("kenobot.channels"), *before)))
     if unknown := next((name for name in args.disable if name not in known), None):
         raise ConfigError(unknown_plugin("kenobot.channels", unknown, known))
     if args.disable and (lame := lacking_one_beside(loaded, channels)):

@@ -652,6 +652,21 @@ def test_a_service_is_offered_and_started_anew_after_a_change(
     assert systemd.read_text().count("restart") == 2
 
 
+def test_a_script_has_the_time_zone_of_the_machine(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless it names one, or there is one."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    _, out, _ = cli("setup", "--yes", "--timezone", "Europe/Madrid")
+    assert "Time zone" not in out
+    monkeypatch.setenv("TZ", "America/Bogota")
+    _, out, _ = cli("setup", "--yes")
+    assert "Time zone" not in out
+    assert load_settings(home, {}).settings.bot.timezone == "Europe/Madrid"
+    home.config_file.unlink()
+    _, out, _ = cli("setup", "--yes")
+    assert "Time zone: America/Bogota, as on this machine." in out
+    assert load_settings(home, {}).settings.bot.timezone == "America/Bogota"
+
+
 def test_a_script_is_told_when_the_service_does_not_start(cli: Cli, secrets: Path, systemd: Path) -> None:
     assert _with_telegram(cli, secrets, "--service")[0] == 0
     (secrets / "fails").touch()
