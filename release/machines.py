@@ -43,17 +43,20 @@ def lacking(platform: str, python: str, *names: str) -> str:
     return " ".join(done.stderr.split())[:300] if done.returncode else ""
 
 
-def _wrong(platform: str, python: str) -> dict[str, str]:
+def _wrong(name: str, python: str) -> dict[str, str]:
     """Return which extras lack something on a machine, with what."""
-    suspects = extras() if lacking(platform, python, *extras()) else {}
-    return {extra: said for extra in suspects if (said := lacking(platform, python, extra))}
+    platform, every, known = (PROMISED | SEEN)[name], list(extras()), COMPILED.get(name, set())
+    if not lacking(platform, python, *every):
+        return {}
+    is_known = bool(known) and not lacking(platform, python, *(extra for extra in every if extra not in known))
+    return {extra: said for extra in (known if is_known else every) if (said := lacking(platform, python, extra))}
 
 
 def main() -> int:
     failed = 0
     pairs = [(name, python) for name in PROMISED | SEEN for python in PYTHONS]
     with ThreadPoolExecutor(_AT_ONCE) as pool:  # of the time nearly all is waiting for the index
-        found = pool.map(lambda pair: _wrong((PROMISED | SEEN)[pair[0]], pair[1]), pairs)
+        found = pool.map(lambda pair: _wrong(*pair), pairs)
         for (name, python), wrong in zip(pairs, found, strict=True):
             print(f"{name}, Python {python}: {'all' if not wrong else 'all but ' + ', '.join(wrong)}", flush=True)
             for said in dict.fromkeys(wrong.values()):
