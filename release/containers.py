@@ -59,6 +59,13 @@ class Compose:
         return await run(*self.engine, "exec", await self.container(), *command)
 
 
+async def _built(compose: Compose) -> None:
+    """Look for the image: podman-compose ends well when the build did not."""
+    if not (await run(*compose.engine, "images", "--quiet", "kenobot")).strip():
+        raise NotSo(f"there is no image: see why by `{shlex.join(compose.program)} -f docker/compose.yml build`")
+    tell("the image is built")
+
+
 async def _confined(compose: Compose) -> None:
     """Not root, nothing to write to but the home and /tmp, no capabilities; and the engine finds it well."""
     if (who := (await compose.inside("id", "-u")).strip()) != "10001":
@@ -116,7 +123,7 @@ async def trial(program: Sequence[str], engine: Sequence[str], build: bool) -> N
             compose = Compose(program, (ROOT / "docker" / "compose.yml", override), engine)
             if build:
                 await compose.run("build")
-                tell("the image is built")
+                await _built(compose)
             secrets = ["-e", f"TELEGRAM_BOT_TOKEN={TOKEN}", "-e", f"ANTHROPIC_API_KEY={KEY}"]
             chosen = ["--provider", "anthropic", "--enable", "telegram", "--owner", OWNER]
             try:

@@ -1,5 +1,6 @@
 """What is handed out, and an environment with all of it: the wheel and the source archive, and what is locked."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -19,9 +20,14 @@ def version() -> str:
 
 
 def run(*command: str | Path) -> str:
-    """Run a program in the project's root and return what it printed. Raises CalledProcessError, with both outputs."""
+    """Run a program in the project's root and return what it printed. Raises CalledProcessError, with both outputs.
+
+    Without PYTHONPATH: what that names would be taken for a part of an environment.
+    """
+    words = [str(part) for part in command]
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        [str(part) for part in command], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
+        words, cwd=ROOT, env=own, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
     )
     return done.stdout
 
@@ -45,12 +51,15 @@ def wheel() -> Path:
 
 
 def locked_environment() -> Path:
-    """Make an environment with the wheel and all that is locked, each archive by its hash; returns its Python."""
-    python = LOCKED / "bin" / "python"
-    run(sys.executable, "-m", "venv", "--clear", LOCKED)
-    pip = (python, "-m", "pip", "--disable-pip-version-check")
-    run(*pip, "install", "--quiet", "--require-hashes", "--requirement", "docker/build.lock")
-    run(*pip, "install", "--quiet", "--require-hashes", "--no-build-isolation", "--requirement", "requirements.lock")
-    run(*pip, "install", "--quiet", "--no-index", "--no-deps", wheel())
-    run(*pip, "uninstall", "--quiet", "--yes", "setuptools", "pip")
+    """Make an environment with the wheel and all that is locked, each archive by its hash; returns its Python.
+
+    By uv, which takes a tenth of pip's time for these hundreds of megabytes.
+    """
+    uv, python = (sys.executable, "-m", "uv"), LOCKED / "bin" / "python"
+    run(*uv, "venv", "--quiet", "--clear", "--python", sys.executable, LOCKED)
+    install = (*uv, "pip", "install", "--quiet", "--python", python)
+    run(*install, "--require-hashes", "--requirement", "docker/build.lock")
+    run(*install, "--require-hashes", "--no-build-isolation", "--requirement", "requirements.lock")
+    run(*install, "--no-index", "--no-deps", wheel())
+    run(*uv, "pip", "uninstall", "--quiet", "--python", python, "setuptools")
     return python

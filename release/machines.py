@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from release.page import ROOT
@@ -25,6 +26,7 @@ COMPILED = {"macOS 14 arm64": {"xmpp"}}
 MACOS = "14.0"
 SEEN = {"macOS 14 x86-64": "x86_64-apple-darwin", "Linux musl x86-64": "x86_64-unknown-linux-musl"}
 """Where it is shown what there is, and nothing is promised."""
+_AT_ONCE = 8
 
 
 def lacking(platform: str, python: str, *names: str) -> str:
@@ -41,12 +43,21 @@ def lacking(platform: str, python: str, *names: str) -> str:
     return " ".join(done.stderr.split())[:300] if done.returncode else ""
 
 
+def _wrong(name: str, python: str) -> dict[str, str]:
+    """Return which extras lack something on a machine, with what."""
+    platform, every, known = (PROMISED | SEEN)[name], list(extras()), COMPILED.get(name, set())
+    if not lacking(platform, python, *every):
+        return {}
+    is_known = bool(known) and not lacking(platform, python, *(extra for extra in every if extra not in known))
+    return {extra: said for extra in (known if is_known else every) if (said := lacking(platform, python, extra))}
+
+
 def main() -> int:
     failed = 0
-    for name, platform in (PROMISED | SEEN).items():
-        for python in PYTHONS:
-            suspects = extras() if lacking(platform, python, *extras()) else {}
-            wrong = {extra: said for extra in suspects if (said := lacking(platform, python, extra))}
+    pairs = [(name, python) for name in PROMISED | SEEN for python in PYTHONS]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:  # of the time nearly all is waiting for the index
+        found = pool.map(lambda pair: _wrong(*pair), pairs)
+        for (name, python), wrong in zip(pairs, found, strict=True):
             print(f"{name}, Python {python}: {'all' if not wrong else 'all but ' + ', '.join(wrong)}", flush=True)
             for said in dict.fromkeys(wrong.values()):
                 print(f"      {said}")

@@ -2,7 +2,8 @@
 
 Until the command takes the version for good, everything that the start would change stays as it is, so that it can be
 taken back without a loss: no turn, no answer, no file of memory. When the command ends before it has decided, for
-whatever reason, the version is taken: it runs already.
+whatever reason, the version is taken: it runs already. When it has decided to return and ends before that is done, the
+version ends too, and the next start finishes the return.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from collections.abc import Callable, Collection
 
 from kenobot.app.app import App
 from kenobot.core.systemd import start_extended
+from kenobot.ports.errors import KenobotError
 from kenobot.ports.signals import UPDATE_FINISHED
 from kenobot.storage.updates import Environments, Update, Verdict
 
@@ -20,13 +22,17 @@ _LOOK_SECONDS = 0.2
 _STEADY_SECONDS = 3.0  # for which the channels have to run
 
 
+class ReturnPending(KenobotError):
+    """The version on trial has to make room for the one before, and no command sees to that any more."""
+
+
 async def stand_trial(
     app: App, serving: Callable[[], Collection[str]], begin: Callable[[], asyncio.Task[None]], stop: asyncio.Event
 ) -> asyncio.Task[None] | None:
     """Stand the trial of an update, if there is one; return what runs the channels then, once it is over.
 
     serving: names the channels that run. begin: has them run. stop: ends the trial as well.
-    Raises what ended the channels, and StoreError.
+    Raises what ended the channels, StoreError, and ReturnPending.
     """
     environments = Environments(app.home)
     update = await asyncio.to_thread(_open_trial, environments)
@@ -81,6 +87,13 @@ async def _until_over(
 
 
 def _is_on_trial(environments: Environments, update: Update) -> bool:
+    """Raises ReturnPending."""
+    last = environments.read()
+    if last is not None and last.phase == "returning" and not environments.is_update_under_way():
+        raise ReturnPending(
+            f"Version {last.new.version} did not get well ({last.reason}): the next start puts version "
+            f"{last.old.version} back."
+        )
     now = _open_trial(environments)
     return now is not None and now.trial == update.trial
 

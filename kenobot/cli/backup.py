@@ -49,6 +49,10 @@ def restore_backup(context: CommandContext) -> int:
         if args.check:
             manifest = check_archive(archive, key, None)
             return options.print_row(_described(archive, manifest), args.json, _checked(archive, manifest))
+        archive.open("rb").close()  # nobody is asked about what is not there, or cannot be done
+        if home.path.exists():
+            with home.lock():
+                pass
         if not args.yes and not options.confirm(_QUESTION, "Nobody is here to agree: add --yes if it is meant."):
             return options.print_failure("Nothing was restored.")
         home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -146,7 +150,7 @@ def _checked(archive: Path, manifest: Manifest) -> str:
 
 
 def _size(size: int) -> str:
-    return f"{size / _MEGABYTE:.1f} MB"
+    return f"{size / _MEGABYTE:.1f} MB" if size >= _MEGABYTE else f"{-(-size // 1000)} kB"
 
 
 def _show_progress(done: int, whole: int) -> None:

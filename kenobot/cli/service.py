@@ -14,7 +14,7 @@ from typing import Literal
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.language import say
+from kenobot.cli.language import say, translate_lines
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.ports.errors import ConfigError
@@ -85,9 +85,12 @@ class Manager:
         except KeyboardInterrupt:  # out of a log that is followed
             return 130
 
-    def call(self, *arguments: str) -> int:
-        """Have systemctl do something with the service, printing nothing; returns its exit code. Raises ConfigError."""
-        return self._ask(*arguments).returncode
+    def call(self, *arguments: str, names_unit: bool = True) -> int:
+        """Have systemctl do something, with the service unless told otherwise, printing nothing; returns its exit code.
+
+        Raises ConfigError.
+        """
+        return self._ask(*arguments, names_unit=names_unit).returncode
 
     def state(self) -> str:
         """Return systemd's word for how the service is: active, activating, inactive, failed …"""
@@ -164,7 +167,7 @@ def require_manager() -> None:
     """Raise ConfigError where no service can be installed for the person at this terminal."""
     if not _RUNNING.is_dir() or shutil.which("systemctl") is None:
         raise ConfigError(f"{_NO_SYSTEMD}\n{_WITHOUT}")
-    if Manager(machine=False)._ask("show-environment", names_unit=False).returncode:
+    if Manager(machine=False).call("show-environment", names_unit=False):
         raise ConfigError(f"{_NO_USER_MANAGER}\n{_WITHOUT}")
 
 
@@ -198,7 +201,8 @@ def _put_in_place(manager: Manager, unit: str, *, start: bool) -> int:
     for step in steps:
         if manager.run("systemctl", *step):
             why = "systemctl failed: the unit is in place, but `systemctl {step}` did not work."
-            return options.print_failure(say(why, step=" ".join(step)), options.FAILED)
+            told = [say(why, step=" ".join(step)), *_reasons(manager)]
+            return options.print_failure("\n".join(told), options.FAILED)
     if runs:
         again = (
             "It ran already, and was started anew."
@@ -211,6 +215,15 @@ def _put_in_place(manager: Manager, unit: str, *, start: bool) -> int:
         print(say(always, name=person))
     print(say("See how it is with `kenobot service status`, and its log with `kenobot service logs`."))
     return 0
+
+
+def _reasons(manager: Manager) -> Sequence[str]:
+    """Say why systemctl may have failed, where that can be seen."""
+    if not _RUNNING.is_dir():
+        return [translate_lines(_NO_SYSTEMD)]
+    if not manager.machine and manager.call("show-environment", names_unit=False):
+        return [translate_lines(_NO_USER_MANAGER)]
+    return []
 
 
 def lingers(account: str) -> bool:

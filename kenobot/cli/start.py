@@ -49,6 +49,10 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
         await _end_rest(code)
         return code
 
+    if home.versions.exists():
+        from kenobot.cli.update.unfinished import finish_return  # noqa: PLC0415 - most homes were never updated
+
+        finish_return(context)
     try:
         migrate.check(home.database)
         home.prepare()

@@ -27,6 +27,9 @@ _AGAIN_SECONDS = 2.0
 _SHOWN = 15  # chats
 _MARKS = {"healthy": "●", "degraded": "▲", "unhealthy": "✖"}
 
+_START = "Start it with `kenobot run`, or as a service: `kenobot service install`."
+_SET_UP = "Nothing is set up there: start with `kenobot setup`."
+
 
 def status(context: CommandContext) -> int:
     """Print how the bot is. Returns 0 well, 5 degraded, 1 unhealthy, 3 not running, 4 no answer."""
@@ -43,9 +46,10 @@ def status(context: CommandContext) -> int:
 def _once(context: CommandContext) -> int:
     holder = lock_holder(context)
     if holder is None:
-        return _absent(
-            context, "not running", NOT_RUNNING, say("KenoBot is not running in {home}.", home=context.home.path)
-        )
+        is_set_up = context.home.config_file.exists()
+        way = _START if is_set_up else _SET_UP
+        told = say("KenoBot is not running in {home}.", home=context.home.path)
+        return _absent(context, "not running", NOT_RUNNING, f"{told} {say(way)}")
     answer = ask(context.home, AskStatus(stacks=context.args.stacks), _ANSWER_SECONDS)
     if isinstance(answer, Status):
         return _present(context, answer)

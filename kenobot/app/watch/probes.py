@@ -303,13 +303,13 @@ class Probes:
     async def _look_at_backups(self) -> list[Reading]:
         every = timedelta(hours=self._s.settings.backup.every_hours)
         late, now = timedelta(hours=self._limits.backup_hours), self._s.clock.now()
-        if not every or not late:
-            return []
         if self._archives_at is None or now - self._archives_at >= _ARCHIVES_EVERY or self._backup_failed is not None:
             self._archives_at = now
             folder = backup_folder(self._s.home, self._s.settings.backup.folder)
             archives = await asyncio.to_thread(find_archives, folder)
             self.newest_backup = max((at for at, _ in archives if at <= now + every), default=None)
+        if not every or not late:
+            return []
         newest = self.newest_backup
         if self._backup_failed is not None and newest is not None and newest > self._backup_failed:
             self._backup_failed = None

@@ -33,6 +33,15 @@ def with_those_beside(loaded: ResolvedSettings, names: Sequence[str]) -> Sequenc
     return [each for name in names for each in (*(offered[name].beside if name in offered else ()), name)]
 
 
+def lacking_one_beside(loaded: ResolvedSettings, names: Sequence[str]) -> str:
+    """Return which channel lacks one without which it does not work, of those that are on then; "" where none does."""
+    offered = offered_channels(loaded)
+    needed = ((name, other) for name in names if name in offered for other in offered[name].beside)
+    return next(
+        (f"The channel {name} does not work without {other}." for name, other in needed if other not in names), ""
+    )
+
+
 def is_secret(loaded: ResolvedSettings, channel: str, key: str) -> bool:
     """Return whether a setting of a channel is a secret."""
     setting = loaded.catalogue.load(_GROUP, channel).settings.model_fields.get(key)
@@ -78,6 +87,24 @@ class ChannelStep:
                 return (answer[0] in "ys" if answer else telegram), ()
             wrong = next((word for word in words if word not in offered), answer)
             dialog.refuse(plugins.unknown_plugin(_GROUP, wrong, [*offered, _TELEGRAM]))
+
+    def switch_off(self) -> None:
+        """Ask which of the channels that are on beside Telegram to switch off."""
+        changes, dialog = self.dialog.changes, self.dialog
+        while on := [name for name in changes.channels if name != _TELEGRAM]:
+            words = (
+                dialog.answered("switch_off", dialog.word("none"), on=", ".join(on)).lower().replace(",", " ").split()
+            )
+            if words in ([], ["n"], ["no"], [dialog.word("none")]):
+                return
+            if unknown := [word for word in words if word not in on]:
+                dialog.refuse(dialog.word("not_on", channel=unknown[0]))
+            elif lame := lacking_one_beside(changes.loaded, [name for name in on if name not in words]):
+                dialog.refuse(lame)
+            else:
+                for word in words:
+                    changes.enable(word, on=False)
+                return
 
     def review(self) -> Mapping[str, LiveCheck]:
         """Try out the channels that are on."""

@@ -8,18 +8,27 @@ from pathlib import Path
 
 from kenobot.cli import options, service
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say
 from kenobot.cli.setup import live_checks
 from kenobot.cli.setup.changes import SetupChanges
-from kenobot.cli.setup.channel_step import ChannelStep, is_secret, set_value, with_those_beside
+from kenobot.cli.setup.channel_step import (
+    ChannelStep,
+    is_secret,
+    lacking_one_beside,
+    set_value,
+    with_those_beside,
+)
 from kenobot.cli.setup.credential_repair import find_bad_credentials, left_out
 from kenobot.cli.setup.dialog import Dialog
 from kenobot.cli.setup.embedded import can_install
 from kenobot.cli.setup.repair import find_repair
 from kenobot.cli.setup.service_check import find_local_servers
 from kenobot.cli.setup.telegram_step import CODE_SECONDS, TelegramStep
+from kenobot.cli.setup.time_zone import note_guess
 from kenobot.cli.setup.unasked import settle
 from kenobot.cli.setup.wizard import Wizard
 from kenobot.cli.setup.write import close_credentials, write_changes
+from kenobot.core.plugins import unknown_plugin
 from kenobot.core.settings.home import AlreadyLocked, Home
 from kenobot.core.settings.load import load_settings
 from kenobot.ports.errors import ConfigError
@@ -42,6 +51,8 @@ def setup(context: CommandContext) -> int:
     changes.repair, changes.bad = repair, bad
     if args.yes or args.json:
         _take_environment(changes)
+        if (zone := note_guess(changes)) and not args.json:
+            print(say("Time zone: {zone}, as on this machine. --timezone sets another.", zone=zone))
         return settle(context, changes, runs=_runs(home))
     if not sys.stdin.isatty():
         return options.print_failure("Nobody is here to answer questions: add --yes to ask none.")
@@ -114,6 +125,11 @@ def _from_flags(context: CommandContext) -> SetupChanges:
     channels = [
         name for name in dict.fromkeys((*before, *with_those_beside(loaded, enable))) if name not in args.disable
     ]
+    known = list(dict.fromkeys((*loaded.catalogue.names("kenobot.channels"), *before)))
+    if unknown := next((name for name in args.disable if name not in known), None):
+        raise ConfigError(unknown_plugin("kenobot.channels", unknown, known))
+    if args.disable and (lame := lacking_one_beside(loaded, channels)):
+        raise ConfigError(lame)
     if channels != before:
         changes.values["channels", "enabled"] = channels
     if args.owner and args.owner != changes.owners:

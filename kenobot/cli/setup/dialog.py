@@ -87,11 +87,11 @@ class Dialog:
 
     def answered(self, question: str, current: str, **parts: object) -> str:
         """Ask, with the current answer in brackets. Returns "" for Enter. Raises EOFError."""
-        return input(f"{self.word(question, **parts)} [{current}]: ").strip()
+        return input(_with_default(self.word(question, **parts), current)).strip()
 
     def typed(self, question: str, current: str, check: Callable[[str], str | None]) -> str:
         """Ask until the answer will do; "" keeps what there is."""
-        while answer := input(f"{question} [{current}]: " if current else f"{question}: ").strip():
+        while answer := input(_with_default(question, current)).strip():
             if (why := check(answer)) is None:
                 return answer
             self.refuse(why)
@@ -99,8 +99,7 @@ class Dialog:
 
     def hidden(self, question: str, check: Callable[[str], str | None], *, is_set: bool) -> str:
         """Ask for a secret, which is not shown, until it will do; "" keeps what there is."""
-        mark = f" [{self.word('set')}]" if is_set else ""
-        while answer := getpass.getpass(f"{question}{mark}: ").strip():
+        while answer := getpass.getpass(_with_default(question, self.word("set") if is_set else "")).strip():
             if (why := check(answer)) is None:
                 return answer
             self.refuse(why)
@@ -126,6 +125,11 @@ class Dialog:
         question = self.word("api_key" if parts else file, **parts)
         if answer := self.hidden(question, partial(complaint, settings, key), is_set=is_set):
             self.changes.secrets[file] = answer
+
+
+def _with_default(question: str, current: str) -> str:
+    """Write a question, with what Enter answers in brackets where there is that."""
+    return f"{question} [{current}]: " if current else f"{question}: "
 
 
 def complaint(settings: type[BaseModel], key: str, answer: object) -> str | None:

@@ -1,6 +1,5 @@
 """The questions of `kenobot setup`: few on a new machine, and later only what is wrong or wanted."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,7 +15,7 @@ from kenobot.cli.setup.dialog import Dialog, complaint
 from kenobot.cli.setup.live_checks import LiveCheck
 from kenobot.cli.setup.service_check import LocalServer, offered_models
 from kenobot.cli.setup.telegram_step import TelegramStep
-from kenobot.cli.setup.time_zone import system_timezone
+from kenobot.cli.setup.time_zone import note_guess
 from kenobot.core import plugins
 from kenobot.core.settings.schema import BotSettings
 from kenobot.ports.errors import ConfigError
@@ -59,7 +58,8 @@ class Wizard:
         if "telegram" in steps:
             self._where(steps)
         for name in self.unwell:
-            self.channels.ask(name)
+            if name in self.dialog.changes.channels:
+                self.channels.ask(name)
         if self.installable and not self.dialog.changes.install and steps == STEPS:
             self.dialog.changes.install = self.dialog.agreed("embedded", default=True)
         self._service()
@@ -90,6 +90,7 @@ class Wizard:
         others: Sequence[str] = ()
         if steps == STEPS:
             telegram, others = self.channels.choose(telegram=telegram)
+            self.channels.switch_off()
         self.telegram.ask(wanted=telegram)
         for name in others:
             self.channels.ask(name)
@@ -99,8 +100,7 @@ class Wizard:
     def _basics(self) -> None:
         dialog, changes = self.dialog, self.dialog.changes
         bot = changes.loaded.settings.bot
-        if changes.loaded.origin("bot.timezone") == "default" and (here := system_timezone(os.environ)) != bot.timezone:
-            changes.values.setdefault(("bot", "timezone"), here)
+        note_guess(changes)
         while True:
             now = {key: str(changes.values.get(("bot", key), getattr(bot, key))) for key in BotSettings.model_fields}
             time = f"{self.now.astimezone(ZoneInfo(now['timezone'])):%H:%M}"

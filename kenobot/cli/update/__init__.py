@@ -30,6 +30,7 @@ from kenobot.cli.update.switch import (
     serving_channels,
     stop_bot,
 )
+from kenobot.cli.update.unfinished import open_return
 from kenobot.ports.errors import ConfigError, StoreError, StoreFull
 from kenobot.storage import migrate
 from kenobot.storage.updates import Environments, Side, Update
@@ -72,9 +73,9 @@ def update(context: CommandContext) -> int:
 def _change(context: CommandContext, installation: Installation, installer: PackageInstaller, guard: DiskGuard) -> int:
     """Update, or return. Raises KenobotError and OSError."""
     args = context.args
-    _finish_return(context)
+    finished = _finish(context)
     if args.back:
-        return _go_back(context, guard)
+        return _print_return(context, *finished) if finished else _go_back(context, guard)
     if installation.advice and not (args.wheel or args.to):
         return options.print_failure(installation.advice, options.FAILED)
     wanted = _wanted(context, installation, installer)
@@ -195,6 +196,10 @@ def _go_back(context: CommandContext, guard: DiskGuard) -> int:
         guard.require(context.home.database.stat().st_size)
     place = _place(context)
     ended = Switch(context, place.runner, context.args.deadline).go_back(last, "its owner returned", told=True)
+    return _print_return(context, ended, place)
+
+
+def _print_return(context: CommandContext, ended: Update, place: _Place) -> int:
     told = say("KenoBot is version {version} again.", version=ended.old.version)
     lines = [told, *([translate_lines(place.restart)] if place.restart else []), *_kept(context, ended)]
     return _print(
@@ -216,11 +221,18 @@ def _kept(context: CommandContext, ended: Update) -> list[str]:
     return [kept, say("To have it remembered, run this before the next update: {line}", line=line)]
 
 
-def _finish_return(context: CommandContext) -> None:
-    """Finish a return that was cut off."""
-    last = Environments(context.home).read()
-    if last is not None and last.phase == "returning":
-        Switch(context, _place(context).runner, context.args.deadline).go_back(last, last.reason)
+def _finish(context: CommandContext) -> tuple[Update, _Place] | None:
+    """Bring an update that was cut off to its end; returns it if it was taken back, with what runs the bot."""
+    environments = Environments(context.home)
+    last = environments.read()
+    if last is None or last.phase not in ("trial", "returning"):
+        return None
+    undone = open_return(environments)
+    if undone is None or (undone.phase == "trial" and not is_free(context.home)):  # one that runs answers by now
+        environments.write(last.model_copy(update={"phase": "taken"}))
+        return None
+    place = _place(context)
+    return Switch(context, place.runner, context.args.deadline).go_back(undone, undone.reason), place
 
 
 def _wanted(context: CommandContext, installation: Installation, installer: PackageInstaller) -> Wanted | None:

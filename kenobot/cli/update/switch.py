@@ -4,7 +4,7 @@ import secrets
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -194,25 +194,19 @@ class Switch:
         told: the owner need not be. Done once more after it was cut off, it comes to the same.
         Raises KenobotError and OSError.
         """
+        is_on_trial = update.phase == "trial"
         update = update.model_copy(update={"phase": "returning", "reason": reason, "told": told})
         try:
+            if is_on_trial:  # it answers nobody: from here on the return is finished, also by the next start
+                with suppress(OSError):  # a full disk, of which something is held
+                    self._environments.write(update)
             self._runner.stop()
             free_room()  # not before: what was running would take it
             self._environments.write(update)
             with _held(self._home):
-                update = self._put_back(update)
+                update = put_version_back(self._home, update, self._now())
         finally:  # whichever of them is in place: neither is half
             self._runner.go_on()
-        return update
-
-    def _put_back(self, update: Update) -> Update:
-        """Put back what a version may have changed, in a home that this process holds."""
-        kept = None
-        if self._home.database.exists():
-            kept = put_back(self._home, update.schema_version, update.began, self._now())
-        self._environments.switch(update.old.environment)
-        update = update.model_copy(update={"phase": "returned", "kept": str(kept or update.kept)})
-        self._environments.write(update)
         return update
 
     def _wait_for_verdict(self, update: Update) -> str:
@@ -228,6 +222,21 @@ class Switch:
                 return "the disk is full" if disk_room(self._home.path).free < _FULL_BYTES else "it ended at once"
             time.sleep(_LOOK_SECONDS)
         return f"it was not well within {self._deadline:g} seconds"
+
+
+def put_version_back(home: Home, update: Update, at: datetime) -> Update:
+    """Put back what a version may have changed, in a home that this process holds; returns the update, returned.
+
+    Raises StoreError and OSError.
+    """
+    kept = None
+    if home.database.exists():
+        kept = put_back(home, update.schema_version, update.began, at)
+    environments = Environments(home)
+    environments.switch(update.old.environment)
+    update = update.model_copy(update={"phase": "returned", "kept": str(kept or update.kept)})
+    environments.write(update)
+    return update
 
 
 def stop_bot(home: Home) -> None:

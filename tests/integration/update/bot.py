@@ -115,14 +115,20 @@ class Product:
         ignored = signal.signal(signal.SIGHUP, signal.SIG_DFL)
         try:
             return subprocess.Popen(
-                command, env=self._environ, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+                command,
+                env=self._environ,
+                cwd="/",
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                start_new_session=True,
             )
         finally:
             signal.signal(signal.SIGHUP, ignored)
 
     def cut(self, command: "subprocess.Popen[str]") -> None:
-        """Kill a command and the bot, as a power cut does, and wait until both are gone."""
-        command.kill()
+        """Kill a command, what it has begun, and the bot, as a power cut does, and wait until all are gone."""
+        os.killpg(command.pid, signal.SIGKILL)
         command.wait()
         with suppress(OSError, ValueError):
             os.kill(self.process, signal.SIGKILL)

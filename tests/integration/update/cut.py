@@ -64,13 +64,8 @@ def update(home: Home, last: int) -> None:
     used = environments.current() or home.path.parent / "old"
     old, new = (Side(version=path.name, environment=path) for path in (used, home.path.parent / "new"))
     sys.addaudithook(die_at(last))
-    with home.update_lock():
-        before = environments.read()
-        if before is not None and before.phase == "returning":
-            switch.go_back(before, before.reason)
-        else:
-            with DiskGuard(home.path, 0).hold(0) as free_room:
-                switch.try_out(old, new, (), free_room)
+    with home.update_lock(), DiskGuard(home.path, 0).hold(0) as free_room:
+        switch.try_out(old, new, (), free_room)
 
 
 def main() -> None:

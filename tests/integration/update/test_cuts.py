@@ -15,10 +15,11 @@ import pytest
 from kenobot.cli.context import CommandContext
 from kenobot.cli.update.programs import UpdateFailed
 from kenobot.cli.update.switch import Switch
+from kenobot.cli.update.unfinished import finish_return
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import StoreError
 from kenobot.storage.backup.put_back import put_back
-from kenobot.storage.updates import Environments, Side, Update
+from kenobot.storage.updates import Environments, Side, Update, Verdict
 from tests.integration.update.samples import FIRST, LATER, NEWEST, make_home, migrate_further, state, store_message
 
 _MOST = 80
@@ -46,13 +47,16 @@ def cut() -> Iterator[Cut]:
 
 @pytest.mark.crash
 def test_killed_at_any_change_either_version_is_whole(tmp_path: Path, cut: Cut) -> None:
-    """No old version stands before a newer schema, what came in is there once, and the next update goes through."""
+    """No old version stands before a newer schema, what came in is there once; the next start has the old one back, and
+    the next update goes through.
+    """
     made = Home(tmp_path / "made")
     make_home(made)
     seen = set()
     for last in range(1, _MOST):
         home = Home(tmp_path / str(last) / "home")
         shutil.copytree(made.path, home.path)
+        make_environment(home.path.parent / "old")
         code = cut(home, last)
         current = Environments(home).current()
         schema, messages = state(home)
@@ -63,6 +67,9 @@ def test_killed_at_any_change_either_version_is_whole(tmp_path: Path, cut: Cut) 
         if code == 0:
             break
         assert code == 9, last
+        finish_return(start_of(home))
+        current = Environments(home).current()
+        assert (current.name if current is not None else "old", state(home)) == ("old", (NEWEST, messages)), last
         assert cut(home, 0) == 0, last
         schema, messages = state(home)
         current = Environments(home).current()
@@ -74,20 +81,81 @@ def test_killed_at_any_change_either_version_is_whole(tmp_path: Path, cut: Cut) 
     assert seen == {("old", NEWEST), ("new", NEWEST), ("new", NEWEST + 1)}
 
 
+def test_a_version_that_said_that_it_is_well_stays(tmp_path: Path) -> None:
+    """Whatever has cut its update off."""
+    home = Home(tmp_path / "home")
+    make_home(home)
+    update, environments = update_of(home, "trial"), Environments(home)
+    environments.switch(update.new.environment)
+    environments.write(update)
+    environments.write_verdict(Verdict(trial=update.trial))
+    finish_return(start_of(home))
+    assert environments.current() == update.new.environment
+    environments.write_verdict(Verdict(trial=update.trial, problem="the channel telegram does not run"))
+    finish_return(start_of(home))
+    assert environments.current() == update.old.environment
+    after = environments.read()
+    assert after is not None
+    assert (after.phase, after.reason, after.told) == ("returned", "the channel telegram does not run", False)
+
+
+def test_a_return_is_left_to_whoever_is_at_it(tmp_path: Path) -> None:
+    """A start beside the command, or beside the bot that runs, changes nothing."""
+    home = Home(tmp_path / "home")
+    make_home(home)
+    update, environments = update_of(home, "returning"), Environments(home)
+    environments.switch(update.new.environment)
+    environments.write(update)
+    for lock in (home.update_lock, home.lock):
+        with lock():
+            finish_return(start_of(home))
+        assert environments.read() == update
+
+
+def test_a_return_from_a_trial_is_noted_before_the_bot_is_stopped(tmp_path: Path) -> None:
+    """A kill right after that leaves a return to be finished; that of a version in use is noted once it is stopped."""
+    home = Home(tmp_path / "home")
+    make_home(home)
+    for phase, then in (("trial", "returning"), ("taken", "taken")):
+        update, environments = update_of(home, phase), Environments(home)
+        environments.write(update)
+        with pytest.raises(KeyboardInterrupt):
+            Switch(start_of(home), Stubborn(KeyboardInterrupt()), 5.0).go_back(update, "it ended at once")
+        after = environments.read()
+        assert after is not None
+        assert after.phase == then
+
+
 def test_a_return_that_cannot_stop_the_bot_leaves_it_running(tmp_path: Path) -> None:
     """Also one that is interrupted again while it waits for that."""
     home = Home(tmp_path / "home")
     make_home(home)
-    old, new = (Side(version=name, environment=home.versions / name) for name in ("0.1.0", "0.2.0"))
-    update = Update(
-        trial="ab", phase="taken", old=old, new=new, schema_version=NEWEST, began=datetime.now(UTC), channels=()
-    )
+    update = update_of(home, "taken")
     for failure in (KeyboardInterrupt(), UpdateFailed("The bot does not end.")):
         runner = Stubborn(failure)
-        context = CommandContext(argparse.Namespace(home=str(home.path)))
         with pytest.raises(type(failure)):
-            Switch(context, runner, 5.0).go_back(update, "its owner returned")
+            Switch(start_of(home), runner, 5.0).go_back(update, "its owner returned")
         assert runner.runs
+
+
+def start_of(home: Home) -> CommandContext:
+    return CommandContext(argparse.Namespace(home=str(home.path), typed=["run"]))
+
+
+def make_environment(folder: Path) -> None:
+    """Make what can be taken for the environment of a version."""
+    python = folder / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\n")
+    python.chmod(0o755)
+
+
+def update_of(home: Home, phase: str) -> Update:
+    old, new = (Side(version=name, environment=home.versions / name) for name in ("0.1.0", "0.2.0"))
+    if not old.environment.exists():
+        make_environment(old.environment)
+    stored = {"trial": "ab", "phase": phase, "old": old, "new": new, "schema_version": NEWEST}
+    return Update.model_validate({**stored, "began": datetime.now(UTC)})
 
 
 class Stubborn:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.storage import migrate
+from kenobot.storage.updates import Environments
 
 from .bot import Product
 
@@ -45,18 +46,32 @@ def test_a_cut_while_it_works_on_the_copy_changes_nothing(product: Product, whee
     _is_the_old_one(product)
 
 
-def test_a_return_that_was_cut_off_is_finished_by_the_next_command(product: Product, wheels: Wheels) -> None:
-    """Whichever version stands then is whole and answers."""
+def test_a_return_that_was_cut_off_is_finished_by_the_next_start(product: Product, wheels: Wheels) -> None:
+    """The old version answers, and there is none to return to any more."""
     product.serve()
     with product.begin("update", "--from", wheels("0.4.0"), "--deadline", "8") as updating:
         product.wait(lambda: product.phase() == "returning", "the return")
         product.cut(updating)
     product.systemctl("start")
     product.have_answered(BIKE, "bike")
-    stands = product.run("version").stdout, product.schema()
-    assert stands in {("kenobot 0.1.0\n", NOW), ("kenobot 0.4.0\n", NOW + 1)}
-    product.run("update", "--back", "--yes")
-    product.have_answered("Are you there?", "there")
+    _is_the_old_one(product)
+    product.wait(lambda: product.phase() == "returned", "the return to be noted")
+    assert "no earlier version" in product.run("update", "--back", "--yes").stderr
+
+
+def test_a_return_that_was_cut_off_is_finished_by_the_next_command(product: Product, wheels: Wheels) -> None:
+    """`--back` says which version is back then."""
+    product.serve()
+    assert product.run("update", "--from", wheels("0.2.0")).returncode == 0
+    environments = Environments(product.home)
+    taken = environments.read()
+    assert taken is not None
+    product.systemctl("stop")
+    environments.write(taken.model_copy(update={"phase": "returning", "reason": "it ended at once"}))
+    done = product.run("update", "--back")
+    assert (done.returncode, done.stdout.splitlines()[:1]) == (0, ["KenoBot is version 0.1.0 again."]), done.stderr
+    product.systemctl("start")
+    product.have_answered(BIKE, "bike")
     _is_the_old_one(product)
 
 

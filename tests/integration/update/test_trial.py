@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.app.trial import stand_trial, tell_of_update
+from kenobot.app.trial import ReturnPending, stand_trial, tell_of_update
 from kenobot.core.settings.home import Home
 from kenobot.storage.updates import Environments, Side, Update, Verdict
 from tests.scene import Scene
@@ -68,6 +68,26 @@ async def test_a_verdict_says_whether_the_channels_run(tmp_path: Path, serving: 
         after = environments.read()
         assert after is not None
         assert after.phase == "taken"
+
+
+async def test_a_version_whose_return_is_left_to_itself_ends(tmp_path: Path) -> None:
+    """So that it is started again, and the start finishes the return."""
+    async with Scene(tmp_path, ["Hello."]) as scene:
+        update = _update(scene.home, "trial")
+        environments = Environments(scene.home)
+
+        def begin() -> "asyncio.Task[None]":
+            return asyncio.create_task(asyncio.Event().wait(), name="channels")  # type: ignore[arg-type]
+
+        with scene.home.update_lock():
+            trial = asyncio.create_task(stand_trial(scene.app, list, begin, asyncio.Event()))
+            await until(lambda: environments.read_verdict() is not None)
+            environments.write(update.model_copy(update={"phase": "returning", "reason": "it ended at once"}))
+        with pytest.raises(
+            ReturnPending, match=r"0\.2\.0 did not get well \(it ended at once\).*puts version 0\.1\.0 back"
+        ):
+            await trial
+        assert environments.read() == update.model_copy(update={"phase": "returning", "reason": "it ended at once"})
 
 
 @pytest.mark.parametrize("phase", ["trial", "returning"])

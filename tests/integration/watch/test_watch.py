@@ -319,6 +319,17 @@ async def test_sleep_and_backups_that_are_late(tmp_path: Path) -> None:
         assert "I have not tidied my memory for 3 days" in "\n".join(await it.let_pass(hours=48))
 
 
+async def test_a_backup_made_by_hand_is_known_where_none_is_scheduled(tmp_path: Path) -> None:
+    """So that `kenobot status` tells of it; nothing is late then."""
+    async with bot(tmp_path) as it:
+        await it.look()
+        assert it.watch.newest_backup is None
+        await it.leave_behind()
+        made = it.scene.clock.now()
+        assert await it.let_pass(hours=24) == []
+        assert it.watch.newest_backup == made.replace(microsecond=0)
+
+
 async def test_a_bot_that_was_off_has_time_to_make_up_for_it(tmp_path: Path) -> None:
     """Then it is late by its own fault."""
     async with bot(tmp_path, LATE) as it:

@@ -165,6 +165,15 @@ def test_a_running_bot_is_not_replaced(kept: Path, cli: Cli, home: Home) -> None
     assert "already running" in said
 
 
+def test_nobody_is_asked_about_a_restore_that_cannot_be_done(kept: Path, cli: Cli, home: Home) -> None:
+    """Without --yes the question would come first."""
+    code, _, why = cli("restore", "/nowhere.tar.gz")
+    assert (code, why) == (1, "kenobot: /nowhere.tar.gz cannot be used: no such file or directory.\n")
+    with home.lock():
+        code, _, why = cli("restore", str(kept))
+    assert (code, "stop it first with `kenobot stop`" in why) == (78, True)
+
+
 def test_without_agreement_nothing_is_restored(kept: Path, cli: Cli) -> None:
     cli("memory", "remember", "The cat is called Tom")
     assert cli("restore", str(kept))[0] == 2

@@ -64,3 +64,12 @@ def test_what_has_nothing_to_work_on_makes_none(cli: Cli, home: Home, words: lis
     assert (code, out) in [(1, ""), (2, "")]
     assert err
     assert not home.path.exists()
+
+
+def test_status_says_how_to_begin(cli: Cli, home: Home) -> None:
+    """By a setup where there was none, else by a start."""
+    code, _, said = cli("status")
+    assert (code, "start with `kenobot setup`" in said) == (3, True)
+    assert cli("setup", "--yes")[0] == 0
+    code, _, said = cli("status")
+    assert (code, "Start it with `kenobot run`" in said) == (3, True)

@@ -139,11 +139,20 @@ def test_a_home_with_odd_signs_in_its_name_is_served(cli: Cli, tmp_path: Path) -
     assert f'--home "{tmp_path}/my 100%% $$home" run' in unit
 
 
-def test_what_systemd_refuses_is_told(cli: Cli, tmp_path: Path, calls: Callable[[], list[str]]) -> None:
+@pytest.mark.parametrize(
+    ("in_charge", "why"),
+    [("nowhere", "This machine has no systemd"), ("", "systemd does not manage services for this session")],
+)
+def test_what_systemd_refuses_is_told(
+    cli: Cli, tmp_path: Path, calls: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch, in_charge: str, why: str
+) -> None:
+    """With what may be the reason: systemd is not in charge here, or not of this session."""
+    monkeypatch.setattr(service, "_RUNNING", tmp_path / in_charge)
     _stand_in(tmp_path, 1)
     code, _, said = cli("service", "install")
     assert code == 1
     assert "systemctl failed" in said
+    assert why in said
     assert cli("service", "status")[0] == 1
 
 

@@ -652,6 +652,21 @@ def test_a_service_is_offered_and_started_anew_after_a_change(
     assert systemd.read_text().count("restart") == 2
 
 
+def test_a_script_has_the_time_zone_of_the_machine(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless it names one, or there is one."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    _, out, _ = cli("setup", "--yes", "--timezone", "Europe/Madrid")
+    assert "Time zone" not in out
+    monkeypatch.setenv("TZ", "America/Bogota")
+    _, out, _ = cli("setup", "--yes")
+    assert "Time zone" not in out
+    assert load_settings(home, {}).settings.bot.timezone == "Europe/Madrid"
+    home.config_file.unlink()
+    _, out, _ = cli("setup", "--yes")
+    assert "Time zone: America/Bogota, as on this machine." in out
+    assert load_settings(home, {}).settings.bot.timezone == "America/Bogota"
+
+
 def test_a_script_is_told_when_the_service_does_not_start(cli: Cli, secrets: Path, systemd: Path) -> None:
     assert _with_telegram(cli, secrets, "--service")[0] == 0
     (secrets / "fails").touch()
@@ -723,6 +738,53 @@ def test_the_wizard_asks_for_what_a_channel_needs_and_nothing_else(
         "IRC: masks or accounts of the bot's owner: ",
         "IRC: masks or accounts of the bot's owner: ",
     ]
+
+
+def test_the_wizard_switches_a_channel_off(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enter leaves all on; a name that is not on is asked for again; what is off keeps its settings."""
+    monkeypatch.setattr(live_checks, "check_channel", lambda *_: None)
+    given = ("--enable", "irc", "--set", "irc.server=irc.example.org", "--set", "irc.owners=account:ana")
+    assert cli("setup", "--yes", "--enable", "http", *given)[0] == 0
+    Person(monkeypatch, "y", "", "", "n", "")
+    assert cli("setup")[0] == 0
+    assert load_settings(home, {}).settings.channels.enabled == ("http", "irc")
+    person = Person(monkeypatch, "y", "", "", "n", "matrix", "irc")
+    code, said, _ = cli("setup")
+    assert code == 0
+    assert "matrix is none of them" in said
+    assert "Also on: http, irc. Switch any of them off? (their names) [none]: " in person.asked
+    settings = load_settings(home, {})
+    assert settings.settings.channels.enabled == ("http",)
+    assert settings.settings.plugin_tables("kenobot.channels")["irc"]["server"] == "irc.example.org"
+
+
+def test_a_channel_that_does_not_work_may_be_switched_off(
+    cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not asked about then."""
+    monkeypatch.setattr(live_checks, "check_channel", lambda *_: None)
+    given = ("--enable", "irc", "--set", "irc.server=irc.example.org", "--set", "irc.owners=account:ana")
+    assert cli("setup", "--yes", *given)[0] == 0
+    monkeypatch.setattr(live_checks, "check_channel", lambda *_: LiveCheck("refused", "IRC: nobody is there"))
+    person = Person(monkeypatch, "y", "", "", "n", "irc")
+    assert cli("setup")[0] == 0
+    assert load_settings(home, {}).settings.channels.enabled == ()
+    assert not [question for question in person.asked if question.startswith("IRC")]
+
+
+def test_a_channel_is_not_switched_off_below_another(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By flag or by dialogue; nor does a misspelt name pass for one that is off."""
+    monkeypatch.setattr(live_checks, "check_channel", lambda *_: None)
+    home.prepare()
+    home.config_file.write_text('[channels]\nenabled = ["http", "whatsapp"]\n')
+    code, _, why = cli("setup", "--yes", "--disable", "http")
+    assert (code, "The channel whatsapp does not work without http." in why) == (78, True)
+    code, _, why = cli("setup", "--yes", "--disable", "whatsap")
+    assert (code, 'did you mean "whatsapp"?' in why) == (78, True)
+    Person(monkeypatch, "y", "", "", "n", "http", "http whatsapp")
+    code, said, _ = cli("setup")
+    assert (code, "The channel whatsapp does not work without http." in said) == (0, True)
+    assert load_settings(home, {}).settings.channels.enabled == ()
 
 
 def test_a_channel_without_its_package_is_not_asked_about(
