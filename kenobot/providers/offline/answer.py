@@ -148,8 +148,10 @@ def _everything(reading: ParsedRequest) -> str:
 
 
 def _quoted(line: MemoryLine, reading: ParsedRequest) -> str:
-    """Quote a memory, with whose words they are if not the speaker's, and its day unless that is today."""
+    """Quote a memory, with whose words they are if not the speaker's, its day unless today, and its other marks."""
     text, marks = line.text, [line.day] if line.day not in ("", reading.today) else []
+    marks += [_say(reading, "due", line.due)] if line.due else []
+    marks += [_say(reading, "confided")] if line.confided else []
     if (quotation := _QUOTATION.match(text)) and quotation[1] in SOURCES:
         text, name = quotation[3], quotation[2] or ""
         marks.insert(0, SOURCES["named" if name else quotation[1]][reading.language].format(_inert(name)))

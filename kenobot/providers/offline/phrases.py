@@ -64,7 +64,7 @@ Phrase = Literal[
     "hello", "ready", "bye", "welcome", "about", "noted", "noted_all", "noted_chat", "known", "in_place_of", "stays",
     "at_odds", "refused", "wrong", "nothing_kept", "forget", "forget_none", "no_reminder", "task", "fine", "sorry",
     "now", "nothing", "nothing_at_all", "found", "found_near", "found_unsure",
-    "everything", "more", "your_name", "cannot", "intro", "ask_name", "met", "met_word", "no_name",
+    "everything", "more", "your_name", "cannot", "due", "confided", "intro", "ask_name", "met", "met_word", "no_name",
 ]  # fmt: skip
 
 PHRASES: dict[Phrase, dict[Language, str]] = _TABLES["phrases"]

@@ -118,10 +118,28 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("ten en cuenta que soy celíaca, por favor", ["«soy celíaca»"]),
         ("remember that my key is sk-ant-api03-" + "Zx9" * 20, ["password", "-Zx9"]),
     ),
+    (  # on a Saturday, 2026-02-14
+        ("remind me to call the vet tomorrow at 5", ["I'll remember", "cannot remind you"]),
+        ("Dentist on Wednesday at 9", ["I'll remember"]),
+        ("remind me to return the books the week after next", ["I'll remember"]),
+        ("remind me to buy milk", ["I'll remember"]),
+        ("I work from home on Fridays", ["I'll remember"]),
+        ("What do I have next week?", ["“Dentist on Wednesday at 9” (for 2026-02-18)", "-books", "-milk", "-vet"]),
+        ("what do I have on Sunday?", ["vet tomorrow at 5” (for 2026-02-15)", "-Dentist"]),
+        ("What do I have to do?", ["vet", "Dentist", "books", "milk"]),
+        ("¿Qué tengo el miércoles?", ["Dentist", "-vet"]),
+        ("what do I have on Thursday?", ["I don't know that", "-Dentist", "-books"]),
+        ("The dentist is cancelled", ["takes the place of “Dentist on Wednesday at 9”"]),
+        ("what do I have on Wednesday?", ["-Dentist on"]),
+        ("between us, I am looking for another job", ["I'll remember"]),
+        ("what am I looking for?", ["“I am looking for another job” (in confidence)"]),
+    ),
 )
 
 
-@pytest.mark.parametrize("talk", TALKS, ids=["es", "en", "family-es", "family-en", "scripts", "things", "requests"])
+@pytest.mark.parametrize(
+    "talk", TALKS, ids=["es", "en", "family-es", "family-en", "scripts", "things", "requests", "agenda"]
+)
 async def test_the_answer_tells_what_memory_took_and_holds(
     tmp_path: Path, talk: Sequence[tuple[str, Sequence[str]]]
 ) -> None:
