@@ -267,8 +267,8 @@ _MAY_BE_NONE = frozenset({"weekday_and_day", "day_alone"})  # whose words may st
 _ANCHORS = {"today": 0, "hoy": 0, "tomorrow": 1, "mañana": 1}
 _HALF_MONTH = 15  # days
 _UNITS: Mapping[str, int | str] = {
-    "hora": "hour", "hour": "hour", "dia": 1, "day": 1, "semana": 7, "week": 7, "wk": 7, "fortnight": 14, "quincena": 15,
-    "mes": "month", "month": "month", "año": "year", "year": "year",
+    "hora": "hour", "hour": "hour", "dia": 1, "day": 1, "semana": 7, "week": 7, "wk": 7, "fortnight": 14,
+    "quincena": 15, "mes": "month", "month": "month", "año": "year", "year": "year",
 }  # fmt: skip
 
 
