@@ -80,6 +80,9 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("Mi hermana Eva vive en Jaca", ["Lo recordaré", "-Sustituye"]),
         ("Mi hermana tiene 34 años", ["Lo recordaré"]),
         ("¿Cuántos años tiene Pilar?", ["Eso no lo sé. Lo más cercano"]),
+        ("Mi hija se llama Maite y tiene 7 años", ["Lo recordaré"]),
+        ("Me equivoqué, Maite tiene 8", ["«Maite tiene 8»", "Sustituye a «mi hija tiene 7 años»"]),
+        ("¿Cuántos años tiene mi hija?", ["«Maite tiene 8»", "-7"]),
     ),
     (
         ("My brother Tom lives in Leeds and is a vet", ["“My brother Tom is a vet”"]),
