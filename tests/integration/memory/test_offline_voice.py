@@ -81,7 +81,7 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("Mi hermana tiene 34 años", ["Lo recordaré"]),
         ("¿Cuántos años tiene Pilar?", ["Eso no lo sé. Lo más cercano"]),
         ("Mi hija se llama Maite y tiene 7 años", ["Lo recordaré"]),
-        ("Me equivoqué, Maite tiene 8", ["«Maite tiene 8»", "Sustituye a «mi hija tiene 7 años»"]),
+        ("Me equivoqué, Maite tiene 8", ["«Maite tiene 8»", "Sustituye a «Mi hija tiene 7 años»"]),
         ("¿Cuántos años tiene mi hija?", ["«Maite tiene 8»", "-7"]),
     ),
     (
