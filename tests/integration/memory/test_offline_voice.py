@@ -191,3 +191,12 @@ async def test_another_persons_memory_is_not_told(tmp_path: Path) -> None:
     async with scene(tmp_path) as house:
         await house.say("My rent is 850 euros")
         assert "850" not in await house.say("How much is the rent?", chat="2", user="2")
+
+
+async def test_nothing_stands_behind_an_answer_that_found_nothing(tmp_path: Path) -> None:
+    """That the answer and a memory both deny something makes neither the reason of the other."""
+    async with scene(tmp_path) as house:
+        await house.say("no como marisco, me da alergia")
+        assert "Eso no lo sé" in await house.say("¿cuál es la clave del wifi?")
+        told, _, _ = (await house.say("/porque")).partition("También a la vista")
+        assert "marisco" not in told
