@@ -104,6 +104,9 @@ def _rewound(connection: Connection, known: Record, at: str) -> Record | None:
     return known._replace(**values)
 
 
+_DENIALS = frozenset(("no", "not", "nunca", "never"))  # two texts that share one may be about anything
+
+
 @dataclass(frozen=True, slots=True)
 class ReplyExplanation:
     """A reply, and what its prompt showed of memory: what was recalled for it first. turn: the inbox row.
@@ -121,7 +124,7 @@ class ReplyExplanation:
 
     def told_apart(self) -> tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]:
         """Part the memories behind the reply from those that were only in view."""
-        said = set(terms(f"{self.question}\n{self.answer}"))
+        said = set(terms(f"{self.question}\n{self.answer}")) - _DENIALS
         shared = {
             used.record_id: len(said.intersection(terms(used.record.text)))
             for used in self.used_memories

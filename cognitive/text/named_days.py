@@ -22,11 +22,12 @@ Groups = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class NamedDay:
-    """A day that a text names, and the place of the words that do."""
+    """A day that a text names, or the first of several, and the place of the words that do. last: the last of those."""
 
     day: date
     start: int
     end: int
+    last: date
     has_year: bool = False
 
 
@@ -62,8 +63,17 @@ def days_named(plain: str, today: date, *, past: bool = False) -> list[NamedDay]
             if rule not in _MAY_BE_NONE or day is not None:
                 taken.append((start, end))
             if day is not None:
-                found.append(NamedDay(day, start, end, "year" in groups))
+                found.append(NamedDay(day, start, end, _last_of(rule, groups, day), "year" in groups))
     return sorted(found, key=lambda named: named.start)
+
+
+def _last_of(rule: str, groups: Groups, day: date) -> date:
+    """The last day of what an expression such as "next week" names."""
+    if rule in ("week_after_next", "next_week") and "weekday" not in groups:
+        return day + timedelta(days=6)
+    if rule == "weekend":
+        return day + timedelta(days=(6 - day.weekday()) % 7)
+    return day.replace(day=monthrange(day.year, day.month)[1]) if rule == "month_ahead" else day
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +139,22 @@ def _month_meant(groups: Groups, said: _Reference) -> tuple[int, int]:
 
 
 def _nth_weekday(groups: Groups, said: _Reference) -> date | None:
+    """The day of the month that is meant; of the next such month where it is over."""
     year, month = _month_meant(groups, said)
+    if "next" not in groups:
+        found = _nth_of(year, month, groups)
+        if found >= said.day:
+            return found
+        if "month" in groups:
+            return _nth_of(year + 1, month, groups)
+    following = _first_of_next_month(said)
+    return _nth_of(following.year, following.month, groups)
+
+
+def _nth_of(year: int, month: int, groups: Groups) -> date:
+    place = next(number for pattern, number in _ORDERS.items() if re.fullmatch(pattern, groups["order"]))
     days = (date(year, month, number) for number in range(1, monthrange(year, month)[1] + 1))
-    those = [day for day in days if day.weekday() == WEEKDAYS[groups["weekday"]]]
-    return those[_ORDERS[groups["order"]]]
+    return [day for day in days if day.weekday() == WEEKDAYS[groups["weekday"]]][place]
 
 
 def _part_of_month(groups: Groups, said: _Reference) -> date | None:
@@ -154,14 +176,13 @@ def _weekday_and_day(groups: Groups, said: _Reference) -> date | None:
 
 
 def _weeks_after(groups: Groups, said: _Reference) -> date | None:
-    if "hence" in groups:
-        return said.ahead(7)
-    anchor = groups.get("anchor", "")
     weeks = 2 if "fortnight" in groups else _COUNTS.get(groups.get("count", ""), 1)
-    if anchor in ("today", "tomorrow"):
-        return said.ahead(7 * weeks + (anchor == "tomorrow"))
-    day = WEEKDAYS[anchor] if anchor in WEEKDAYS else _weekday_number(groups)
-    return said.weekday(day) + timedelta(weeks=weeks)
+    anchor = groups.get("anchor") or groups["weekday"]
+    if anchor in _ANCHORS:
+        return said.ahead(7 * weeks + _ANCHORS[anchor])
+    if "within" in groups:  # within the week that is so far ahead
+        return said.ahead(7 * weeks - said.day.weekday() + WEEKDAYS[anchor])
+    return said.weekday(WEEKDAYS[anchor]) + timedelta(weeks=weeks)
 
 
 def _ahead(groups: Groups, said: _Reference, sign: int = 1) -> date | None:
@@ -172,14 +193,16 @@ def _ahead(groups: Groups, said: _Reference, sign: int = 1) -> date | None:
     if unit == "hour":
         return said.ahead(sign * (count // 24))
     if isinstance(unit, int):
-        return said.ahead(sign * unit * count)
+        return said.ahead(sign * (unit * count + ("half" in groups) * (unit // 2)))
+    if "half" in groups and unit == "month" and sign > 0:
+        return said.months_ahead(count) + timedelta(days=_HALF_MONTH)
     return said.months_ahead(count * (12 if unit == "year" else 1)) if sign > 0 else None
 
 
 def _weekend(groups: Groups, said: _Reference) -> date | None:
     saturday = said.ahead(5 - said.day.weekday()) if said.day.weekday() < 6 else said.ahead(0)
-    if "next" in groups:
-        return said.next_week(5)
+    if "next" in groups or "after" in groups:
+        return said.next_week(12 if "after" in groups else 5)
     return said.ahead(-2 - said.day.weekday()) if "last" in groups else saturday
 
 
@@ -241,13 +264,11 @@ _RULES: Mapping[str, Callable[[Groups, _Reference], date | None]] = {
     "day_alone": _day_alone,
 }
 _MAY_BE_NONE = frozenset({"weekday_and_day", "day_alone"})  # whose words may still say something else
-_ORDERS = {"primer": 0, "first": 0, "segundo": 1, "second": 1, "tercer": 2, "third": 2, "cuarto": 3, "fourth": 3} | {
-    "ultimo": -1,
-    "last": -1,
-}
+_ANCHORS = {"today": 0, "hoy": 0, "tomorrow": 1, "mañana": 1}
+_HALF_MONTH = 15  # days
 _UNITS: Mapping[str, int | str] = {
-    "hora": "hour", "hour": "hour", "dia": 1, "day": 1, "semana": 7, "week": 7, "quincena": 15, "fortnight": 14,
-    "mes": "month", "month": "month", "año": "year", "year": "year",
+    "hora": "hour", "hour": "hour", "dia": 1, "day": 1, "semana": 7, "week": 7, "wk": 7, "fortnight": 14,
+    "quincena": 15, "mes": "month", "month": "month", "año": "year", "year": "year",
 }  # fmt: skip
 
 
@@ -285,11 +306,13 @@ def _by_place(rows: Sequence[str], first: int) -> dict[str, int]:
 
 _TABLES = load_tables(__package__, "named_days.toml")
 _WORDS: Mapping[str, str] = _TABLES["words"]
+_PARTS: Mapping[str, str] = _TABLES["parts"]
 _NUMBERS = _by_place(_WORDS["numbers"].splitlines(), 1)
 _COUNTS = _by_place(_WORDS["counts"].splitlines(), 1)
 _SHORT_WEEKDAYS = _by_place(_WORDS["short_weekdays"].split(), 0) | _by_place(_WORDS["other_short_weekdays"].split(), 0)
 _SHORT_MONTHS = {"sept": 9, **{name[:3]: number for name, number in MONTHS.items()}}
 _HOLIDAYS: Mapping[str, str | int] = _TABLES["holidays"]
+_ORDERS: Mapping[str, int] = _TABLES["orders"]  # of a day of the week in its month; -1 the last
 _HOURS = _by_place(_WORDS["hours"].splitlines(), 1)
 _MINUTES: Mapping[str, int] = _TABLES["minutes"]
 
@@ -299,13 +322,14 @@ def _either(names: Mapping[str, object] | Sequence[str]) -> str:
 
 
 def _load() -> Iterator[tuple[str, re.Pattern[str]]]:
-    parts = dict(_TABLES["parts"]) | {
+    parts = dict(_PARTS) | {
         "short_month": _either(_SHORT_MONTHS),
         "month": f"(?P<month>{_either(MONTHS)})",
         "weekday": f"(?P<weekday>{_either(WEEKDAYS)})",
         "short_weekday": _either(_SHORT_WEEKDAYS),
         "number": _either(_NUMBERS),
         "count": _either(_COUNTS),
+        "order": "|".join(_ORDERS),
         "holiday": f"(?P<holiday>{'|'.join(_HOLIDAYS)})",
     }
     for row in _TABLES["day"]:
@@ -319,9 +343,10 @@ _TIMES = tuple(
     for row in _TABLES["time"]
     for pattern in row["patterns"]
 )
-_AFTER_NOON = lazy.regex(_TABLES["parts"]["after_noon"])
+_AFTER_NOON = lazy.regex(_PARTS["after_noon"])
 _HINT = lazy.regex(
-    rf"\d|\b(?:{_either(MONTHS)}|{_either(WEEKDAYS)}|{_either(_SHORT_WEEKDAYS)}|{'|'.join(_HOLIDAYS)}|(?:{_either(_UNITS)})(?:e?s)?"
-    r"|weekends?|finde|meses|hoy|ayer|anoche|anteayer|antier|mañana|t(?:omorrow|mrw|mr)|to(?:day|night)|yesterday"
-    r"|this (?:morning|afternoon|evening)|last night|esta (?:tarde|noche))\b"
+    rf"\d|\b(?:{_either(MONTHS)}|{_either(WEEKDAYS)}|{_either(_SHORT_WEEKDAYS)}|{'|'.join(_HOLIDAYS)}"
+    rf"|(?:{_either(_UNITS)})(?:e?s)?|w(?:ee)?kends?|finde|meses|hoy|ayer|anoche|anteayer|antier|mañana"
+    rf"|{_PARTS['tomorrow']}|to(?:day|night)|yesterday|this (?:morning|afternoon|evening)|last night"
+    r"|esta (?:tarde|noche))\b"
 )

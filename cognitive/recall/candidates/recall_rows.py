@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import AMONG, LIVE, Record
+from kenobot.cognitive.store.records import AMONG, FACTS, LIVE, Record
 from kenobot.cognitive.store.scopes import Scopes, chats_within, scope_filter
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -37,6 +37,20 @@ def records_about(connection: Connection, scopes: Iterable[str], subjects: Seque
         for subject in subjects
         for number in records.select_ids(connection, where, (subject,), (scope,), order="id DESC", limit=limit)
     ]
+
+
+def planned(
+    connection: Connection, first: str, last: str, reach: Scopes, limit: int, *, undated: bool = False
+) -> list[Record]:
+    """Read the live facts due from one day to another, YYYY-MM-DD, the earliest first.
+
+    undated: also the commitments of no day, behind the others.
+    """
+    due = "json_extract(attributes, '$.due')"
+    days = f"{due} BETWEEN ? AND ?"
+    where = f"({days} OR (category = 'commitment' AND {due} IS NULL))" if undated else days
+    order = f"{due} IS NULL, {due}, id"
+    return records.select(connection, f"{LIVE} AND {FACTS} AND {where}", (first, last), reach, order=order, limit=limit)
 
 
 def current_versions(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, int]:

@@ -494,12 +494,14 @@ def _dated(rule: ExtractionRule, fact: ExtractedFact, plain: str, said: date) ->
 def _due(plain: str, said: date, *, first: int = 0) -> tuple[tuple[str, str], ...]:
     """The attribute of the day ahead that a folded text names; none without one.
 
-    first: days from now from which a day counts. A day that the text denies counts where there is no other.
+    first: days from now from which a day counts, or the last of several. A day that the text denies counts where there
+    is no other.
     """
     days = [
         named
         for named in days_named(plain, said)
-        if first <= (named.day - said).days <= (_FAR if not named.has_year else _FAR_OF_YEAR)
+        if first <= (named.last - said).days
+        and 0 <= (named.day - said).days <= (_FAR if not named.has_year else _FAR_OF_YEAR)
         and not _SINCE.search(plain[: named.start])
     ]
     meant = [named for named in days if not _DENIES.search(_part_before(plain, named.start))] or days

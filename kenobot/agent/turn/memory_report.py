@@ -15,9 +15,12 @@ from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules
+from kenobot.cognitive.beliefs.lifecycle import due_on, resolved_on
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.question.agenda import AgendaQuestion, agenda_question
 from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
 from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
 from kenobot.cognitive.recall.question.relations import asked_relationships
@@ -61,6 +64,7 @@ _LAST = 2**62  # a message row behind every other
 _ALSO_TELLS = {"profession": ("employer",)}  # what somebody does, and for whom: either answers the first
 _ENDINGS = frozenset({"superseded", "invalidated"})
 _MOST_FOUND = 5
+_MOST_PLANNED = 20
 _NOISE_BELOW = 0.5  # of the best one's relevance
 _NEAR_FROM = DEFAULT.recall.low_up_to  # relevance by meaning alone
 _PATIENCE, _SETTLE = 8.0, 6.0  # seconds for the question's vector, and for those of what was just told: no model waits
@@ -182,8 +186,11 @@ class MemoryReporter:
         return await self._database.read(partial(self._recall, query))
 
     def _recall(self, query: MemoryQuery, connection: Connection) -> SearchReport:
-        """Recall what is about the message itself, the attribute that it asks for first."""
+        """Recall what is about the message itself, the attribute or the plans that it asks for first."""
         report = recall(connection, self._index, query)
+        agenda = agenda_question(query.text, query.now.astimezone(query.zone).date())
+        if agenda is not None:
+            return _planned(connection, query, agenda, report)
         own = asked_attribute(query.text)
         others = "" if own else asked_attribute_of_another(query.text)
         subjects = (OWNER_SUBJECT,) if own else _named_subjects(query.text, report) if others else ()
@@ -220,6 +227,26 @@ class MemoryReporter:
         )
 
 
+def _planned(connection: Connection, query: MemoryQuery, agenda: AgendaQuestion, report: SearchReport) -> SearchReport:
+    """Report what is due on the days of an agenda; where nothing is, what is about the question and of no other day."""
+    days, today = agenda.days, query.now.astimezone(query.zone).date()
+    due = recall_rows.planned(
+        connection,
+        days.first.isoformat(),
+        days.last.isoformat(),
+        query.scopes,
+        _MOST_PLANNED,
+        undated=agenda.undated,
+    )
+    still_open = [record for record in due if resolved_on(record, today, query.zone) is None]
+    if still_open:
+        return replace(report, level="high", shown=tuple(_as_recalled(each, query, agenda=True) for each in still_open))
+    best = max((each.relevance for each in report.memories), default=0.0)
+    about = (each for each in report.memories if each.matched and _is_about(each, report, best))
+    shown = [each for each in about if due_on(each.record) is None][:_MOST_FOUND]
+    return replace(report, shown=tuple(shown))
+
+
 def _named_subjects(question: str, report: SearchReport) -> tuple[str, ...]:
     """Whom a question names, also as a relation: "my sister" is the subject until her name is known."""
     kin = (attribute_name("relation", word) for each in asked_relationships(question) for word in each.words)
@@ -244,8 +271,9 @@ def _tells(record: Record, subject: str, attribute: str) -> bool:
     return record.subject == subject and attribute in json.loads(record.attributes)
 
 
-def _as_recalled(record: Record, query: MemoryQuery) -> RecalledMemory:
-    line = render_memory(record, record.confidence, query.zone)
+def _as_recalled(record: Record, query: MemoryQuery, *, agenda: bool = False) -> RecalledMemory:
+    due = due_on(record) if agenda else None
+    line = render_memory(record, record.confidence, query.zone, due.isoformat() if due else "")
     return RecalledMemory(record, Score(1.0, {}), 1.0, ("subject",), line=line)
 
 

@@ -62,6 +62,8 @@ def _small_talk(reading: ParsedRequest, said: str) -> str:
         return _say(reading, "hello" if greeted else "ready")
     if phrases.WHAT_TIME.match(said) and reading.clock:
         return _say(reading, "now", reading.clock, reading.today)
+    if phrases.FORGET_ALL.match(said):
+        return _say(reading, "forget_all")
     if phrases.FORGET.match(said) and not reading.found and len(said.split()) > 1:
         return _say(reading, "forget_none")
     return next((_say(reading, phrase) for pattern, phrase in _SHORT_ANSWERS if pattern.match(said)), "")
@@ -73,8 +75,11 @@ _SHORT_ANSWERS: tuple[tuple[re.Pattern[str], Phrase], ...] = (
     (phrases.INSULT, "sorry"),
     (phrases.FORGET, "forget"),
     (phrases.TASK, "task"),
+    (phrases.DEED, "deed"),
+    (phrases.ALARM, "no_alarm"),
     (phrases.WRONG, "wrong"),
     (phrases.ABOUT_THE_BOT, "about"),
+    (phrases.PRIVATE, "private"),
     (phrases.THANKS, "welcome"),
     (phrases.FAREWELL, "bye"),
     (phrases.LAUGHTER, "ready"),
@@ -148,8 +153,10 @@ def _everything(reading: ParsedRequest) -> str:
 
 
 def _quoted(line: MemoryLine, reading: ParsedRequest) -> str:
-    """Quote a memory, with whose words they are if not the speaker's, and its day unless that is today."""
+    """Quote a memory, with whose words they are if not the speaker's, its day unless today, and its other marks."""
     text, marks = line.text, [line.day] if line.day not in ("", reading.today) else []
+    marks += [_say(reading, "due", line.due)] if line.due else []
+    marks += [_say(reading, "confided")] if line.confided else []
     if (quotation := _QUOTATION.match(text)) and quotation[1] in SOURCES:
         text, name = quotation[3], quotation[2] or ""
         marks.insert(0, SOURCES["named" if name else quotation[1]][reading.language].format(_inert(name)))
@@ -203,6 +210,8 @@ def _name_in(said: str, changes: tuple[Change, ...], *, asked: bool) -> str:
     """The name that the person says is theirs; "" for none."""
     if told := phrases.SAID_NAME.match(said) or phrases.PRESENTED.match(said):
         return _inert(told[1].rstrip(".,;"))
+    again = phrases.NAME_AGAIN.match(said)
+    said = said[again.end() :] if again else said
     bare = phrases.BARE_NAME.match(said) if asked and not changes else None
     if not bare or any(pattern.match(said) for pattern in _NO_NAMES):
         return ""

@@ -33,15 +33,19 @@ YES_OR_NO = lazy.regex(rf"[¡\s]*(?:{_HEARD['yes_or_no']})[\s.!]*\Z", re.IGNOREC
 # ── what they ask for ────────────────────────────────────────────────────────────────────────────────────────────
 
 FORGET = _opening("forget")
+FORGET_ALL = lazy.regex(rf"[¿¡\s]*(?:{_HEARD['forget_all']})[\s?.!]*\Z", re.IGNORECASE)
 REPEAT = lazy.regex(rf"[¡\s]*(?:{_HEARD['repeat']})(?!\w)[\s:,]*", re.IGNORECASE)
 LAUGHTER = lazy.regex(rf"[¡\s]*(?:{_HEARD['laughter']})[\s.!]*\Z", re.IGNORECASE)
 HOW_ARE_YOU = lazy.regex(rf"[¿\s]*(?:{_HEARD['how_are_you']})[\s?.!]*\Z", re.IGNORECASE)
 WHAT_TIME = lazy.regex(rf"[¿\s]*(?:{_HEARD['what_time']})[\s?.!]*\Z", re.IGNORECASE)
 INSULT = lazy.regex(rf"[¡\s]*(?:{_HEARD['insult']})[\s.!]*\Z", re.IGNORECASE)
 TASK = _opening("task")
+DEED = _opening("deed")
+ALARM = _opening("alarm")
 REMINDER = _opening("reminder")
 WRONG = lazy.regex(rf"[¡\s]*(?:{_HEARD['wrong']})[\s.!]*\Z", re.IGNORECASE)
 ABOUT_THE_BOT = _opening("about_the_bot")
+PRIVATE = lazy.regex(rf"[¿\s]*(?:{_HEARD['private']})[\s?.!]*\Z", re.IGNORECASE)
 _ABOUT_ME = r"(?:\s+(?:about (?:me|myself|us)|of me|(?:de|sobre) (?:m[ií]|nosotros)))?"
 EVERYTHING = lazy.regex(rf"[¿\s]*(?:{_HEARD['everything']}){_ABOUT_ME}[\s?.!]*\Z", re.IGNORECASE)
 MY_NAME = _opening("my_name")
@@ -55,16 +59,18 @@ SAID_NAME = lazy.regex(rf"[¡\s]*(?i:{_HEARD['said_name']})\s+{_NAME}")
 THEIR_NAME = lazy.regex(rf"(?i:{_HEARD['their_name']})\s+{_NAME}")
 # These two only while we get to know one another; otherwise "soy Virgo" is no name.
 PRESENTED = lazy.regex(rf"[¡\s]*(?i:{_HEARD['presented']})\s+(?=[^\W\d_a-zà-ÿ]){_NAME}")
+NAME_AGAIN = lazy.regex(rf"[¡\s]*(?i:{_HEARD['name_again']})\s+(?=\S+[\s.!]*\Z)")  # before a name in small letters
 BARE_NAME = lazy.regex(r"[¡\s]*([^\W\d_][\w'’.-]{0,39}(?: [^\W\d_][\w'’.-]{0,39}){0,3})[\s.!]*\Z")
 NAME_PARTICLES = frozenset(["de", "del", "la", "las", "los", "el", "y"])
 
 # ── what the provider says ───────────────────────────────────────────────────────────────────────────────────────
 
 Phrase = Literal[
-    "hello", "ready", "bye", "welcome", "about", "noted", "noted_all", "noted_chat", "known", "in_place_of", "stays",
-    "at_odds", "refused", "wrong", "nothing_kept", "forget", "forget_none", "no_reminder", "task", "fine", "sorry",
-    "now", "nothing", "nothing_at_all", "found", "found_near", "found_unsure",
-    "everything", "more", "your_name", "cannot", "intro", "ask_name", "met", "met_word", "no_name",
+    "hello", "ready", "bye", "welcome", "about", "private", "noted", "noted_all", "noted_chat", "known", "in_place_of",
+    "stays", "at_odds", "refused", "wrong", "nothing_kept", "forget", "forget_none", "forget_all", "no_reminder",
+    "no_alarm", "deed", "task", "fine", "sorry", "now", "nothing", "nothing_at_all", "found", "found_near",
+    "found_unsure", "everything", "more", "your_name", "due", "confided", "cannot", "intro", "ask_name", "met",
+    "met_word", "no_name",
 ]  # fmt: skip
 
 PHRASES: dict[Phrase, dict[Language, str]] = _TABLES["phrases"]

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kenobot.core import lazy
 from kenobot.core.i18n import Language, guess_language
@@ -27,17 +27,26 @@ _OTHER = lazy.regex(
 _DAY = lazy.regex(r"#{2,4} +(\d{4}-\d{2}-\d{2})\s*$")
 _ENTRY = lazy.regex(r"#{2,4} +\d{1,2}:\d{2}(?::\d{2})? +[—–-] +(.*)$")
 _BULLET = lazy.regex(r"(?:[-*+]|\d{1,3}[.)]) +(.*)$")
-_MARKS = lazy.regex(r" _\((?:(\d{4}-\d{2}-\d{2})\b)?[^()\n]*\)_\Z")  # what recall says of a memory, behind it
+_MARKS = lazy.regex(  # what recall says of a memory, behind it
+    r"(?: _\(told in confidence\)_)?"
+    r" _\((?:(?P<day>\d{4}-\d{2}-\d{2})\b)?(?:[^()\n]*?\bdue (?P<due>\d{4}-\d{2}-\d{2}))?[^()\n]*\)_\Z"
+)
+_CONFIDED = "told in confidence"
 _NOW = lazy.regex(r"^_Now: \S+ (\d{4}-\d{2}-\d{2}) (\d{2}:\d{2})\b", re.MULTILINE)
 _BOOTSTRAP = "## First Conversation — Bootstrap"
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryLine:
-    """A line of memory as it stands in the prompt, and its day when it has one."""
+    """A line of memory as it stands in the prompt.
+
+    day: on which it was told, and due: for which it is planned, both YYYY-MM-DD or "". confided: told in confidence.
+    """
 
     text: str
     day: str = ""
+    due: str = ""
+    confided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +140,10 @@ def _memory_line(item: str, day: str = "") -> MemoryLine:
     """Take the marks of recall from an item. day: of the heading above it."""
     marks = _MARKS.search(item)
     content = item[: marks.start()] if marks else item
-    return MemoryLine(content.strip().removeprefix("\\"), marks[1] if marks and marks[1] else day)
+    text = content.strip().removeprefix("\\")
+    if not marks:
+        return MemoryLine(text, day)
+    return MemoryLine(text, marks["day"] or day, marks["due"] or "", _CONFIDED in marks[0])
 
 
 def _is_context(block: Block) -> bool:
@@ -184,6 +196,6 @@ def _memory(text: str) -> list[MemoryLine]:
 
 def _add_line(found: list[MemoryLine], text: str, day: str, *, continues: bool) -> None:
     if continues and found:
-        found[-1] = MemoryLine(f"{found[-1].text} {text}", found[-1].day)
+        found[-1] = replace(found[-1], text=f"{found[-1].text} {text}")
     else:
         found.append(MemoryLine(text, day))

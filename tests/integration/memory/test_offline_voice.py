@@ -80,6 +80,9 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("Mi hermana Eva vive en Jaca", ["Lo recordaré", "-Sustituye"]),
         ("Mi hermana tiene 34 años", ["Lo recordaré"]),
         ("¿Cuántos años tiene Pilar?", ["Eso no lo sé. Lo más cercano"]),
+        ("Mi hija se llama Maite y tiene 7 años", ["Lo recordaré"]),
+        ("Me equivoqué, Maite tiene 8", ["«Maite tiene 8»", "Sustituye a «Mi hija tiene 7 años»"]),
+        ("¿Cuántos años tiene mi hija?", ["«Maite tiene 8»", "-7"]),
     ),
     (
         ("My brother Tom lives in Leeds and is a vet", ["“My brother Tom is a vet”"]),
@@ -118,10 +121,28 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("ten en cuenta que soy celíaca, por favor", ["«soy celíaca»"]),
         ("remember that my key is sk-ant-api03-" + "Zx9" * 20, ["password", "-Zx9"]),
     ),
+    (  # on a Saturday, 2026-02-14
+        ("remind me to call the vet tomorrow at 5", ["I'll remember", "cannot remind you"]),
+        ("Dentist on Wednesday at 9", ["I'll remember"]),
+        ("remind me to return the books the week after next", ["I'll remember"]),
+        ("remind me to buy milk", ["I'll remember"]),
+        ("I work from home on Fridays", ["I'll remember"]),
+        ("What do I have next week?", ["“Dentist on Wednesday at 9” (for 2026-02-18)", "-books", "-milk", "-vet"]),
+        ("what do I have on Sunday?", ["vet tomorrow at 5” (for 2026-02-15)", "-Dentist"]),
+        ("What do I have to do?", ["vet", "Dentist", "books", "milk"]),
+        ("¿Qué tengo el miércoles?", ["Dentist", "-vet"]),
+        ("what do I have on Thursday?", ["I don't know that", "-Dentist", "-books"]),
+        ("The dentist is cancelled", ["takes the place of “Dentist on Wednesday at 9”"]),
+        ("what do I have on Wednesday?", ["-Dentist on"]),
+        ("between us, I am looking for another job", ["I'll remember"]),
+        ("what am I looking for?", ["“I am looking for another job” (in confidence)"]),
+    ),
 )
 
 
-@pytest.mark.parametrize("talk", TALKS, ids=["es", "en", "family-es", "family-en", "scripts", "things", "requests"])
+@pytest.mark.parametrize(
+    "talk", TALKS, ids=["es", "en", "family-es", "family-en", "scripts", "things", "requests", "agenda"]
+)
 async def test_the_answer_tells_what_memory_took_and_holds(
     tmp_path: Path, talk: Sequence[tuple[str, Sequence[str]]]
 ) -> None:
@@ -170,3 +191,12 @@ async def test_another_persons_memory_is_not_told(tmp_path: Path) -> None:
     async with scene(tmp_path) as house:
         await house.say("My rent is 850 euros")
         assert "850" not in await house.say("How much is the rent?", chat="2", user="2")
+
+
+async def test_nothing_stands_behind_an_answer_that_found_nothing(tmp_path: Path) -> None:
+    """That the answer and a memory both deny something makes neither the reason of the other."""
+    async with scene(tmp_path) as house:
+        await house.say("no como marisco, me da alergia")
+        assert "Eso no lo sé" in await house.say("¿cuál es la clave del wifi?")
+        told, _, _ = (await house.say("/porque")).partition("También a la vista")
+        assert "marisco" not in told

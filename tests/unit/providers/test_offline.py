@@ -5,6 +5,8 @@ import pytest
 from kenobot.providers.offline.phrases import Phrase
 from tests.unit.providers.offline_talk import BOOTSTRAP, ask, phrased, tagged
 
+_REFUSALS: tuple[Phrase, ...] = ("deed", "task", "no_alarm", "private", "forget_all")
+
 # ── small talk ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -39,6 +41,23 @@ from tests.unit.providers.offline_talk import BOOTSTRAP, ask, phrased, tagged
         ("thanks, that was a joy", "welcome", "en"),
         ("Gracias, eso ha sido precioso", "welcome", "es"),
         ("forget", "forget", "en"),
+        ("forget everything", "forget_all", "en"),
+        ("How do I delete all my data?", "forget_all", "en"),
+        ("olvida todo", "forget_all", "es"),
+        ("¿cómo borro todos mis datos?", "forget_all", "es"),
+        ("book me a table at Nando's for friday", "deed", "en"),
+        ("can you order a pizza?", "deed", "en"),
+        ("text my mum that I'm late", "deed", "en"),
+        ("Reserva mesa en Arzak", "deed", "es"),
+        ("mándale un whatsapp a mi madre", "deed", "es"),
+        ("llama a mi madre", "deed", "es"),
+        ("set an alarm for 7", "no_alarm", "en"),
+        ("pon una alarma a las 7", "no_alarm", "es"),
+        ('traduce "good morning"', "task", "es"),
+        ("are you chatgpt?", "about", "en"),
+        ("¿eres humano?", "about", "es"),
+        ("do you share my data with anyone?", "private", "en"),
+        ("¿quién puede leer esto?", "private", "es"),
     ],
 )
 def test_small_talk_is_answered_in_its_language(text: str, phrase: Phrase, language: str) -> None:
@@ -61,6 +80,21 @@ def test_a_wish_to_be_told_a_fact_again_is_no_reminder() -> None:
     assert phrased("no_reminder", "es") not in ask(
         text, report="### What this message changed\n- noted: mi código es 12"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["order number 42", "find my keys", "call me Sam", "is it safe to eat this?", "llama la atención", "forget Tom"],
+)
+def test_what_only_begins_like_a_request_is_none(text: str) -> None:
+    """What was found for it is shown, or nothing was."""
+    assert ask(text) not in {phrased(phrase, lang) for phrase in _REFUSALS for lang in ("en", "es")}
+
+
+def test_a_question_in_haste_is_a_question() -> None:
+    """Without its apostrophe."""
+    reply = ask("whats the code of my locker", report="### What was found for it (high)\n- it is 4417 _(2026-02-14)_")
+    assert reply.startswith(phrased("found", "en"))
 
 
 def test_it_is_honest_about_what_it_is() -> None:
@@ -97,6 +131,8 @@ def test_at_first_it_introduces_itself_and_asks_the_name(text: str, language: st
         ("Hi, I'm Anna", "", "My name is Anna"),
         ("Ana", "¡Hola! ¿Cómo te llamas?", "Me llamo Ana"),
         ("josé de la torre.", "¡Hola! ¿Cómo te llamas?", "Me llamo José De La Torre"),
+        ("its marcus", "Hi! What is your name?", "My name is Marcus"),
+        ("aquí pepe", "¡Hola! ¿Cómo te llamas?", "Me llamo Pepe"),
         ("小明", "Hi! What is your name?", "My name is 小明"),
     ],
 )
@@ -137,6 +173,8 @@ def test_nobody_has_to_say_their_name(text: str) -> None:
         "menú",
         "Cancelar",
         "error 404",
+        "its raining",
+        "it's me",
     ],
 )
 def test_not_every_answer_is_a_name(text: str) -> None:
