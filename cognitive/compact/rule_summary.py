@@ -30,7 +30,7 @@ _NAMES = 3  # of a sentence that count
 _LINE = 3  # tokens that a line takes beside its text
 _ECHO = 0.6  # share of the words of an answer's sentence above which it is an echo of the person's
 _PUT_RIGHT = 3.0  # what a correction adds to a sentence of a person
-_VALUED = 2048  # texts whose value is kept: a summary's lines are valued anew in each round
+_VALUED = 8192  # texts whose value is kept: a summary's lines are valued anew in each round, those of a hundred chats
 _BLOT = Redactor()
 
 

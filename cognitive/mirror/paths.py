@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Literal
 
 from kenobot.cognitive.mirror.lists.list_layout import FileKind
@@ -272,6 +273,7 @@ def name_of(record: Record, salt: str = "") -> str:
     return f"{slug(record.category) or 'fact'}-{moment}-{digest[:10]}.md"
 
 
+@lru_cache(maxsize=4096)  # the folders of ten years: all of them are looked at again and again
 def location_of(folder: str) -> FileLocation | None:
     """Parse what a folder, relative to the memory folder, is for; None when no record files belong there."""
     scope, below = _split_scope(folder.split("/"))

@@ -84,17 +84,19 @@ def folder_and_files(root: Path, folder: str) -> tuple[FileStamp | None, dict[st
 def _stamps(root: Path, folder: str, is_wanted: Callable[[os.DirEntry[str]], bool]) -> dict[str, FileStamp] | None:
     """Stat the wanted files of a folder, by name; None when there is no such folder, or a link is on the way to it."""
     path = str(root)
-    for part in folder.split("/"):
-        path = f"{path}/{part}"
-        try:
+    try:
+        for part in folder.split("/"):
+            path = f"{path}/{part}"
             if not stat.S_ISDIR(os.lstat(path).st_mode):
                 return None
-        except OSError:
-            return None
+    except OSError:
+        return None
     found: dict[str, FileStamp] = {}
     with contextlib.suppress(OSError), os.scandir(path) as entries:
         for entry in entries:
             if is_wanted(entry):
-                with contextlib.suppress(OSError):  # gone between the listing and the look
+                try:
                     found[entry.name] = FileStamp.of(entry.stat(follow_symlinks=False))
+                except OSError:  # gone between the listing and the look
+                    continue
     return found

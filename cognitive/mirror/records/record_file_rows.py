@@ -78,16 +78,17 @@ def rows_of_records_at(connection: Connection, paths: Iterable[str]) -> list[Rec
 def known_stamps(connection: Connection, folder: str) -> dict[str, FileStamp]:
     """Query the stamps of the noted files of a folder, by name."""
     sql = "SELECT name, mtime, size, inode FROM record_file WHERE folder = ?"
-    return {name: FileStamp(*stamp) for name, *stamp in connection.execute(sql, (folder,))}
+    return {row[0]: FileStamp._make(row[1:]) for row in connection.execute(sql, (folder,))}
 
 
 def known_folders(connection: Connection) -> list[str]:
     """Folders of known files in alphabetical order. Each costs one step in the index, however full it is."""
-    found: list[str] = []
-    sql = "SELECT min(folder) FROM record_file WHERE folder > ?"
-    while (folder := connection.execute(sql, (found[-1] if found else "",)).fetchone()[0]) is not None:
-        found.append(folder)
-    return found
+    rows = connection.execute(
+        "WITH RECURSIVE known (folder) AS (SELECT min(folder) FROM record_file UNION ALL SELECT "
+        "(SELECT min(folder) FROM record_file WHERE folder > known.folder) FROM known WHERE known.folder IS NOT NULL) "
+        "SELECT folder FROM known WHERE folder IS NOT NULL"
+    )
+    return [row[0] for row in rows]
 
 
 def count_files(connection: Connection) -> int:

@@ -40,6 +40,20 @@ _MOST_LEFT_ALONE = 200  # files; the oldest is looked at again
 _MOST_RECENT_FOLDERS = 64
 
 
+@dataclass(frozen=True, slots=True)
+class _FolderLook:
+    """A folder beside what is noted of it. known: noted files. changed, missing: names of those that are not as noted.
+
+    stamp, files: of the folder itself, and of its files, None where there is no such folder.
+    """
+
+    stamp: FileStamp | None
+    files: Mapping[str, FileStamp] | None
+    known: int
+    changed: Mapping[str, FileStamp]
+    missing: Sequence[str]
+
+
 @dataclass(slots=True)
 class _Look:
     """Changes of some folders since they were noted. missing: noted files that are not there, of `known` in all.
@@ -135,11 +149,11 @@ class RecordFiles(FileSync[EditOutcome]):
     def _recent_paths(self, session: str) -> Sequence[str]:
         return _recent_folders(self._today(), self._limits.hot_days, session)
 
-    def _is_recent(self, folder: str) -> bool:
-        """Tell whether some chat's turn looks at this folder."""
-        spot = location_of(folder)
-        oldest = date.fromisoformat(self._today()) - timedelta(days=self._limits.hot_days - 1)
-        return spot is not None and spot.area == "facts" and not spot.archived and spot.day >= oldest.isoformat()
+    def _recent_among(self, folders: Sequence[str]) -> set[str]:
+        """Select the folders that some chat's turn looks at."""
+        oldest = (date.fromisoformat(self._today()) - timedelta(days=self._limits.hot_days - 1)).isoformat()
+        late = ((folder, location_of(folder)) for folder in folders if folder.rpartition("/")[2] >= oldest)
+        return {folder for folder, spot in late if spot is not None and spot.area == "facts" and not spot.archived}
 
     def _remember_folder(self, folder: str, stamp: FileStamp | None, files: Mapping[str, FileStamp]) -> None:
         """Keep what a turn compares of a folder: its own stamp, from before the look, and those of its newest files."""
@@ -155,17 +169,16 @@ class RecordFiles(FileSync[EditOutcome]):
         for start in range(0, len(folders), _FOLDERS_AT_ONCE):
             some = folders[start : start + _FOLDERS_AT_ONCE]
             # By a reader of the database: of background work it rests between two folders while turns are under way.
-            found = await self._database.read(partial(_folders_and_notes, root=self._root, folders=some))
-            for folder, (stamp, files, noted) in found.items():
-                if self._is_recent(folder):
-                    self._remember_folder(folder, stamp, files or {})
-                there = files or {}
-                look.known += len(noted)
-                look.lost_folder |= files is None and bool(noted)
-                if there != noted:
-                    other = {f"{folder}/{name}": each for name, each in there.items() if noted.get(name) != each}
-                    look.changed += [path for path, each in other.items() if self._seen.get(path) != each]
-                    look.missing += [f"{folder}/{name}" for name in noted if name not in there]
+            found = await self._database.read(partial(_look_at_folders, root=self._root, folders=some))
+            recent = self._recent_among(some)
+            for folder, each in found.items():
+                if folder in recent:
+                    self._remember_folder(folder, each.stamp, each.files or {})
+                look.known += each.known
+                look.lost_folder |= each.files is None and bool(each.known)
+                look.missing += [f"{folder}/{name}" for name in each.missing]
+                changed = ((f"{folder}/{name}", stamp) for name, stamp in each.changed.items())
+                look.changed += [path for path, stamp in changed if self._seen.get(path) != stamp]
 
     async def _take_edits(self, look: _Look) -> int:
         changed, look.changed = look.changed, []
@@ -348,15 +361,22 @@ class RecordFiles(FileSync[EditOutcome]):
         return touched
 
 
-def _folders_and_notes(
-    connection: Connection, root: Path, folders: Sequence[str]
-) -> dict[str, tuple[FileStamp | None, dict[str, FileStamp] | None, dict[str, FileStamp]]]:
+def _look_at_folders(connection: Connection, root: Path, folders: Sequence[str]) -> dict[str, _FolderLook]:
     """Stat folders and their files, all before what is noted of them is read."""
-    found: dict[str, tuple[FileStamp | None, dict[str, FileStamp] | None]] = {}
+    there: dict[str, tuple[FileStamp | None, dict[str, FileStamp] | None]] = {}
     for folder in folders:
         pacing.step()
-        found[folder] = scan.folder_and_files(root, folder)
-    return {folder: (*there, record_file_rows.known_stamps(connection, folder)) for folder, there in found.items()}
+        there[folder] = scan.folder_and_files(root, folder)
+    looks: dict[str, _FolderLook] = {}
+    for folder, (stamp, found) in there.items():
+        noted, files = record_file_rows.known_stamps(connection, folder), found or {}
+        changed: dict[str, FileStamp] = {}
+        missing: list[str] = []
+        if files != noted:
+            changed = {name: each for name, each in files.items() if noted.get(name) != each}
+            missing = [name for name in noted if name not in files]
+        looks[folder] = _FolderLook(stamp, found, len(noted), changed, missing)
+    return looks
 
 
 def _same_texts(connection: Connection, root: Path, paths: Sequence[str]) -> list[RecordFileRow]:

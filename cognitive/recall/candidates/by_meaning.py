@@ -46,5 +46,5 @@ def replace_superseded(
     for each in past:
         number = heads.get(each.id)
         if number is not None and (number not in known or known[number].relevance < each.relevance):
-            known[number] = replace(each, id=number, terms=frozenset())
+            known[number] = replace(each, id=number, text="")
     return sorted(known.values(), key=lambda each: -each.relevance)

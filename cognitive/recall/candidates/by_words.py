@@ -6,6 +6,7 @@ No postings list is read to its end: the rarest words decide, and a limit bounds
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.index import posting_rows
@@ -39,12 +40,49 @@ class QueryTerm:
 
 @dataclass(frozen=True, slots=True)
 class LexicalHit:
-    """A document found by words. relevance: 0 to 1. matched: its stems of the query. terms: all its stems."""
+    """A document found by words. relevance: 0 to 1. matched: its stems of the query. text: all its stems."""
 
     id: int
     relevance: float
     matched: tuple[str, ...]
-    terms: frozenset[str] = frozenset()
+    text: str = ""
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Return its stems, each once."""
+        return frozenset(self.text.split(" ")) if self.text else frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLimits:
+    """How much a search reads: words of the message, newest documents of a word and of all, pairs of frequent words,
+    documents of a pair, and documents whose words are counted exactly.
+    """
+
+    words: int
+    postings_per_word: int
+    postings: int
+    paired_words: int
+    postings_per_pair: int
+    weighed: int
+
+    @classmethod
+    def of(cls, policy: RecallPolicy, share: float = 1.0) -> Self:
+        """The limits of a search for what holds, by all words; a share of what it reads otherwise."""
+        return cls(
+            policy.max_query_words,
+            math.ceil(share * policy.postings_per_word),
+            math.ceil(share * policy.max_postings),
+            math.ceil(share * policy.paired_words),
+            math.ceil(share * policy.postings_per_pair),
+            math.ceil(share * policy.max_weighed),
+        )
+
+    @classmethod
+    def of_past(cls, policy: RecallPolicy, share: float = 1.0) -> Self:
+        """The limits of a search for superseded records."""
+        words, weighed = policy.max_query_words_past, policy.max_weighed_past
+        return replace(cls.of(policy, share), words=math.ceil(share * words), weighed=math.ceil(share * weighed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,26 +158,8 @@ def search_records(
 ) -> list[LexicalHit]:
     """Search the live records of `scopes` (None: of all) for `text`, best first."""
     places, query = posting_rows.partitions(index, scopes, ("record",)), parse_query(text, "", policy)
-    return search_documents(index, places, query, query_term_counts(index, places, query), policy)
-
-
-def with_share(policy: RecallPolicy, share: float) -> RecallPolicy:
-    """Limit a search to a share of what it reads otherwise; of words to all of them."""
-    return replace(
-        policy,
-        postings_per_word=math.ceil(share * policy.postings_per_word),
-        max_postings=math.ceil(share * policy.max_postings),
-        paired_words=math.ceil(share * policy.paired_words),
-        postings_per_pair=math.ceil(share * policy.postings_per_pair),
-        max_weighed=math.ceil(share * policy.max_weighed),
-        max_query_words_past=math.ceil(share * policy.max_query_words_past),
-        max_weighed_past=math.ceil(share * policy.max_weighed_past),
-    )
-
-
-def for_past(policy: RecallPolicy) -> RecallPolicy:
-    """The limits for superseded records."""
-    return replace(policy, max_query_words=policy.max_query_words_past, max_weighed=policy.max_weighed_past)
+    standing = query_term_counts(index, places, query)
+    return search_documents(index, places, query, standing, policy, SearchLimits.of(policy))
 
 
 def query_term_counts(index: Connection, places: Sequence[Partition], query: ParsedQuery) -> dict[str, int]:
@@ -155,6 +175,7 @@ def search_documents(
     query: ParsedQuery,
     standing: Mapping[str, int],
     policy: RecallPolicy,
+    limits: SearchLimits,
 ) -> list[LexicalHit]:
     """Search the documents of these partitions, best first, each source once.
 
@@ -173,18 +194,19 @@ def search_documents(
     )  # where everything speaks of one thing, its name still means something
     gains = {word: word.weight * max(least, idf(total, docs)) for word, docs in rarity.items()}
     chosen = sorted((word for word in rarity if rarity[word]), key=lambda word: (-word.weight, rarity[word]))
-    chosen = chosen[: policy.max_query_words]
+    chosen = chosen[: limits.words]
     tokens = [[room.token(stem) for room in places for stem in word.stems] for word in chosen]
     lists = [[token for token in group if token in standing] for group in tokens]
-    tally = _gather(index, lists, [rarity[word] for word in chosen], policy)
-    rough = _roughly(tally, chosen, gains, policy.max_weighed)
+    tally = _gather(index, lists, [rarity[word] for word in chosen], limits)
+    rough = _roughly(tally, chosen, gains, limits.weighed)
     scale = _scale(gains, rarity, total, policy)
     best: dict[int, LexicalHit] = {}
     for hit in _weigh(index, rough, places, gains, policy):
         if hit.id not in best or best[hit.id].relevance < hit.relevance:
             best[hit.id] = hit
     order = sorted(best.values(), key=lambda hit: (-hit.relevance, -hit.id))
-    return [replace(hit, relevance=math.tanh(policy.steepness * hit.relevance / scale)) for hit in order]
+    steepness = policy.steepness / scale
+    return [LexicalHit(hit.id, math.tanh(steepness * hit.relevance), hit.matched, hit.text) for hit in order]
 
 
 def _stems(word: str) -> tuple[str, ...]:
@@ -208,26 +230,26 @@ def _scale(
 
 
 def _gather(
-    index: Connection, groups: Sequence[Sequence[str]], rarity: Sequence[int], policy: RecallPolicy
+    index: Connection, groups: Sequence[Sequence[str]], rarity: Sequence[int], limits: SearchLimits
 ) -> dict[int, int]:
     """Documents by which words they hold, as a bit mask. groups: of each word the tokens that stand for it.
 
     The rarest are read first, each up to a limit; of frequent ones, what two of them share is read as well.
     """
     order = sorted(range(len(groups)), key=lambda at: rarity[at])
-    frequent = [at for at in order if rarity[at] > policy.postings_per_word][: policy.paired_words]
+    frequent = [at for at in order if rarity[at] > limits.postings_per_word][: limits.paired_words]
     together = [(one, other) for place, one in enumerate(frequent) for other in frequent[place + 1 :]]
     searches = [(at,) for at in order] + together + ([tuple(frequent)] if len(frequent) > 2 else [])
     masks: dict[int, int] = {}
-    left = policy.max_postings
+    left = limits.postings
     for ats in searches:
-        limit = min(left, policy.postings_per_word if len(ats) == 1 else policy.postings_per_pair)
+        limit = min(left, limits.postings_per_word if len(ats) == 1 else limits.postings_per_pair)
         if limit <= 0:
             continue
         mask = sum(1 << at for at in ats)
         documents = posting_rows.documents_with(index, [groups[at] for at in ats], limit)
         if len(ats) == 1:
-            left = max(left - len(documents), policy.postings_per_pair if frequent else 0)
+            left = max(left - len(documents), limits.postings_per_pair if frequent else 0)
         for document in documents:
             masks[document] = masks.get(document, 0) | mask
     return masks
@@ -256,22 +278,24 @@ def _weigh(
     gains: Mapping[QueryTerm, float],
     policy: RecallPolicy,
 ) -> Iterator[LexicalHit]:
-    """Score each document by BM25, as the relevance of its source."""
+    """Score each document by BM25, as the relevance of its source.
+
+    Words are counted in the text as it is stored: a week's summary has hundreds, and few documents come to be shown.
+    """
     usual = max(1.0, sum(room.words for room in places) / max(1, sum(room.docs for room in places)))
     inside = {room.id for room in places}
-    meant = {stem: word for word in gains for stem in word.stems}
-    sought = frozenset(meant)
+    meant = {f" {stem} ": word for word in gains for stem in word.stems}
     fixed, by_length = policy.bm25_k1 * (1 - policy.bm25_b), policy.bm25_k1 * policy.bm25_b / usual
-    for document, room, said in posting_rows.document_terms(index, documents):
+    for document, room, text in posting_rows.document_texts(index, documents):
         if room not in inside:
             continue
-        length = fixed + by_length * len(said)
+        length, apart = fixed + by_length * (text.count(" ") + 1), f" {text.replace(' ', '  ')} "
         matched: dict[QueryTerm, int] = {}
-        for stem in sought.intersection(said):
-            word = meant[stem]
-            matched[word] = max(matched.get(word, 0), said.count(stem))
+        for stem, word in meant.items():
+            if count := apart.count(stem):
+                matched[word] = max(matched.get(word, 0), count)
         value = 0.0
         for word, count in matched.items():
             value += gains[word] * min(1.0, count * (policy.bm25_k1 + 1) / (count + length))
         stems = tuple(word.stems[0] for word in matched)
-        yield LexicalHit(source_of(document)[1], value, stems, frozenset(said))
+        yield LexicalHit(source_of(document)[1], value, stems, text)

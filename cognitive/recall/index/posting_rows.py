@@ -105,6 +105,11 @@ def documents_with(connection: Connection, groups: Sequence[Sequence[str]], limi
 
 def document_terms(connection: Connection, documents: Sequence[int]) -> list[tuple[int, int, list[str]]]:
     """Read the id, the partition and the terms of each of these documents."""
+    return [(document, room, text.split(" ")) for document, room, text in document_texts(connection, documents)]
+
+
+def document_texts(connection: Connection, documents: Sequence[int]) -> list[tuple[int, int, str]]:
+    """Read the id, the partition and the terms of each of these documents, the terms as one text with blanks."""
     rows = connection.execute(f"SELECT id, room, terms FROM doc WHERE id {AMONG}", (json.dumps(documents),))
     return [(row[0], row[1], _unpacked(row[2])) for row in rows]
 
@@ -201,7 +206,7 @@ def _stored(
         "ON doc.id >= first.value AND doc.id < first.value + ?",
         (json.dumps([record * IDS_PER_SOURCE for record in records]), TURN_OFFSET),
     )
-    found = {row[0]: (row[1], _unpacked(row[2])) for row in rows}
+    found = {row[0]: (row[1], _unpacked(row[2]).split(" ")) for row in rows}
     turns = _turn_terms(connection, messages)
     return found | {document: (partition, terms) for document, partition, terms in turns}
 
@@ -271,13 +276,12 @@ def _packed(terms: Sequence[str]) -> str | bytes:
     return text if len(text) < _LONG else zlib.compress(text.encode())
 
 
-def _unpacked(stored: str | bytes) -> list[str]:
-    """The same as terms. Raises DatabaseError when they are damaged."""
+def _unpacked(stored: str | bytes) -> str:
+    """The same as a text. Raises DatabaseError when it is damaged."""
     try:
-        text = stored if isinstance(stored, str) else zlib.decompress(stored).decode()
+        return stored if isinstance(stored, str) else zlib.decompress(stored).decode()
     except (zlib.error, UnicodeDecodeError) as error:
         raise sqlite3.DatabaseError(UNREADABLE) from error
-    return text.split(" ")
 
 
 def _quoted(token: str) -> str:

@@ -21,7 +21,6 @@ from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import scope_names
 from kenobot.cognitive.text.calendar import parse_time, week_of
-from kenobot.core import lazy
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
@@ -31,10 +30,8 @@ DropReason = Literal[
     "irrelevant", "on show already", "no room", "veiled", "on show as a turn", "taken back",
 ]  # fmt: skip
 
-_MARKS = "-—"
-_MARK = lazy.regex(f"[{_MARKS}] ")
+_MARKS = ("- ", "— ")
 _ENDS = ("\n", " _(")  # of an item; what is known of it may follow
-_LETTERS = 12
 
 
 @dataclass(slots=True)
@@ -171,17 +168,16 @@ def drop_covered_weeks(memories: Sequence[RecalledMemory], sieve: RecallFilter) 
 
 
 class ShownItems:
-    """Find texts that a prompt shows as items of their own, by the first letters behind each mark of a list."""
+    """Find texts that a prompt shows as items of their own: behind the mark of a list."""
 
     def __init__(self, shown: str) -> None:
         self._shown = shown
-        # bounded: the marks of one prompt; turn
-        self._places: dict[str, list[int]] = {}
-        for mark in _MARK.finditer(shown):
-            self._places.setdefault(shown[mark.end() : mark.end() + _LETTERS], []).append(mark.end())
 
     def __contains__(self, text: str) -> bool:
-        if len(text) < _LETTERS:
-            return any(f"{mark} {text}{end}" in self._shown for mark in _MARKS for end in _ENDS)
-        places = self._places.get(text[:_LETTERS], ())
-        return any(self._shown.startswith(text, at) and self._shown.startswith(_ENDS, at + len(text)) for at in places)
+        shown = self._shown
+        at = shown.find(text)  # one look tells it of most, which are not shown at all
+        while at >= 0:
+            if shown.startswith(_ENDS, at + len(text)) and shown.startswith(_MARKS, max(0, at - 2)) and at >= 2:
+                return True
+            at = shown.find(text, at + 1)
+        return False

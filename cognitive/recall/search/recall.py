@@ -15,14 +15,13 @@ from kenobot.cognitive.recall.candidates.by_meaning import find_by_meaning, repl
 from kenobot.cognitive.recall.candidates.by_words import (
     LexicalHit,
     ParsedQuery,
+    SearchLimits,
     find_mentioned,
-    for_past,
     parse_query,
     query_term_counts,
     search_documents,
     search_records,
     with_names,
-    with_share,
 )
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -277,15 +276,15 @@ def _search(
 
 def _search_index(index: Connection, *, query: MemoryQuery, parsed: ParsedQuery, beside_vectors: bool) -> SearchHits:
     scopes, policy = scope_names(query.reach), query.policy.recall
-    limits = with_share(policy, policy.share_beside_vectors) if beside_vectors else policy
+    share = policy.share_beside_vectors if beside_vectors else 1.0
     partitions = posting_rows.partitions(index, scopes, ("record", "past"))
     counts = query_term_counts(index, partitions, parsed)
     live = [each for each in partitions if each.kind == "record" or query.as_of]
-    records = search_documents(index, live, parsed, counts, limits)
+    records = search_documents(index, live, parsed, counts, policy, SearchLimits.of(policy, share))
     past: list[LexicalHit] = []
     if query.as_of is None:
         superseded = [each for each in partitions if each.kind == "past"]
-        past = search_documents(index, superseded, parsed, counts, for_past(limits))
+        past = search_documents(index, superseded, parsed, counts, policy, SearchLimits.of_past(policy, share))
     known = scopes if scopes is not None else sorted({each.scope for each in posting_rows.all_partitions(index)})
     return SearchHits(records, past[: policy.max_past], find_mentioned(index, scopes, parsed), known)
 
