@@ -45,7 +45,8 @@ PREFIX: Mapping[Home, str] = {"empty": "", "past": "past_", "lived": "lived_"}
 
 _DIGEST_SECONDS = 600.0
 _IDLE_SECONDS = 10.0
-_SETTLE_SECONDS = 30.0  # that a bot may take over a home that was copied: each of its files is another one now
+_SETTLE_SECONDS = 40.0  # that a bot may take over a home that was copied: each of its files is another one now
+_LOOKS, _LOOKS_OF_FILES = 12, 120  # tenths of a second of rest; many files are looked at ten seconds after the start
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ class Stage:
         long_steps: dict[Home, Mapping[str, int]] = {}
         for kind in homes:
             with self._copied(kind) as home, Running(self._checkout, home, self._embedder) as bot:
-                found, looks = _talk(bot, self._plan)
+                found, looks = _talk(bot, self._plan, _LOOKS if kind == "empty" else _LOOKS_OF_FILES)
             figures |= {PREFIX[kind] + key: found[key] for key in TALK}
             steps[kind] = max(looks, key=lambda look: look["step"])["step_of"]
             long_steps[kind] = sum((Counter(look["long_steps"]) for look in looks), Counter())
@@ -151,12 +152,12 @@ class Stage:
         }
 
 
-def _talk(bot: Running, plan: Plan) -> tuple[dict[str, float], list[Told]]:
-    """The figures of one home, and what the event loop went through meanwhile."""
+def _talk(bot: Running, plan: Plan, rest: int) -> tuple[dict[str, float], list[Told]]:
+    """The figures of one home, and what the event loop went through meanwhile. rest: looks of it before the turns."""
     bot.ask(1)
     figures = {"start_ms": 1000 * (time.perf_counter() - bot.began)}
     bot.ask(20, most_seconds=plan.most_seconds)
-    bot.wait_until_quiet(_SETTLE_SECONDS, looks=12)
+    bot.wait_until_quiet(_SETTLE_SECONDS, looks=rest)
     bot.ask()  # what the event loop went through while it started is no pause for anybody
     looks: list[Told] = []
 
