@@ -26,7 +26,7 @@ from kenobot.cli.options import show_progress
 from kenobot.evals.page_marks import replace_between_marks
 
 _PATIENCE = 180.0  # seconds that a past may take to be digested
-_PLAN = Plan(sequential=2000, parallel=2000, remembered=500, most_seconds=5.0, quiet_seconds=6.0)
+_PLAN = Plan(sequential=2000, parallel=2000, remembered=500, most_seconds=5.0, quiet_seconds=6.0, rest_looks=120)
 _LARGE = replace(_PLAN, past_turns=100_000, past_memories=100_000)
 _EMBEDDED = "default_embedder_"
 _LARGE_HOME = "large_"

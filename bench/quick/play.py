@@ -46,14 +46,14 @@ PREFIX: Mapping[Home, str] = {"empty": "", "past": "past_", "lived": "lived_"}
 _DIGEST_SECONDS = 600.0
 _IDLE_SECONDS = 10.0
 _SETTLE_SECONDS = 40.0  # that a bot may take over a home that was copied: each of its files is another one now
-_LOOKS, _LOOKS_OF_FILES = 12, 120  # tenths of a second of rest; many files are looked at ten seconds after the start
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How much is played. commands: how often each is run; 0: not at all.
 
-    most_seconds: of one kind of turn. quiet_seconds: how long rest is waited for after it.
+    most_seconds: of one kind of turn. quiet_seconds: how long rest is waited for after it. rest_looks: tenths of a second
+    of rest before the turns; the many files of a home that was copied are read again ten seconds after the start.
     """
 
     commands: int = 3
@@ -64,6 +64,7 @@ class Plan:
     past_memories: int = past.MEMORIES
     most_seconds: float = 1.5
     quiet_seconds: float = 1.5
+    rest_looks: int = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class Stage:
         long_steps: dict[Home, Mapping[str, int]] = {}
         for kind in homes:
             with self._copied(kind) as home, Running(self._checkout, home, self._embedder) as bot:
-                found, looks = _talk(bot, self._plan, _LOOKS if kind == "empty" else _LOOKS_OF_FILES)
+                found, looks = _talk(bot, self._plan)
             figures |= {PREFIX[kind] + key: found[key] for key in TALK}
             steps[kind] = max(looks, key=lambda look: look["step"])["step_of"]
             long_steps[kind] = sum((Counter(look["long_steps"]) for look in looks), Counter())
@@ -152,12 +153,12 @@ class Stage:
         }
 
 
-def _talk(bot: Running, plan: Plan, rest: int) -> tuple[dict[str, float], list[Told]]:
-    """The figures of one home, and what the event loop went through meanwhile. rest: looks of it before the turns."""
+def _talk(bot: Running, plan: Plan) -> tuple[dict[str, float], list[Told]]:
+    """The figures of one home, and what the event loop went through meanwhile."""
     bot.ask(1)
     figures = {"start_ms": 1000 * (time.perf_counter() - bot.began)}
     bot.ask(20, most_seconds=plan.most_seconds)
-    bot.wait_until_quiet(_SETTLE_SECONDS, looks=rest)
+    bot.wait_until_quiet(_SETTLE_SECONDS, looks=plan.rest_looks)
     bot.ask()  # what the event loop went through while it started is no pause for anybody
     looks: list[Told] = []
 
