@@ -46,7 +46,9 @@ def test_a_question_for_plans_asks_for_its_days(question: str, first: str, last:
     assert not asked.undated
 
 
-@pytest.mark.parametrize("question", ["What do I have to do?", "any appointments?", "¿Qué tengo que hacer?", "¿algún plan?"])
+@pytest.mark.parametrize(
+    "question", ["What do I have to do?", "any appointments?", "¿Qué tengo que hacer?", "¿algún plan?"]
+)
 def test_without_a_day_all_that_is_ahead_is_asked_for(question: str) -> None:
     """And what is to be done on no day."""
     asked = agenda_question(question, TODAY)
