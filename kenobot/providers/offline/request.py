@@ -128,8 +128,8 @@ def _language(text: str, before: Language) -> Language:
 class _Report:
     """The report of memory; see `ParsedRequest`."""
 
-    changes: list[Change] = field(default_factory=list)  # bounded: the lines of a report; request
-    found: list[MemoryLine] = field(default_factory=list)  # bounded: the lines of a report; request
+    changes: list[Change] = field(default_factory=list)  # bounded: the lines of a report; turn
+    found: list[MemoryLine] = field(default_factory=list)  # bounded: the lines of a report; turn
     level: str = "high"
     unshown: int = 0
 
