@@ -51,7 +51,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class QuestionWeights:
     """Weights of features, of the numbers of a question's vector, and of "always"."""
 
     features: Floats
@@ -97,7 +97,7 @@ async def examples(embedder: str, vectors: Path | None) -> tuple[str, list[str],
     return model, names, found
 
 
-def learn(some: Sequence[Example]) -> Learned:
+def learn(some: Sequence[Example]) -> QuestionWeights:
     """Learn the weights."""
     rows = np.array([each.row for each in some])
     middle = rows.mean(0)
@@ -120,7 +120,7 @@ def learn(some: Sequence[Example]) -> Learned:
     plain = weights[:-1] / spread
     count = len(plain) - len(axes)
     vector = plain[count:] @ axes if len(axes) else np.zeros(rows.shape[1])
-    return Learned(plain[:count], vector, float(weights[-1] - plain @ mean))
+    return QuestionWeights(plain[:count], vector, float(weights[-1] - plain @ mean))
 
 
 def cross_validate(all_examples: Sequence[Example]) -> Floats:

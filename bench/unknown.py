@@ -28,7 +28,7 @@ _ASKED = _TOLD + timedelta(days=2)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuestion:
     """A question put to the home of a person. keys: the unit behind each record and turn of it."""
 
     person: str
@@ -74,17 +74,17 @@ def judges(everybody: list[Conversation]) -> frozenset[str]:
     return frozenset(names[: len(names) // _JUDGES])
 
 
-async def ask(conversations: list[Conversation], embedder: str, vectors: Path | None) -> AsyncIterator[Asked]:
+async def ask(conversations: list[Conversation], embedder: str, vectors: Path | None) -> AsyncIterator[AskedQuestion]:
     """Ask all questions of people, each in a home of theirs."""
     options = EvalOptions(embedder, vectors=vectors)
     async for conversation, home in eval_homes(conversations, options, SystemClock()):
         keys: dict[tuple[SourceKind, int], str] = {("record", at): key for at, key in home.record_keys.items()}
         for question in conversation.questions:
             answer = await home.recall(question, options.budget, 0)
-            yield Asked(conversation.name, question, answer, keys)
+            yield AskedQuestion(conversation.name, question, answer, keys)
 
 
-def report_lines(asked: list[Asked], judging: frozenset[str]) -> Iterator[str]:
+def report_lines(asked: list[AskedQuestion], judging: frozenset[str]) -> Iterator[str]:
     """The figures of those learned from, and of the judges."""
     for what, some in (
         ("learned from", [each for each in asked if each.person not in judging]),
@@ -103,7 +103,7 @@ def report_lines(asked: list[Asked], judging: frozenset[str]) -> Iterator[str]:
         )
 
 
-async def _played(conversations: list[Conversation], embedder: str, vectors: Path | None) -> list[Asked]:
+async def _played(conversations: list[Conversation], embedder: str, vectors: Path | None) -> list[AskedQuestion]:
     return [each async for each in ask(conversations, embedder, vectors)]
 
 

@@ -11,10 +11,12 @@ from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.events import record_events, undone_by
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
-from kenobot.cognitive.text.words import terms
+from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
+from kenobot.cognitive.text.words import stems, terms, words
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
+_SAY_LITTLE = STOPWORDS | NEGATIONS
 _BOOKKEEPING = frozenset(
     "updated last_seen last_used use_count mentions stability confidence importance lifecycle".split()
 )
@@ -104,9 +106,6 @@ def _rewound(connection: Connection, known: Record, at: str) -> Record | None:
     return known._replace(**values)
 
 
-_DENIALS = frozenset(("no", "not", "nunca", "never"))  # two texts that share one may be about anything
-
-
 @dataclass(frozen=True, slots=True)
 class ReplyExplanation:
     """A reply, and what its prompt showed of memory: what was recalled for it first. turn: the inbox row.
@@ -124,7 +123,9 @@ class ReplyExplanation:
 
     def told_apart(self) -> tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]:
         """Part the memories behind the reply from those that were only in view."""
-        said = set(terms(f"{self.question}\n{self.answer}")) - _DENIALS
+        # Two texts that share a denial may be about anything.
+        meant = (word for word in words(f"{self.question}\n{self.answer}") if word not in _SAY_LITTLE)
+        said = {stem for word in meant for stem in stems(word)}
         shared = {
             used.record_id: len(said.intersection(terms(used.record.text)))
             for used in self.used_memories

@@ -27,7 +27,7 @@ _SHAPES = tuple(
     for pattern in patterns
 )
 _TOLD_BY = lazy.regex(
-    r"\b(?:is|am|i'm|es|lives?|living|resides?|moved|based|works?|viv[eo]|vivimos|resid[eo]|residimos|mud\w+|trabaj[ao]|llam[ao]|tiene|tengo)\b"
+    r"\b(?:is|am|i'm|es|lives?|living|resides?|moved|based|works?|viv[eo]|vivimos|resid[eo]|residimos|mud\w+|trabaj[ao]|llam[ao]|tiene|tengo|cumpl\w+|turn(?:s|ed)?)\b"
 )
 _PLACES = frozenset({"residence", "employer"})
 _PEOPLE = frozenset(fold(word) for word in _TABLES["parts"]["bond"].removeprefix("(?:").removesuffix(")").split("|"))

@@ -1,5 +1,6 @@
 """Recognise the times that a folded question asks about, in Spanish and English; see `named_days` for single days."""
 
+from calendar import monthrange
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -72,6 +73,11 @@ def valid_day(year: int, month: int, day: int) -> date | None:
         return date(year, month, day)
     except ValueError:
         return None
+
+
+def end_of_month(day: date) -> date:
+    """Return the last day of the month of a day."""
+    return day.replace(day=monthrange(day.year, day.month)[1])
 
 
 @dataclass(frozen=True, slots=True)

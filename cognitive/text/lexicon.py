@@ -60,6 +60,14 @@ def fill_parts(pattern: str, parts: Mapping[str, str]) -> str:
     return pattern
 
 
+def table_pattern(tables: Mapping[str, dict[str, str]], table: str, name: str) -> re.Pattern[str]:
+    """Compile an entry of a table. Line breaks do not count; `<name>` stands for an entry of the table `words`."""
+    text = tables[table][name]
+    for word, told in reversed(tables["words"].items()):  # an entry may name those before it
+        text = text.replace(f"<{word}>", told)
+    return lazy.regex(text.replace("\n", ""))
+
+
 NEGATIONS = word_set("negations")
 STOPWORDS = (word_set("stopwords_en") | word_set("stopwords_es")) - NEGATIONS
 UNSPOKEN = word_set("unspoken")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, day_of_year, valid_day
+from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, day_of_year, end_of_month, valid_day
 from kenobot.cognitive.text.lexicon import fill_parts, load_tables
 from kenobot.core import lazy
 
@@ -73,7 +73,7 @@ def _last_of(rule: str, groups: Groups, day: date) -> date:
         return day + timedelta(days=6)
     if rule == "weekend":
         return day + timedelta(days=(6 - day.weekday()) % 7)
-    return day.replace(day=monthrange(day.year, day.month)[1]) if rule == "month_ahead" else day
+    return end_of_month(day) if rule == "month_ahead" else day
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def _nth_of(year: int, month: int, groups: Groups) -> date:
 def _part_of_month(groups: Groups, said: _Reference) -> date | None:
     year, month = _month_meant(groups, said)
     if "end" in groups:
-        return date(year, month, monthrange(year, month)[1])
+        return end_of_month(date(year, month, 1))
     found = date(year, month, 1 if "begin" in groups else 15)
     if found < said.day and "month" not in groups:
         return _first_of_next_month(said).replace(day=found.day)

@@ -108,12 +108,12 @@ def stems(word: str) -> tuple[str, ...]:
 
 
 def search_terms(text: str) -> list[str]:
-    """The words of `text` as a search looks for them, function words left out."""
+    """Split `text` into the stems that a search compares, without function words."""
     return [stem for word in words(text) if word not in STOPWORDS for stem in search_stems(word)]
 
 
 def search_stems(word: str) -> tuple[str, ...]:
-    """The stems of a folded word, each as that of the first of the words that a search takes for one."""
+    """Return the stems of a folded word, each replaced by the first of its row of words that a search takes for one."""
     return _same(stems(word))
 
 
@@ -124,13 +124,21 @@ def _same(found: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def stems_taken_for(stem: str) -> frozenset[str]:
-    """Those whose words a search takes for one of `search_stems`, itself among them."""
-    return frozenset({stem, *(each for each, first in _stems_of_one_word().items() if first == stem)})
+    """Return the stems that `search_stems` replaces by this one, itself among them."""
+    return _replaced_stems().get(stem, frozenset((stem,)))
+
+
+@lru_cache(1)
+def _replaced_stems() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}  # bounded: the rows of the lexicon; start
+    for stem, first in _stems_of_one_word().items():
+        found.setdefault(first, {first}).add(stem)
+    return {first: frozenset(those) for first, those in found.items()}
 
 
 @lru_cache(1)
 def _stems_of_one_word() -> dict[str, str]:
-    """The stems of the words that a search takes for one, each with that of the first; in the language they are of."""
+    """Map the stem of each word that a search takes for another to that of the first of its row, by its language."""
     return {
         stem(word): stem(row.split()[0])
         for name, stem in (("same_es", _SPANISH), ("same_en", _ENGLISH))

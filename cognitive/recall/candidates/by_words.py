@@ -19,7 +19,7 @@ from kenobot.storage.connection import Connection
 
 _FIRST, _LAST = 80, 40  # words of a long message that are looked at: people say what it is about at either end
 _LONGEST_NAMING = 120  # words of a message in which names are looked for
-_NAMED = 3  # words of the longest name
+LONGEST_NAME = 3  # words of the longest name
 _UNSPACED_NAMES = (2, 3, 4)
 _FIRST_PERSON = frozenset(
     "i i'm im i've i'd i'll me my mine myself we our ours yo mi mis mio mia mios mias me conmigo nosotros nosotras "
@@ -55,8 +55,11 @@ class LexicalHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchLimits:
-    """How much a search reads: words of the message, newest documents of a word and of all, pairs of frequent words,
-    documents of a pair, and documents whose words are counted exactly.
+    """How much of an index a search reads.
+
+    words: of the message. postings_per_word, postings_per_pair: newest documents of a word, and of two frequent words
+    together. postings: documents of all words. paired_words: frequent words that are paired. weighed: documents whose
+    words are counted exactly.
     """
 
     words: int
@@ -68,7 +71,7 @@ class SearchLimits:
 
     @classmethod
     def of(cls, policy: RecallPolicy, share: float = 1.0) -> Self:
-        """The limits of a search for what holds, by all words; a share of what it reads otherwise."""
+        """Return the limits of a search for live records. share: of what it reads; words are never fewer."""
         return cls(
             policy.max_query_words,
             math.ceil(share * policy.postings_per_word),
@@ -80,7 +83,7 @@ class SearchLimits:
 
     @classmethod
     def of_past(cls, policy: RecallPolicy, share: float = 1.0) -> Self:
-        """The limits of a search for superseded records."""
+        """Return the limits of a search for superseded records. share: of what it reads, words as well."""
         words, weighed = policy.max_query_words_past, policy.max_weighed_past
         return replace(cls.of(policy, share), words=math.ceil(share * words), weighed=math.ceil(share * weighed))
 
@@ -139,7 +142,9 @@ def _ends(said: Sequence[str]) -> list[str]:
 def name_spans(text: str) -> tuple[str, ...]:
     """List every span of a message that may be a name, as a name key."""
     parts = name_key(" ".join(fold(text).split()[:_LONGEST_NAMING])).split()
-    spans = [" ".join(parts[at : at + size]) for size in range(1, _NAMED + 1) for at in range(len(parts) - size + 1)]
+    spans = [
+        " ".join(parts[at : at + size]) for size in range(1, LONGEST_NAME + 1) for at in range(len(parts) - size + 1)
+    ]
     long = [part for part in parts if not part.isascii()]
     spans += [
         part[at : at + size] for part in long for size in _UNSPACED_NAMES for at in range(len(part[:64]) - size + 1)

@@ -1,12 +1,12 @@
-"""Put a question about a speaker as the speaker would: "What did Ann cook?" as "What did I cook?".
+"""Rephrase a question about a speaker in the first person: "What did Ann cook?" as "What did I cook?".
 
-People say "I" where a question about them says a name, and the vector of a name lies near to whatever names them.
+Speakers say "I" where a question about them has a name, and the vector of a name lies near to whatever names them.
 """
 
 from collections.abc import Collection, Sequence
 from functools import partial
 
-from kenobot.cognitive.recall.candidates.by_words import name_spans
+from kenobot.cognitive.recall.candidates.by_words import LONGEST_NAME, name_spans
 from kenobot.cognitive.recall.index import conversation_rows
 from kenobot.cognitive.recall.index.documents import name_key
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -14,20 +14,18 @@ from kenobot.core import lazy
 from kenobot.core.i18n import told_language
 
 _LONGEST = 300  # characters of a message that may be about a speaker
-_LONGEST_NAME = 3  # words
 _WORD = lazy.regex(r"([^\W_]+)(['’]s\b)?")
 _PRONOUNS = {"en": ("I", "my"), "es": ("yo", "mi")}
 _NO_PRONOUN = ("", "")  # in other languages the name is left out
 
 
 def as_speakers_say(index: SideIndex, scopes: Sequence[str] | None, text: str) -> str:
-    """Put a message in the first person of the speakers of `scopes` (None: of all) whom it names; as it is for none."""
+    """Rephrase a message in the first person of the speakers of `scopes` (None: of all) that it names; or return it."""
     if len(text) > _LONGEST:
         return text
-    none: set[str] = set()
-    return in_first_person(
-        text, index.read(partial(conversation_rows.speakers_named, scopes=scopes, names=name_spans(text)), none)
-    )
+    none = set[str]()
+    named = index.read(partial(conversation_rows.speakers_named, scopes=scopes, names=name_spans(text)), none)
+    return in_first_person(text, named)
 
 
 def in_first_person(text: str, names: Collection[str]) -> str:
@@ -39,7 +37,7 @@ def in_first_person(text: str, names: Collection[str]) -> str:
     keys = [name_key(word[1]) for word in said]
     parts, end, at = list[str](), 0, 0
     while at < len(said):
-        sizes = range(_LONGEST_NAME, 0, -1)
+        sizes = range(LONGEST_NAME, 0, -1)
         size = next((size for size in sizes if " ".join(keys[at : at + size]) in names), 0)
         if size:
             last = said[min(at + size, len(said)) - 1]

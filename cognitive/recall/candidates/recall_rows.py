@@ -39,10 +39,8 @@ def records_about(connection: Connection, scopes: Iterable[str], subjects: Seque
     ]
 
 
-def planned(
-    connection: Connection, first: str, last: str, reach: Scopes, limit: int, *, undated: bool = False
-) -> list[Record]:
-    """Read the live facts due from one day to another, YYYY-MM-DD, the earliest first.
+def planned(connection: Connection, first: str, last: str, reach: Scopes, *, undated: bool = False) -> list[Record]:
+    """Query the live facts due from one day to another, YYYY-MM-DD, the earliest first.
 
     undated: also the commitments of no day, behind the others.
     """
@@ -50,7 +48,7 @@ def planned(
     days = f"{due} BETWEEN ? AND ?"
     where = f"({days} OR (category = 'commitment' AND {due} IS NULL))" if undated else days
     order = f"{due} IS NULL, {due}, id"
-    return records.select(connection, f"{LIVE} AND {FACTS} AND {where}", (first, last), reach, order=order, limit=limit)
+    return records.select(connection, f"{LIVE} AND {FACTS} AND {where}", (first, last), reach, order=order)
 
 
 def current_versions(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, int]:

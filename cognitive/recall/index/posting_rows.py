@@ -277,7 +277,7 @@ def _packed(terms: Sequence[str]) -> str | bytes:
 
 
 def _unpacked(stored: str | bytes) -> str:
-    """The same as a text. Raises DatabaseError when it is damaged."""
+    """Decompress the terms of a document to one text with blanks. Raises DatabaseError when they are damaged."""
     try:
         return stored if isinstance(stored, str) else zlib.decompress(stored).decode()
     except (zlib.error, UnicodeDecodeError) as error:

@@ -3,11 +3,10 @@
 A question about something by name, as "do I have the dentist on Friday?", is none: its words find it.
 """
 
-from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from kenobot.cognitive.text.dates import MONTHS, DateRange
+from kenobot.cognitive.text.dates import MONTHS, DateRange, end_of_month
 from kenobot.cognitive.text.lexicon import join_phrases, load_tables
 from kenobot.cognitive.text.named_days import days_named
 from kenobot.cognitive.text.words import fold
@@ -47,21 +46,17 @@ def agenda_question(question: str, today: date) -> AgendaQuestion | None:
 
 
 def _days_of(plain: str, today: date) -> tuple[int, int, DateRange] | None:
-    """The one expression of days in a folded question, and its place."""
+    """Find the expression of days in a folded question: where it begins and ends, and the days."""
     week, month, of_year = _THIS_WEEK.search(plain), _THIS_MONTH.search(plain), _IN_MONTH.search(plain)
     if week is not None:
         return *week.span(), DateRange(today, today + timedelta(days=6 - today.weekday()))
     if month is not None:
-        return *month.span(), DateRange(today, _end_of_month(today))
+        return *month.span(), DateRange(today, end_of_month(today))
     if named := days_named(plain, today):
         first = named[0]
         return first.start, first.end, DateRange(first.day, first.last)
     if of_year is not None:
         number = MONTHS[of_year["month"]]
         first_day = date(today.year + (number < today.month), number, 1)
-        return *of_year.span(), DateRange(max(first_day, today), _end_of_month(first_day))
+        return *of_year.span(), DateRange(max(first_day, today), end_of_month(first_day))
     return None
-
-
-def _end_of_month(day: date) -> date:
-    return day.replace(day=monthrange(day.year, day.month)[1])

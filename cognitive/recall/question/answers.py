@@ -6,9 +6,7 @@ answer "how much does the dog weigh?". Types only of texts in Latin letters.
 """
 
 import re
-import tomllib
 from functools import lru_cache
-from importlib import resources
 from typing import Literal, get_args
 
 from kenobot.cognitive.recall.question.relations import (
@@ -17,7 +15,7 @@ from kenobot.cognitive.recall.question.relations import (
     names_same_relationship,
 )
 from kenobot.cognitive.text.dates import asks_time_first, calendar_names, names_time
-from kenobot.cognitive.text.lexicon import STOPWORDS
+from kenobot.cognitive.text.lexicon import STOPWORDS, load_tables, table_pattern
 from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.core import lazy
 
@@ -44,7 +42,7 @@ _NAME = lazy.regex(
 _OWN_NAME = lazy.regex(
     r"(?:my (?:full )?name is|i(?:'m| am)(?: called)?|(?:yo )?(?:me llamo|soy)|mi nombre es)(?: [\w'-]+){1,3}\W*"
 )
-_CAPITAL = lazy.regex(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’-]*")
+CAPITALISED = lazy.regex(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’-]*")
 _PLACE_FOLLOWS = lazy.regex(r"\b(?:in|en)\s+$")
 _FESTIVE = lazy.regex(
     r"\b(?:birthday|bday|anniversary|turn(?:s|ed|ing)?|cumpl\w+|aniversario|santo)\b|['’]s \d+(?:st|nd|rd|th)\b"
@@ -72,16 +70,13 @@ _LATIN = 0.7  # share of Latin letters from which on a text is one in Latin lett
 
 @lru_cache(1)
 def _tables() -> dict[str, dict[str, str]]:
-    return tomllib.loads(resources.files(__package__).joinpath("answers.toml").read_text("utf-8"))
+    return load_tables("kenobot.cognitive.recall.question", "answers.toml")
 
 
 @lru_cache(64)  # bounded: one file of patterns; start
 def _pattern(table: str, name: str) -> re.Pattern[str]:
     """Compile a pattern of `answers.toml` when it is first needed: all of them take 20 ms."""
-    text = _tables()[table][name]
-    for word, alternatives in reversed(_tables()["words"].items()):  # an entry may name those before it
-        text = text.replace(f"<{word}>", alternatives)
-    return lazy.regex(text.replace("\n", ""))
+    return table_pattern(_tables(), table, name)
 
 
 @lru_cache(1)
@@ -235,7 +230,7 @@ def is_latin(text: str) -> bool:
 def _has_new_name(question: str, text: str, *, person: bool) -> bool:
     """Return whether a text has a name with a capital that the question has not. person: no name of a place."""
     known = set(words(question))
-    for name in _CAPITAL.finditer(text):
+    for name in CAPITALISED.finditer(text):
         before = text[: name.start()]
         if person and _PLACE_FOLLOWS.search(before):
             continue

@@ -1,42 +1,36 @@
-"""Tell by words which slots a question asks to be filled, wherever it says so, and which of them a memory fills.
+"""Classify the slots that a question asks to be filled, wherever it says so, and those that a memory fills.
 
-"reg of the van" asks for a code, "mum's birthday" for a day. By words, see `slots.toml`. Each is a hint for
-`recall.search.answerable`, which has learned how much it counts: none of them decides by itself.
+"reg of the van" asks for a code, "mum's birthday" for a day. By the patterns of `slots.toml`. Each slot is a feature of
+`recall.search.answerable`, which has learned its weight: none of them decides by itself.
 """
 
 import re
-import tomllib
 from functools import lru_cache
-from importlib import resources
 
+from kenobot.cognitive.recall.question.answers import CAPITALISED
 from kenobot.cognitive.text.dates import calendar_names
-from kenobot.cognitive.text.lexicon import STOPWORDS
+from kenobot.cognitive.text.lexicon import STOPWORDS, load_tables, table_pattern
 from kenobot.cognitive.text.recall_need import is_question
 from kenobot.cognitive.text.words import fold, words
-from kenobot.core import lazy
 
 _LONGEST_UNMARKED = 120  # characters of a question without a mark
 _LONGEST = 600  # characters of a text that are searched
 _OF_TOPIC = frozenset({"code", "job", "kind", "whether"})  # their words are what a question is about, too
-_CAPITAL = lazy.regex(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’-]*")
 
 
 @lru_cache(1)
 def _tables() -> dict[str, dict[str, str]]:
-    return tomllib.loads(resources.files(__package__).joinpath("slots.toml").read_text("utf-8"))
+    return load_tables("kenobot.cognitive.recall.question", "slots.toml")
 
 
 @lru_cache(64)  # bounded: one file of patterns; start
 def _pattern(table: str, name: str) -> re.Pattern[str]:
-    text = _tables()[table][name]
-    for word, alternatives in _tables()["words"].items():
-        text = text.replace(f"<{word}>", alternatives)
-    return lazy.regex(text.replace("\n", ""))
+    return table_pattern(_tables(), table, name)
 
 
 @lru_cache(1)
 def slot_names() -> tuple[str, ...]:
-    """The names of all slots."""
+    """Return the names of all slots."""
     return tuple(_tables()["asked"])
 
 
@@ -66,7 +60,7 @@ def new_names(question: str, text: str) -> int:
     """Count the words with a capital within a text that the question has not: names, mostly."""
     known = set(words(question))
     found = 0
-    for match in _CAPITAL.finditer(text[:_LONGEST]):
+    for match in CAPITALISED.finditer(text[:_LONGEST]):
         before = text[: match.start()].rstrip(" ¿¡\"'(")
         word = fold(match[0]).removesuffix("'s")
         if not before or before[-1] in ".:;!?" or word in known or word in STOPWORDS or calendar_names(word):

@@ -61,7 +61,10 @@ class QuestionKind:
 
 @dataclass(frozen=True, slots=True)
 class JudgedItem:
-    """A memory or turn. near: its similarity to the question. word_near: to each of its words, where measured."""
+    """A memory or turn found for a question.
+
+    near: its similarity to the question, as VectorIndex scales it. word_near: to each word of it, where measured.
+    """
 
     text: str
     near: float = 0.0
@@ -69,7 +72,7 @@ class JudgedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedQuestion:
     """A question with what was found for it, best first.
 
     lacking: no item holds the type of answer asked for, see `search.lacking`. likely: see
@@ -87,7 +90,7 @@ class Judged:
 class JudgedTrace:
     """What `search.answerable` was given, with the kind and number of each item. row: the question's vector."""
 
-    judged: Judged
+    judged: JudgedQuestion
     keys: Sequence[tuple[SourceKind, int]]
     model: str
     row: Sequence[float] | None

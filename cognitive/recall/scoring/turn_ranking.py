@@ -257,8 +257,10 @@ def _valued(
     *,
     most: int,
 ) -> list[RankedTurn]:
-    """Score turns. near: similarities to the question as its speakers would put it, by which they are ranked; as_asked:
-    to the question itself, of which is known what similarities mean.
+    """Score turns, best first, `most` of them.
+
+    near: similarities to the question as its speakers would put it, for the order. as_asked: those to the question
+    itself, for the relevance: their scale is calibrated.
     """
     plain = fold(text)
     asked, days = asks_time(plain), parse_date_range(plain, today)
@@ -273,10 +275,7 @@ def _valued(
     kinds = _talk_kinds(talk)
     beside = _surroundings(talk, lex, close)
     own = _relevances(talk, raw, as_asked, full, policy)
-    best = dict.fromkeys(talk.segments, 0.0)
-    for message, relevance in own.items():
-        segment = talk.turns[message].segment
-        best[segment] = max(best[segment], relevance)
+    best = _best_by_segment(talk, own)
     lengths = {count: math.log1p(count) / _DAMP for count in {turn.word_count for turn in talk.turns.values()}}
     found = []
     for message, turn in talk.turns.items():
@@ -301,16 +300,18 @@ def _valued(
         found.append((sum(map(mul, weights[kinds[segment]], values)), message, turn, values))
     return [
         RankedTurn(
-            turn,
-            score,
-            own.get(message, 0.0),
-            best[turn.segment],
-            talk.stems(message),
-            values,
-            as_asked.get(message),
+            turn, score, own.get(message, 0.0), best[turn.segment], talk.stems(message), values, as_asked.get(message)
         )
         for score, message, turn, values in nlargest(most, found)
     ]
+
+
+def _best_by_segment(talk: _Talk, relevances: Mapping[int, float]) -> dict[int, float]:
+    best = dict.fromkeys(talk.segments, 0.0)
+    for message, relevance in relevances.items():
+        segment = talk.turns[message].segment
+        best[segment] = max(best[segment], relevance)
+    return best
 
 
 def _by_rare_words(

@@ -21,7 +21,7 @@ from kenobot.cognitive.recall.question.relations import (
     names_relationship,
     names_same_relationship,
 )
-from kenobot.cognitive.recall.results.trace import Judged
+from kenobot.cognitive.recall.results.trace import JudgedQuestion
 from kenobot.cognitive.recall.scoring.relevance import proper_names
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import fold, stems, words
@@ -48,7 +48,7 @@ def asked_words(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words(question) if word not in STOPWORDS))[:_MOST_WORDS]
 
 
-def item_features(judged: Judged) -> list[Features]:
+def item_features(judged: JudgedQuestion) -> list[Features]:
     """Extract the features of each item."""
     comparison = _Comparison(judged)
     return [comparison.features(at) for at in range(len(judged.items))]
@@ -57,7 +57,7 @@ def item_features(judged: Judged) -> list[Features]:
 class _Comparison:
     """What is known of all items of a question at once."""
 
-    def __init__(self, judged: Judged) -> None:
+    def __init__(self, judged: JudgedQuestion) -> None:
         question = judged.question
         self._judged, self._words = judged, asked_words(question)
         names = {word for name in proper_names(question) for word in words(name)}
@@ -198,7 +198,7 @@ def _mean(values: Sequence[float], default: float = 0.0) -> float:
     return sum(values) / len(values) if values else default
 
 
-def answer_odds(judged: Judged, model: str, row: Sequence[float] | None = None) -> float | None:
+def answer_odds(judged: JudgedQuestion, model: str, row: Sequence[float] | None = None) -> float | None:
     """Compute the odds, as their logarithm, that an item answers the question; None for a model without weights.
 
     row: the question's vector, where there is one. model: of the vectors, or `WORDS_ALONE`.
@@ -210,7 +210,7 @@ def answer_odds(judged: Judged, model: str, row: Sequence[float] | None = None) 
     return best if row is None else best + learned.question_score(row)
 
 
-def is_answered(judged: Judged, model: str, row: Sequence[float] | None = None) -> bool | None:
+def is_answered(judged: JudgedQuestion, model: str, row: Sequence[float] | None = None) -> bool | None:
     """Return whether the odds that an item answers the question suffice; see `answer_odds`."""
     odds = answer_odds(judged, model, row)
     return None if odds is None else odds >= learned_weights()[model].least

@@ -174,10 +174,5 @@ class ShownItems:
         self._shown = shown
 
     def __contains__(self, text: str) -> bool:
-        shown = self._shown
-        at = shown.find(text)  # one look tells it of most, which are not shown at all
-        while at >= 0:
-            if shown.startswith(_ENDS, at + len(text)) and shown.startswith(_MARKS, max(0, at - 2)) and at >= 2:
-                return True
-            at = shown.find(text, at + 1)
-        return False
+        # Most are not shown at all, which one search tells.
+        return text in self._shown and any(f"{mark}{text}{end}" in self._shown for mark in _MARKS for end in _ENDS)

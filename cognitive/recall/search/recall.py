@@ -30,7 +30,7 @@ from kenobot.cognitive.recall.question.answers import is_latin, topic_text
 from kenobot.cognitive.recall.question.slots import asks
 from kenobot.cognitive.recall.results.memory import ConfidenceLevel, Excerpt, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import render_memory, shorten, subject_heading
-from kenobot.cognitive.recall.results.trace import Judged, JudgedItem, JudgedTrace, QuestionKind
+from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion, JudgedTrace, QuestionKind
 from kenobot.cognitive.recall.scoring.score import Score, choose_most_valuable, diversify
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn, rank_turns
 from kenobot.cognitive.recall.search import answerable, mixing, ranking
@@ -171,23 +171,30 @@ def _judged(
     vectors = index.vectors
     if vectors is None or query.as_of is not None or not vectors.has_query_vector(query.text):
         items = [JudgedItem(item_text(each)) for each in chosen]
-        model, judged, row = answerable.WORDS_ALONE, Judged(query.text, items, lacking, likely), None
+        model, judged, row = answerable.WORDS_ALONE, JudgedQuestion(query.text, items, lacking, likely), None
     else:
-        whole = _nearness(index, query.text, chosen)
-        near = {word: _nearness(index, word, chosen) for word in answerable.asked_words(query.text)}
-        items = [
-            JudgedItem(
-                item_text(each),
-                whole.get(item_key(each), 0.0),
-                {word: rows[item_key(each)] for word, rows in near.items() if item_key(each) in rows},
-            )
-            for each in chosen
-        ]
         model, row = vectors.models[0], vectors.query_row(query.text)
-        judged = Judged(query.text, items, lacking, likely, vectors.generality(query.text))
+        if query.trace is None and model not in answerable.learned_weights():
+            return None
+        items = _judged_items(index, query.text, chosen)
+        judged = JudgedQuestion(query.text, items, lacking, likely, vectors.generality(query.text))
     if query.trace is not None:
         query.trace.judged = JudgedTrace(judged, tuple(item_key(each) for each in chosen), model, row)
     return answerable.is_answered(judged, model, row)
+
+
+def _judged_items(index: SideIndex, question: str, items: Sequence[RecalledMemory | Excerpt]) -> list[JudgedItem]:
+    """Measure how near items are to a question and to each of its words."""
+    whole = _nearness(index, question, items)
+    near = {word: _nearness(index, word, items) for word in answerable.asked_words(question)}
+    return [
+        JudgedItem(
+            item_text(each),
+            whole.get(item_key(each), 0.0),
+            {word: rows[item_key(each)] for word, rows in near.items() if item_key(each) in rows},
+        )
+        for each in items
+    ]
 
 
 def _topic_nearness(

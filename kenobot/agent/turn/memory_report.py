@@ -57,6 +57,7 @@ from kenobot.storage.inbox import PendingMessage
 
 CHANGED = "### What this message changed"
 FOUND = "### What was found for it"
+GUEST = "### Who asks: a guest"
 
 _GOES_ON = lazy.regex(r"[¿\s]*(?:y|e|and|what about|how about|qu[eé] hay de)\b", re.IGNORECASE)
 _MENTION = lazy.regex(r"\A@\w+[\s,:]*")
@@ -64,7 +65,7 @@ _LAST = 2**62  # a message row behind every other
 _ALSO_TELLS = {"profession": ("employer",)}  # what somebody does, and for whom: either answers the first
 _ENDINGS = frozenset({"superseded", "invalidated"})
 _MOST_FOUND = 5
-_MOST_PLANNED = 20
+MOST_PLANNED = 20
 _NOISE_BELOW = 0.5  # of the best one's relevance
 _NEAR_FROM = DEFAULT.recall.low_up_to  # relevance by meaning alone
 _PATIENCE, _SETTLE = 8.0, 6.0  # seconds for the question's vector, and for those of what was just told: no model waits
@@ -84,6 +85,14 @@ class MemoryReport:
         last = request.messages[-1]
         blocks = (*last.blocks, Block(runtime_block(escape_runtime_block(self.text))))
         return replace(request, messages=(*request.messages[:-1], replace(last, blocks=blocks)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """What a search shows. unshown: how many memories of the same kind it leaves out."""
+
+    report: SearchReport
+    unshown: int = 0
 
 
 class MemoryReporter:
@@ -127,11 +136,14 @@ class MemoryReporter:
                 self._mirror.mark_dirty([each.record for _, each in decisions if each.record is not None])
                 self._embedding.note_news()
         question = heuristic.question_in(pending.inbound.text) if lines else pending.inbound.text
-        report = await self._search(question, pending, principal, preceding) if question else SearchReport()
-        found = search_pack(report)
-        sections = ["\n".join([CHANGED, *lines])] if lines else []
-        if report.memories:
-            sections.append("\n".join([f"{FOUND} ({report.level})", *(memory.line for memory in report.memories)]))
+        finding = await self._search(question, pending, principal, preceding) if question else _Finding(SearchReport())
+        found, memories = search_pack(finding.report), finding.report.memories
+        sections = [GUEST] if principal.role == "guest" else []
+        sections += ["\n".join([CHANGED, *lines])] if lines else []
+        if memories:
+            more = f", {finding.unshown} more" if finding.unshown else ""
+            heading = f"{FOUND} ({finding.report.level}{more})"
+            sections.append("\n".join([heading, *(memory.line for memory in memories)]))
         return MemoryReport("\n\n".join(sections), tuple(decisions), MemoryPack({}, found.texts, found.entries))
 
     def settle(self, connection: Connection, pending: PendingMessage) -> None:
@@ -167,9 +179,7 @@ class MemoryReporter:
 
     # ── what memory holds ────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _search(
-        self, question: str, pending: PendingMessage, principal: Principal, preceding: str
-    ) -> SearchReport:
+    async def _search(self, question: str, pending: PendingMessage, principal: Principal, preceding: str) -> _Finding:
         """Search all that the speaker may read, whatever the prompt shows already."""
         if await self._embedding.embed_query(question, patience=_PATIENCE, settle=_SETTLE):
             for thing in asked_things(question):
@@ -183,14 +193,21 @@ class MemoryReporter:
             preceding_text=preceding if _GOES_ON.match(question) or not terms(question) else "",
             excerpt_limit=0,
         )
-        return await self._database.read(partial(self._recall, query))
+        return await self._database.read(partial(self._find, query))
+
+    def _find(self, query: MemoryQuery, connection: Connection) -> _Finding:
+        """Find the plans that the message asks for, or else what is about the message."""
+        agenda = agenda_question(query.text, query.now.astimezone(query.zone).date())
+        if agenda is None:
+            return _Finding(self._recall(query, connection))
+        planned = _planned(connection, query, agenda)
+        if planned.report.shown:
+            return planned
+        return _Finding(_of_no_day(recall(connection, self._index, query)))
 
     def _recall(self, query: MemoryQuery, connection: Connection) -> SearchReport:
-        """Recall what is about the message itself, the attribute or the plans that it asks for first."""
+        """Recall what is about the message itself, the attribute that it asks for first."""
         report = recall(connection, self._index, query)
-        agenda = agenda_question(query.text, query.now.astimezone(query.zone).date())
-        if agenda is not None:
-            return _planned(connection, query, agenda, report)
         own = asked_attribute(query.text)
         others = "" if own else asked_attribute_of_another(query.text)
         subjects = (OWNER_SUBJECT,) if own else _named_subjects(query.text, report) if others else ()
@@ -227,24 +244,22 @@ class MemoryReporter:
         )
 
 
-def _planned(connection: Connection, query: MemoryQuery, agenda: AgendaQuestion, report: SearchReport) -> SearchReport:
-    """Report what is due on the days of an agenda; where nothing is, what is about the question and of no other day."""
+def _planned(connection: Connection, query: MemoryQuery, agenda: AgendaQuestion) -> _Finding:
+    """Query what is due on the days of an agenda and still open, the earliest first."""
     days, today = agenda.days, query.now.astimezone(query.zone).date()
     due = recall_rows.planned(
-        connection,
-        days.first.isoformat(),
-        days.last.isoformat(),
-        query.scopes,
-        _MOST_PLANNED,
-        undated=agenda.undated,
+        connection, days.first.isoformat(), days.last.isoformat(), query.scopes, undated=agenda.undated
     )
     still_open = [record for record in due if resolved_on(record, today, query.zone) is None]
-    if still_open:
-        return replace(report, level="high", shown=tuple(_as_recalled(each, query, agenda=True) for each in still_open))
+    shown = tuple(_as_recalled(each, query, agenda=True) for each in still_open[:MOST_PLANNED])
+    return _Finding(SearchReport(level="high", shown=shown), len(still_open) - len(shown))
+
+
+def _of_no_day(report: SearchReport) -> SearchReport:
+    """Select what is about a question for plans, and due on no day: the days asked for have nothing."""
     best = max((each.relevance for each in report.memories), default=0.0)
     about = (each for each in report.memories if each.matched and _is_about(each, report, best))
-    shown = [each for each in about if due_on(each.record) is None][:_MOST_FOUND]
-    return replace(report, shown=tuple(shown))
+    return replace(report, shown=tuple(each for each in about if due_on(each.record) is None)[:_MOST_FOUND])
 
 
 def _named_subjects(question: str, report: SearchReport) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from kenobot.core import lazy
 from kenobot.providers.offline import phrases
-from kenobot.providers.offline.phrases import NAME_FACT, PHRASES, QUOTES, SOURCES, Phrase
+from kenobot.providers.offline.phrases import NAME_FACT, PHRASES, PHRASES_FOR_GUESTS, QUOTES, SOURCES, Phrase
 from kenobot.providers.offline.request import Change, MemoryLine, ParsedRequest
 
 MOST_LISTED = 30
@@ -28,7 +28,8 @@ def answer(request: ParsedRequest) -> str:
 
 
 def _say(reading: ParsedRequest, phrase: Phrase, *values: object) -> str:
-    return PHRASES[phrase][reading.language].format(*values)
+    phrases_here = PHRASES_FOR_GUESTS if reading.guest and phrase in PHRASES_FOR_GUESTS else PHRASES
+    return phrases_here[phrase][reading.language].format(*values)
 
 
 def _reply(reading: ParsedRequest) -> str:
@@ -131,7 +132,8 @@ def _found(reading: ParsedRequest, *, asks: bool) -> str:
     heading: Phrase = "found" if asks else "nothing_kept"
     if asks and reading.level in ("none", "low"):
         heading = "found_near" if reading.level == "none" else "found_unsure"
-    return "\n".join([_say(reading, heading), *lines])
+    more = [_say(reading, "more", reading.unshown)] if reading.unshown else []
+    return "\n".join([_say(reading, heading), *lines, *more])
 
 
 def _known_name(reading: ParsedRequest) -> str:

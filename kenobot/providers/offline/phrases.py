@@ -74,6 +74,7 @@ Phrase = Literal[
 ]  # fmt: skip
 
 PHRASES: dict[Phrase, dict[Language, str]] = _TABLES["phrases"]
+PHRASES_FOR_GUESTS: dict[Phrase, dict[Language, str]] = _TABLES["phrases_for_guests"]
 NAME_FACT: dict[Language, str] = _TABLES["name_fact"]
 QUOTES: dict[Language, str] = _TABLES["quotes"]
 SOURCES: dict[str, dict[Language, str]] = _TABLES["sources"]

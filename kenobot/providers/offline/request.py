@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kenobot.core import lazy
 from kenobot.core.i18n import Language, guess_language
@@ -12,7 +12,8 @@ from kenobot.providers.offline.phrases import SPANISH
 
 CONTEXT = "<kenobot-context>"
 _CHANGED = lazy.regex(r"### What this message changed\s*$")
-_FOUND = lazy.regex(r"### What was found for it \((\w+)\)\s*$")
+_FOUND = lazy.regex(r"### What was found for it \((\w+)(?:, (\d+) more)?\)\s*$")
+_GUEST = lazy.regex(r"^### Who asks: a guest\s*$", re.MULTILINE)
 _CHANGE = lazy.regex(r"- ([a-z ]+):(?: (.*))?$")
 
 _MEMORY = lazy.regex(
@@ -21,7 +22,8 @@ _MEMORY = lazy.regex(
 )
 _SCRATCHPAD = lazy.regex(r"#{2,3} +Working memory\b")
 _OTHER = lazy.regex(
-    r"#{1,3} +(?:Memory|Memory tags|Chat context|First Conversation|Said earlier|What this message|What was found)\b"
+    r"#{1,3} +(?:Memory|Memory tags|Chat context|First Conversation|Said earlier"
+    r"|Who asks|What this message|What was found)\b"
     r"|</?kenobot-context>"
 )
 _DAY = lazy.regex(r"#{2,4} +(\d{4}-\d{2}-\d{2})\s*$")
@@ -62,8 +64,8 @@ class ParsedRequest:
     """message: the person's last. replies: those before it that the prompt shows, oldest first.
 
     changes: what the message changed in memory. found: what memory holds about it, best first; level: how likely that
-    is what was asked for. memory_lines: what the prompt shows of memory. today: YYYY-MM-DD, and clock: HH:MM, both
-    where the person is, "" where unknown.
+    is what was asked for; unshown: how many more there are of it. memory_lines: what the prompt shows of memory. today:
+    YYYY-MM-DD, and clock: HH:MM, both where the person is, "" where unknown. guest: the message is not the owner's.
     """
 
     message: str
@@ -71,9 +73,11 @@ class ParsedRequest:
     changes: tuple[Change, ...]
     found: tuple[MemoryLine, ...]
     level: str
+    unshown: int
     memory_lines: tuple[MemoryLine, ...]
     today: str
     clock: str
+    guest: bool
     onboarding: bool
     language: Language
 
@@ -94,17 +98,20 @@ def parse_request(request: Request) -> ParsedRequest:
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
     news = [line for block in context for line in _memory(block.text)]
     before = guess_language("\n".join([*said[-6:-1], *replies[-1:]]))
-    changes, found, level = _report(context[-1].text if context else "")
+    behind = context[-1].text if context else ""
+    report = _report(behind)
     now = next((now for block in reversed(context) if (now := _NOW.search(block.text))), None)
     return ParsedRequest(
         message=last,
         replies=tuple(replies),
-        changes=changes,
-        found=found,
-        level=level,
+        changes=tuple(report.changes),
+        found=tuple(report.found),
+        level=report.level,
+        unshown=report.unshown,
         memory_lines=tuple(_unique([*frozen, *news])),
         today=now[1] if now else "",
         clock=now[2] if now else "",
+        guest=_GUEST.search(behind) is not None,
         onboarding=any(_BOOTSTRAP in block.text for block in request.system),
         language=_language(last, before),
     )
@@ -117,23 +124,31 @@ def _language(text: str, before: Language) -> Language:
     return "es" if SPANISH.match(text) else guess_language(text, default=before)
 
 
-def _report(text: str) -> tuple[tuple[Change, ...], tuple[MemoryLine, ...], str]:
-    """Read the report of memory in the last block of a request."""
-    changes: list[Change] = []
-    found: list[MemoryLine] = []
-    section, level = "", "high"
+@dataclass(slots=True)
+class _Report:
+    """The report of memory; see `ParsedRequest`."""
+
+    changes: list[Change] = field(default_factory=list)  # bounded: the lines of a report; turn
+    found: list[MemoryLine] = field(default_factory=list)  # bounded: the lines of a report; turn
+    level: str = "high"
+    unshown: int = 0
+
+
+def _report(text: str) -> _Report:
+    """Parse the report of memory in the last block of a request."""
+    report, section = _Report(), ""
     for line in text.splitlines():
         if _CHANGED.match(line):
             section = "changed"
         elif heading := _FOUND.match(line):
-            section, level = "found", heading[1]
+            section, report.level, report.unshown = "found", heading[1], int(heading[2] or 0)
         elif section == "changed" and (change := _CHANGE.match(line)):
-            changes.append(Change(change[1], change[2] or ""))
+            report.changes.append(Change(change[1], change[2] or ""))
         elif section == "found" and (item := _BULLET.match(line)):
-            found.append(_memory_line(item[1]))
+            report.found.append(_memory_line(item[1]))
         elif section == "found" and line.startswith("  ") and line.strip():
-            _add_line(found, line.strip().removeprefix("\\"), "", continues=True)
-    return tuple(changes), tuple(found), level
+            _add_line(report.found, line.strip().removeprefix("\\"), "", continues=True)
+    return report
 
 
 def _memory_line(item: str, day: str = "") -> MemoryLine:

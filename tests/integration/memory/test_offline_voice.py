@@ -1,10 +1,12 @@
 """What the offline provider answers in a conversation: what memory took from it, and what memory holds."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from kenobot.agent.turn.memory_report import MOST_PLANNED
 from kenobot.ports.clock import Clock
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Provider
@@ -191,6 +193,27 @@ async def test_another_persons_memory_is_not_told(tmp_path: Path) -> None:
     async with scene(tmp_path) as house:
         await house.say("My rent is 850 euros")
         assert "850" not in await house.say("How much is the rent?", chat="2", user="2")
+
+
+async def test_an_agenda_that_is_too_long_says_how_many_more_there_are(tmp_path: Path) -> None:
+    """Whoever reads twenty plans must not take them for all."""
+    async with scene(tmp_path) as house:
+        for number in range(MOST_PLANNED + 2):
+            await house.say(f"meeting {number} with client {number} tomorrow at {number}:15")
+        said = await house.say("what do I have tomorrow?")
+        assert said.count("(for 2026-02-15)") == MOST_PLANNED
+        assert said.endswith("… and 2 more.")
+        assert "… y 2 más." in await house.say("¿qué tengo mañana?")
+
+
+@pytest.mark.parametrize("text", ["forget everything", "olvida todo", "forget", "olvida"])
+async def test_only_the_owner_is_told_to_touch_the_machine(tmp_path: Path, text: str) -> None:
+    """A guest has no key to it, and is sent to the person who has."""
+    async with scene(tmp_path) as house:
+        owner, guest = await house.say(text), await house.say(text, chat="2", user="2")
+        assert re.search("folder|memory`|carpeta", owner)
+        assert not re.search("folder|memory`|carpeta|delete|borra su", guest)
+        assert "/forget" in guest or "/olvida" in guest
 
 
 async def test_nothing_stands_behind_an_answer_that_found_nothing(tmp_path: Path) -> None:

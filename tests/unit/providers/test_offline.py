@@ -2,7 +2,8 @@
 
 import pytest
 
-from kenobot.providers.offline.phrases import Phrase
+from kenobot.core.i18n import Language
+from kenobot.providers.offline.phrases import PHRASES_FOR_GUESTS, Phrase
 from tests.unit.providers.offline_talk import BOOTSTRAP, ask, phrased, tagged
 
 _REFUSALS: tuple[Phrase, ...] = ("deed", "task", "no_alarm", "private", "forget_all")
@@ -63,6 +64,14 @@ _REFUSALS: tuple[Phrase, ...] = ("deed", "task", "no_alarm", "private", "forget_
 def test_small_talk_is_answered_in_its_language(text: str, phrase: Phrase, language: str) -> None:
     """Greetings, thanks, farewells, who it is, and an honest word about forgetting."""
     assert ask(text) == phrased(phrase, language)
+
+
+def test_a_guest_is_told_what_a_guest_can_do() -> None:
+    """In both languages, and like anybody else where there is no difference."""
+    told: list[tuple[str, Phrase, Language]] = [("forget everything", "forget_all", "en"), ("olvida", "forget", "es")]
+    for text, phrase, language in told:
+        assert ask(text, report="### Who asks: a guest") == PHRASES_FOR_GUESTS[phrase][language]
+    assert ask("who are you?", report="### Who asks: a guest") == phrased("about", "en")
 
 
 @pytest.mark.parametrize(

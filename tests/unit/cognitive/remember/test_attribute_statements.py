@@ -34,3 +34,23 @@ def test_a_relative_is_known_by_name_or_by_the_relation_in_either_language(text:
     found = read_attribute(text)
     assert found is not None
     assert (found.subject, found.attribute, found.value) == (subject, "residence", "Oslo")
+
+
+@pytest.mark.parametrize(
+    ("text", "age"),
+    [
+        ("Ana turned 34", "34"),
+        ("Ana turns 34", "34"),
+        ("I turned 34 years old", "34"),
+        ("Ana cumple 34 años", "34"),
+        ("Ana ha cumplido 34 años", "34"),
+        ("cumplí 34 años", "34"),
+        ("Ana tiene 34", "34"),
+        ("Ana turned 90 degrees", ""),
+        ("Ana tiene 3 hijos", ""),
+    ],
+)
+def test_an_age_is_told_by_the_birthday_too(text: str, age: str) -> None:
+    """In both languages; a number of anything else is none."""
+    found = read_attribute(text)
+    assert (found.value if found is not None and found.attribute == "age" else "") == age

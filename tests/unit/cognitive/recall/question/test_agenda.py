@@ -21,6 +21,14 @@ TODAY = date(2026, 11, 28)  # a Saturday
         ("what's due this month?", "2026-11-28", "2026-11-30"),
         ("what is in my calendar for December", "2026-12-01", "2026-12-31"),
         ("so what's my schedule next month?", "2026-12-01", "2026-12-31"),
+        ("what am I up to on Tuesday?", "2026-12-01", "2026-12-01"),
+        ("which appointments do I have on 3 December?", "2026-12-03", "2026-12-03"),
+        ("any events tomorrow?", "2026-11-29", "2026-11-29"),
+        ("tell me my plans for tomorrow", "2026-11-29", "2026-11-29"),
+        ("¿algo para mañana?", "2026-11-29", "2026-11-29"),
+        ("¿algún plan para el martes?", "2026-12-01", "2026-12-01"),
+        ("qué tengo agendado para mañana", "2026-11-29", "2026-11-29"),
+        ("¿qué eventos hay este mes?", "2026-11-28", "2026-11-30"),
         ("¿Qué tengo pasado mañana?", "2026-11-30", "2026-11-30"),
         ("q tengo mañana", "2026-11-29", "2026-11-29"),
         ("¿tengo algo el día 3?", "2026-12-03", "2026-12-03"),
@@ -38,7 +46,9 @@ def test_a_question_for_plans_asks_for_its_days(question: str, first: str, last:
     assert not asked.undated
 
 
-@pytest.mark.parametrize("question", ["What do I have to do?", "any appointments?", "¿Qué tengo que hacer?"])
+@pytest.mark.parametrize(
+    "question", ["What do I have to do?", "any appointments?", "¿Qué tengo que hacer?", "¿algún plan?"]
+)
 def test_without_a_day_all_that_is_ahead_is_asked_for(question: str) -> None:
     """And what is to be done on no day."""
     asked = agenda_question(question, TODAY)
@@ -59,6 +69,10 @@ def test_without_a_day_all_that_is_ahead_is_asked_for(question: str) -> None:
         "¿qué tengo en el garaje?",
         "¿Qué grupo sanguíneo tengo?",
         "hay algo para cenar",
+        "¿algo para cenar mañana?",
+        "¿algún plan de pensiones?",
+        "what meetings did Tom plan?",
+        "my plans for tomorrow changed",
         "",
         "what do I have " + "to do " * 99,
     ],

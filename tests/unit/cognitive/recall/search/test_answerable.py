@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.recall.results.trace import Judged, JudgedItem
+from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
 from kenobot.cognitive.recall.search.answerable import (
     WORDS_ALONE,
     answer_odds,
@@ -28,26 +28,26 @@ from kenobot.cognitive.recall.search.answerable import (
 )
 def test_an_answer_is_likelier_than_what_only_comes_near(question: str, answer: str, near_miss: str) -> None:
     likely, unlikely = (
-        answer_odds(Judged(question, [JudgedItem(text)]), WORDS_ALONE) or 0.0 for text in (answer, near_miss)
+        answer_odds(JudgedQuestion(question, [JudgedItem(text)]), WORDS_ALONE) or 0.0 for text in (answer, near_miss)
     )
     assert likely > unlikely
-    assert is_answered(Judged(question, [JudgedItem(answer)]), WORDS_ALONE)
+    assert is_answered(JudgedQuestion(question, [JudgedItem(answer)]), WORDS_ALONE)
 
 
 def test_the_best_of_what_was_found_decides() -> None:
     question = "where's Priya getting married?"
     items = [JudgedItem("the gym closes at 10"), JudgedItem("my sister Priya is getting married in Udaipur")]
-    assert is_answered(Judged(question, items), WORDS_ALONE)
+    assert is_answered(JudgedQuestion(question, items), WORDS_ALONE)
 
 
 def test_nothing_is_judged_without_weights_or_items() -> None:
-    judged = Judged("where's the key?", [JudgedItem("the key is in the shed")])
+    judged = JudgedQuestion("where's the key?", [JudgedItem("the key is in the shed")])
     assert is_answered(judged, "a model of tomorrow") is None
-    assert is_answered(Judged("where's the key?", []), WORDS_ALONE) is None
+    assert is_answered(JudgedQuestion("where's the key?", []), WORDS_ALONE) is None
 
 
 def test_each_feature_has_a_weight_in_each_model() -> None:
-    judged = Judged("what's Ana's number?", [JudgedItem("Ana's number is 600 123", 1.2, {"number": 0.5})])
+    judged = JudgedQuestion("what's Ana's number?", [JudgedItem("Ana's number is 600 123", 1.2, {"number": 0.5})])
     names = set(item_features(judged)[0])
     assert all(set(weights.features) == names for weights in learned_weights().values())
 
@@ -55,7 +55,7 @@ def test_each_feature_has_a_weight_in_each_model() -> None:
 def test_a_word_near_in_meaning_is_covered_as_one_that_stands_there() -> None:
     told = "i take 50mg sertraline in the morning"
     far, near = (
-        item_features(Judged("what am I on for the anxiety?", [JudgedItem(told, 1.0, {"anxiety": share})]))[0]
+        item_features(JudgedQuestion("what am I on for the anxiety?", [JudgedItem(told, 1.0, {"anxiety": share})]))[0]
         for share in (0.1, 0.9)
     )
     assert far["reach least"] < near["reach least"] == 1.0
