@@ -63,7 +63,7 @@ class ParsedRequest:
 
     changes: what the message changed in memory. found: what memory holds about it, best first; level: how likely that
     is what was asked for. memory_lines: what the prompt shows of memory. today: YYYY-MM-DD, and clock: HH:MM, both
-    where the person is, "" where unknown.
+    where the person is, "" where unknown. bot_name: of the bot that is written to.
     """
 
     message: str
@@ -76,10 +76,14 @@ class ParsedRequest:
     clock: str
     onboarding: bool
     language: Language
+    bot_name: str
 
 
-def parse_request(request: Request) -> ParsedRequest:
-    """Parse `request`. Of the conversation only the last exchange counts, of memory everything in the prompt."""
+def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
+    """Parse a request to the bot of that name.
+
+    Of the conversation only the last exchange counts, of memory everything in the prompt.
+    """
     context: list[Block] = []
     said: list[str] = []
     replies: list[str] = []
@@ -107,6 +111,7 @@ def parse_request(request: Request) -> ParsedRequest:
         clock=now[2] if now else "",
         onboarding=any(_BOOTSTRAP in block.text for block in request.system),
         language=_language(last, before),
+        bot_name=bot_name,
     )
 
 
