@@ -31,6 +31,9 @@ _OVERRIDE = """services:
 """
 
 
+_PROJECT = "kenobot-trial"
+"""Beside a bot of one's own, whose volume stays. An option: old podman-compose knows no COMPOSE_PROJECT_NAME."""
+
 _KNOWN = (("docker compose", "docker"), ("podman-compose", "podman"))
 """Compose programs, each with its engine, in the order in which they are tried."""
 
@@ -45,11 +48,14 @@ class Compose:
 
     async def run(self, *arguments: str) -> str:
         """Run `compose ARGUMENTS`. Raises NotSo when it fails."""
-        return await run(*self.program, *(part for file in self.files for part in ("-f", str(file))), *arguments)
+        files = [part for file in self.files for part in ("-f", str(file))]
+        return await run(*self.program, "-p", _PROJECT, *files, *arguments)
 
     async def container(self) -> str:
         """Return the id of the running container."""
-        ids = (await run(*self.engine, "ps", "--quiet", "--filter", "label=com.docker.compose.service=kenobot")).split()
+        labels = ("label=com.docker.compose.service=kenobot", f"label=com.docker.compose.project={_PROJECT}")
+        filters = [part for label in labels for part in ("--filter", label)]
+        ids = (await run(*self.engine, "ps", "--quiet", *filters)).split()
         if len(ids) != 1:
             raise NotSo(f"{len(ids)} containers are running")
         return ids[0]
@@ -64,6 +70,16 @@ async def _built(compose: Compose) -> None:
     if not (await run(*compose.engine, "images", "--quiet", "kenobot")).strip():
         raise NotSo(f"there is no image: see why by `{shlex.join(compose.program)} -f docker/compose.yml build`")
     tell("the image is built")
+
+
+async def _set_up(compose: Compose) -> None:
+    """Look for the configuration in the volume, by a container of its own: podman-compose ends well in any case."""
+    seen = await compose.run("run", "--rm", "-T", "kenobot", "config", "get", "provider.name")
+    if "anthropic" not in seen.split():
+        raise NotSo(
+            f"it is not set up: see why by `{shlex.join(compose.program)} -f docker/compose.yml run kenobot setup`"
+        )
+    tell("it is set up")
 
 
 async def _confined(compose: Compose) -> None:
@@ -128,7 +144,7 @@ async def trial(program: Sequence[str], engine: Sequence[str], build: bool) -> N
             chosen = ["--provider", "anthropic", "--enable", "telegram", "--owner", OWNER]
             try:
                 await compose.run("run", "--rm", "-T", *secrets, "kenobot", "setup", "--yes", *chosen)
-                tell("it is set up")
+                await _set_up(compose)
                 await compose.run("up", "-d")
                 await answers(telegram, "after the start")
                 await _confined(compose)
@@ -144,7 +160,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--engine", help="the container engine below it (docker, or podman)")
     parser.add_argument("--no-build", action="store_true", help="the image `kenobot` is there already")
     args = parser.parse_args(arguments)
-    os.environ["COMPOSE_PROJECT_NAME"] = "kenobot-trial"  # beside a bot of one's own
     os.environ.setdefault("BUILDAH_FORMAT", "docker")  # Podman's own has no health checks
     named = args.compose or args.engine
     pairs = ((args.compose or _KNOWN[0][0], args.engine or _KNOWN[0][1]),) if named else _KNOWN

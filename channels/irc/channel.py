@@ -5,8 +5,9 @@ import base64
 import itertools
 import logging
 import ssl
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from kenobot.channels.intake import Intake, read_time, run_together
@@ -32,7 +33,11 @@ _LINES: Final = 5  # of a part: servers throw out who writes many at once
 _LONGEST_PART: Final = 1500  # UTF-16 units
 _MET: Final = 1000  # people
 _NOT_LET_IN: Final = "The IRC server does not let the bot in ({}): check nick and passwords"
+_TOO_LATE: Final = "The IRC server did not let the bot in in time; KenoBot tries again"
 _ROOM_SIGNS: Final = ("#", "&", "+", "!")
+
+_Report = Callable[[str], Awaitable[None]]
+"""Is told, in one sentence, of something that only a person can mend."""
 
 
 class IrcChannel:
@@ -111,11 +116,25 @@ class IrcChannel:
         if len(self._met) > _MET:
             del self._met[next(iter(self._met))]
 
+    async def check_access(self) -> None:
+        """Connect, and wait until the server lets the bot in; join nothing. Raises RemoteError."""
+        reader = await self._connect()
+        try:
+            async with asyncio.timeout(self._settings.request_seconds):
+                while (line := await self._next_line(reader)).command != "001":
+                    await self._handle(line, _raised_too)
+        except TimeoutError:
+            raise Unavailable(_TOO_LATE) from None
+        finally:
+            await self._disconnect()
+
     async def run(self, sink: Sink) -> None:
         """Connect, join, and take messages in until cancelled. Raises RemoteError when the connection ends."""
         reader = await self._connect()
         try:
-            await run_together(self._read(reader, sink), self._intake.run(sink), self._ping())
+            await run_together(
+                self._read(reader, partial(sink.report, self.name)), self._intake.run(sink), self._ping()
+            )
         finally:
             await self._disconnect()
 
@@ -166,23 +185,27 @@ class IrcChannel:
     async def _ping(self) -> None:
         await self._clock.sleep(max(self._settings.ping_seconds, self._settings.request_seconds))
         if not self._welcomed:
-            raise Unavailable("The IRC server did not let the bot in in time; KenoBot tries again")
+            raise Unavailable(_TOO_LATE)
         while True:
             await self._write("PING :alive")
             await self._clock.sleep(self._settings.ping_seconds)
 
-    async def _read(self, reader: asyncio.StreamReader, sink: Sink) -> None:
+    async def _read(self, reader: asyncio.StreamReader, report: _Report) -> None:
         while True:
-            try:
-                raw = await reader.readline()
-            except (OSError, ValueError) as error:
-                raise Unavailable(f"The connection to IRC broke ({error}); KenoBot tries again") from None
-            if not raw.endswith(b"\n"):
-                raise Unavailable("The IRC server closed the connection; KenoBot tries again")
-            self.last_answer_at = self._clock.monotonic()
-            await self._handle(parse_line(raw), sink)
+            await self._handle(await self._next_line(reader), report)
 
-    async def _handle(self, line: Line, sink: Sink) -> None:
+    async def _next_line(self, reader: asyncio.StreamReader) -> Line:
+        """Read a line. Raises Unavailable when the connection ends."""
+        try:
+            raw = await reader.readline()
+        except (OSError, ValueError) as error:
+            raise Unavailable(f"The connection to IRC broke ({error}); KenoBot tries again") from None
+        if not raw.endswith(b"\n"):
+            raise Unavailable("The IRC server closed the connection; KenoBot tries again")
+        self.last_answer_at = self._clock.monotonic()
+        return parse_line(raw)
+
+    async def _handle(self, line: Line, report: _Report) -> None:
         match line.command:
             case "PING":
                 await self._write(f"PONG :{line[-1]}")
@@ -203,16 +226,16 @@ class IrcChannel:
                 await self._negotiate(line)
             case "ERROR":
                 if not self._welcomed:  # some servers say no more than this of a wrong password
-                    await sink.report(self.name, _NOT_LET_IN.format(line[-1][:200]))
+                    await report(_NOT_LET_IN.format(line[-1][:200]))
                 raise Unavailable(f"The IRC server ended the connection ({line[-1][:200]}); KenoBot tries again")
             case _:
-                await self._complain(line, sink)
+                await self._complain(line, report)
 
-    async def _complain(self, line: Line, sink: Sink) -> None:
+    async def _complain(self, line: Line, report: _Report) -> None:
         """Act on what the server says of a person, or on its no: to the bot, to what is being sent, or to joining."""
         if line.command in _REFUSED and not self._welcomed:
             problem = _NOT_LET_IN.format(line[-1][:200])
-            await sink.report(self.name, problem)
+            await report(problem)
             raise Rejected(problem)
         if line.command == "311":
             self._whois = (f"{line[1]}!{line[2]}@{line[3]}", self._whois[1])
@@ -223,7 +246,7 @@ class IrcChannel:
         elif line.command in _CANNOT_SEND and self._pong is not None:
             self._fail_sending(Rejected(f"IRC does not take the message ({line[-1][:200]}): check the chat"))
         elif line.command in _CANNOT_JOIN:
-            await sink.report(self.name, f"The bot cannot be in {line[1]} on IRC ({line[-1][:200]})")
+            await report(f"The bot cannot be in {line[1]} on IRC ({line[-1][:200]})")
 
     def _fail_sending(self, error: RemoteError) -> None:
         if self._pong is not None and not self._pong[1].done():
@@ -289,3 +312,7 @@ class IrcChannel:
             user_name=line.nick,
             private=private,
         )
+
+
+async def _raised_too(_problem: str) -> None:
+    """Report nothing: of what goes wrong before the bot is let in, the error tells."""

@@ -35,7 +35,9 @@ async def stand_trial(
     Raises what ended the channels, StoreError, and ReturnPending.
     """
     environments = Environments(app.home)
-    update = await asyncio.to_thread(_open_trial, environments)
+    if not environments.folder.exists():
+        return None
+    update = await asyncio.to_thread(_open_trial, environments, at_start=True)
     if update is None:
         return None
     _log.info("version %s is on trial: messages are taken in and wait", update.new.version)
@@ -48,14 +50,23 @@ async def stand_trial(
     return running
 
 
-def _open_trial(environments: Environments) -> Update | None:
-    """Return the update that this version is on trial of. One that its command has left to itself is taken."""
+def _open_trial(environments: Environments, *, at_start: bool) -> Update | None:
+    """Return the update that this version is on trial of. One that its command has left to itself is taken.
+
+    at_start: take a return too that the start could not finish. Else raises ReturnPending for it.
+    """
+    is_under_way = environments.is_update_under_way()  # before the reading, which has the command's last word then
     update = environments.read()
     if update is None or update.phase not in ("trial", "returning"):
         return None
+    if update.phase == "returning" and not is_under_way and not at_start:
+        raise ReturnPending(
+            f"Version {update.new.version} did not get well ({update.reason}): the next start puts version "
+            f"{update.old.version} back."
+        )
     if environments.current() != update.new.environment.resolve():
         return None
-    if not environments.is_update_under_way():  # from here on messages are answered, and would be lost by a return
+    if not is_under_way:  # from here on messages are answered, and would be lost by a return
         try:
             environments.write(update.model_copy(update={"phase": "taken"}))
         except OSError as error:  # on a full disk: at the next start, then
@@ -72,7 +83,7 @@ async def _until_over(
     running: asyncio.Task[None],
     stop: asyncio.Event,
 ) -> None:
-    """Give a verdict once it is clear, and return when the command has decided."""
+    """Give a verdict once it is clear, and return when the command has decided. Raises ReturnPending."""
     is_given, steady_at = False, app.clock.monotonic() + _STEADY_SECONDS
     while not stop.is_set() and not running.done():
         await app.check_alive()
@@ -81,21 +92,10 @@ async def _until_over(
             problem = f"the channel {min(missing)} does not run" if missing else ""
             await asyncio.to_thread(environments.write_verdict, Verdict(trial=update.trial, problem=problem))
             is_given = True
-        if not await asyncio.to_thread(_is_on_trial, environments, update):
+        still = await asyncio.to_thread(_open_trial, environments, at_start=False)
+        if still is None or still.trial != update.trial:
             return
         await app.clock.sleep(_LOOK_SECONDS)
-
-
-def _is_on_trial(environments: Environments, update: Update) -> bool:
-    """Raises ReturnPending."""
-    last = environments.read()
-    if last is not None and last.phase == "returning" and not environments.is_update_under_way():
-        raise ReturnPending(
-            f"Version {last.new.version} did not get well ({last.reason}): the next start puts version "
-            f"{last.old.version} back."
-        )
-    now = _open_trial(environments)
-    return now is not None and now.trial == update.trial
 
 
 async def tell_of_update(app: App) -> None:

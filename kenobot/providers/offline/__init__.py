@@ -13,7 +13,7 @@ _PIECE = 48  # characters a delta
 
 
 class OfflineProvider:
-    """Answers from the request alone: the same request, the same answer."""
+    """Answers from the request and the bot's name alone: the same request, the same answer."""
 
     name = "offline"
     rule_based = True
@@ -21,9 +21,12 @@ class OfflineProvider:
     calls_tools = False
     reports_memory = True
 
+    def __init__(self, bot_name: str = "KenoBot") -> None:
+        self._bot_name = bot_name
+
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Yield the answer in pieces. Never raises."""
-        reply = answer(parse_request(request))
+        reply = answer(parse_request(request, self._bot_name))
         for at in range(0, len(reply), _PIECE):
             yield Delta(text=reply[at : at + _PIECE])
             await asyncio.sleep(0)  # a place to be cancelled at, like any stream
@@ -32,4 +35,4 @@ class OfflineProvider:
         yield Delta(stop_reason="end_turn", usage=usage, model=self.name)
 
 
-plugin = Plugin(settings=NoSettings, build=lambda _settings, _context: OfflineProvider())
+plugin = Plugin(settings=NoSettings, build=lambda _settings, context: OfflineProvider(context.bot_name))

@@ -33,12 +33,12 @@ def _say(reading: ParsedRequest, phrase: Phrase, *values: object) -> str:
 
 
 def _reply(reading: ParsedRequest) -> str:
-    said = _without_opening(reading.message)
+    said = _without_opening(reading)
     if repeated := phrases.REPEAT.match(said):
         return said[repeated.end() :].strip() or _say(reading, "cannot")
     if reading.changes:
         told = "\n".join(_changed(reading))
-        if phrases.REMINDER.match(said):
+        if phrases.REMINDER.match(said) or phrases.ALARM.match(said):
             told += f"\n{_say(reading, 'no_reminder')}"
         return f"{told}\n\n{_found(reading, asks=True)}" if reading.found else told
     if talk := _small_talk(reading, said):
@@ -87,15 +87,16 @@ _SHORT_ANSWERS: tuple[tuple[re.Pattern[str], Phrase], ...] = (
 )
 
 
-def _without_opening(said: str) -> str:
-    """`said` after its greetings and politenesses: of "Hola, por favor, recuerda…" the request remains."""
-    said = _MENTION.sub("", said, count=1)
+def _without_opening(reading: ParsedRequest) -> str:
+    """Strip greetings, politenesses and the bot's name: of "Hola, Keno, por favor, recuerda…" the request remains."""
+    said = _MENTION.sub("", reading.message, count=1)
+    called = rf"(?i)(?:{re.escape(reading.bot_name)}|keno(?:bot)?)(?!\w)[\s,;:.!?]*"
     for _ in range(4):
         opening = phrases.GREETING.match(said) or phrases.POLITE.match(said) or _THANKS_AND_MORE.match(said)
         if not opening:
             break
         rest = said[opening.end() :].lstrip(" \t\n,;:.!¡")
-        name = re.match(r"(?i)keno(?:bot)?\b[\s,;:.!?]*", rest)
+        name = re.match(called, rest)
         said = rest[name.end() :] if name else rest
     return "" if not any(char.isalnum() for char in said) else said
 
@@ -183,7 +184,7 @@ def _onboarding(reading: ParsedRequest) -> str:
     """Introduce ourselves, ask for the name once, and finish when it was said or refused."""
     asked = [any(question in reply for question in PHRASES["ask_name"].values()) for reply in reading.replies]
     asked_now = asked[-1:] == [True]
-    said = _without_opening(reading.message)
+    said = _without_opening(reading)
     name = _name_in(said, reading.changes, asked=asked_now)
     if name:
         return _met(reading, said, name)
@@ -192,7 +193,7 @@ def _onboarding(reading: ParsedRequest) -> str:
     reply = _reply(reading)
     if any(asked):
         return reply
-    introduction = f"{_say(reading, 'intro')}\n\n{_say(reading, 'ask_name')}"
+    introduction = f"{_say(reading, 'intro', reading.bot_name)}\n\n{_say(reading, 'ask_name')}"
     empty = {_say(reading, phrase) for phrase in _SAYS_NOTHING_NEW}
     return introduction if reply in empty else f"{reply}\n\n{introduction}"
 

@@ -66,6 +66,8 @@ class ParsedRequest:
     changes: what the message changed in memory. found: what memory holds about it, best first; level: how likely that
     is what was asked for; unshown: how many more there are of it. memory_lines: what the prompt shows of memory. today:
     YYYY-MM-DD, and clock: HH:MM, both where the person is, "" where unknown. guest: the message is not the owner's.
+    is what was asked for. memory_lines: what the prompt shows of memory. today: YYYY-MM-DD, and clock: HH:MM, both
+    where the person is, "" where unknown. bot_name: of the bot that is written to.
     """
 
     message: str
@@ -80,10 +82,14 @@ class ParsedRequest:
     guest: bool
     onboarding: bool
     language: Language
+    bot_name: str
 
 
-def parse_request(request: Request) -> ParsedRequest:
-    """Parse `request`. Of the conversation only the last exchange counts, of memory everything in the prompt."""
+def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
+    """Parse a request to the bot of that name.
+
+    Of the conversation only the last exchange counts, of memory everything in the prompt.
+    """
     context: list[Block] = []
     said: list[str] = []
     replies: list[str] = []
@@ -114,6 +120,7 @@ def parse_request(request: Request) -> ParsedRequest:
         guest=_GUEST.search(behind) is not None,
         onboarding=any(_BOOTSTRAP in block.text for block in request.system),
         language=_language(last, before),
+        bot_name=bot_name,
     )
 
 

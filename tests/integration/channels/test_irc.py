@@ -1,6 +1,7 @@
 """The IRC channel, on an ngircd."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
@@ -333,3 +334,26 @@ def test_a_mask_that_fits_people_from_everywhere_is_refused(mask: str) -> None:
     """A nick, and the name behind it, may be taken by anybody."""
     with pytest.raises(ValueError, match="account:ana"):
         bot(1, owners=[mask])
+
+
+async def test_a_welcome_is_access_and_no_room_is_joined() -> None:
+    """So a setup disturbs nobody."""
+    async with scripted(("USER", ":irc.example.org 001 kenobot :Welcome")) as (port, heard):
+        await bot(port).check_access()
+        assert not [line for line in (heard.get_nowait() for _ in range(heard.qsize())) if line.startswith("JOIN")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "told"),
+    [
+        (":irc.example.org 464 * :Bad password", Rejected, "does not let the bot in (Bad password): check nick"),
+        ("ERROR :Closing link", Unavailable, "ended the connection (Closing link)"),
+        (":irc.example.org NOTICE * :Wait", Unavailable, "did not let the bot in in time"),
+    ],
+    ids=["password", "thrown out", "silent"],
+)
+async def test_no_welcome_is_no_access(answer: str, error: type[RemoteError], told: str) -> None:
+    """A server that stays silent is given up after the deadline."""
+    async with scripted(("USER", answer)) as (port, _):
+        with pytest.raises(error, match=re.escape(told)):
+            await bot(port, request_seconds=0.3).check_access()

@@ -24,6 +24,7 @@ from kenobot.cli.setup.service_check import find_local_servers, is_refused, offe
 from kenobot.cli.setup.time_zone import system_timezone
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
+from tests.integration.channels.processes import free_port
 
 from .conftest import Cli
 
@@ -814,6 +815,21 @@ def test_flags_set_up_a_channel(cli: Cli, home: Home, tmp_path: Path, monkeypatc
     table = load_settings(home, {}).settings.plugin_tables("kenobot.channels")["irc"]
     assert (table["port"], table["owners"]) == (6668, ["account:ana"])
     assert table["password"].get_secret_value() == "a secret"
+
+
+@pytest.mark.parametrize(
+    ("locale", "told"),
+    [("en_GB", "The IRC server cannot be reached"), ("es_ES", "No se puede llegar al servidor de IRC")],
+)
+def test_an_irc_server_out_of_reach_is_told_and_set_up_all_the_same(
+    cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch, locale: str, told: str
+) -> None:
+    """It may be there when the bot starts."""
+    given = ("--enable", "irc", "--set", "irc.server=127.0.0.1", "--set", f"irc.port={free_port()}")
+    monkeypatch.setenv("LC_ALL", f"{locale}.UTF-8")
+    code, said, _ = cli("setup", "--yes", *given, "--set", "irc.owners=account:ana")
+    assert (code, told in said) == (0, True)
+    assert load_settings(home, {}).settings.channels.enabled == ("irc",)
 
 
 @pytest.mark.parametrize("wrong", ["irc.nothing=1", "nowhere.server=1", "irc=1", "irc.server"])

@@ -66,10 +66,12 @@ def ask(
     context: str = "",
     report: str = "",
     talk: Sequence[tuple[str, str]] = (),
+    bot_name: str = "KenoBot",
 ) -> str:
     """Return the reply.
 
     before: the reply before the message. report: of memory. talk: messages with their replies before it.
+    bot_name: of the bot.
     """
     talk = talk or ([(".", before)] if before else [])
     blocks = (Block(f"<kenobot-context>\n{context}\n</kenobot-context>"),) if context else ()
@@ -79,9 +81,8 @@ def ask(
         for each in (Message("user", (Block(said),)), Message("assistant", (Block(reply),)))
     ]
     behind = (Block(f"<kenobot-context>\n{report}\n</kenobot-context>"),) if report else ()
-    return answer(
-        parse_request(Request((Block(system),), (*earlier, Message("user", (*blocks, Block(text), *behind)))))
-    )
+    request = Request((Block(system),), (*earlier, Message("user", (*blocks, Block(text), *behind))))
+    return answer(parse_request(request, bot_name))
 
 
 def tagged(reply: str, tag: str = "memory") -> list[str]:

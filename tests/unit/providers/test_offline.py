@@ -126,11 +126,25 @@ def test_a_short_message_is_answered_in_the_language_of_the_conversation() -> No
 # ── getting to know one another ──────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.parametrize(("text", "told"), [("Hello!", "Hello, I am Rosa!"), ("¡Hola!", "¡Hola, soy Rosa!")])
+def test_the_bot_introduces_itself_by_the_name_it_was_given(text: str, told: str) -> None:
+    """Not by that of the program."""
+    assert ask(text, system=BOOTSTRAP, bot_name="Rosa").startswith(told)
+
+
+@pytest.mark.parametrize("name", ["Rosa", "R2-D2 (home)", "Nam!"])
+def test_the_bots_name_after_a_greeting_is_part_of_it(name: str) -> None:
+    """Whatever signs it has; a word that only begins so is no name."""
+    assert ask(f"Hi {name}, who are you?", bot_name=name) == phrased("about", "en")
+    assert ask(f"Hi {name}", bot_name=name) == phrased("hello", "en")
+    assert ask("Hi Rosalind", bot_name="Rosa") != phrased("hello", "en")
+
+
 @pytest.mark.parametrize(("text", "language"), [("Hello", "en"), ("hola", "es"), ("who are you?", "en")])
 def test_at_first_it_introduces_itself_and_asks_the_name(text: str, language: str) -> None:
     """Two sentences and one question, and onboarding goes on."""
     reply = ask(text, system=BOOTSTRAP)
-    assert reply == f"{phrased('intro', language)}\n\n{phrased('ask_name', language)}"
+    assert reply == f"{phrased('intro', language).format('KenoBot')}\n\n{phrased('ask_name', language)}"
 
 
 @pytest.mark.parametrize(
