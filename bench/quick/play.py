@@ -52,8 +52,8 @@ _SETTLE_SECONDS = 40.0  # that a bot may take over a home that was copied: each 
 class Plan:
     """How much is played. commands: how often each is run; 0: not at all.
 
-    most_seconds: of one kind of turn. quiet_seconds: how long rest is waited for after it. rest_looks: tenths of a second
-    of rest before the turns; the many files of a home that was copied are read again ten seconds after the start.
+    most_seconds: of one kind of turn. quiet_seconds: how long rest is waited for after it. rest_looks: tenths of a
+    second of rest before the turns; the many files of a copied home are read again ten seconds after the start.
     """
 
     commands: int = 3

@@ -153,7 +153,7 @@ class _Player:
         if step.telegram:
             parts.append(await self._messages(step.telegram))
         if step.edit:
-            parts.append(self._edited(step.edit))
+            parts.append(await self._edited(step.edit))
         return parts
 
     async def _command(self, step: Step) -> Sequence[str]:
@@ -207,8 +207,11 @@ class _Player:
             lines.append("")
         return _fenced("text", "\n".join(lines).rstrip())
 
-    def _edited(self, edit: Edit) -> str:
-        [path] = (self._person / ".kenobot").glob(edit.file)
+    async def _edited(self, edit: Edit) -> str:
+        path = self._person / ".kenobot" / edit.file
+        async with asyncio.timeout(60):  # a memory file is written behind the reply
+            while not path.exists() or edit.old not in path.read_text("utf-8"):
+                await asyncio.sleep(0.05)
         text = path.read_text("utf-8")
         assert text.count(edit.old) == 1, text
         path.write_text(text.replace(edit.old, edit.new), "utf-8")

@@ -66,8 +66,7 @@ class ParsedRequest:
     changes: what the message changed in memory. found: what memory holds about it, best first; level: how likely that
     is what was asked for; unshown: how many more there are of it. memory_lines: what the prompt shows of memory. today:
     YYYY-MM-DD, and clock: HH:MM, both where the person is, "" where unknown. guest: the message is not the owner's.
-    is what was asked for. memory_lines: what the prompt shows of memory. today: YYYY-MM-DD, and clock: HH:MM, both
-    where the person is, "" where unknown. bot_name: of the bot that is written to.
+    bot_name: of the bot that is written to.
     """
 
     message: str
