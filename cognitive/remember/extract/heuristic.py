@@ -238,15 +238,27 @@ def _with_fact(
 
 
 def _in_message(message: Message) -> list[ExtractedFact]:
-    """Read a message sentence by sentence; whole, where it is short and no rule reads a part of it."""
+    """Read a message sentence by sentence; what needs the sentences around it to be understood, with them."""
     facts = list(_in_sentences(message))
-    if len(message.text) > _LONGEST_SENTENCE or any(fact.confidence > TIERS["implied"] for fact in facts):
+    sentences = _END.split(message.text.strip())
+    if len(message.text) > _LONGEST_SENTENCE or len(sentences) == 1 or _QUOTE.search(message.text):
         return facts
     core = _core(message.text.strip())
-    several = len(_END.split(core.told)) > 1 and not any(mark in core.told for mark in ("\n", *_ASKING))
-    if not several or _QUOTE.search(message.text) or not _is_noted(core.told):
+    if any(mark in core.told for mark in ("\n", *_ASKING)) or any(_core(each.strip()).asked for each in sentences):
         return facts
-    return _unread(core, message.said)
+    noted = [fact for fact in facts if fact.confidence >= TIERS["implied"]]
+    stated = [fact for fact in noted if fact.confidence > TIERS["implied"]]
+    if not stated and _is_noted(core.told):
+        return _unread(core, message.said)
+    alike = [fact for fact in noted if _may_stand_with_others(fact)]
+    if not alike or len(stated) >= len(sentences):
+        return facts
+    return [replace(alike[0], text=core.told), *(fact for fact in facts if fact not in alike)]
+
+
+def _may_stand_with_others(fact: ExtractedFact) -> bool:
+    """Return whether a fact has no value and no day of its own, was not asked to be kept, and ends nothing."""
+    return not (fact.attributes or fact.tags or fact.category == "correction" or may_change(fact.text))
 
 
 def _in_sentences(message: Message) -> Iterator[ExtractedFact]:
