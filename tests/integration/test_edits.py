@@ -83,12 +83,10 @@ async def test_what_the_old_words_taught_is_taken_back(tmp_path: Path) -> None:
 async def test_what_the_new_words_repeat_is_believed_again(tmp_path: Path) -> None:
     """Also where memory reads it out of the words, and the edit was made a while before it came in."""
     async with Scene(tmp_path, provider=OfflineProvider(), extraction=True) as scene:
-        await scene.say("Mi gata se llama Luna. Tiene tres años", platform_id="10")
+        await scene.say("Mi gata se llama Luna. Vivo en Lugo", platform_id="10")
         made = scene.clock.now() + timedelta(seconds=1)
         await scene.clock.sleep(5.0)
-        await scene.say(
-            "Mi gata se llama Luna. Tiene cuatro años", kind="edit", target="10", platform_id="10", sent_at=made
-        )
+        await scene.say("Mi gata se llama Luna. Vivo en Vigo", kind="edit", target="10", platform_id="10", sent_at=made)
         told = await scene.rows("SELECT text FROM record WHERE status = 'active' AND text LIKE '%Luna%'")
         assert told == [("Mi gata se llama Luna",)]
 

@@ -364,7 +364,7 @@ async def test_the_call_that_tries_the_model_out_is_counted(tmp_path: Path) -> N
 
 
 _EVERY_CHANNEL = (  # the question's first words, and what a person answers; twice the same: the first will not do
-    ("IRC:", "127.0.0.1"), ("IRC:", "ana"), ("IRC:", "account:ana"),
+    ("IRC:", "127.0.0.1"), ("IRC:", "ana"), ("IRC:", "account:ana"), ("again", ""),
     ("XMPP:", "keno"), ("XMPP:", "keno@localhost"), ("XMPP:", "a secret"), ("XMPP:", "ana@localhost"),
     ("Discord:", "a token"), ("Discord:", "Ana"), ("Discord:", "80351110224678912"),
     ("Slack:", "xoxb-1"), ("Slack:", "xapp-1"), ("Slack:", "@ana"), ("Slack:", "U012AB3CD"),
