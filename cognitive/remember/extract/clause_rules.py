@@ -11,7 +11,7 @@ from kenobot.cognitive.remember.extract.change_sentence import PHRASES, TABLES
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
 from kenobot.cognitive.remember.extract.sentence_core import MARKS, folded, is_statement, without_marks
 from kenobot.cognitive.remember.extract.states import is_state
-from kenobot.cognitive.text.claims import claims
+from kenobot.cognitive.text.claims import Claim, claims, is_of_speaker
 from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts
 from kenobot.cognitive.text.named_days import day_named, days_named, names_year
 from kenobot.cognitive.text.words import fold
@@ -57,17 +57,37 @@ def _load_rules() -> Iterator[ExtractionRule]:
 _RULES = tuple(_load_rules())
 
 
-def read_clauses(told: str, said: date) -> tuple[list[ExtractedFact], bool]:
-    """Return the facts of a sentence's clauses, and whether any clause says nothing alone."""
-    parts = [claim.standalone_text for part in _CLAUSES.split(told) for claim in claims(part)]
-    clauses = [bare for clause in parts if (bare := without_marks(clause))]
-    facts = [_in_clause(clause, said) for clause in clauses]
+@dataclass(frozen=True, slots=True)
+class ClauseReading:
+    """The facts of a sentence's clauses. left: a clause says nothing alone.
+
+    together: what the clauses tell is one thing, or about one thing, so that one means little without the others.
+    """
+
+    facts: list[ExtractedFact]
+    left: bool
+    together: bool
+
+
+def read_clauses(told: str, said: date) -> ClauseReading:
+    """Read the clauses of a sentence, each by the first rule that reads it."""
+    parts = [claim for part in _CLAUSES.split(told) for claim in claims(part)]
+    clauses = [(claim, bare) for claim in parts if (bare := without_marks(claim.standalone_text))]
+    facts = [_in_clause(bare, said) for _, bare in clauses]
     read = [fact for fact in facts if fact is not None]
-    left = len(read) < len(facts)
-    first = facts[0] if left and len(read) == 1 else None
-    if first is not None and not first.attributes and is_statement(clauses[1]):
-        read = [replace(first, text=told)]
-    return read, left
+    left = [bare for (_, bare), fact in zip(clauses, facts, strict=True) if fact is None]
+    if any(map(is_statement, left)):
+        return ClauseReading(read, bool(left), together=bool(read))
+    days = {value for fact in read for name, value in fact.attributes if name == "due"}
+    leans = (fact is not None and _leans(claim, fact) for (claim, _), fact in zip(clauses, facts, strict=True))
+    return ClauseReading(read, bool(left), together=len(read) > 1 and len(days) < 2 and any(leans))
+
+
+def _leans(claim: Claim, fact: ExtractedFact) -> bool:
+    """Return whether a clause means little without those before it, or is of something else than its speaker."""
+    if any(name != "due" for name, _ in fact.attributes):
+        return False
+    return claim.depends_on_previous or claim.text != claim.standalone_text or not is_of_speaker(claim.text)
 
 
 def _in_clause(clause: str, said: date) -> ExtractedFact | None:

@@ -34,6 +34,7 @@ _NAMES = lazy.regex(
     r"(?:(?:he|she|they)(?:'s| is|'re| are) called|(?:his|her|their) names?(?:'s| is| are)|se llaman?) "
 )
 _GOES_ON = lazy.regex(rf"(?:{PHRASES['goes_on']})")
+_TURNS = lazy.regex(rf"\W*(?:{PHRASES['turns']})(?!\w)")
 _POINTS_BACK = lazy.regex(r"\w+l[oa]s?\W*\Z|.*\b(?:that|it|eso)\b")
 
 
@@ -138,7 +139,8 @@ def _sentences(message: Message) -> list[ToldSentence]:
         is_line = bool(_LISTED.match(part)) or (listed and "\n" in message.text)
         listed = read.asked and (sentence.endswith(":") or (listed and bool(sentence)))
         apart = is_line or asks(sentence, read)
-        found.append(ToldSentence(read.told, *place, _told(sentence, read, message.said, confided=confided), apart))
+        facts, turns = _told(sentence, read, message.said, confided=confided), bool(_TURNS.match(folded(sentence)))
+        found.append(ToldSentence(read.told, *place, facts, apart, turns))
         before = sentence or before
     return found
 
@@ -172,7 +174,7 @@ def _goes_on(core: Core, before: str, said: date) -> bool:
     if not _GOES_ON.match(folded(core.told)) or not is_statement(core.told) or core.told.endswith("?"):
         return False
     told = read_core(before).told
-    return len(told) + len(core.told) < LONGEST_SENTENCE // 2 and bool(told) and bool(read_clauses(told, said)[0])
+    return len(told) + len(core.told) < LONGEST_SENTENCE // 2 and bool(told) and bool(read_clauses(told, said).facts)
 
 
 # ── what it ends ─────────────────────────────────────────────────────────────────────────────────────────────────────

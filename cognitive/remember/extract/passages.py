@@ -22,7 +22,8 @@ _MARKS = ".!?…:;,"
 class ToldSentence:
     """A sentence of a message. told: what it says without its openings, "" for nothing. start, end: its place.
 
-    facts: those that it tells alone. apart: it is no part of a passage with those around it.
+    facts: those that it tells alone. apart: it is no part of a passage with those around it. turns: it says that it
+    begins with something else.
     """
 
     told: str
@@ -30,6 +31,7 @@ class ToldSentence:
     end: int
     facts: tuple[ExtractedFact, ...] = ()
     apart: bool = False
+    turns: bool = False
 
     @property
     def noted(self) -> tuple[ExtractedFact, ...]:
@@ -100,22 +102,23 @@ def _trimmed(run: Sequence[ToldSentence]) -> Iterator[list[ToldSentence]]:
 
 
 def _groups(run: Sequence[ToldSentence]) -> Iterator[list[ToldSentence]]:
-    is_long = run[-1].end - run[0].start > _LONGEST
     group: list[ToldSentence] = []
     for sentence in run:
-        if group and _begins(group, sentence, is_long=is_long):
+        if group and _begins(group, sentence):
             yield group
             group = []
         group.append(sentence)
     yield group
 
 
-def _begins(group: Sequence[ToldSentence], sentence: ToldSentence, *, is_long: bool) -> bool:
+def _begins(group: Sequence[ToldSentence], sentence: ToldSentence) -> bool:
     """Return whether a sentence begins a passage of its own behind a group of others."""
     if sentence.end - group[0].start > _LONGEST:
         return True
     noted = [each for each in group if each.noted]
-    if sentence.is_own and noted and all(each.is_own for each in noted):
+    if sentence.turns and sentence.noted:
+        return True
+    if sentence.is_own and all(each.is_own for each in noted):
         return True
     days = {each.due for each in group} - {""}
     return bool(sentence.due and days) and sentence.due not in days and not points_back(sentence.told)

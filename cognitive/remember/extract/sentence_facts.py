@@ -50,16 +50,15 @@ def read_facts(sentence: str, core: Core, said: date, *, confided: bool) -> Iter
         return
     if asks(sentence, core) or sentence.rstrip().endswith(":"):
         return
-    read, left = read_clauses(told, said)
+    clauses = read_clauses(told, said)
+    read = clauses.facts
     if not read and (greets := _GREETS_AS.fullmatch(folded(sentence))) is not None:
         read = [ExtractedFact(told, attributes=(("name", greets["name"]),), confidence=TIERS["explicit"])]
     wanted = core.asked or (confided and len(told.split()) >= _LEAST_NOTED and is_statement(told))
-    if wanted and left and not _REFERS_ELSEWHERE.match(folded(told)):
+    if wanted and clauses.left and not _REFERS_ELSEWHERE.match(folded(told)):
         read = [_whole(told, read, said, reminds=core.reminds)]
-    elif left and read and is_noted(told):
+    elif clauses.together:
         read = [_whole(told, read, said, reminds=False)]
-    elif left and len(read) == 1 and may_change(told):
-        read = [replace(read[0], text=told)]
     elif not read and (fact := _ahead(told, said)) is not None:
         read = [fact]
     elif not read:
