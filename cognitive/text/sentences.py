@@ -10,8 +10,8 @@ _END = lazy.regex(  # not after an abbreviation or an initial
     r"(?<=[.!?…])(?<!\b[A-Z]\.)(?<!\b(?:St|Dr|Mr|Ms|Sr|vs)\.)(?<!\b(?:Mrs|Dra|Sra|Avd)\.)\s+|\n+|;\s+"
 )
 _POINTS_BACK = lazy.regex(
-    r"\W*(?:(?:and|but|so|y|pero|asi que) )?(?:it|that|this|there|they|he|she|his|her|their|its|eso|esto|ello|ella|ellos"
-    r"|ellas|alli|ahi)\b"
+    r"\W*(?:(?:and|but|so|y|pero|asi que) )?"
+    r"(?:it|that|this|there|they|he|she|his|her|their|its|eso|esto|ello|ellas?|ellos|alli|ahi)\b"
 )
 
 

@@ -37,7 +37,7 @@ def find_part_change(
     whole = known[place].text
     if part.text == whole:
         return PartChange(replace(found, place=place))
-    if corrects or found.text != sentence:
+    if found.in_place or found.text != sentence:
         return PartChange(replace(found, place=place, text=whole.replace(part.text, found.text)))
     return PartChange(replace(found, place=place), part.text)
 
