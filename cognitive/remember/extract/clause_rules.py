@@ -11,6 +11,7 @@ from kenobot.cognitive.remember.extract.change_sentence import PHRASES, TABLES
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
 from kenobot.cognitive.remember.extract.sentence_core import MARKS, folded, is_statement, without_marks
 from kenobot.cognitive.remember.extract.states import is_state
+from kenobot.cognitive.remember.extract.worth_noting import is_remark
 from kenobot.cognitive.text.claims import Claim, claims, is_of_speaker
 from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts
 from kenobot.cognitive.text.named_days import day_named, days_named, names_year
@@ -22,6 +23,7 @@ Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stat
 _FAR, _FAR_OF_YEAR = 330, 20_000  # days: a day that is further off, without a year, is rather over
 _DENIES = lazy.regex(r"(?<!\w)(?:no|not|nunca|ya no|en vez|instead|never)(?!\w)|n't\b")
 _SINCE = lazy.regex(r"(?:desde|since|hace)(?: el| la| the)?\s*\Z")
+_IS = lazy.regex(r"(?:'s| (?:is|are|was|were|has|had|coming|going))\b")
 _PART = lazy.regex(r"[,;]\s")
 _PAST = lazy.regex(rf"(?:(?:yo|i|we|nosotros) )?(?:{PHRASES['past']})(?!\w)")
 NAME_OR_FIGURE = lazy.regex(r"\d|(?<=\s)[A-ZÁÉÍÓÚÑ][\w.-]+")
@@ -125,7 +127,10 @@ def _is_named(needs: Needs, match: re.Match[str], clause: str) -> bool:
     names = clause[match.start(group) : match.end(group)].split()
     if needs == "person":
         return len(names) == 1 and fold(names[0]) not in STOPWORDS
-    return all(name[:1].isupper() or name in ("de", "del", "la") for name in names)
+    if not all(name[:1].isupper() or name in ("de", "del", "la") for name in names):
+        return False
+    # A capital at the head of a sentence is no name of itself: "Brain is soup".
+    return not (len(names) == 1 and _IS.match(folded(clause[match.end(group) :])) and is_remark(clause))
 
 
 def is_past(told: str) -> bool:

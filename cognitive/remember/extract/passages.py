@@ -8,13 +8,17 @@ of any is a greeting at either end, a question, and a line of a list.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from kenobot.cognitive.remember.extract.change_sentence import TABLES
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.text.claims import is_of_speaker
+from kenobot.cognitive.text.lexicon import fill_parts
 from kenobot.cognitive.text.sentences import points_back
+from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
 _LONGEST = 300  # characters of a passage
 _LINE = lazy.regex(r"(\S)\s*\n+\s*")
+_VERB_FIRST = lazy.regex(rf"(?:{fill_parts(TABLES['parts']['third'], TABLES['parts'])})(?!\w)")
 _MARKS = ".!?…:;,"
 
 
@@ -121,14 +125,19 @@ def _begins(group: Sequence[ToldSentence], sentence: ToldSentence) -> bool:
     if sentence.is_own and all(each.is_own for each in noted):
         return True
     days = {each.due for each in group} - {""}
-    return bool(sentence.due and days) and sentence.due not in days and not points_back(sentence.told)
+    return bool(sentence.due and days) and sentence.due not in days and not _leans(sentence.told)
+
+
+def _leans(told: str) -> bool:
+    """Return whether a sentence points back, or begins with the verb of what the one before it is about."""
+    return points_back(told) or _VERB_FIRST.match(fold(told)) is not None
 
 
 def merged(passage: Passage, facts: Sequence[ExtractedFact]) -> ExtractedFact:
     """Return one fact for a passage, with what is known of its sentences. facts: at least one, of its sentences."""
-    dated = (fact for fact in facts if dict(fact.attributes).get("due"))
+    dated = [(due, fact) for fact in facts if (due := dict(fact.attributes).get("due"))]
     stated = (fact for fact in facts if fact.confidence > TIERS["implied"])
-    main = next(dated, next(stated, facts[0]))
+    main = min(dated, key=lambda pair: pair[0])[1] if dated else next(stated, facts[0])
     attributes: dict[str, str] = {}
     for fact in (main, *facts):
         attributes |= {name: value for name, value in fact.attributes if name not in attributes}
