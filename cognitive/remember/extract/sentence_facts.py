@@ -26,6 +26,7 @@ LONGEST_SENTENCE = 300
 
 _LEAST_WORDS = 4  # of a statement of a day ahead
 _LEAST_NOTED = 3  # of one told in confidence, or noted
+_QUOTED = lazy.regex(r"\s*[\"“«][^\"“”«»]*[\"”»]\W*")
 _ASKS_WHETHER = lazy.regex(r"\W*(?:remember|recuerda)\b.*[?？]\W*$")
 _TO_DO = lazy.regex(rf"(?:{PHRASES['to_do']})(?!\w)")
 _GREETS_AS = lazy.regex(  # in small letters a name is one only behind a greeting, with nothing beside it
@@ -48,7 +49,7 @@ def read_facts(sentence: str, core: Core, said: date, *, confided: bool) -> Iter
         if core.asked:
             yield ExtractedFact(told, confidence=TIERS["explicit"])
         return
-    if asks(sentence, core) or sentence.rstrip().endswith(":"):
+    if asks(sentence, core) or sentence.rstrip().endswith(":") or (_QUOTED.fullmatch(sentence) and not core.asked):
         return
     clauses = read_clauses(told, said)
     read = clauses.facts
