@@ -139,7 +139,10 @@ def _sentences(message: Message) -> list[ToldSentence]:
         is_line = bool(_LISTED.match(part)) or (listed and "\n" in message.text)
         listed = read.asked and (sentence.endswith(":") or (listed and bool(sentence)))
         apart = is_line or asks(sentence, read)
-        facts, turns = _told(sentence, read, message.said, confided=confided), bool(_TURNS.match(folded(sentence)))
+        facts = _told(sentence, read, message.said, confided=confided)
+        is_new_line = "\n" in message.text[found[-1].end : place[0]] if found else False
+        is_stated = any(fact.confidence > TIERS["implied"] for fact in facts)
+        turns = bool(_TURNS.match(folded(sentence))) or (is_new_line and is_stated)
         found.append(ToldSentence(read.told, *place, facts, apart, turns))
         before = sentence or before
     return found

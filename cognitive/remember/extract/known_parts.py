@@ -52,6 +52,11 @@ def told_parts(text: str) -> tuple[str, ...]:
 def _parts(statement: KnownStatement, said: date) -> Iterator[KnownStatement]:
     """The sentences of a statement, each with the day that it is due if it names one, or none of them does."""
     texts = told_parts(statement.text)
-    dated = [statement.due and days_named(fold(text), said) for text in texts] if len(texts) > 1 else [[]]
-    for text, days in zip(texts, dated, strict=True):
-        yield replace(statement, text=text, due=statement.due if days or not any(dated) else "")
+    dated = [bool(statement.due) and len(texts) > 1 and _names_day(text, said) for text in texts]
+    for text, has_day in zip(texts, dated, strict=True):
+        yield replace(statement, text=text, due=statement.due if has_day or not any(dated) else "")
+
+
+@lru_cache(_KEPT)
+def _names_day(text: str, said: date) -> bool:
+    return bool(days_named(fold(text), said))

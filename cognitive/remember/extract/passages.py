@@ -18,6 +18,7 @@ from kenobot.core import lazy
 
 _LONGEST = 300  # characters of a passage
 _LINE = lazy.regex(r"(\S)\s*\n+\s*")
+_MINE = lazy.regex(r"(?:i|we|my|our|yo|mis?|nuestr[oa]s?)\b")  # a long message turns to something else of its speaker
 _VERB_FIRST = lazy.regex(rf"(?:{fill_parts(TABLES['parts']['third'], TABLES['parts'])})(?!\w)")
 _MARKS = ".!?…:;,"
 
@@ -26,8 +27,8 @@ _MARKS = ".!?…:;,"
 class ToldSentence:
     """A sentence of a message. told: what it says without its openings, "" for nothing. start, end: its place.
 
-    facts: those that it tells alone. apart: it is no part of a passage with those around it. turns: it says that it
-    begins with something else.
+    facts: those that it tells alone. apart: it is no part of a passage with those around it. turns: it begins
+    with something else, as its words say or the new line that it stands in.
     """
 
     told: str
@@ -106,23 +107,24 @@ def _trimmed(run: Sequence[ToldSentence]) -> Iterator[list[ToldSentence]]:
 
 
 def _groups(run: Sequence[ToldSentence]) -> Iterator[list[ToldSentence]]:
+    is_long = run[-1].end - run[0].start > _LONGEST
     group: list[ToldSentence] = []
     for sentence in run:
-        if group and _begins(group, sentence):
+        if group and _begins(group, sentence, is_long=is_long):
             yield group
             group = []
         group.append(sentence)
     yield group
 
 
-def _begins(group: Sequence[ToldSentence], sentence: ToldSentence) -> bool:
+def _begins(group: Sequence[ToldSentence], sentence: ToldSentence, *, is_long: bool) -> bool:
     """Return whether a sentence begins a passage of its own behind a group of others."""
     if sentence.end - group[0].start > _LONGEST:
         return True
-    noted = [each for each in group if each.noted]
-    if sentence.turns and sentence.noted:
+    turns = sentence.turns or (is_long and _MINE.match(fold(sentence.told)) is not None)
+    if turns and sentence.noted and not _leans(sentence.told):
         return True
-    if sentence.is_own and all(each.is_own for each in noted):
+    if sentence.is_own and next((each.is_own for each in group if each.noted), True):
         return True
     days = {each.due for each in group} - {""}
     return bool(sentence.due and days) and sentence.due not in days and not _leans(sentence.told)

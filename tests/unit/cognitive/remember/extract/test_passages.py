@@ -37,6 +37,8 @@ def test_what_means_little_alone_is_noted_with_what_is_around_it(text: str) -> N
         ("Me llamo Ana. Soy alérgica a las nueces.", ["Me llamo Ana", "Soy alérgica a las nueces"]),
         ("I live in Lyon. I'm vegan.", ["I live in Lyon", "I'm vegan"]),
         ("The dentist is on Tuesday. The vet is on Friday.", ["The dentist is on Tuesday", "The vet is on Friday"]),
+        ("I live in Hull with Tom. He is a nurse. I'm vegan.", ["I live in Hull with Tom. He is a nurse", "I'm vegan"]),
+        ("wifi at home: mofeta22\nthe key is under the pot", ["wifi at home: mofeta22", "the key is under the pot"]),
         ("Mañana tengo dentista; por cierto, mi jefa se llama Eva", ["Mañana tengo dentista", "mi jefa se llama Eva"]),
     ],
 )
@@ -60,11 +62,12 @@ def test_greetings_and_questions_are_no_part_of_a_note(text: str, notes: list[st
 
 
 def test_a_long_message_is_noted_in_several_passages() -> None:
-    """None longer than what can be read at a glance, and none without a fact."""
-    told = "My sister Kate works at the harbour in Hull. She drives the pilot boat there. "
-    found = _texts(told * 6)
-    assert found
-    assert all(len(text) <= 300 for text in found)
+    """Each of what its speaker turns to, and none longer than what can be read at a glance."""
+    mother = "My mother moved to Seville last month. She lives on Calle Feria now. Her new phone is 600 11 22 33"
+    father = "My father stays in Madrid until June. He works at the airport. They see each other on weekends"
+    sister = "My sister Clara is getting married on 12 June. The wedding is in Toledo, at the old mill by the river below the castle"
+    assert _texts(f"{mother}. {father}. {sister}.") == [mother, father, sister]
+    assert all(len(text) <= 300 for text in _texts("The boiler in Hull leaks again and Kate knows who mends it. " * 12))
 
 
 def test_a_passage_is_due_on_its_earliest_day() -> None:
