@@ -4,8 +4,9 @@ The weight of a word is decided first: a guess, a guest or a web page ends nothi
 Then the evidence: a record with fewer than three supporting turns ends; one with more stays with less confidence.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Literal
 
 from kenobot.cognitive.beliefs import lifecycle
@@ -29,8 +30,10 @@ from kenobot.cognitive.text.claims import (
 from kenobot.cognitive.text.completions import joins_things, named_part
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
 from kenobot.cognitive.text.lexicon import word_set
+from kenobot.cognitive.text.named_days import days_named
+from kenobot.cognitive.text.sentences import split_sentences, without_sentence
 from kenobot.cognitive.text.similarity import Nearness, band_of, similarity
-from kenobot.cognitive.text.words import detect_language
+from kenobot.cognitive.text.words import detect_language, fold
 from kenobot.cognitive.text.words import words as words_of
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Relation
@@ -89,6 +92,7 @@ def compare(
     if made.form != "note":
         return Comparison(related=_related([(record, nearness) for record, nearness, _ in neighbours.values()], policy))
     verdicts = {verdict.record: verdict.relation for verdict in made.candidate.verdicts}
+    parts = {verdict.record: verdict.part for verdict in made.candidate.verdicts}
     other_values, same_values = _valued(connection, made, verdicts)
     outdated = [pair for pair in other_values if pair[0].id != but]
     later = next(
@@ -112,8 +116,8 @@ def compare(
         if verdict == "contradiction" and not denied and record.subject != made.subject:
             denied = _of_another(made, record)
         if found == "contradiction" or denied:
-            by_owner = made.is_owner_word
-            disputes[record.id] = resolve_contradiction(made, record, policy, denied, by_owner=by_owner)
+            by_owner, part = made.is_owner_word, parts.get(record.id, "")
+            disputes[record.id] = resolve_contradiction(made, record, policy, denied, part, by_owner=by_owner)
         elif found == "repeat" and same is None and made.source != "edit":
             same = record
         else:
@@ -279,31 +283,62 @@ def may_displace(words: Record | RecordDraft, record: Record, policy: AdmitPolic
 
 
 def resolve_contradiction(
-    words: Record | RecordDraft, record: Record, policy: AdmitPolicy, denied: Sequence[Claim] = (), *, by_owner: bool
+    words: Record | RecordDraft,
+    record: Record,
+    policy: AdmitPolicy,
+    denied: Sequence[Claim] = (),
+    part: str = "",
+    *,
+    by_owner: bool,
 ) -> Conflict:
     """Return what words that say the opposite of `record` do to it.
 
-    denied: the claims of the record that they deny. by_owner: by the owner's own hand.
+    denied: the claims of the record that they deny. part: the one sentence of it that they end. by_owner: by the
+    owner's own hand.
     """
     if not may_displace(words, record, policy):
         return Conflict(record, "differ")
     if len(record.source_message_ids) >= policy.min_supporting_turns and not by_owner:
         return Conflict(record, "weaken")
-    left = remove_claims(record.text, denied) if denied else _left_by_event(words, record)
-    if left is None or left == record.text:
+    if part and part in record.text:
+        left = without_sentence(record.text, part, _left_by_event(words, part, record.lang) or "") or None
+    elif denied:
+        left = remove_claims(record.text, denied)
+    else:
+        left = _left_by_event(words, record.text, record.lang)
+    if left is None or left == record.text or _stands_in(left, words.text):
         return Conflict(record, "invalidate")
-    gone = [n for n, v in _said(record).items() if mentions_value(record.text, v) and not mentions_value(left, v)]
-    return Conflict(record, "amend", tuple(gone), left)
+    return Conflict(record, "amend", tuple(_gone_attributes(record, left)), left)
 
 
-def _left_by_event(words: Record | RecordDraft, record: Record) -> str | None:
-    """What words leave of a record of more than one thing, where they end one of them; None where nothing is left."""
+def _stands_in(text: str, whole: str) -> bool:
+    """Return whether each sentence of a text stands in another text of several."""
+    plain, parts = fold(whole), split_sentences(fold(text))
+    return len(parts) < len(split_sentences(plain)) and all(part.strip(" .!…") in plain for part in parts)
+
+
+def _gone_attributes(record: Record, left: str) -> Iterator[str]:
+    """The names of what a record says that its text no longer does, of which `left` is left."""
+    for name, value in _said(record).items():
+        if _tells(record, record.text, name, value) and not _tells(record, left, name, value):
+            yield name
+
+
+def _tells(record: Record, text: str, name: str, value: str) -> bool:
+    """Return whether a text of a record has one of its values, or any day where that is the day it is due."""
+    if name == "due":
+        return bool(days_named(fold(text), date.fromisoformat(record.valid_from[:10])))
+    return mentions_value(text, value)
+
+
+def _left_by_event(words: Record | RecordDraft, text: str, lang: str) -> str | None:
+    """What words leave of a text of more than one thing, where they end one of them; None where nothing is left."""
     from kenobot.cognitive.remember.extract.states import rest_of_state  # noqa: PLC0415 - few turns need its table
 
-    if rest := rest_of_state(record.text, words.text):
+    if rest := rest_of_state(text, words.text):
         return rest
-    over = named_part(words.text, record.text) if joins_things(record.text) else ""
-    return with_outdated_note(record.text, [over], record.lang) if over else None
+    over = named_part(words.text, text) if joins_things(text) else ""
+    return with_outdated_note(text, [over], lang) if over else None
 
 
 def resolve_new_value(

@@ -80,6 +80,11 @@ def claims(text: str) -> tuple[Claim, ...]:
     return tuple(found)
 
 
+def is_of_speaker(text: str) -> bool:
+    """Return whether a text begins as a statement of its speaker: "I live in", "me llamo", "my dog is"."""
+    return _FOLDED_OWN.match(fold(text)) is not None
+
+
 def remove_values(text: str, outdated: Sequence[str], kept: Iterable[str]) -> str | None:
     """Remove the claims with a value of `outdated`; None when nothing, or not all of the values `kept`, is left."""
     parts = claims(text)

@@ -165,13 +165,14 @@ def _expiry(fact: ExtractedFact, told: Sequence[ConversationTurn], reading: Extr
 def _verdicts(fact: ExtractedFact, trust: Trust, scope: str, known: Sequence[Record]) -> tuple[RelationVerdict, ...]:
     """Keep the verdicts on memories of the same scope; a contradiction needs at least the memory's trust."""
     found: list[RelationVerdict] = []
+    parts = dict(fact.ended_parts)
     for number, relation in fact.verdicts:
         record = known[number - 1] if number <= len(known) else None
         if record is None or record.scope != scope:
             continue
         weaker = trust_rank(trust) < trust_rank(parse_trust(record.trust, trust))
         if relation != "contradiction" or not weaker:
-            found.append(RelationVerdict(record.id, relation))
+            found.append(RelationVerdict(record.id, relation, parts.get(number, "")))
     return tuple(found)
 
 

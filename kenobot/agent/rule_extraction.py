@@ -56,4 +56,5 @@ def _about_ended(fact: ExtractedFact, known: Sequence[Record], places: Mapping[i
         return fact
     subject = known[fact.verdicts[0][0] - 1].subject
     verdicts = tuple((places[number], relation) for number, relation in fact.verdicts)
-    return replace(fact, verdicts=verdicts, subject="" if subject == OWNER_SUBJECT else subject)
+    parts = tuple((places[number], part) for number, part in fact.ended_parts)
+    return replace(fact, verdicts=verdicts, ended_parts=parts, subject="" if subject == OWNER_SUBJECT else subject)

@@ -17,10 +17,14 @@ Relation = Literal["repeat", "contradiction", "independent"]
 
 @dataclass(frozen=True, slots=True)
 class RelationVerdict:
-    """Relation of a candidate to the record it was compared with, as judged by a reader of both."""
+    """Relation of a candidate to the record it was compared with, as judged by a reader of both.
+
+    part: the one sentence of the record that a contradiction is of, as it stands there; "" for the record.
+    """
 
     record: int
     relation: Relation
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)

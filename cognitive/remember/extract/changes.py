@@ -54,7 +54,6 @@ _OF_OTHERS = lazy.regex(
 )
 _WHOSE = lazy.regex(r"\b(?i:my|our|his|her|their|mis?|nuestr[oa]s?|sus?)\b|[A-ZÁÉÍÓÚÑ][\w-]+['’]s\b|\bdel? [A-ZÁÉÍÓÚÑ]")
 _NO_WAIT = lazy.regex(r"(?i:(?:no,? )(?:wait|espera|perdon|perdón|sorry)[,.]? )(?=\S)")
-_SENTENCES = lazy.regex(r"(?<=[.!?…]) +")
 _SEVERAL = lazy.regex(r"[A-ZÁÉÍÓÚÑ][\w-]+,? (?:y|e|and|&) [A-ZÁÉÍÓÚÑ]")
 _HABIT = lazy.regex(rf"(?<!\w)(?:{PHRASES['habit']})(?!\w)")
 _ONCE = lazy.regex(rf"(?<!\w)(?:{PHRASES['once']})(?!\w)")
@@ -102,13 +101,15 @@ class Change:
     """The statement that words end, by its place, and what they say instead, as a text that stands alone.
 
     due: the day (ISO date) that it has instead, where it has one of the month of what ends; "" for none. is_part: it
-    is one of several things that the statement tells, which stands for the sake of the others.
+    is one of several things that the statement tells, which stands for the sake of the others. in_place: the text is
+    what the statement should have said.
     """
 
     place: int
     text: str
     due: str = ""
     is_part: bool = False
+    in_place: bool = False
 
 
 @lru_cache(_KEPT)
@@ -176,8 +177,9 @@ def _change(place: int, sentence: str, told: ChangeSentence, said: date, old: Kn
     due = _in_month_of(told, sentence, old.due, said)
     if less and told.days and (of_day or not told.denied) and (moved := _moved(sentence, old.text, told, said)):
         return Change(place, moved, due)
-    text = _instead(sentence, old.text, told, said) if told.is_bare else _among(sentence, old.text, told)
-    return Change(place, text, due, is_part=text == sentence and names_part(sentence, old.text))
+    text = _instead(sentence, old.text, told, said) if told.is_bare else sentence
+    in_place = told.corrects and not told.ends
+    return Change(place, text, due, text == sentence and names_part(sentence, old.text), in_place)
 
 
 def _in_month_of(told: ChangeSentence, sentence: str, due: str, said: date) -> str:
@@ -408,16 +410,6 @@ def _instead(sentence: str, old: str, told: ChangeSentence, said: date) -> str:
     if len(new) != 1 or len(wrong) != 1:
         return sentence
     return f"{old[: wrong[0].start(1)]}{new[0]}{old[wrong[0].end(1) :]}"
-
-
-def _among(sentence: str, old: str, told: ChangeSentence) -> str:
-    """The old statement with a sentence in the place of its one that it puts right; the sentence, where that is all."""
-    parts = _SENTENCES.split(old)
-    meant = [at for at, part in enumerate(parts) if any(word & stems_of(part) for word in told.content)]
-    if len(parts) == 1 or len(meant) != 1 or told.ends or not told.corrects:
-        return sentence
-    parts[meant[0]] = f"{sentence.rstrip(' .')}."
-    return " ".join(parts)
 
 
 def _moved(sentence: str, old: str, told: ChangeSentence, said: date) -> str:

@@ -54,7 +54,8 @@ class ExtractedFact:
     """A fact that a batch of turns holds, before admission.
 
     subject: "" for the speaker. importance: 0 to 1. evidence: numbers of its turns, from 1.
-    verdicts: its relation to the memories shown, by their numbers.
+    verdicts: its relation to the memories shown, by their numbers. ended_parts: of a memory of several sentences, the
+    one that it ends.
     """
 
     text: str
@@ -68,6 +69,7 @@ class ExtractedFact:
     kind: FactKind = ""
     expires: date | None = None
     verdicts: tuple[tuple[int, Relation], ...] = ()
+    ended_parts: tuple[tuple[int, str], ...] = ()
 
 
 def parse_facts(answer: str) -> tuple[ExtractedFact, ...] | None:

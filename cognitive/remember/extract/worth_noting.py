@@ -24,21 +24,31 @@ BUCKETS = 1 << 15
 SCALE = 12.0
 """What a weight of one is stored as; a byte holds up to 127."""
 
-LEAST = 0.72
+LEAST = 0.63
 """Probability from which a sentence is worth a note; chosen on people of whom no sentence was learned."""
 
+_REMARK = 0.08  # probability below which a text is a remark
 _SHORTEST, _LONGEST = 3, 5  # letters of a run
 _TOKEN = lazy.regex(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+|[?!…]")
 _NAME = lazy.regex(r"(?<=[^.!?] )[A-ZÁÉÍÓÚÑ][^\W\d_]+")
 _LENGTHS = (3, 5, 8, 12, 18, 26)  # words from which a text counts as longer
 
 
-@lru_cache(256)  # a sentence is read once for its turn, and again for its message and for what sums it up
 def is_worth_noting(text: str) -> bool:
     """Return whether a careful person who takes notes of the speaker would probably note a text."""
+    return _likely(text) >= LEAST
+
+
+def is_remark(text: str) -> bool:
+    """Return whether such a person would surely not note a text, though its form may be that of a fact."""
+    return _likely(text) < _REMARK
+
+
+@lru_cache(256)  # a sentence is read once for its turn, and again for its message and for what sums it up
+def _likely(text: str) -> float:
     features, weights = hashed_features(text), _weights()
     logit = sum(weights[each] for each in features) / SCALE / math.sqrt(len(features))
-    return 1 / (1 + math.exp(-logit)) >= LEAST
+    return 1 / (1 + math.exp(-logit))
 
 
 def hashed_features(text: str) -> frozenset[int]:

@@ -35,7 +35,7 @@ from kenobot.cognitive.recall.results.render import render_memory, search_pack
 from kenobot.cognitive.recall.scoring.score import Score
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.attribute_statements import attribute_name
-from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories
+from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, sentence_core
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.heuristic import Message
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
@@ -121,21 +121,21 @@ class MemoryReporter:
     async def report(self, pending: PendingMessage, principal: Principal, preceding: str) -> MemoryReport:
         """Admit what the message tells, and report it together with what is found. preceding: what they said before."""
         turn = _turn(pending, principal)
-        here = heuristic.without_this_chat(turn.text) if turn is not None else ""
+        here = sentence_core.without_this_chat(turn.text) if turn is not None else ""
         if turn is not None and here:
             turn = replace(turn, text=here, scope=chat_scope(pending.session))
         lines: list[str] = []
         decisions: list[tuple[Candidate, Decision]] = []
         if turn is not None:
             extracted = await self._database.read(partial(self._extract, pending.session, turn))
-            if here and not extracted.facts and not heuristic.question_in(here):
+            if here and not extracted.facts and not sentence_core.question_in(here):
                 extracted = RuleFacts((ExtractedFact(here, confidence=TIERS["explicit"], evidence=(1,)),))
             if extracted.facts:
                 await self._embedding.embed_statements(fact.text for fact in extracted.facts)
                 decisions, lines = await self._database.write(partial(self._admit, pending.session, turn, extracted))
                 self._mirror.mark_dirty([each.record for _, each in decisions if each.record is not None])
                 self._embedding.note_news()
-        question = heuristic.question_in(pending.inbound.text) if lines else pending.inbound.text
+        question = sentence_core.question_in(pending.inbound.text) if lines else pending.inbound.text
         finding = await self._search(question, pending, principal, preceding) if question else _Finding(SearchReport())
         found, memories = search_pack(finding.report), finding.report.memories
         sections = [GUEST] if principal.role == "guest" else []

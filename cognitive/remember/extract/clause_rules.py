@@ -1,0 +1,180 @@
+"""Read the clauses of a sentence by rules: statements of people about themselves, what is theirs, and their plans."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+
+from kenobot.cognitive.remember.attribute_statements import attribute_name
+from kenobot.cognitive.remember.extract.change_sentence import PHRASES, TABLES
+from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
+from kenobot.cognitive.remember.extract.sentence_core import MARKS, folded, is_statement, without_marks
+from kenobot.cognitive.remember.extract.states import is_state
+from kenobot.cognitive.remember.extract.worth_noting import is_remark
+from kenobot.cognitive.text.claims import Claim, claims, is_of_speaker
+from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts
+from kenobot.cognitive.text.named_days import day_named, days_named, names_year
+from kenobot.cognitive.text.words import fold
+from kenobot.core import lazy
+
+Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stated"]
+
+_FAR, _FAR_OF_YEAR = 330, 20_000  # days: a day that is further off, without a year, is rather over
+_DENIES = lazy.regex(r"(?<!\w)(?:no|not|nunca|ya no|en vez|instead|never)(?!\w)|n't\b")
+_SINCE = lazy.regex(r"(?:desde|since|hace)(?: el| la| the)?\s*\Z")
+_IS = lazy.regex(r"(?:'s| (?:is|are|was|were|has|had|coming|going))\b")
+_PART = lazy.regex(r"[,;]\s")
+_PAST = lazy.regex(rf"(?:(?:yo|i|we|nosotros) )?(?:{PHRASES['past']})(?!\w)")
+NAME_OR_FIGURE = lazy.regex(r"\d|(?<=\s)[A-ZÁÉÍÓÚÑ][\w.-]+")
+_CLAUSES = lazy.regex(rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{PHRASES['clause_starts']})\s)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionRule:
+    """A pattern for the start of a folded clause, and the fact it makes.
+
+    The groups `value` and `also` are cut from the text as written. attribute: name of the value; "favourite" and
+    "relation" go on with the group `what` or `que`. needs: a day that is due, the speaker's birthday, a name in the
+    group `who` (person: one word that may be a name) or `value`, or a name or figure anywhere.
+    """
+
+    pattern: re.Pattern[str]
+    category: Category = "fact"
+    attribute: str = ""
+    needs: Needs = ""
+
+
+def _load_rules() -> Iterator[ExtractionRule]:
+    for row in TABLES["rule"]:
+        patterns = row["patterns"]
+        fields = {name: value for name, value in row.items() if name != "patterns"}
+        # A name may stand only once in a pattern.
+        for each in patterns if any("who" in pattern for pattern in patterns) else ["|".join(patterns)]:
+            first, group, others = fill_parts(each, TABLES["parts"]).partition("(?P<value>")
+            pattern = first + group + others.replace("(?P<value>", "(?P<also>")
+            yield ExtractionRule(lazy.regex(rf"(?:{pattern})(?!\w)"), **fields)
+
+
+_RULES = tuple(_load_rules())
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseReading:
+    """The facts of a sentence's clauses. left: a clause says nothing alone.
+
+    together: what the clauses tell is one thing, or about one thing, so that one means little without the others.
+    """
+
+    facts: list[ExtractedFact]
+    left: bool
+    together: bool
+
+
+def read_clauses(told: str, said: date) -> ClauseReading:
+    """Read the clauses of a sentence, each by the first rule that reads it."""
+    parts = [claim for part in _CLAUSES.split(told) for claim in claims(part)]
+    clauses = [(claim, bare) for claim in parts if (bare := without_marks(claim.standalone_text))]
+    facts = [_in_clause(bare, said) for _, bare in clauses]
+    read = [fact for fact in facts if fact is not None]
+    left = [bare for (_, bare), fact in zip(clauses, facts, strict=True) if fact is None]
+    if any(map(is_statement, left)):
+        return ClauseReading(read, bool(left), together=bool(read))
+    days = {value for fact in read for name, value in fact.attributes if name == "due"}
+    leans = (fact is not None and _leans(claim, fact) for (claim, _), fact in zip(clauses, facts, strict=True))
+    return ClauseReading(read, bool(left), together=len(read) > 1 and len(days) < 2 and any(leans))
+
+
+def _leans(claim: Claim, fact: ExtractedFact) -> bool:
+    """Return whether a clause means little without those before it, or is of something else than its speaker."""
+    if any(name != "due" for name, _ in fact.attributes):
+        return False
+    return claim.depends_on_previous or claim.text != claim.standalone_text or not is_of_speaker(claim.text)
+
+
+def _in_clause(clause: str, said: date) -> ExtractedFact | None:
+    plain = folded(clause)
+    if len(plain) != len(clause):  # then what is found in one cannot be cut from the other
+        plain = clause.lower()
+    for rule in _RULES:
+        if (match := rule.pattern.match(plain)) is not None and (fact := _fact(rule, match, clause, said)) is not None:
+            return fact
+    return ExtractedFact(clause, kind="note", confidence=TIERS["explicit"]) if is_state(clause) else None
+
+
+def _fact(rule: ExtractionRule, match: re.Match[str], clause: str, said: date) -> ExtractedFact | None:
+    fact = ExtractedFact(clause, rule.category, confidence=TIERS["explicit"])
+    if rule.needs in ("day", "birthday"):
+        return _dated(rule, fact, fold(clause), said)
+    if rule.needs and (not is_statement(clause) or not _is_named(rule.needs, match, clause)):
+        return None
+    if not rule.attribute:
+        # What a rule reads of a name or a figure is how things are.
+        fact = replace(fact, kind="note" if rule.needs else "")
+        return replace(fact, attributes=day_due(folded(clause), said, first=1)) if _may_be_due(fact) else fact
+    found = {name: clause[match.start(name) : match.end(name)] for name, text in match.groupdict().items() if text}
+    value = (found.get("value") or found["also"]).strip(MARKS)
+    return replace(fact, attributes=((_attribute(rule, found), value),)) if value else fact
+
+
+def _is_named(needs: Needs, match: re.Match[str], clause: str) -> bool:
+    """Return whether a clause has the name, or the figure, that a rule asks for."""
+    if needs == "stated":
+        return not is_past(clause)
+    if needs == "figure":
+        return NAME_OR_FIGURE.search(clause, 1) is not None
+    group = "value" if needs == "value" else "who"
+    names = clause[match.start(group) : match.end(group)].split()
+    if needs == "person":
+        return len(names) == 1 and fold(names[0]) not in STOPWORDS
+    if not all(name[:1].isupper() or name in ("de", "del", "la") for name in names):
+        return False
+    # A capital at the head of a sentence is no name of itself: "Brain is soup".
+    return not (len(names) == 1 and _IS.match(folded(clause[match.end(group) :])) and is_remark(clause))
+
+
+def is_past(told: str) -> bool:
+    """Return whether a text begins with what has happened."""
+    return _PAST.match(folded(told)) is not None
+
+
+def _may_be_due(fact: ExtractedFact) -> bool:
+    return fact.category in ("fact", "relationship")
+
+
+def _attribute(rule: ExtractionRule, found: Mapping[str, str]) -> str:
+    return attribute_name(rule.attribute, " ".join((found.get("what") or found.get("que") or "").split()))
+
+
+def _dated(rule: ExtractionRule, fact: ExtractedFact, plain: str, said: date) -> ExtractedFact | None:
+    """A birthday or a commitment; None when no day is named, or one that makes no sense."""
+    if rule.needs == "birthday":
+        has_year = names_year(plain)
+        born = day_named(plain, said, past=has_year)
+        if born is None or (has_year and born > said):
+            return fact if " en " in plain or " in " in plain else None
+        return replace(fact, attributes=(("birthday", born.isoformat() if has_year else f"{born:%m-%d}"),))
+    due = day_due(plain, said)
+    return replace(fact, attributes=due) if due else None
+
+
+def day_due(plain: str, said: date, *, first: int = 0) -> tuple[tuple[str, str], ...]:
+    """Return the attribute of the day ahead that a folded text names; none without one.
+
+    first: days from now from which a day counts, or the last of several. A day that the text denies counts where there
+    is no other.
+    """
+    days = [
+        named
+        for named in days_named(plain, said)
+        if first <= (named.last - said).days
+        and 0 <= (named.day - said).days <= (_FAR if not named.has_year else _FAR_OF_YEAR)
+        and not _SINCE.search(plain[: named.start])
+    ]
+    meant = [named for named in days if not _DENIES.search(_part_before(plain, named.start))] or days
+    return (("due", meant[0].day.isoformat()),) if meant else ()
+
+
+def _part_before(plain: str, end: int) -> str:
+    """What stands before a place of a sentence, from the last comma on."""
+    return _PART.split(plain[:end])[-1]

@@ -1,0 +1,120 @@
+"""Read what a sentence tells alone: its clauses by rules, a day ahead, or what no rule reads and is worth a note."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+
+from kenobot.cognitive.remember.classify import kind_of
+from kenobot.cognitive.remember.extract.change_sentence import PHRASES
+from kenobot.cognitive.remember.extract.changes import may_change
+from kenobot.cognitive.remember.extract.clause_rules import NAME_OR_FIGURE, day_due, is_past, read_clauses
+from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact, FactKind
+from kenobot.cognitive.remember.extract.sentence_core import (
+    ASKING,
+    MARKS,
+    QUOTED_FIRST,
+    Core,
+    folded,
+    is_statement,
+)
+from kenobot.cognitive.remember.extract.worth_noting import is_worth_noting
+from kenobot.cognitive.text.named_days import days_named
+from kenobot.core import lazy
+
+LONGEST_SENTENCE = 300
+"""Characters up to which a sentence is read."""
+
+_LEAST_WORDS = 4  # of a statement of a day ahead
+_LEAST_NOTED = 3  # of one told in confidence, or noted
+_QUOTED = lazy.regex(r"\s*[\"“«][^\"“”«»]*[\"”»]\W*")
+_ASKS_WHETHER = lazy.regex(r"\W*(?:remember|recuerda)\b.*[?？]\W*$")
+_TO_DO = lazy.regex(rf"(?:{PHRASES['to_do']})(?!\w)")
+_GREETS_AS = lazy.regex(  # in small letters a name is one only behind a greeting, with nothing beside it
+    r"\W*(?:hi|hiya|hey|hello|hola|buenas)\b\W*(?:i'm|soy|this is|aca|aqui) "
+    rf"(?!(?:{PHRASES['no_name']})\b)(?P<name>[^\W\d_]{{3,15}})(?: (?:here|che))?\W*"
+)
+_REFERS_ELSEWHERE = lazy.regex(rf"(?:{PHRASES['elsewhere']})\b(?!\s+(?:is|es)\b)|\W*\Z")
+
+
+def read_facts(sentence: str, core: Core, said: date, *, confided: bool) -> Iterator[ExtractedFact]:
+    """Read a sentence: its clauses by the rules, and the whole where that was asked for, or may end something.
+
+    core: the sentence without its openings. confided: others must not learn of it. A fact that is only worth anything
+    if it ends something is speculative.
+    """
+    told = core.told
+    if not told:
+        return
+    if len(sentence) > LONGEST_SENTENCE:
+        if core.asked:
+            yield ExtractedFact(told, confidence=TIERS["explicit"])
+        return
+    if asks(sentence, core) or sentence.rstrip().endswith(":") or (_QUOTED.fullmatch(sentence) and not core.asked):
+        return
+    clauses = read_clauses(told, said)
+    read = clauses.facts
+    if not read and (greets := _GREETS_AS.fullmatch(folded(sentence))) is not None:
+        read = [ExtractedFact(told, attributes=(("name", greets["name"]),), confidence=TIERS["explicit"])]
+    wanted = core.asked or (confided and len(told.split()) >= _LEAST_NOTED and is_statement(told))
+    if wanted and clauses.left and not _REFERS_ELSEWHERE.match(folded(told)):
+        read = [_whole(told, read, said, reminds=core.reminds)]
+    elif clauses.together:
+        read = [_whole(told, read, said, reminds=False)]
+    elif not read and (fact := _ahead(told, said)) is not None:
+        read = [fact]
+    elif not read:
+        read = read_unread(core, said)
+    for fact in read:
+        # What nothing tells the day or the doing of is how things are: it can be put right, and end.
+        holds = kind_of(fact.text, fact.category, default="note") == "note"
+        kind: FactKind = "note" if holds else fact.kind
+        yield replace(fact, kind=kind, category="correction" if core.corrects else fact.category)
+
+
+def asks(sentence: str, core: Core) -> bool:
+    """Return whether a sentence is a question, and no wish to remember that is put as one."""
+    return sentence.rstrip().endswith(ASKING) and (not core.asked or bool(_ASKS_WHETHER.match(folded(sentence))))
+
+
+def read_unread(core: Core, said: date) -> list[ExtractedFact]:
+    """What no rule reads: a fact where it is worth a note, one that only counts if it ends something, or none."""
+    stands = core.corrects and len(core.told.split()) >= _LEAST_WORDS and NAME_OR_FIGURE.search(core.told)
+    if stands or is_noted(core.told):
+        confidence = TIERS["explicit"] if stands else TIERS["implied"]
+    elif core.corrects or may_change(core.told):
+        confidence = TIERS["speculative"]
+    else:
+        return []
+    due = () if is_past(core.told) else day_due(folded(core.told), said, first=1)
+    return [ExtractedFact(core.told, attributes=due, confidence=confidence)]
+
+
+def is_noted(told: str) -> bool:
+    """Return whether a text that states something is worth a note, whoever is not quoted in it."""
+    if len(told.split()) < _LEAST_NOTED or QUOTED_FIRST.match(told) or not is_statement(told):
+        return False
+    return is_worth_noting(told)
+
+
+def _ahead(told: str, said: date) -> ExtractedFact | None:
+    """A statement of a day that lies ahead, such as "on Thursday Gemma flies over"."""
+    plain = folded(told)
+    if not is_statement(told) or is_past(told) or len(plain) != len(told) or len(told.split()) < _LEAST_WORDS:
+        return None
+    due = day_due(plain, said, first=1)
+    rest = plain
+    for named in reversed(days_named(plain, said)):
+        rest = f"{rest[: named.start]} {rest[named.end :]}"
+    if not due or len([word for word in rest.split() if word.strip(MARKS)]) < _LEAST_WORDS // 2:
+        return None
+    return ExtractedFact(told, "commitment", attributes=due, confidence=TIERS["explicit"])
+
+
+def _whole(text: str, read: list[ExtractedFact], said: date, *, reminds: bool) -> ExtractedFact:
+    """A text that somebody asked to be remembered, whole, with what was understood of its parts."""
+    attributes = tuple(dict(pair for fact in read for pair in fact.attributes).items())
+    category = read[0].category if read else "fact"
+    due = day_due(folded(text), said)
+    if reminds or (not read and (due or _TO_DO.match(folded(text)))):
+        category, attributes = "commitment", attributes or due
+    return ExtractedFact(text, category, attributes=attributes, confidence=TIERS["explicit"])

@@ -1,0 +1,44 @@
+"""Split what people write into sentences, and take one of several sentences out of a text."""
+
+from kenobot.cognitive.text.words import fold
+from kenobot.core import lazy
+
+_LONGEST = 4000  # characters that are looked at; people do not introduce themselves in the middle of a document
+_MOST = 40
+_MARKS = (".", "!", "?", "…", ":", ";", ",")
+_END = lazy.regex(  # not after an abbreviation or an initial
+    r"(?<=[.!?…])(?<!\b[A-Z]\.)(?<!\b(?:St|Dr|Mr|Ms|Sr|vs)\.)(?<!\b(?:Mrs|Dra|Sra|Avd)\.)\s+|\n+|;\s+"
+)
+_POINTS_BACK = lazy.regex(
+    r"\W*(?:(?:and|but|so|y|pero|asi que) )?"
+    r"(?:it|that|this|there|they|he|she|his|her|their|its|eso|esto|ello|ellas?|ellos|alli|ahi)\b"
+)
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences in the beginning of a text, as they are written; some may be blank."""
+    return _END.split(text[:_LONGEST])[:_MOST]
+
+
+def points_back(sentence: str) -> bool:
+    """Return whether a sentence begins with a word for what the one before it names."""
+    return _POINTS_BACK.match(fold(sentence)) is not None
+
+
+def without_sentence(text: str, sentence: str, rest: str = "") -> str:
+    """Return a text without one of its sentences, and without those right behind it that only point back to it.
+
+    rest: what still holds of the sentence, in whose place it stands. "" where nothing is left, or the text has no such
+    sentence.
+    """
+    before, found, after = text.partition(sentence)
+    if not found:
+        return ""
+    behind = after.lstrip(" .,;:!…\n")
+    while not rest and behind and points_back(behind):
+        first = split_sentences(behind)[0]
+        behind = behind[len(first) :].lstrip(" .,;:!…\n")
+    kept = [part for part in (before.strip(), rest.strip(), behind.strip()) if part]
+    if not before.strip() and kept and text[:1].isupper():
+        kept[0] = kept[0][0].upper() + kept[0][1:]
+    return " ".join([*(part if part.endswith(_MARKS) else f"{part}." for part in kept[:-1]), *kept[-1:]])
