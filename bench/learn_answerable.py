@@ -67,31 +67,30 @@ async def examples(embedder: str, vectors: Path | None) -> tuple[str, list[str],
     """The model, the names of the features, and the examples of one embedder."""
     everybody = people()
     judging = judges(everybody)
-    sets = {"people": [each for each in everybody if each.name not in judging]}
+    learned_from = [each for each in everybody if each.name not in judging]
+    sets = {"people": ask(learned_from, embedder, vectors), "chats": ask_in_chat(CHATS, embedder)}
     if embedder != "none":  # by words alone hardly anything of the notes is found
-        sets["own"] = datasets.load("own")
+        sets["own"] = ask(datasets.load("own"), embedder, vectors, by_note=True)
     found: list[Example] = []
     model, names = "", list[str]()
-    for source, conversations in sets.items():
-        async for asked in ask(conversations, embedder, vectors):
-            seen = asked.answer.trace.judged
+    for source, played in sets.items():
+        async for asked in played:
+            seen = asked.trace.judged
             if seen is None:
                 continue
             features = answerable.item_features(seen.judged)
             model, names = seen.model, list(features[0])
-            gold = set(asked.question.gold)
-            keys = [asked.keys.get(key, "") for key in seen.keys]
-            of = asked.person if source == "people" else next(iter(sorted(gold)), asked.question.id)
             found.append(
                 Example(
                     source,
                     np.array([list(each.values()) for each in features]),
-                    np.array([float(key in gold) for key in keys]),
+                    np.array([float(key in asked.answering) for key in seen.keys]),
                     np.zeros(0) if seen.row is None else np.array(seen.row, np.float64),
-                    bool(gold),
+                    asked.answered,
+                    bool(asked.answering),
                     seen.judged.lacking,
                     seen.judged.lacking or _is_doubted(seen.judged.likely),
-                    digest(of) % FOLDS,
+                    digest(asked.apart) % FOLDS,
                 )
             )
     return model, names, found

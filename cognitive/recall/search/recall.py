@@ -104,7 +104,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     level = confidence_level(best if memories else 0.0, policy)
     if likely is not None:
         level = answer_level(likely if memories else 0.0, policy)
-    level = max(level, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
+    near = level = max(level, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
     if shown and not query.marks and asks(query.text):
         lacking = _hold_no_answer(index, query, parsed, shown, measured=question is not None)
         level, likely = _doubted(level, likely, lacking, _judged(index, query, shown, lacking=lacking, likely=likely))
@@ -112,6 +112,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     return replace(
         empty,
         level=level,
+        near=near,
         score=best,
         answer_probability=likely,
         shown=tuple(shown),
