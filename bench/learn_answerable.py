@@ -29,7 +29,7 @@ _NEAR_MISS = 3.0  # what an item found for a question without an answer counts
 _PULL = 10.0  # towards nothing
 _STEPS = 12
 _AXES = 32
-_MOST_DENIED = 0.04
+_MOST_DENIED = 0.06
 """Of questions with an answer, the share that is denied though it is shown, on the mean of people and chats."""
 
 _CURVE = (0.02, 0.04, 0.06, 0.08)
