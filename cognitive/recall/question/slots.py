@@ -36,9 +36,16 @@ def slot_names() -> tuple[str, ...]:
 
 @lru_cache(64)
 def asks(text: str) -> bool:
-    """Return whether a message asks for something, also where it begins as a question and has no mark."""
-    return is_question(text) or (
-        len(text) <= _LONGEST_UNMARKED and _pattern("other", "asks").match(" ".join(fold(text).split())) is not None
+    """Return whether a message asks for something, also where it only begins or ends as a question, or names what."""
+    if is_question(text):
+        return True
+    if len(text) > _LONGEST_UNMARKED:
+        return False
+    plain = " ".join(fold(text).split())
+    return (
+        _pattern("other", "asks").match(plain) is not None
+        or _pattern("other", "asks_last").fullmatch(plain) is not None
+        or _pattern("other", "asks_briefly").fullmatch(plain) is not None
     )
 
 

@@ -157,12 +157,14 @@ class SearchReport:
 
     score: relevance of the best of it, 0 to 1; `level` says it in a word, "medium" at most for turns.
     answer_probability: how likely a memory answers the question, 0 to 1, and then `level` goes by it; None without a
-    question or vectors. need: how much of memory the message calls for. dropped: how many were left out, by reason.
+    question or vectors. near: `level` by how near what was found comes alone, whether or not it was judged to answer.
+    need: how much of memory the message calls for. dropped: how many were left out, by reason.
     shown: what was chosen, the likeliest to answer first. candidates: the best memories that the prompt does not show
     yet, also those without room.
     """
 
     level: ConfidenceLevel = "none"
+    near: ConfidenceLevel = "none"
     score: float = 0.0
     answer_probability: float | None = None
     need: RecallNeed = "full"

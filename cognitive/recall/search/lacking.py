@@ -4,6 +4,7 @@ What comes near is not an answer: of "What is Hannah's phone number?" a memory t
 tells nothing, and neither does the number of another person; nor, of "What colour is my car?", one of her purple hair.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal
@@ -11,13 +12,15 @@ from typing import Literal
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.question import answers
 from kenobot.cognitive.recall.question.answers import AnswerType
+from kenobot.cognitive.recall.question.slots import asks
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.scoring.relevance import proper_names
 from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.core import lazy
 
-_ONLY_ASKS = lazy.regex(r"[^.!?？؟\n]*[?？؟]\W*")
-
+_SENTENCE = lazy.regex(r"[^.!?？؟\n]*\w[^.!?？؟\n]*[.!?？؟]*")
+_MARKED = lazy.regex(r".*[?？؟]\W*", re.DOTALL)
+_FIGURE = lazy.regex(r"\d")
 
 ItemKey = tuple[Literal["record", "turn"], int]
 NOTHING_MEASURED: Mapping[ItemKey, float] = MappingProxyType({})
@@ -117,11 +120,12 @@ def item_key(item: RecalledMemory | Excerpt) -> ItemKey:
 
 
 def only_asks(item: RecalledMemory | Excerpt) -> bool:
-    """Return whether an item is a question, and no more."""
-    return (
-        _ONLY_ASKS.fullmatch(item.turn.text) is not None
-        if isinstance(item, Excerpt)
-        else item.record.form == "question"
+    """Return whether an item is a question, or some, and no more; one without a mark tells where it has a figure."""
+    if not isinstance(item, Excerpt):
+        return item.record.form == "question"
+    sentences = [match[0].strip() for match in _SENTENCE.finditer(item.turn.text)]
+    return bool(sentences) and all(
+        _MARKED.fullmatch(each) is not None or (asks(each) and _FIGURE.search(each) is None) for each in sentences
     )
 
 

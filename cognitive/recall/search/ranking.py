@@ -9,6 +9,7 @@ from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit, MentionedSubjects
 from kenobot.cognitive.recall.candidates.spreading_activation import Activation, PathStep, spread_activation
+from kenobot.cognitive.recall.question.slots import asks
 from kenobot.cognitive.recall.results.memory import MatchWay, MemoryQuery, RecalledMemory
 from kenobot.cognitive.recall.scoring.relevance import question_features, score_relevance
 from kenobot.cognitive.recall.scoring.score import Score, ScoreFeatures, feedback_delta, fuse_relevance, score
@@ -17,7 +18,6 @@ from kenobot.cognitive.recall.search.filters import RecallFilter, drop_covered_w
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
-from kenobot.cognitive.text.recall_need import is_question
 from kenobot.storage.connection import Connection
 
 
@@ -64,7 +64,7 @@ def rank_records(
     scorer = _Scorer(connection, query, hits.mentioned, list(records), beside_vectors=bool(similarities))
     fitting = score_relevance(question, records, matched, similarities, policy) if similarities else {}
     best = sorted(fitting, key=lambda number: -fitting[number][0])[: policy.max_nearest]
-    given = best if is_question(query.text) else []
+    given = best if asks(query.text) else []
     memories = []
     for number, record in records.items():
         hit, dense = matched.get(number), query.vector_relevance.get(number)
@@ -137,7 +137,7 @@ class _Scorer:
         self._mentioned = mentioned
         self._feedback = feedback.feedback_counts(connection, ids)
         # A question wants its answer, however old it is, and however slight.
-        self._kept = self._policy.when_asked if beside_vectors and is_question(query.text) else 1.0
+        self._kept = self._policy.when_asked if beside_vectors and asks(query.text) else 1.0
 
     def direct(
         self,

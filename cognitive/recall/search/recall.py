@@ -51,7 +51,7 @@ from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import Scopes, scope_names
-from kenobot.cognitive.text.recall_need import is_question, recall_need
+from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.cognitive.text.words import search_terms
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.names import split_line
@@ -91,10 +91,10 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         fresh = ranked = _by_marks(fresh, query.marks, sieve)
     memories = _packed(index, fresh, query, sieve, room)
     best = max((memory.relevance for memory in ranked), default=0.0)
-    if query.marks and is_question(query.text):
+    if query.marks and asks(query.text):
         likely = best if memories else 0.0
     turns: list[RankedTurn] = []
-    if best < policy.strong_from or (is_question(query.text) and not query.marks):
+    if best < policy.strong_from or (asks(query.text) and not query.marks):
         turns = _rank_turns(index, query, parsed, question, sieve)
     excerpts = select_excerpts(connection, index, turns, sieve, room) if turns else []
     shown = _mixed(ranked, memories, excerpts, query, sieve, room)
@@ -107,7 +107,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     level = confidence_level(best if memories else 0.0, policy)
     if likely is not None:
         level = answer_level(likely if memories else 0.0, policy)
-    level = max(level, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
+    near = level = max(level, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
     if shown and not query.marks and asks(query.text):
         lacking = _hold_no_answer(index, query, parsed, shown, measured=question is not None)
         level, likely = _doubted(level, likely, lacking, _judged(index, query, shown, lacking=lacking, likely=likely))
@@ -115,6 +115,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     return replace(
         empty,
         level=level,
+        near=near,
         score=best,
         answer_probability=likely,
         shown=tuple(shown),
@@ -224,7 +225,7 @@ def _nearness(index: SideIndex, text: str, items: Sequence[RecalledMemory | Exce
 def _question_kind(index: SideIndex, query: MemoryQuery, hits: SearchHits) -> QuestionKind | None:
     """Describe the question; None for other messages, where no vectors are searched, and with a reranker's marks."""
     vectors = index.vectors
-    if query.marks or query.as_of is not None or vectors is None or not is_question(query.text):
+    if query.marks or query.as_of is not None or vectors is None or not asks(query.text):
         return None
     if not vectors.has_query_vector(query.text):
         return None

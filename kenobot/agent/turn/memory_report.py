@@ -298,7 +298,7 @@ def _is_about(memory: RecalledMemory, report: SearchReport, best: float) -> bool
         return False
     if memory.matched or "subject" in memory.ways:
         return True
-    return "meaning" in memory.ways and report.level not in ("none", "low") and memory.relevance >= _NEAR_FROM
+    return "meaning" in memory.ways and report.near not in ("none", "low") and memory.relevance >= _NEAR_FROM
 
 
 def _turn(pending: PendingMessage, principal: Principal) -> ConversationTurn | None:

@@ -1,4 +1,4 @@
-"""Load the fortnights: what twenty invented people say to the bot, the facts in it, and questions asked afterwards.
+"""Load the fortnights: what 36 invented people say to the bot, the facts in it, and questions asked afterwards.
 
 A fact is a list of words that must stand in one memory, in this order or another: `alergi|intoler lactosa @2026-03-10`
 has alternatives, each the beginning of a word, and the day that the memory must be due on.
@@ -48,12 +48,21 @@ STRANGERS = ("rocio", "wilmer", "dervla", "arthur")
 STRANGERS_KEPT_BACK = ("covadonga", "nahuel", "fintan", "odette")
 """Four more of that kind, by another writer, that judge: not to be looked at while rules are made or learned."""
 
+LEARNED = ("morag", "nerea", "osvaldo", "wes", "beatriz", "jude", "ramon", "sorcha")
+"""Eight by two more writers, from whose questions is learned when what was found answers one."""
+
+LEARNED_KEPT_BACK = ("curro", "harriet", "lorraine", "marcela", "dosinda", "harlan", "vicente", "yinka")
+"""Eight of that kind, by two others, that judge what was learned: nobody who makes rules looks at them."""
+
 _FILES = {"": "changes.toml", "near": "near_changes.toml", "ended": "ended_states.toml"}
 _FILES |= {"events": "events.toml", "misses": "near_misses.toml"}
 _ZONE_OF_DIALOGUES = ZoneInfo("Europe/Madrid")
 _FIRST_OF_DIALOGUE = datetime(2026, 3, 5, 10, tzinfo=_ZONE_OF_DIALOGUES)
 _BETWEEN = timedelta(minutes=30)
-_ALL = (*PEOPLE, *KEPT_BACK, *OF_CHANGES, *EVERYDAY, *EVERYDAY_KEPT_BACK, *STRANGERS, *STRANGERS_KEPT_BACK)
+_ALL = (
+    *(*PEOPLE, *KEPT_BACK, *OF_CHANGES, *EVERYDAY, *EVERYDAY_KEPT_BACK),
+    *(*STRANGERS, *STRANGERS_KEPT_BACK, *LEARNED, *LEARNED_KEPT_BACK),
+)
 
 
 class _Dialogue(TypedDict):

@@ -1,12 +1,13 @@
 """Live a fortnight through the product, without a model or with a scripted one; score what memory kept and finds."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
 from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
+from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
@@ -28,6 +29,9 @@ _PATIENCE = 60.0  # seconds: what is measured is finding, not how busy the machi
 _FORMS = ("note", "episode")
 _ENDED = ("superseded", "invalidated")
 _PROMISED = "resolved"  # the attribute of a commitment that is done
+
+QuestionCallback = Callable[[LifeQuestion, SearchReport, RecallTrace], None]
+"""Told a question, what memory found for it, and how."""
 
 
 @dataclass(slots=True)
@@ -72,7 +76,9 @@ COUNTS = (
 )
 
 
-async def live(fortnight: Fortnight, embedder: str, *, careful: bool = False) -> LifeScore:
+async def live(
+    fortnight: Fortnight, embedder: str, *, careful: bool = False, on_question: QuestionCallback | None = None
+) -> LifeScore:
     """Say all of a fortnight in one private chat, ask the questions in another, and score both.
 
     careful: facts are extracted by a careful model instead of rules.
@@ -102,7 +108,10 @@ async def live(fortnight: Fortnight, embedder: str, *, careful: bool = False) ->
             score = score_memory(fortnight, await house.app.database.read(_everything), earlier)
             other = Speaker(fortnight.name, "1", "2")
             for question in fortnight.questions:
-                report = await _report(house, other, question)
+                trace = None if on_question is None else RecallTrace()
+                report = await _report(house, other, question, trace)
+                if on_question is not None and trace is not None:
+                    on_question(question, report, trace)
                 await house.say_as(other, question.text)
                 request = next(each for each in reversed(model.requests) if not is_extraction(each))
                 prompt = "\n".join([memory_frame(request), *runtime_blocks(request.messages)])
@@ -209,10 +218,12 @@ def _everything(connection: Connection) -> list[Record]:
     return [record for record in found if record.form in _FORMS and record.source_message_ids]
 
 
-async def _report(house: Simulation, speaker: Speaker, question: LifeQuestion) -> SearchReport:
+async def _report(
+    house: Simulation, speaker: Speaker, question: LifeQuestion, trace: RecallTrace | None
+) -> SearchReport:
     reach = (OWNER_SCOPE, chat_scope(session_id(speaker.channel, speaker.chat)))
     await house.app.embedding.embed_query(question.text, patience=_PATIENCE)
-    query = MemoryQuery(question.text, reach, house.clock.now(), house.zone, force=True)
+    query = MemoryQuery(question.text, reach, house.clock.now(), house.zone, force=True, trace=trace)
     return await house.app.database.read(lambda connection: recall(connection, house.app.index, query))
 
 

@@ -5,7 +5,7 @@ import pytest
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.results.memory import Excerpt
 from kenobot.cognitive.recall.results.render import render_search as render
-from kenobot.cognitive.recall.search.lacking import lack_answer
+from kenobot.cognitive.recall.search.lacking import lack_answer, only_asks
 from kenobot.storage.conversation import MessageRow
 from tests.unit.cognitive.recall.house import Memory
 
@@ -58,6 +58,22 @@ async def test_a_question_asked_before_is_no_answer(memory: Memory) -> None:
     await memory.learn("Sam sells our software")
     await memory.say("How much did Sam earn, 4000 euros?", inbox=7)
     assert (await memory.recall("How much does Sam earn?")).level == "none"
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("How much does Sam earn?", True),
+        ("cuánto gana Sam", True),
+        ("And Sam? Where does he work?", True),
+        ("Who is Sam? He sells our software.", False),
+        ("what Sam earns is 4000", False),
+        ("Sam gana bien", False),
+    ],
+)
+def test_a_turn_that_only_asks_tells_nothing(text: str, asks: bool) -> None:
+    """With a mark or without, one question or several; one that has a figure may tell it."""
+    assert only_asks(_said(text, 1.0)) == asks
 
 
 async def test_what_is_left_of_a_genitive_finds_nothing(memory: Memory) -> None:
