@@ -14,7 +14,7 @@ from importlib import resources
 
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.results.trace import AgePair
-from kenobot.cognitive.recall.search.lacking import item_key, item_text, only_asks
+from kenobot.cognitive.recall.search.lacking import ItemKey, item_key, item_text, only_asks
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import fold, head_and_tail, stems, words
 from kenobot.core import lazy
@@ -24,8 +24,10 @@ Found = RecalledMemory | Excerpt
 
 FEATURE_NAMES = ("shared", "newer near", "older near", "apart", "figures", "tells a change", "place")
 
+FIRST = 3
+"""Items that may give way to a newer one."""
+
 _SAME_WORDS = 0.8  # of a turn's words that a memory has which says the same: openings are left out of it
-_FIRST = 3  # items that may give way to a newer one
 _MOST = 12  # items that are looked at
 _MOST_SHARED = 3
 _SECONDS = 19  # characters of a time to its second
@@ -51,12 +53,19 @@ def told_by_memories(excerpts: Sequence[Excerpt], memories: Sequence[RecalledMem
 
 def newer_first(items: Sequence[Found], pairs: Sequence[AgePair]) -> list[Found]:
     """Put before each of the first items a newer one that is rather meant. pairs: of `age_pairs`."""
-    found = list(items)
+    weights = _learned()
     by_key = {item_key(each): each for each in items}
+    return [by_key[key] for key in moved_order(list(by_key), pairs, weights, weights["least"])]
+
+
+def moved_order(
+    keys: Sequence[ItemKey], pairs: Sequence[AgePair], weights: Mapping[str, float], least: float
+) -> list[ItemKey]:
+    """Move the newer of each pair before the older one, of the first items, where its probability is `least`."""
+    found = list(keys)
     for pair in pairs:
-        older, newer = by_key[pair.older], by_key[pair.newer]
-        at, place = found.index(older), found.index(newer)
-        if at < _FIRST and at < place and _probability(pair.features) >= _learned()["least"]:
+        at, place = found.index(pair.older), found.index(pair.newer)
+        if at < FIRST and at < place and _probability(pair.features, weights) >= least:
             found.insert(at, found.pop(place))
     return found
 
@@ -70,7 +79,7 @@ def age_pairs(items: Sequence[Found]) -> list[AgePair]:
     return [
         AgePair(item_key(items[at]), item_key(items[place]), tuple(_features(older, newer, at, place)))
         for place, newer in enumerate(said)
-        for at, older in enumerate(said[: min(place, _FIRST)])
+        for at, older in enumerate(said[: min(place, FIRST)])
         if newer is not None and older is not None and newer.is_later_than(older)
     ]
 
@@ -113,11 +122,10 @@ def _features(older: _Statement, newer: _Statement, at: int, place: int) -> Iter
     yield (place - at) / _MOST
     yield float(_FIGURE.search(older.text) is not None and _FIGURE.search(newer.text) is not None)
     yield float(_TELLS_A_CHANGE.search(newer.text) is not None)
-    yield at / _FIRST
+    yield at / FIRST
 
 
-def _probability(features: Sequence[float]) -> float:
-    by = _learned()
+def _probability(features: Sequence[float], by: Mapping[str, float]) -> float:
     odds = by["always"] + sum(by[name] * value for name, value in zip(FEATURE_NAMES, features, strict=True))
     return 1 / (1 + math.exp(-odds))
 

@@ -375,9 +375,10 @@ def _mixed(
     )
     lines = query.limit + query.excerpt_limit or query.policy.recall.limit
     repeated = told_by_memories(excerpts, known)
-    places = dict.fromkeys(
-        ("record", repeated[item[1]]) if item[0] == "turn" and item[1] in repeated else item for item, _ in order
-    )
+    places: dict[mixing.Item, None] = {}
+    for (kind, number), _ in order:
+        told = repeated.get(number) if kind == "turn" else None
+        places["record" if told else kind, told or number] = None
     chosen: list[RecalledMemory | Excerpt] = []
     for item in list(places)[:lines]:
         each = found.get(item)
@@ -391,7 +392,7 @@ def _mixed(
 def _by_age(shown: Sequence[RecalledMemory | Excerpt], query: MemoryQuery) -> list[RecalledMemory | Excerpt]:
     pairs = age_pairs(shown)
     if query.trace is not None:
-        query.trace.age_pairs = pairs
+        query.trace.before_age, query.trace.age_pairs = [item_key(each) for each in shown], pairs
     return newer_first(shown, pairs)
 
 
