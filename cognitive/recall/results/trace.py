@@ -96,11 +96,21 @@ class JudgedTrace:
     row: Sequence[float] | None
 
 
+@dataclass(frozen=True, slots=True)
+class AgePair:
+    """Two items found, by kind and number, of which one was told later. features: see `search.one_thing`."""
+
+    older: tuple[SourceKind, int]
+    newer: tuple[SourceKind, int]
+    features: tuple[float, ...]
+
+
 @dataclass(slots=True)
 class RecallTrace:
     """Collect the candidates of a recall: scored, dropped (with the reason), or not read.
 
-    estimates: estimated scores of records that were not read, best first.
+    estimates: estimated scores of records that were not read, best first. before_age: what is shown, in the order in
+    which it was before the newer of `age_pairs` came first.
     """
 
     # bounded: what one recall looked at; turn
@@ -111,6 +121,8 @@ class RecallTrace:
     question: QuestionKind | None = None
     judged: JudgedTrace | None = None
     mix_features: MixFeatures | None = None
+    before_age: Sequence[tuple[SourceKind, int]] = ()
+    age_pairs: Sequence[AgePair] = ()
     estimates: Mapping[int, float] = field(default_factory=dict)  # bounded: what one recall looked at; turn
 
     def add_turns(self, ranked: "Sequence[RankedTurn]") -> None:

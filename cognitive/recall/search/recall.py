@@ -46,6 +46,7 @@ from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.fit import keep_fitting, told_together, turns_fit
 from kenobot.cognitive.recall.search.lacking import ItemKey, item_key, item_text, lack_answer, only_asks
+from kenobot.cognitive.recall.search.one_thing import age_pairs, newer_first, told_by_memories
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
@@ -97,6 +98,8 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         turns = _rank_turns(index, query, parsed, question, sieve)
     excerpts = select_excerpts(connection, index, turns, sieve, room) if turns else []
     shown = _mixed(ranked, memories, excerpts, query, sieve, room)
+    if question is not None:
+        shown = _by_age(shown, query)
     memories = [each for each in shown if isinstance(each, RecalledMemory)]
     excerpts = [each for each in shown if isinstance(each, Excerpt)]
     best_excerpt = max((excerpt.relevance for excerpt in excerpts), default=0.0)
@@ -354,7 +357,8 @@ def _mixed(
 ) -> list[RecalledMemory | Excerpt]:
     """Put memories and excerpts into one order, and drop the last that have no room.
 
-    What the prompt shows already keeps its place in the order, so that less likely excerpts do not come for it.
+    What the prompt shows already keeps its place in the order, so that less likely excerpts do not come for it. A
+    memory stands in the place of a turn that says the same.
     """
     if not excerpts:
         return list(memories)
@@ -370,14 +374,26 @@ def _mixed(
         [each.record.id for each in known], [each.turn.id for each in excerpts], share, query.policy.recall
     )
     lines = query.limit + query.excerpt_limit or query.policy.recall.limit
+    repeated = told_by_memories(excerpts, known)
+    places: dict[mixing.Item, None] = {}
+    for (kind, number), _ in order:
+        told = repeated.get(number) if kind == "turn" else None
+        places["record" if told else kind, told or number] = None
     chosen: list[RecalledMemory | Excerpt] = []
-    for item, _ in order[:lines]:
+    for item in list(places)[:lines]:
         each = found.get(item)
         if each is not None and each.tokens <= room:
             room -= each.tokens
             chosen.append(each)
     sieve.dropped["no room"] += len(found) - len(chosen)
     return chosen
+
+
+def _by_age(shown: Sequence[RecalledMemory | Excerpt], query: MemoryQuery) -> list[RecalledMemory | Excerpt]:
+    pairs = age_pairs(shown)
+    if query.trace is not None:
+        query.trace.before_age, query.trace.age_pairs = [item_key(each) for each in shown], pairs
+    return newer_first(shown, pairs)
 
 
 def _vocabularies(index: SideIndex, memories: Sequence[RecalledMemory]) -> list[frozenset[str]]:
