@@ -11,7 +11,7 @@ from kenobot.cognitive.recall.search.one_thing import FEATURE_NAMES
 
 
 def _asked(at: int, source: str, *, replaces: bool) -> learn_newer_first.Asked:
-    """Four items, of which the last is newer than the first; it answers where it tells a change, else the third does."""
+    """Four items, the last newer than the first: it answers where it tells a change, else the third does."""
     order: list[ItemKey] = [("record", number) for number in range(4)]
     features = {"tells a change": float(replaces)}
     pair = AgePair(order[0], order[3], tuple(features.get(name, 0.5) for name in FEATURE_NAMES))
