@@ -11,6 +11,7 @@ from kenobot.testing.clock import EagerClock, ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.unit.agent.embedded_house import ANIMALS, house
 from tests.unit.cognitive.recall.house import open_memory
+from tests.waiting import until
 
 # ── when the model does not answer ───────────────────────────────────────────────────────────────────────────────
 
@@ -45,18 +46,15 @@ async def test_what_could_not_be_placed_is_placed_when_the_model_is_back(tmp_pat
         await home.embedding.wait_idle()
         assert await home.rows() == []
         naps = []
-        for _ in range(3):
-            while not clock.pending_sleeps:
-                await asyncio.sleep(0.005)
+        for _ in range(4):
+            if naps:
+                clock.advance(naps[-1])
+            await until(lambda: bool(clock.pending_sleeps))
             naps.append(clock.pending_sleeps[0])
-            clock.advance(clock.pending_sleeps[0])
-            await asyncio.sleep(0.05)
         assert naps == sorted(naps)
         assert naps[0] >= 5
-        home.model.failure = None
-        while not clock.pending_sleeps:
-            await asyncio.sleep(0.005)
-        clock.advance(clock.pending_sleeps[0])
+        home.model.failure = None  # while it rests: an attempt under way would succeed, and rest no more
+        clock.advance(naps[-1])
         await home.embedding.wait_idle()
         assert await home.rows() == [(1, "words")]
 
@@ -100,8 +98,7 @@ async def test_it_can_be_stopped_in_the_middle(tmp_path: Path) -> None:
         home.model.gate = asyncio.Event()
         await home.memory.learn("the cat sleeps")
         home.embedding.wake()
-        while not home.model.embedded:
-            await asyncio.sleep(0.005)
+        await until(lambda: bool(home.model.embedded))
         again = await home.restarted(WordEmbedder(ANIMALS))
         await again.embedding.wait_idle()
         assert again.placed == ["the cat sleeps"]
@@ -125,8 +122,7 @@ async def test_the_old_vectors_serve_until_the_new_model_has_placed_everything(t
         newer.gate = asyncio.Event()
         again = await home.restarted(newer, [home.model])
         again.embedding.begin()
-        while not newer.embedded:
-            await asyncio.sleep(0.005)
+        await until(lambda: bool(newer.embedded))
         meaning = home.memory.index.vectors
         assert meaning is not None
         assert list(meaning.models) == ["words-2", "words"]

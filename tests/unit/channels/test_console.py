@@ -29,6 +29,7 @@ from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.plugin import PluginContext
 from kenobot.testing.clock import START, EagerClock, ManualClock
 from tests.tour.screen import Screen
+from tests.waiting import until
 
 
 class Letterbox:
@@ -155,8 +156,7 @@ async def test_the_end_waits_for_the_answers(tmp_path: Path, pipe: tuple[int, in
 
     channel.wait_drained = drain
     running = asyncio.create_task(channel.run(box))
-    while not seen:
-        await asyncio.sleep(0)
+    await until(lambda: bool(seen))
     assert not running.done()
     answered.set()
     await running

@@ -7,6 +7,7 @@ import pytest
 from kenobot.channels.shared_console import SharedConsole
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.messages import MessagePart, Outbound
+from tests.waiting import until
 
 PART = Outbound(1, "console", "local", MessagePart("hi"), "")
 
@@ -54,8 +55,7 @@ async def test_one_screen_that_shows_it_is_enough() -> None:
     assert await console.send(PART) == "id"
     assert (slow.shown, quick.shown) == ([], [1])
     slow.shows.set()
-    while not slow.shown:
-        await asyncio.sleep(0)
+    await until(lambda: bool(slow.shown))
 
 
 async def test_where_no_screen_shows_it_it_is_not_sent() -> None:

@@ -15,6 +15,7 @@ from kenobot.core.pacing import Rank, ranked
 from kenobot.ports.errors import StoreError, StoreFull
 from kenobot.storage.connection import LOG_BYTES_AT_REST, Connection, connect, savepoint
 from kenobot.storage.database import Database
+from tests.waiting import until
 
 
 def _keep(key: str, value: str = "1") -> Callable[[Connection], object]:
@@ -171,8 +172,7 @@ async def test_a_large_log_is_emptied_at_rest(tmp_path: Path, monkeypatch: pytes
     database = Database.open(tmp_path / "kenobot.db", tmp_path / "backups")
     log = tmp_path / "kenobot.db-wal"
     await database.write(_keep("large", "x" * 2 * LOG_BYTES_AT_REST))
-    while log.stat().st_size:
-        await asyncio.sleep(0.001)
+    await until(lambda: not log.stat().st_size)
     await database.write(_keep("later"))
     assert await database.read(_keys) == ["large", "later"]
     await database.close()

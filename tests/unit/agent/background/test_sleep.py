@@ -36,6 +36,7 @@ from kenobot.testing.provider import ScriptedProvider
 from tests.samples import rows, scalar
 from tests.scene import Scene
 from tests.unit.cognitive.sleep.small_night import FADE, JUDGE, PASSES, UTC, fill
+from tests.waiting import until
 
 ODD = json.dumps([6, 12])
 
@@ -127,8 +128,7 @@ async def test_the_first_look_comes_a_minute_after_the_start(database: Database)
     sleeper = bedroom.sleeper()
     sleeper.begin()
     await sleeper.tick()
-    while not clock.pending_sleeps:
-        await asyncio.sleep(0)
+    await until(lambda: bool(clock.pending_sleeps))
     assert clock.pending_sleeps == [60.0]
     assert bedroom.signals == []
     clock.advance(60)

@@ -25,6 +25,7 @@ from kenobot.storage.model_calls import Spending
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.provider import ScriptedProvider
 from tests.samples import rows
+from tests.waiting import until
 
 DAY = "2026-02-14"
 REQUEST = Request((), (Message("user", (Block("hello"),)),), max_tokens=100)
@@ -275,8 +276,7 @@ async def test_replies_at_once_go_beyond_a_budget_by_one(database: Database, clo
 
     model = house.model(Slow())
     turns = [asyncio.create_task(house.turn(model)) for _ in range(5)]
-    while not running:
-        await asyncio.sleep(0)
+    await until(lambda: bool(running))
     await house.database.read(lambda _: None)
     go.set()
     ends = await asyncio.gather(*turns, return_exceptions=True)

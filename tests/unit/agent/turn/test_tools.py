@@ -15,6 +15,7 @@ from kenobot.storage import turn_steps
 from kenobot.testing.scripted import ScriptedProvider
 from kenobot.tools.memory_search import MemorySearch
 from tests.scene import Scene, _OpenHouse
+from tests.waiting import until
 
 _HARMLESS = ToolEffects(reads_private=False, brings_untrusted=False, way_out=False, changes_outside=False)
 _CHANGES = ToolEffects(reads_private=False, brings_untrusted=False, way_out=False, changes_outside=True)
@@ -456,8 +457,7 @@ async def test_a_call_that_a_crash_broke_off(tmp_path: Path, effects: ToolEffect
     broken.hangs = True
     async with Scene(tmp_path, [calls("a")], tools=[broken]) as scene:
         await scene.put("go")
-        while not broken.ran:
-            await asyncio.sleep(0)
+        await until(lambda: bool(broken.ran))
         await scene.app.loop.stop(0.0)
     tool = Tool("done", effects)
     async with Scene(tmp_path, ["Here."], tools=[tool]) as scene:
@@ -476,8 +476,7 @@ async def test_a_call_that_was_let_out_survives_a_crash(tmp_path: Path) -> None:
             await scene.say(text)
         tool.hangs = True
         await scene.put("yes")
-        while tool.ran != ["a", "b"]:
-            await asyncio.sleep(0)
+        await until(lambda: tool.ran == ["a", "b"])
         assert await scene.rows("SELECT state FROM approval") == [("approved",)]
         await scene.app.loop.stop(0.0)
     again = Tool("B page.", _FETCHES)
@@ -514,8 +513,7 @@ async def test_a_stopped_turn_stops_its_tool(tmp_path: Path) -> None:
     tool.hangs = True
     async with Scene(tmp_path, [calls("a"), "Hello."], tools=[tool]) as scene:
         await scene.put("go")
-        while not tool.ran:
-            await asyncio.sleep(0)
+        await until(lambda: bool(tool.ran))
         await scene.say("stop")
         tool.hangs = False
         assert await scene.say("hi") == "Hello."

@@ -6,6 +6,7 @@ import pytest
 
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
 from tests.unit.cognitive.mirror.notes import cursor_of, follow_edit, put_back, row_of
+from tests.waiting import until
 
 
 async def test_a_crash_before_the_file_was_written_is_caught_up_with(house: House) -> None:
@@ -125,8 +126,7 @@ async def test_a_cancelled_look_ends_well(house: House) -> None:
     """A turn that is cancelled while an edit is taken in leaves neither half an edit nor an open file."""
     house.write("MEMORY.md", "- mine\n")
     look = asyncio.create_task(house.mirror.sync_in())
-    while not house.mirror._lock.locked():
-        await asyncio.sleep(0)
+    await until(house.mirror._lock.locked)
     await asyncio.to_thread(lambda: None)
     look.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -17,6 +17,7 @@ from kenobot.ports.signals import (
 )
 from kenobot.testing.clock import START, ManualClock
 from tests.unit.core.bus.ears import Ear, fire
+from tests.waiting import until
 
 
 async def test_an_envelope_says_everything(bus: Bus) -> None:
@@ -111,8 +112,7 @@ async def test_a_slow_receiver_delays_only_itself(bus: Bus) -> None:
     bus.subscribe(SUBSCRIBER_FAILED, failures)
     for number in (1, 2):
         await fire(bus, number)
-    while len(ear.heard) < 2:
-        await asyncio.sleep(0)
+    await until(lambda: len(ear.heard) >= 2)
     assert (hung, failures.heard) == ([1], [])
     await bus.drain()
     await bus.drain()

@@ -10,6 +10,7 @@ import pytest
 from kenobot.core.bus import Bus
 from kenobot.ports.signals import STARTED, Envelope
 from tests.unit.core.bus.ears import Ear, fire
+from tests.waiting import until
 
 
 async def _function(envelope: Envelope) -> None: ...
@@ -103,7 +104,6 @@ async def test_a_receiver_may_unsubscribe_itself(bus: Bus) -> None:
     unsubscribe = bus.subscribe(STARTED, once)
     await fire(bus, 1)
     await fire(bus, 2)
-    while not heard:
-        await asyncio.sleep(0)
+    await until(lambda: bool(heard))
     await bus.drain()
     assert heard == [1]
