@@ -34,6 +34,11 @@ async def test_no_message_waits_longer_than_its_patience(tmp_path: Path) -> None
         assert await home.embedding.embed_query("question 5")
 
 
+async def _next_nap(clock: ManualClock) -> float:
+    await until(lambda: bool(clock.pending_sleeps))
+    return clock.pending_sleeps[0]
+
+
 @pytest.mark.parametrize(
     "error", [Unavailable("It is down."), RateLimited("Slow down.", 30.0), Rejected("No such key.")]
 )
@@ -45,12 +50,10 @@ async def test_what_could_not_be_placed_is_placed_when_the_model_is_back(tmp_pat
         await home.memory.learn("the cat sleeps")
         await home.embedding.wait_idle()
         assert await home.rows() == []
-        naps = []
-        for _ in range(4):
-            if naps:
-                clock.advance(naps[-1])
-            await until(lambda: bool(clock.pending_sleeps))
-            naps.append(clock.pending_sleeps[0])
+        naps = [await _next_nap(clock)]
+        for _ in range(3):
+            clock.advance(naps[-1])
+            naps.append(await _next_nap(clock))
         assert naps == sorted(naps)
         assert naps[0] >= 5
         home.model.failure = None  # while it rests: an attempt under way would succeed, and rest no more
