@@ -196,6 +196,8 @@ def _people(args: Namespace) -> Sequence[str]:
     """Whose fortnights are lived: those rules are made with, unless others are asked for."""
     if args.strangers:
         return fortnights.STRANGERS_KEPT_BACK if args.kept_back else fortnights.STRANGERS
+    if args.unseen:
+        return fortnights.UNSEEN
     if args.learned:
         return fortnights.LEARNED_KEPT_BACK if args.kept_back else fortnights.LEARNED
     if args.changes:

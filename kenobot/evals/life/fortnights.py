@@ -1,4 +1,4 @@
-"""Load the fortnights: what 36 invented people say to the bot, the facts in it, and questions asked afterwards.
+"""Load the fortnights: what forty invented people say to the bot, the facts in it, and questions asked afterwards.
 
 A fact is a list of words that must stand in one memory, in this order or another: `alergi|intoler lactosa @2026-03-10`
 has alternatives, each the beginning of a word, and the day that the memory must be due on.
@@ -46,7 +46,7 @@ STRANGERS = ("rocio", "wilmer", "dervla", "arthur")
 """Four written by others, who saw no rule, after the rules were made; looked at for how much is worth a note."""
 
 STRANGERS_KEPT_BACK = ("covadonga", "nahuel", "fintan", "odette")
-"""Four more of that kind, by another writer, that judge: not to be looked at while rules are made or learned."""
+"""Four more of that kind, by another writer, that judged once; rules have been made with them since."""
 
 LEARNED = ("morag", "nerea", "osvaldo", "wes", "beatriz", "jude", "ramon", "sorcha")
 """Eight by two more writers, from whose questions is learned when what was found answers one."""
@@ -59,9 +59,12 @@ _FILES |= {"events": "events.toml", "misses": "near_misses.toml"}
 _ZONE_OF_DIALOGUES = ZoneInfo("Europe/Madrid")
 _FIRST_OF_DIALOGUE = datetime(2026, 3, 5, 10, tzinfo=_ZONE_OF_DIALOGUES)
 _BETWEEN = timedelta(minutes=30)
+UNSEEN = ("eulalia", "brayan", "grainne", "marcus")
+"""Four by one more writer: nobody who makes rules or learns weights has looked at them."""
+
 _ALL = (
     *(*PEOPLE, *KEPT_BACK, *OF_CHANGES, *EVERYDAY, *EVERYDAY_KEPT_BACK),
-    *(*STRANGERS, *STRANGERS_KEPT_BACK, *LEARNED, *LEARNED_KEPT_BACK),
+    *(*STRANGERS, *STRANGERS_KEPT_BACK, *LEARNED, *LEARNED_KEPT_BACK, *UNSEEN),
 )
 
 

@@ -14,7 +14,7 @@ from kenobot.ports.errors import ConfigError
 ALL = [
     *(*fortnights.PEOPLE, *fortnights.KEPT_BACK, *fortnights.OF_CHANGES),
     *(*fortnights.EVERYDAY, *fortnights.EVERYDAY_KEPT_BACK, *fortnights.STRANGERS, *fortnights.STRANGERS_KEPT_BACK),
-    *(*fortnights.LEARNED, *fortnights.LEARNED_KEPT_BACK),
+    *(*fortnights.LEARNED, *fortnights.LEARNED_KEPT_BACK, *fortnights.UNSEEN),
 ]
 ZONE = ZoneInfo("Europe/Madrid")
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=ZONE)
