@@ -13,6 +13,7 @@ Language = Literal["en", "es"]
 _WORD = lazy.regex(r"[^\W\d_]+")
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("i18n.toml").read_text("utf-8"))
 _ENGLISH, _SPANISH = (frozenset(_TABLES["function_words"][language].split()) for language in ("en", "es"))
+_DESCRIBED = lazy.regex(r"^\[sent [^\]\n]*\]", re.MULTILINE)  # what stands for an attachment is in nobody's language
 _SPANISH_SIGNS = lazy.regex(r"[ñ¿¡]|\b(?:he|has|ha|hemos|han) \w+[aií]do\b", re.IGNORECASE)  # "he" is English as well
 
 
@@ -23,8 +24,9 @@ def guess_language(text: str, default: Language = "en") -> Language:
 
 def told_language(text: str) -> Language | None:
     """Tell the language of `text` by its function words; None on a tie."""
-    words = [word.lower() for word in _WORD.findall(text[:2000])]
-    spanish = sum(word in _SPANISH for word in words) + 2 * bool(_SPANISH_SIGNS.search(text[:2000]))
+    text = _DESCRIBED.sub("", text[:2000])
+    words = [word.lower() for word in _WORD.findall(text)]
+    spanish = sum(word in _SPANISH for word in words) + 2 * bool(_SPANISH_SIGNS.search(text))
     english = sum(word in _ENGLISH for word in words)
     if spanish == english:
         return None

@@ -3,10 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from kenobot.core import lazy
-from kenobot.core.i18n import Language, guess_language
+from kenobot.core.i18n import Language, guess_language, told_language
 from kenobot.ports.provider import Block, Request
 from kenobot.providers.offline.phrases import SPANISH
 
@@ -102,7 +102,8 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
     # In the frozen part the days come newest first; what came up in the conversation is newer than all of it.
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
     news = [line for block in context for line in _memory(block.text)]
-    before = guess_language("\n".join([*said[-6:-1], *replies[-1:]]))
+    earlier = (told_language(text) for text in [*reversed(said[-6:-1]), *replies[-1:]])
+    before = next(filter(None, earlier), "en")
     behind = context[-1].text if context else ""
     report = _report(behind)
     now = next((now for block in reversed(context) if (now := _NOW.search(block.text))), None)
@@ -216,7 +217,7 @@ def _memory(text: str) -> list[MemoryLine]:
 
 
 def _add_line(found: list[MemoryLine], text: str, day: str, *, continues: bool) -> None:
-    if continues and found:
-        found[-1] = replace(found[-1], text=f"{found[-1].text} {text}")
+    if continues and found:  # the marks stand behind the last line
+        found[-1] = _memory_line(f"{found[-1].text} {text}", found[-1].day)
     else:
         found.append(MemoryLine(text, day))
