@@ -7,13 +7,13 @@ from importlib import resources
 from typing import Literal, NamedTuple
 
 from kenobot.core import lazy
+from kenobot.core.attachment_words import without_attachments
 
 Language = Literal["en", "es"]
 
 _WORD = lazy.regex(r"[^\W\d_]+")
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("i18n.toml").read_text("utf-8"))
 _ENGLISH, _SPANISH = (frozenset(_TABLES["function_words"][language].split()) for language in ("en", "es"))
-_DESCRIBED = lazy.regex(r"^\[sent [^\]\n]*\]", re.MULTILINE)  # what stands for an attachment is in nobody's language
 _SPANISH_SIGNS = lazy.regex(r"[ñ¿¡]|\b(?:he|has|ha|hemos|han) \w+[aií]do\b", re.IGNORECASE)  # "he" is English as well
 
 
@@ -24,7 +24,7 @@ def guess_language(text: str, default: Language = "en") -> Language:
 
 def told_language(text: str) -> Language | None:
     """Tell the language of `text` by its function words; None on a tie."""
-    text = _DESCRIBED.sub("", text[:2000])
+    text = without_attachments(text[:2000])
     words = [word.lower() for word in _WORD.findall(text)]
     spanish = sum(word in _SPANISH for word in words) + 2 * bool(_SPANISH_SIGNS.search(text))
     english = sum(word in _ENGLISH for word in words)

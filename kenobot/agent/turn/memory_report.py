@@ -46,6 +46,7 @@ from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.cognitive.text.words import terms
 from kenobot.core import lazy
+from kenobot.core.attachment_words import without_attachments
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal, chat_scope
 from kenobot.ports.memory import Candidate, Decision
@@ -135,7 +136,8 @@ class MemoryReporter:
                 decisions, lines = await self._database.write(partial(self._admit, pending.session, turn, extracted))
                 self._mirror.mark_dirty([each.record for _, each in decisions if each.record is not None])
                 self._embedding.note_news()
-        question = sentence_core.question_in(pending.inbound.text) if lines else pending.inbound.text
+        asked = without_attachments(pending.inbound.text).strip()
+        question = sentence_core.question_in(asked) if lines else asked
         finding = await self._search(question, pending, principal, preceding) if question else _Finding(SearchReport())
         found, memories = search_pack(finding.report), finding.report.memories
         sections = [GUEST] if principal.role == "guest" else []
