@@ -52,6 +52,8 @@ def _reply(reading: ParsedRequest) -> str:
     if reading.found:
         return _found(reading, asks=asks or len(said.split()) <= _FEW)
     thanked = phrases.THANKS.match(_MENTION.sub("", reading.message, count=1))
+    if reading.unplanned and not thanked:
+        return _say(reading, "unplanned")
     return _say(reading, "welcome" if thanked else "nothing" if asks else "cannot")
 
 

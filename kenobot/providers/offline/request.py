@@ -13,6 +13,7 @@ from kenobot.providers.offline.phrases import SPANISH
 CONTEXT = "<kenobot-context>"
 _CHANGED = lazy.regex(r"### What this message changed\s*$")
 _FOUND = lazy.regex(r"### What was found for it \((\w+)(?:, (\d+) more)?\)\s*$")
+_UNPLANNED = lazy.regex(r"^### What is planned for then: nothing", re.MULTILINE)
 _GUEST = lazy.regex(r"^### Who asks: a guest\s*$", re.MULTILINE)
 _CHANGE = lazy.regex(r"- ([a-z ]+):(?: (.*))?$")
 
@@ -64,7 +65,8 @@ class ParsedRequest:
     """message: the person's last. replies: those before it that the prompt shows, oldest first.
 
     changes: what the message changed in memory. found: what memory holds about it, best first; level: how likely that
-    is what was asked for; unshown: how many more there are of it. memory_lines: what the prompt shows of memory. today:
+    is what was asked for; unshown: how many more there are of it. unplanned: it asks what is planned on days for which
+    nothing was told. memory_lines: what the prompt shows of memory. today:
     YYYY-MM-DD, and clock: HH:MM, both where the person is, "" where unknown. guest: the message is not the owner's.
     bot_name: of the bot that is written to.
     """
@@ -75,6 +77,7 @@ class ParsedRequest:
     found: tuple[MemoryLine, ...]
     level: str
     unshown: int
+    unplanned: bool
     memory_lines: tuple[MemoryLine, ...]
     today: str
     clock: str
@@ -114,6 +117,7 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
         found=tuple(report.found),
         level=report.level,
         unshown=report.unshown,
+        unplanned=_UNPLANNED.search(behind) is not None,
         memory_lines=tuple(_unique([*frozen, *news])),
         today=now[1] if now else "",
         clock=now[2] if now else "",
