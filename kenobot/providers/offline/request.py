@@ -106,7 +106,7 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
     news = [line for block in context for line in _memory(block.text)]
     earlier = (told_language(text) for text in [*reversed(said[-6:-1]), *replies[-1:]])
-    before = next(filter(None, earlier), "en")
+    before: Language = next(filter(None, earlier), "en")
     behind = context[-1].text if context else ""
     report = _report(behind)
     now = next((now for block in reversed(context) if (now := _NOW.search(block.text))), None)

@@ -46,6 +46,7 @@ def test_a_relative_is_known_by_name_or_by_the_relation_in_either_language(text:
         ("I moved from marketing to sales", ""),
         ("I moved from the gym to the pool", ""),
         ("Chess moved from Monday to Friday", ""),
+        ("I moved to Wednesday", ""),
     ],
 )
 def test_a_move_tells_where_one_lives_also_when_it_says_from_where(text: str, place: str) -> None:

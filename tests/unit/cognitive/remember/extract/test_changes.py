@@ -107,6 +107,14 @@ def test_who_moves_ends_nothing_else_about_the_place_they_leave(says: str, known
     assert find_change(says, SAID, [told]) is None
 
 
+@pytest.mark.parametrize("says", ["We moved to York last month", "I moved from Leeds to York", "Nos mudamos a Lugo"])
+def test_who_moves_moves_no_appointment(says: str) -> None:
+    """It has no day and no hour; what does say one still takes the place of another."""
+    dentist = KnownStatement("the dentist moved to Wednesday", "2026-03-11")
+    assert find_change(says, SAID, [dentist]) is None
+    assert find_change("The dentist moved to Friday", SAID, [dentist])
+
+
 def test_who_moves_lives_there_no_more() -> None:
     """The statement of where they lived ends, and what is not a person still moves from one value to another."""
     moved = find_change("We moved from Leeds to York", SAID, [KnownStatement("I live in Leeds")])
