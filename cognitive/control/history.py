@@ -110,8 +110,9 @@ def _rewound(connection: Connection, known: Record, at: str) -> Record | None:
 class ReplyExplanation:
     """A reply, and what its prompt showed of memory: what was recalled for it first. turn: the inbox row.
 
-    Behind a reply stand the memories recalled for it, then those on show that share words with the exchange, those with
-    the most words first. All others were only in view.
+    Behind a reply stand the memories that it quotes, then those recalled for it, then those on show that share words
+    with the exchange, those with the most words first. All others were only in view: beside a quoted one, also those
+    recalled that share no word.
     """
 
     session: str
@@ -131,13 +132,20 @@ class ReplyExplanation:
             for used in self.used_memories
             if used.record is not None
         }
-        recalled = [used for used in self.used_memories if used.where == "message" and used.record is not None]
+        answer = _plain(self.answer)
+        present = [(used, used.record) for used in self.used_memories if used.record is not None]
+        quoted = [used for used, record in present if _plain(record.text) in answer]
+        recalled = [used for used, _ in present if used.where == "message" and (shared[used.record_id] or not quoted)]
         rest = [used for used in self.used_memories if used.where != "message" and shared.get(used.record_id)]
         rest.sort(key=lambda used: -shared[used.record_id])
         behind: dict[int, UsedMemory] = {}
-        for used in (*recalled, *rest):
+        for used in (*quoted, *recalled, *rest):
             behind.setdefault(used.record_id, used)
         return tuple(behind.values()), tuple(used for used in self.used_memories if used.record_id not in behind)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> ReplyExplanation | None:

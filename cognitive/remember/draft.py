@@ -164,8 +164,11 @@ def _about(
     """Whom it is about, and what it says of them by name; read out of the text where nobody has said."""
     attributes = {name.strip(): value.strip() for name, value in candidate.attributes if name.strip() and value.strip()}
     subject = candidate.subject
-    if candidate.form == "note" and not attributes and candidate.trust not in QUOTED_TRUST:
-        subject, attributes = _read(text, subject)
+    # A command says of its words no more than for which day they are.
+    read_already = attributes.keys() - {"due"} if candidate.source == "command" else attributes
+    if candidate.form == "note" and not read_already and candidate.trust not in QUOTED_TRUST:
+        subject, told_of = _read(text, subject)
+        attributes = told_of | attributes
     if candidate.category == "commitment" and "due" not in attributes:
         said = datetime.fromisoformat(told).date()
         due = day_named(fold(text), said)

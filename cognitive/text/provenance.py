@@ -17,6 +17,7 @@ from kenobot.cognitive.text.lexicon import UNSPOKEN
 from kenobot.cognitive.text.pasted import split_pasted
 from kenobot.cognitive.text.words import detect_language
 from kenobot.core import lazy
+from kenobot.core.attachment_words import without_attachments
 from kenobot.core.sized_cache import SizedCache
 from kenobot.ports.identity import LEAST_TRUSTED_FIRST, Trust, trust_rank
 from kenobot.ports.memory import Candidate
@@ -78,8 +79,8 @@ def quoted_passages(text: str) -> list[str]:
 
 
 def without_quotes(text: str) -> str:
-    """Remove the passages of others from `text`."""
-    return split_quotes(text)[0]
+    """Remove the passages of others from `text`, and what stands for attachments."""
+    return without_attachments(split_quotes(text)[0])
 
 
 def is_long(text: str) -> bool:

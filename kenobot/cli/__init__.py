@@ -82,6 +82,8 @@ def _run(words: list[str], clock: "Clock | None") -> int:
     if rest[:1] in (["version"], ["--version"]):
         print(f"kenobot {__version__}")
         return 0
+    if rest[:1] == ["help"]:  # "kenobot help", and "kenobot help memory"
+        words = rest = [*rest[1:], "--help"]
     if not rest or rest[0] in ("-h", "--help"):
         stream, code = (sys.stdout, 0) if rest else (sys.stderr, USAGE)
         print(say(_HELP, usage=say(_USAGE), commands="\n\n".join(_sections(read_commands()))), end="", file=stream)
@@ -89,7 +91,7 @@ def _run(words: list[str], clock: "Clock | None") -> int:
     name = ALIASES.get(rest[0], rest[0])
     commands = read_commands(name)
     if "section" not in commands.get(name, ()):
-        home.error(say("unknown command {name}: kenobot --help lists them", name=repr(name)))
+        options.refuse_unknown(home, name, [name for name, each in read_commands().items() if "section" in each])
     if name == "bench" and rest[1:2] and rest[1] in MOVED_BENCHES:
         return options.print_failure(
             f'"bench {rest[1]}" is not part of the installed program any more: in a checkout of the source, '

@@ -190,8 +190,11 @@ class CommandContext:
         return True
 
     def require_database(self) -> None:
-        """Raises NothingFound, and ConfigError in a home that is half restored."""
+        """Raises NothingFound, and ConfigError in a home that is half restored, or is no folder."""
         self.home.check_restored()
+        if self.home.path.exists() and not self.home.path.is_dir():
+            reason = "not a directory"
+            raise ConfigError(f"{self.home.path} cannot be used as a home: {reason}.")
         if self._is_empty:
             raise options.NoDatabase(
                 f"{self.home.path} is empty: start with `kenobot chat`, or store something with "

@@ -6,10 +6,10 @@ import importlib
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from kenobot.cli.language import say, translate, translate_lines
 from kenobot.core import lazy
@@ -96,6 +96,16 @@ def _epilog(command: Mapping[str, Any]) -> str:
 
 def _filled(text: str) -> str:
     return text if "\n" in text else textwrap.fill(text, _WIDTH)
+
+
+def refuse_unknown(parser: argparse.ArgumentParser, name: str, known: Sequence[str]) -> NoReturn:
+    """End with the usage and the complaint that no command of `known` has this name, and which one may be meant."""
+    from difflib import get_close_matches
+
+    complaint = say("unknown command {name}: kenobot --help lists them", name=repr(name))
+    if near := get_close_matches(name, known, 1):
+        complaint = say("unknown command {name}: did you mean {near}?", name=repr(name), near=repr(near[0]))
+    parser.error(complaint)
 
 
 def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:

@@ -7,6 +7,7 @@ from importlib import resources
 from typing import Literal, NamedTuple
 
 from kenobot.core import lazy
+from kenobot.core.attachment_words import without_attachments
 
 Language = Literal["en", "es"]
 
@@ -23,8 +24,9 @@ def guess_language(text: str, default: Language = "en") -> Language:
 
 def told_language(text: str) -> Language | None:
     """Tell the language of `text` by its function words; None on a tie."""
-    words = [word.lower() for word in _WORD.findall(text[:2000])]
-    spanish = sum(word in _SPANISH for word in words) + 2 * bool(_SPANISH_SIGNS.search(text[:2000]))
+    text = without_attachments(text[:2000])
+    words = [word.lower() for word in _WORD.findall(text)]
+    spanish = sum(word in _SPANISH for word in words) + 2 * bool(_SPANISH_SIGNS.search(text))
     english = sum(word in _ENGLISH for word in words)
     if spanish == english:
         return None

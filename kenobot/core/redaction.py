@@ -19,6 +19,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
     for kind in _TABLES["kind"]
 )
+_TOLD = lazy.regex(_TABLES["told"], re.IGNORECASE)
 REDACTED = "[secret]"
 
 # A piece of a pattern: one that stays (a look behind or for what must not follow, a repetition, a sign of a group), or
@@ -31,7 +32,8 @@ _SYNTAX = re.compile(
 
 def find_secret(text: str) -> str | None:
     """Return the kind of secret in `text`, in words; None when there is none."""
-    return next((kind for kind, pattern in _KINDS if pattern.search(text)), None)
+    found = next((kind for kind, pattern in _KINDS if pattern.search(text)), None)
+    return found or ("a password" if _TOLD.search(text) else None)
 
 
 def settled_length(text: str, start: int = 0) -> int:

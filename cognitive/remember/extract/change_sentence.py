@@ -59,6 +59,7 @@ _CLAUSE = lazy.regex(r"[,;]\s+|\b(?:sino|but|pero)\b")
 NUMBERS = word_set("statement_numbers") - {"one", "un", "una", "uno"}
 _VAGUE = frozenset(PHRASES["vague"].split("|"))
 EMPTY = STOPWORDS | NEGATIONS | NUMBERS | _VAGUE | frozenset(WEEKDAYS)
+_MOVED_HOME = lazy.regex(r"\bmoved from (?:the )?(?P<was>[^\W\d_][\w-]*) to\b")
 _FOR_SPEAKER = (" me", " nos")  # what the subject does is done to the speaker, whose affair it is
 _DONE_TO = lazy.regex(r"\b[Ll]es? (?:[^\W\d_]+ ){1,5}a (?P<who>[A-ZÁÉÍÓÚÑ]\w+)")
 _WITH_SPEAKER = lazy.regex(r"\b(?:and|y) (?:i|me|yo)\Z")
@@ -121,12 +122,16 @@ def read_sentence(sentence: str, said: date, *, corrects: bool) -> ChangeSentenc
         about = next(filter(None, reported.groups()))
     came = UNDONE.sub(" ", plain)
     ended = _NO_LONGER.search(came)
-    denied = _denied(plain)
+    of_person = bool(reported or (alone and (OF_PERSON.match(plain) or NAMED_FIRST.match(sentence))))
+    denied, content = _denied(plain), content_words(telling)
+    if (of_person or not about) and (home := _MOVED_HOME.search(plain)) and home["was"] not in WEEKDAYS:
+        # Who leaves a place was born there all the same; where they live is for the attributes to tell.
+        denied, content = denied - {home["was"]}, tuple(word for word in content if home["was"] not in word)
     named = days_named(plain, said)
     off = [each for each in named if _is_denied(plain, each.start) or denied & set(words(plain[each.start : each.end]))]
     return ChangeSentence(
         plain=plain,
-        content=content_words(telling),
+        content=content,
         subject=content_words(about),
         scope=content_words(ended["scope"], days=True) if ended else (),
         modified=modifiers(about) | belongings(sentence),
@@ -137,7 +142,7 @@ def read_sentence(sentence: str, said: date, *, corrects: bool) -> ChangeSentenc
         ends=bool(_ENDS.search(came) or ended),
         revalues=corrects or _REVALUES.search(plain) is not None,
         is_own=not about and not reported and bool(_OWN.search(telling) or not _CONTINUES.match(plain)),
-        of_person=bool(reported or (alone and (OF_PERSON.match(plain) or NAMED_FIRST.match(sentence)))),
+        of_person=of_person,
         corrects=corrects,
     )
 

@@ -13,6 +13,7 @@ from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 
+from kenobot.cognitive.remember.attribute_statements import read_attribute
 from kenobot.cognitive.remember.extract.change_sentence import (
     EMPTY,
     FEW,
@@ -134,8 +135,20 @@ def find_change(sentence: str, said: date, known: Sequence[KnownStatement], *, c
     if found is None:
         return None
     meant = known[found.place].text
-    spared = acts_on_another(plain, meant) or is_elsewhere(sentence, meant) or is_mere_noun(sentence, meant)
+    spared = (
+        _leaves_plan(sentence, known[found.place])
+        or acts_on_another(plain, meant)
+        or is_elsewhere(sentence, meant)
+        or is_mere_noun(sentence, meant)
+    )
     return None if spared else found
+
+
+def _leaves_plan(sentence: str, statement: KnownStatement) -> bool:
+    """Return whether a sentence tells where somebody lives now, and a statement tells what is when."""
+    told, plain = read_attribute(sentence), fold(statement.text)
+    is_plan = bool(statement.due or _weekdays(plain) or time_named(plain))
+    return is_plan and told is not None and told.attribute == "residence"
 
 
 def _find_change(

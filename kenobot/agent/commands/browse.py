@@ -133,8 +133,9 @@ def _explain_reply(connection: Connection, call: CommandCall) -> str | CommandAn
         return texts.WHY_NONE(call.language)
     behind, others = reply.told_apart()
     question = texts.QUOTED(call.language, text=one_line(reply.question, _QUOTED))
-    named = [used.record for used in behind if used.record is not None][:_BEHIND]
-    if not behind:
+    present = (used.record for used in behind if used.record is not None)
+    named = [record for record in present if record.key != digest.KEY][:_BEHIND]  # a chat's summary is no memory
+    if not named:
         parts = [texts.WHY_NOTHING(call.language, question=question)]
     else:
         lines = "\n".join(_because(connection, record, call) for record in named)

@@ -5,6 +5,7 @@ in private, a guest their own; in a group everybody adds to the group's, and a g
 """
 
 from dataclasses import replace
+from datetime import date
 
 from kenobot.agent.commands.command import (
     CommandAnswer,
@@ -24,6 +25,7 @@ from kenobot.cognitive.control.undo import (
     undo,
 )
 from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.extract import heuristic
 from kenobot.cognitive.store import events
 from kenobot.core import texts
 from kenobot.core.i18n import Language
@@ -44,10 +46,17 @@ def remember(connection: Connection, call: CommandCall, context: CommandContext)
     evidence = (call.inbox_id,) if call.inbox_id else ()
     trust = call.principal.trust
     candidate = Candidate(form, scope, call.arguments, source="command", trust=trust, evidence=evidence)
-    candidate = replace(candidate, tags=confided_tags([call.arguments]))
+    due = _due(call.arguments, call.at.astimezone(context.zone).date())
+    candidate = replace(candidate, tags=confided_tags([call.arguments]), attributes=due)
     decision = admit(connection, candidate, context.admit_context(call))
     note_author(connection, call)
     return tell_learned(connection, decision, call.arguments, call.language)
+
+
+def _due(text: str, said: date) -> tuple[tuple[str, str], ...]:
+    """Return the attribute of the day for which words are planned, as the same words in a message would be read."""
+    facts = heuristic.extract_facts(f"remember that {text}", said)
+    return next((((name, day),) for fact in facts for name, day in fact.attributes if name == "due"), ())
 
 
 def tell_learned(connection: Connection, decision: Decision, words: str, language: Language) -> str | CommandAnswer:

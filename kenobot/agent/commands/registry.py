@@ -25,6 +25,7 @@ from kenobot.agent.commands.command import (
 from kenobot.agent.commands.natural_language import match_command, match_without_model, parse_answer
 from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
+from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, told_language
 from kenobot.gateway.buttons import OWNERS, find_button
@@ -39,7 +40,7 @@ from kenobot.storage.keyboards import take_keyboard
 
 _log = logging.getLogger(__name__)
 
-_COMMAND = lazy.regex(r"/([a-z][a-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL | re.IGNORECASE)
+_COMMAND = lazy.regex(r"/([^\W\d_][\w-]{0,31})(?:\s+(.*))?", re.DOTALL)
 _PEOPLE: frozenset[Change] = frozenset({"people"})
 _SETTINGS: frozenset[Change] = frozenset({"settings"})
 _SLEEP: frozenset[Change] = frozenset({"sleep"})
@@ -257,9 +258,9 @@ def _language(connection: Connection, command: Command, call: CommandCall) -> La
 
 
 def spoken_language(connection: Connection, session: str) -> Language | None:
-    """Return the language of a chat's last messages; None where they do not tell."""
-    said = (line.text for line in conversation.latest(connection, session, _SPOKEN) if line.role == "user")
-    return told_language("\n".join(said))
+    """Return the language of a chat's last message that tells one; None where none of the last does."""
+    said = [line.text for line in conversation.latest(connection, session, _SPOKEN) if line.role == "user"]
+    return next(filter(None, map(told_language, reversed(said))), None)
 
 
 def is_command_text(text: str) -> bool:
@@ -274,7 +275,7 @@ def _match(text: str, *, without_model: bool = False) -> tuple[Command, str] | N
     """
     match = _COMMAND.fullmatch(text.strip())
     if match is not None:
-        command = _NAMED.get(match[1].lower())
+        command = _NAMED.get(fold(match[1]))
         return (command, (match[2] or "").strip()) if command is not None else (_UNKNOWN, match[1].lower())
     wish = match_command(text) or (match_without_model(text) if without_model else None)
     return (replace(_WISHES[wish.kind], language=wish.language), wish.topic) if wish is not None else None

@@ -46,6 +46,7 @@ from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.cognitive.text.words import terms
 from kenobot.core import lazy
+from kenobot.core.attachment_words import without_attachments
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal, chat_scope
 from kenobot.ports.memory import Candidate, Decision
@@ -57,6 +58,7 @@ from kenobot.storage.inbox import PendingMessage
 
 CHANGED = "### What this message changed"
 FOUND = "### What was found for it"
+UNPLANNED = "### What is planned for then: nothing that was told"
 GUEST = "### Who asks: a guest"
 
 _GOES_ON = lazy.regex(r"[¿\s]*(?:y|e|and|what about|how about|qu[eé] hay de)\b", re.IGNORECASE)
@@ -89,10 +91,11 @@ class MemoryReport:
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """What a search shows. unshown: how many memories of the same kind it leaves out."""
+    """What a search shows. unshown: how many memories of the same kind it leaves out. of_plans: for what is planned."""
 
     report: SearchReport
     unshown: int = 0
+    of_plans: bool = False
 
 
 class MemoryReporter:
@@ -135,7 +138,8 @@ class MemoryReporter:
                 decisions, lines = await self._database.write(partial(self._admit, pending.session, turn, extracted))
                 self._mirror.mark_dirty([each.record for _, each in decisions if each.record is not None])
                 self._embedding.note_news()
-        question = sentence_core.question_in(pending.inbound.text) if lines else pending.inbound.text
+        asked = without_attachments(pending.inbound.text).strip()
+        question = sentence_core.question_in(asked) if lines else asked
         finding = await self._search(question, pending, principal, preceding) if question else _Finding(SearchReport())
         found, memories = search_pack(finding.report), finding.report.memories
         sections = [GUEST] if principal.role == "guest" else []
@@ -144,6 +148,8 @@ class MemoryReporter:
             more = f", {finding.unshown} more" if finding.unshown else ""
             heading = f"{FOUND} ({finding.report.level}{more})"
             sections.append("\n".join([heading, *(memory.line for memory in memories)]))
+        elif finding.of_plans:
+            sections.append(UNPLANNED)
         return MemoryReport("\n\n".join(sections), tuple(decisions), MemoryPack({}, found.texts, found.entries))
 
     def settle(self, connection: Connection, pending: PendingMessage) -> None:
@@ -203,7 +209,7 @@ class MemoryReporter:
         planned = _planned(connection, query, agenda)
         if planned.report.shown:
             return planned
-        return _Finding(_of_no_day(recall(connection, self._index, query)))
+        return _Finding(_of_no_day(recall(connection, self._index, query)), of_plans=True)
 
     def _recall(self, query: MemoryQuery, connection: Connection) -> SearchReport:
         """Recall what is about the message itself, the attribute that it asks for first."""

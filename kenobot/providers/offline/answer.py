@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import date
 
 from kenobot.core import lazy
 from kenobot.providers.offline import phrases
@@ -27,9 +28,9 @@ def answer(request: ParsedRequest) -> str:
     return _onboarding(request) if request.onboarding else _reply(request)
 
 
-def _say(reading: ParsedRequest, phrase: Phrase, *values: object) -> str:
+def _say(reading: ParsedRequest, phrase: Phrase, *values: object, **named: object) -> str:
     phrases_here = PHRASES_FOR_GUESTS if reading.guest and phrase in PHRASES_FOR_GUESTS else PHRASES
-    return phrases_here[phrase][reading.language].format(*values)
+    return phrases_here[phrase][reading.language].format(*values, **named)
 
 
 def _reply(reading: ParsedRequest) -> str:
@@ -51,6 +52,8 @@ def _reply(reading: ParsedRequest) -> str:
     if reading.found:
         return _found(reading, asks=asks or len(said.split()) <= _FEW)
     thanked = phrases.THANKS.match(_MENTION.sub("", reading.message, count=1))
+    if reading.unplanned and not thanked:
+        return _say(reading, "unplanned")
     return _say(reading, "welcome" if thanked else "nothing" if asks else "cannot")
 
 
@@ -62,7 +65,10 @@ def _small_talk(reading: ParsedRequest, said: str) -> str:
         greeted = not reading.message or phrases.GREETING.match(reading.message)
         return _say(reading, "hello" if greeted else "ready")
     if phrases.WHAT_TIME.match(said) and reading.clock:
-        return _say(reading, "now", reading.clock, reading.today)
+        weekday = phrases.WEEKDAYS[reading.language][date.fromisoformat(reading.today).weekday()]
+        return _say(reading, "now", time=reading.clock, weekday=weekday, day=reading.today)
+    if phrases.OWN_NAME.match(said):
+        return _say(reading, "own_name", reading.bot_name)
     if phrases.FORGET_ALL.match(said):
         return _say(reading, "forget_all")
     if phrases.FORGET.match(said) and not reading.found and len(said.split()) > 1:
@@ -79,6 +85,7 @@ _SHORT_ANSWERS: tuple[tuple[re.Pattern[str], Phrase], ...] = (
     (phrases.DEED, "deed"),
     (phrases.ALARM, "no_alarm"),
     (phrases.WRONG, "wrong"),
+    (phrases.WEATHER, "nothing"),
     (phrases.ABOUT_THE_BOT, "about"),
     (phrases.PRIVATE, "private"),
     (phrases.THANKS, "welcome"),
@@ -195,6 +202,7 @@ def _onboarding(reading: ParsedRequest) -> str:
         return reply
     introduction = f"{_say(reading, 'intro', reading.bot_name)}\n\n{_say(reading, 'ask_name')}"
     empty = {_say(reading, phrase) for phrase in _SAYS_NOTHING_NEW}
+    empty.add(_say(reading, "own_name", reading.bot_name))
     return introduction if reply in empty else f"{reply}\n\n{introduction}"
 
 

@@ -49,6 +49,9 @@ PRIVATE = lazy.regex(rf"[¿\s]*(?:{_HEARD['private']})[\s?.!]*\Z", re.IGNORECASE
 _ABOUT_ME = r"(?:\s+(?:about (?:me|myself|us)|of me|(?:de|sobre) (?:m[ií]|nosotros)))?"
 EVERYTHING = lazy.regex(rf"[¿\s]*(?:{_HEARD['everything']}){_ABOUT_ME}[\s?.!]*\Z", re.IGNORECASE)
 MY_NAME = _opening("my_name")
+OWN_NAME = lazy.regex(rf"[¿\s]*(?:(?:and|y) )?(?:{_HEARD['own_name']})[\s?.!]*\Z", re.IGNORECASE)
+_WHEN = rf"(?: (?:{_HEARD['when']}))*"
+WEATHER = lazy.regex(rf"[¿\s]*(?:{_HEARD['weather']}){_WHEN}[\s?.!]*\Z", re.IGNORECASE)
 QUESTION = _opening("question")
 
 # ── what they say about themselves ───────────────────────────────────────────────────────────────────────────────
@@ -68,14 +71,15 @@ NAME_PARTICLES = frozenset(["de", "del", "la", "las", "los", "el", "y"])
 Phrase = Literal[
     "hello", "ready", "bye", "welcome", "about", "private", "noted", "noted_all", "noted_chat", "known", "in_place_of",
     "stays", "at_odds", "refused", "wrong", "nothing_kept", "forget", "forget_none", "forget_all", "no_reminder",
-    "no_alarm", "deed", "task", "fine", "sorry", "now", "nothing", "nothing_at_all", "found", "found_near",
-    "found_unsure", "everything", "more", "your_name", "due", "confided", "cannot", "intro", "ask_name", "met",
-    "met_word", "no_name",
+    "no_alarm", "deed", "task", "fine", "sorry", "now", "nothing", "nothing_at_all", "unplanned", "found",
+    "found_near", "found_unsure", "everything", "more", "own_name", "your_name", "due", "confided", "cannot", "intro",
+    "ask_name", "met", "met_word", "no_name",
 ]  # fmt: skip
 
 PHRASES: dict[Phrase, dict[Language, str]] = _TABLES["phrases"]
 PHRASES_FOR_GUESTS: dict[Phrase, dict[Language, str]] = _TABLES["phrases_for_guests"]
 NAME_FACT: dict[Language, str] = _TABLES["name_fact"]
+WEEKDAYS: dict[Language, list[str]] = {language: row.split() for language, row in _TABLES["weekdays"].items()}
 QUOTES: dict[Language, str] = _TABLES["quotes"]
 SOURCES: dict[str, dict[Language, str]] = _TABLES["sources"]
 NOT_NAMES = frozenset(_TABLES["words"]["not_names"].split())

@@ -3,16 +3,17 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from kenobot.core import lazy
-from kenobot.core.i18n import Language, guess_language
+from kenobot.core.i18n import Language, guess_language, told_language
 from kenobot.ports.provider import Block, Request
 from kenobot.providers.offline.phrases import SPANISH
 
 CONTEXT = "<kenobot-context>"
 _CHANGED = lazy.regex(r"### What this message changed\s*$")
 _FOUND = lazy.regex(r"### What was found for it \((\w+)(?:, (\d+) more)?\)\s*$")
+_UNPLANNED = lazy.regex(r"^### What is planned for then: nothing", re.MULTILINE)
 _GUEST = lazy.regex(r"^### Who asks: a guest\s*$", re.MULTILINE)
 _CHANGE = lazy.regex(r"- ([a-z ]+):(?: (.*))?$")
 
@@ -64,7 +65,8 @@ class ParsedRequest:
     """message: the person's last. replies: those before it that the prompt shows, oldest first.
 
     changes: what the message changed in memory. found: what memory holds about it, best first; level: how likely that
-    is what was asked for; unshown: how many more there are of it. memory_lines: what the prompt shows of memory. today:
+    is what was asked for; unshown: how many more there are of it. unplanned: it asks what is planned on days for which
+    nothing was told. memory_lines: what the prompt shows of memory. today:
     YYYY-MM-DD, and clock: HH:MM, both where the person is, "" where unknown. guest: the message is not the owner's.
     bot_name: of the bot that is written to.
     """
@@ -75,6 +77,7 @@ class ParsedRequest:
     found: tuple[MemoryLine, ...]
     level: str
     unshown: int
+    unplanned: bool
     memory_lines: tuple[MemoryLine, ...]
     today: str
     clock: str
@@ -102,7 +105,8 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
     # In the frozen part the days come newest first; what came up in the conversation is newer than all of it.
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
     news = [line for block in context for line in _memory(block.text)]
-    before = guess_language("\n".join([*said[-6:-1], *replies[-1:]]))
+    earlier = (told_language(text) for text in [*reversed(said[-6:-1]), *replies[-1:]])
+    before: Language = next(filter(None, earlier), "en")
     behind = context[-1].text if context else ""
     report = _report(behind)
     now = next((now for block in reversed(context) if (now := _NOW.search(block.text))), None)
@@ -113,6 +117,7 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
         found=tuple(report.found),
         level=report.level,
         unshown=report.unshown,
+        unplanned=_UNPLANNED.search(behind) is not None,
         memory_lines=tuple(_unique([*frozen, *news])),
         today=now[1] if now else "",
         clock=now[2] if now else "",
@@ -216,7 +221,7 @@ def _memory(text: str) -> list[MemoryLine]:
 
 
 def _add_line(found: list[MemoryLine], text: str, day: str, *, continues: bool) -> None:
-    if continues and found:
-        found[-1] = replace(found[-1], text=f"{found[-1].text} {text}")
+    if continues and found:  # the marks stand behind the last line
+        found[-1] = _memory_line(f"{found[-1].text} {text}", found[-1].day)
     else:
         found.append(MemoryLine(text, day))

@@ -96,6 +96,10 @@ async def test_what_was_said_in_a_chat_is_no_memory_of_a_person(tmp_path: Path) 
         assert "likes coffee" in told
         assert "summar" not in told
         assert "I am KenoBot!" not in told
+        await scene.say("Hello, are you KenoBot, or likes KenoBot coffee?")
+        why = await scene.say("/why")
+        assert "likes coffee" in why
+        assert "I am KenoBot!" not in why
 
 
 async def test_in_spanish(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("what do I have on Sunday?", ["vet tomorrow at 5” (for 2026-02-15)", "-Dentist"]),
         ("What do I have to do?", ["vet", "Dentist", "books", "milk"]),
         ("¿Qué tengo el miércoles?", ["Dentist", "-vet"]),
-        ("what do I have on Thursday?", ["I don't know that", "-Dentist", "-books"]),
+        ("what do I have on Thursday?", ["told me of nothing for then", "-Dentist", "-books"]),
         ("The dentist is cancelled", ["takes the place of “Dentist on Wednesday at 9”"]),
         ("what do I have on Wednesday?", ["-Dentist on"]),
         ("between us, I am looking for another job", ["I'll remember"]),
@@ -193,6 +193,15 @@ async def test_another_persons_memory_is_not_told(tmp_path: Path) -> None:
     async with scene(tmp_path) as house:
         await house.say("My rent is 850 euros")
         assert "850" not in await house.say("How much is the rent?", chat="2", user="2")
+
+
+async def test_a_question_for_plans_is_told_that_there_are_none(tmp_path: Path) -> None:
+    """For the days that it asks for, whatever else is known, and in the words of the answer."""
+    async with scene(tmp_path) as house:
+        await house.say("Vivo en Lugo")
+        assert "No me has contado nada para entonces" in await house.say("¿qué tengo mañana?")
+        assert "You have told me of nothing for then" in await house.say("what do I have on Friday?")
+        assert "No me has contado nada" not in await house.say("¿cómo se llama mi perro?")
 
 
 async def test_an_agenda_that_is_too_long_says_how_many_more_there_are(tmp_path: Path) -> None:

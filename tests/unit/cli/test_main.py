@@ -56,6 +56,22 @@ def test_every_command_has_help(cli: Cli, command: str) -> None:
     code, out, err = cli(*command.split(), "--help")
     assert (code, err) == (0, "")
     assert "--home DIR" in out
+    assert cli("help", *command.split()) == (0, out, "")
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("chatt", "chat"), ("memry", "memory"), ("docter", "doctor")])
+def test_a_mistyped_command_is_told_the_nearest(cli: Cli, typed: str, meant: str) -> None:
+    """As a usage error; one like none is sent to the list of all."""
+    code, _, err = cli(typed)
+    assert (code, f"unknown command '{typed}': did you mean '{meant}'?" in err) == (2, True)
+    assert "kenobot --help lists them" in cli("qqqq")[2]
+
+
+def test_a_file_is_no_home(cli: Cli, tmp_path: Path) -> None:
+    """It is not called empty."""
+    (tmp_path / "file").touch()
+    code, _, err = cli("memory", "list", "--home", str(tmp_path / "file"))
+    assert (code, "not a directory" in err) == (78, True)
 
 
 def test_every_command_names_its_function_and_every_choice_there_is() -> None:

@@ -51,7 +51,25 @@ def test_a_secret_is_recognised_and_blotted_out(secret: str, kind: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "hunter2 is my password",
+        "Girasol2024 es la clave del wifi",
+        "abc-123-def is the new office wifi password, by the way",
+        "Remember that gato1234 es mi contraseña",
+    ],
+)
+def test_a_password_that_is_told_the_other_way_round_is_recognised(text: str) -> None:
+    """Before it is said what it is."""
+    assert find_secret(text) == "a password"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "",
+        "room123 is the room with the password on the wall",
+        "1Password is my password manager",
+        "MK2-lock is the key box; the password is long",
+        "Apollo11 es la misión clave",
         "My favourite colour is blue",
         "I forgot my password",
         "the password is long",

@@ -37,6 +37,15 @@ _REFUSALS: tuple[Phrase, ...] = ("deed", "task", "no_alarm", "private", "forget_
         ("eres tonto", "sorry", "es"),
         ("lol", "ready", "en"),
         ("jajaja", "ready", "es"),
+        ("no me has entendido", "wrong", "es"),
+        ("that's not what I said", "wrong", "en"),
+        ("hola de nuevo", "hello", "es"),
+        ("what's the weather like today?", "nothing", "en"),
+        ("¿va a llover mañana?", "nothing", "es"),
+        ("can you write me a poem", "task", "en"),
+        ("¿podrías traducir esto?", "task", "es"),
+        ("can you set an alarm for 7am", "no_alarm", "en"),
+        ("¿puedes ponerme una alarma?", "no_alarm", "es"),
         ("tell me a joke", "task", "en"),
         ("Escribe un poema", "task", "es"),
         ("thanks, that was a joy", "welcome", "en"),
@@ -115,6 +124,51 @@ def test_it_is_honest_about_what_it_is() -> None:
 def test_it_repeats_what_it_is_asked_to_repeat() -> None:
     """Tags too: the pipeline knows that they stood in the message."""
     assert ask("Repeat exactly: <memory>x</memory>") == "<memory>x</memory>"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("What's your name?", "My name is Rosa."),
+        ("¿Y cómo te llamas?", "Me llamo Rosa."),
+        ("do you remember me?", "Your name is Hanna."),
+        ("¿Te acuerdas de mí?", "Te llamas Hanna."),
+    ],
+)
+def test_it_tells_its_name_and_knows_whom_it_talks_to(text: str, told: str) -> None:
+    """Whatever else is found for the question."""
+    memory = "### Long-term memory\n- My name is Hanna"
+    report = "### What was found for it (high)\n- My husband's name is Jorge"
+    assert ask(text, system=memory, report=report, bot_name="Rosa") == told
+
+
+def test_a_question_that_only_begins_like_one_about_its_memory_of_a_person_is_another() -> None:
+    """What was found for it is shown."""
+    report = "### What was found for it (high)\n- the router is new"
+    assert "the router is new" in ask("do you remember me telling you about the router?", report=report)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("what day is today", "It is 12:14 on Saturday, 2026-11-28."),
+        ("¿qué día es hoy?", "Hoy es sábado, 2026-11-28, y el reloj marca las 12:14."),
+    ],
+)
+def test_it_tells_the_day_of_the_week_with_the_time(text: str, told: str) -> None:
+    """As the clock of the person has it."""
+    assert ask(text, context="_Now: Saturday 2026-11-28 12:14 (Europe/Madrid)_") == told
+
+
+def test_what_stands_for_an_attachment_is_in_nobody_s_language() -> None:
+    """A sticker is answered in the language of the talk before it."""
+    assert ask("[sent a sticker: 😀]", talk=[("¿dónde vivo?", "Eso no lo sé.")]) == phrased("cannot", "es")
+
+
+def test_the_last_message_that_tells_a_language_tells_it() -> None:
+    """Not those before it, however many."""
+    talk = [("me gusta mucho la paella", "De acuerdo."), ("¿qué me gusta?", "La paella."), ("where do I live?", "Hm.")]
+    assert ask("1234", talk=talk) == phrased("cannot", "en")
 
 
 def test_a_short_message_is_answered_in_the_language_of_the_conversation() -> None:

@@ -141,6 +141,13 @@ def test_everything_lists_every_line_and_nothing_else(question: str) -> None:
     assert "(2026-02-13)" in reply
 
 
+def test_the_marks_of_a_memory_of_several_lines_are_no_words_of_it() -> None:
+    """They stand behind its last line."""
+    found = "- The router is in the cellar\n  behind the boxes _(2026-02-14, due 2026-02-20)_"
+    reply = ask("where is the router?", report=f"### What was found for it (high)\n{found}")
+    assert reply.splitlines()[1:] == ["- “The router is in the cellar behind the boxes” (2026-02-14, for 2026-02-20)"]
+
+
 def test_everything_is_capped() -> None:
     """A long memory is not poured into a chat; how much is left out is said."""
     memory = "### Long-term memory\n" + "\n".join(f"- fact number {number}" for number in range(100))

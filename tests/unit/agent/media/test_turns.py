@@ -12,6 +12,7 @@ from kenobot.ports.errors import AnswerLost, Rejected, RemoteError, Unavailable
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Image
 from kenobot.ports.transcriber import UnplayableRecording
+from kenobot.providers.offline import OfflineProvider
 from kenobot.testing.scripted import ScriptedProvider
 from tests.scene import Scene
 from tests.unit.agent.media.media_scene import JPEG, OGG, Listener, document, media_scene, photo, voice
@@ -187,6 +188,17 @@ async def test_places_contacts_polls_and_stickers_are_said_in_words(tmp_path: Pa
         for part in ("[sent a location: 40.416800, -3.703800]", "[sent a sticker: 😀]", "> Ana López\n> +34600"):
             assert part in prompt
         assert "> poll\n> Dinner?\n> - yes" in prompt
+
+
+async def test_without_a_model_what_stands_for_an_attachment_is_no_fact(tmp_path: Path) -> None:
+    """Nor is it asked about: what was sent before is not found for what is sent next."""
+    async with Scene(tmp_path, provider=OfflineProvider(), extraction=True) as scene:
+        await scene.say("Vivo en Lugo")
+        for sent in (Attachment("location", text="42.1, -8.1"), Attachment("sticker", text="😀")):
+            reply = await scene.say("", attachments=(sent,))
+            assert "De eso no he guardado nada" in reply
+            assert "42.1" not in reply
+        assert await scene.rows("SELECT text FROM record WHERE form = 'note'") == [("Vivo en Lugo",)]
 
 
 async def test_an_album_is_one_message_with_all_its_pictures(tmp_path: Path) -> None:

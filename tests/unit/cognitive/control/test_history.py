@@ -24,6 +24,23 @@ def test_behind_a_reply_stands_what_was_recalled_for_it_or_shares_its_words() ->
     assert [each.record_id for each in in_view] == [tea.id, 99]
 
 
+def test_behind_a_reply_stands_first_what_it_quotes() -> None:
+    """Beside that, what was recalled and shares no word with the exchange was only in view."""
+    with open_memory() as connection:
+        tea, dog, vet = (put_record(connection, text) for text in ("Likes tea", "The dog is Toby", "The dog has a vet"))
+    used = (
+        UsedMemory(tea.id, tea, "message"),
+        UsedMemory(vet.id, vet, "message"),
+        UsedMemory(dog.id, dog, "frame"),
+    )
+    reply = ReplyExplanation(
+        "s", 1, "", "What is the dog called?", "This is what I remember:\n- “the dog  is Toby”", used
+    )
+    behind, in_view = reply.told_apart()
+    assert [each.record_id for each in behind] == [dog.id, vet.id]
+    assert [each.record_id for each in in_view] == [tea.id]
+
+
 def test_behind_a_reply_to_nothing_known_stands_nothing() -> None:
     """Whatever the prompt shows anyway was only in view."""
     with open_memory() as connection:

@@ -37,6 +37,25 @@ def test_a_relative_is_known_by_name_or_by_the_relation_in_either_language(text:
 
 
 @pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("We moved from Leeds to York last month", "York"),
+        ("We've moved from New York to Los Angeles", "Los Angeles"),
+        ("Nos mudamos de Vigo a Lugo", "Lugo"),
+        ("Me he mudado de A Coruña a Vigo", "Vigo"),
+        ("I moved from marketing to sales", ""),
+        ("I moved from the gym to the pool", ""),
+        ("Chess moved from Monday to Friday", ""),
+        ("I moved to Wednesday", ""),
+    ],
+)
+def test_a_move_tells_where_one_lives_also_when_it_says_from_where(text: str, place: str) -> None:
+    """In both languages; a change of work or of a day is no move."""
+    found = read_attribute(text)
+    assert (found.value if found is not None and found.attribute == "residence" else "") == place
+
+
+@pytest.mark.parametrize(
     ("text", "age"),
     [
         ("Ana turned 34", "34"),

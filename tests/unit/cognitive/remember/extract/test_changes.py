@@ -96,6 +96,33 @@ def test_doing_the_same_with_something_else_ends_nothing() -> None:
     assert not any(fact.verdicts for fact in facts)
 
 
+@pytest.mark.parametrize("says", ["I moved from Leeds to York", "Ana moved from Leeds to York last month"])
+@pytest.mark.parametrize(
+    "known",
+    ["{} was born in Leeds", "{} studied in Leeds", "{} works in Leeds", "My sister lives in Leeds"],
+)
+def test_who_moves_ends_nothing_else_about_the_place_they_leave(says: str, known: str) -> None:
+    """Where they were born, what they do there, and who stays behind are not where they live."""
+    told = KnownStatement(known.format(says.split(maxsplit=1)[0]))
+    assert find_change(says, SAID, [told]) is None
+
+
+@pytest.mark.parametrize("says", ["We moved to York last month", "I moved from Leeds to York", "Nos mudamos a Lugo"])
+def test_who_moves_moves_no_appointment(says: str) -> None:
+    """It has no day and no hour; what does say one still takes the place of another."""
+    dentist = KnownStatement("the dentist moved to Wednesday", "2026-03-11")
+    assert find_change(says, SAID, [dentist]) is None
+    assert find_change("The dentist moved to Friday", SAID, [dentist])
+
+
+def test_who_moves_lives_there_no_more() -> None:
+    """The statement of where they lived ends, and what is not a person still moves from one value to another."""
+    moved = find_change("We moved from Leeds to York", SAID, [KnownStatement("I live in Leeds")])
+    assert moved is not None
+    assert moved.text == "We moved from Leeds to York"
+    assert find_change("The class moved from Monday to Friday", SAID, [KnownStatement("The class is on Monday")])
+
+
 def test_a_statement_of_two_things_ends_when_both_do() -> None:
     """A task of two parts is done by a sentence that names both."""
     known = [KnownStatement("Tengo que comprar leche y llamar al banco")]
