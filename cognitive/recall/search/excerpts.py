@@ -57,7 +57,7 @@ def select_excerpts(
         if turn is None:
             continue
         if len(chosen) == limit:
-            sieve.dropped["no room"] += 1
+            sieve.dropped["outranked"] += 1
             continue
         question = asked.get(turn.inbox_id or 0, "") if each.turn.by_bot else turn.text
         useless = _only_asks(question, query.text) and not (each.turn.by_bot and each.matched)

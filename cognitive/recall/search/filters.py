@@ -27,7 +27,7 @@ from kenobot.storage.conversation import MessageRow
 
 DropReason = Literal[
     "out of reach", "another form", "forgotten", "not live", "not valid then", "expired", "stale", "faded",
-    "irrelevant", "on show already", "no room", "veiled", "on show as a turn", "taken back",
+    "irrelevant", "on show already", "no room", "veiled", "on show as a turn", "taken back", "outranked",
 ]  # fmt: skip
 
 _MARKS = ("- ", "— ")
@@ -39,7 +39,7 @@ class RecallFilter:
     """Keep the candidates that a query may show, and count the others by reason."""
 
     query: MemoryQuery
-    dropped: Counter[DropReason] = field(default_factory=Counter)  # bounded: the 14 reasons there are; turn
+    dropped: Counter[DropReason] = field(default_factory=Counter)  # bounded: the 15 reasons there are; turn
     _seen: dict[int, bool] = field(default_factory=dict)  # bounded: what was read; turn
     _shown: "ShownItems | None" = None
 

@@ -343,7 +343,8 @@ def _packed(
         line = shorten(picked[0].line, room - _tokens("", subject))
         picked[0] = replace(picked[0], line=line, tokens=_tokens(line, subject))
     chosen = choose_most_valuable([(memory, memory.score.value, memory.tokens) for memory in picked], room)
-    sieve.dropped["no room"] += len(fresh) - len(chosen)
+    sieve.dropped["no room"] += len(picked) - len(chosen)
+    sieve.dropped["outranked"] += len(fresh) - len(picked)
     return sorted(chosen, key=rank_key)
 
 
@@ -385,7 +386,9 @@ def _mixed(
         if each is not None and each.tokens <= room:
             room -= each.tokens
             chosen.append(each)
-    sieve.dropped["no room"] += len(found) - len(chosen)
+        elif each is not None:
+            sieve.dropped["no room"] += 1
+    sieve.dropped["outranked"] += sum(item in found for item in list(places)[lines:])
     return chosen
 
 
