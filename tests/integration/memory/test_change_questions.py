@@ -12,6 +12,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract.likely_change import StandingStatement
 from kenobot.ports.channel import Capabilities
 from kenobot.ports.clock import Clock
+from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 from kenobot.ports.plugin import PluginContext
@@ -159,6 +160,32 @@ async def test_the_question_outlives_a_restart_and_is_not_put_again(tmp_path: Pa
         assert "is over" in await house.say("yes")
         assert await house.rows("SELECT count(*) FROM approval") == [(1,)]
         assert await house.rows("SELECT count(*) FROM event WHERE type = 'asked'") == [(1,)]
+
+
+@pytest.mark.usefixtures("first_is_meant")
+async def test_a_reply_that_could_not_be_stored_asks_once_when_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The question is opened in the transaction of its reply, and goes with it."""
+    opened = change_question.ChangeAsker.open
+    failures = [StoreError("the disk is full")]
+
+    def fail_once(self: change_question.ChangeAsker, *given: Any) -> Any:
+        found = opened(self, *given)
+        if failures:
+            raise failures.pop()
+        return found
+
+    monkeypatch.setattr(change_question.ChangeAsker, "open", fail_once)
+    async with scene(tmp_path) as house:
+        await house.say("Note that the gate code is 1234")
+        sent = len(house.channel.sent)
+        assert "take the place" in await house.say("Remember we use 9876 at the gate")
+        assert not failures
+        assert len(house.channel.sent) == sent + 1
+        assert await house.rows("SELECT count(*) FROM approval") == [(1,)]
+        assert await house.rows("SELECT count(*) FROM event WHERE type = 'asked'") == [(1,)]
+        assert await house.rows("SELECT count(*) FROM keyboard") == [(1,)]
 
 
 @pytest.mark.usefixtures("first_is_meant")
