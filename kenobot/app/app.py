@@ -252,10 +252,12 @@ class App:
 
     def _build_memory_reporter(self) -> "MemoryReporter":
         """Build what reports memory to a provider without a language model. Imported at the first need."""
+        from kenobot.agent.turn.change_question import ChangeAsker
         from kenobot.agent.turn.memory_report import MemoryReporter
 
+        asker = ChangeAsker(self.zone, self.settings.memory.ask_changes)
         parts = (self.database, self.clock, self.zone, self.index, self.embedding, self.memory_files)
-        return MemoryReporter(*parts, final=self._background_model is None)
+        return MemoryReporter(*parts, final=self._background_model is None, asker=asker)
 
     def _share_console(self) -> SharedConsole:
         """Make room for more screens beside the console of this process, if there is one."""

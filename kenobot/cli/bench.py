@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +14,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.core.redaction import escape_controls
 from kenobot.evals import plots
 from kenobot.evals.life import fortnights
+from kenobot.evals.life.asked import live_and_answer
 from kenobot.evals.life.live import LifeScore, live
 from kenobot.evals.recall import chat, datasets, lifecycle
 from kenobot.evals.recall import run as recall
@@ -179,13 +180,15 @@ def bench_life(context: CommandContext) -> int:
     for at, fortnight in enumerate(chosen):
         _progress(fortnight.name, at, len(chosen))
         scores.append(asyncio.run(live(fortnight, args.embedder, careful=args.model == "careful")))
+        if args.answers:
+            asyncio.run(live_and_answer(fortnight, args.embedder, scores[-1]))
         whole.add(scores[-1])
     options.show_progress()
     if args.json:
         print(json.dumps({score.name: asdict(score) for score in (*scores, whole)}, ensure_ascii=False))
         return 0
     shown = _halves(scores) if parts is not None else [*scores, whole] if len(scores) > 1 else scores
-    print(life_table(shown))
+    print(life_table(shown, answers=args.answers))
     for score in scores if args.faults else ():
         print(f"\n{score.name}:")
         print(escape_controls("\n".join(f"- {fault}" for fault in score.faults)))
@@ -216,9 +219,9 @@ def _halves(scores: Sequence[LifeScore]) -> list[LifeScore]:
     return list(halves.values())
 
 
-def life_table(scores: Sequence[LifeScore]) -> str:
-    """The figures of fortnights, as Markdown: shares of what there was, in percent."""
-    heads = (
+def life_table(scores: Sequence[LifeScore], *, answers: bool = False) -> str:
+    """The figures of fortnights, as Markdown: shares of what there was, in percent. answers: with those of answers."""
+    heads = [
         "facts kept",
         "of memories right",
         "days right",
@@ -227,7 +230,8 @@ def life_table(scores: Sequence[LifeScore]) -> str:
         "in the first 3",
         "shown",
         "told unknown",
-    )
+        *(("applied with answers", "of questions right", "messages asked about") if answers else ()),
+    ]
     lines = [f"| who | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
     for score in scores:
         pairs = (
@@ -239,10 +243,17 @@ def life_table(scores: Sequence[LifeScore]) -> str:
                 (score.shown, score.answered),
             ),
             (score.told_so, score.unanswerable),
+            *(_of_answers(score) if answers else ()),
         )
         cells = " | ".join(f"{100 * part / max(1, of):.0f} ({part} of {of})" for part, of in pairs)
         lines.append(f"| {score.name} | {cells} |")
     return "\n".join(lines)
+
+
+def _of_answers(score: LifeScore) -> Iterator[tuple[int, int]]:
+    yield score.applied_asked, score.changes
+    yield score.rightly_asked, score.asked
+    yield score.asked, score.messages
 
 
 def _eval_options(context: CommandContext, budget: int = BUDGET) -> EvalOptions:

@@ -18,7 +18,7 @@ from kenobot.ports.signals import ALL_SIGNALS, FORMER_NAMES
 
 _Row = dict[str, Any]
 
-BEHIND = ("recalled", "judged", "extracted", "discarded", "boxed", "sealed", "lifecycle")
+BEHIND = ("recalled", "judged", "extracted", "discarded", "boxed", "sealed", "lifecycle", "asked")
 """Types of events that change no text of memory."""
 
 _ROUTINE = ("thinking:start", "thinking:end", "reply:graded", "config:changed")  # of each turn

@@ -18,6 +18,7 @@ GUIDELINES = "guidelines"
 """The slot of what experience says about what to note. It holds figures by kind, and nobody's words."""
 
 _TEXT = 1000  # characters of a turn that are looked for
+_NEWEST, _ALIKE = 48, 16  # memories that a text may change: the newest, and those with its words
 _LATEST = 256  # memories among which those of the last turns are, also where many chats talk at once
 
 
@@ -81,6 +82,15 @@ def live_memories(connection: Connection, *, scope: str) -> list[Record]:
     ids = [number for number, _ in records.newest_live(connection, (scope,), _LATEST)]
     found = records.by_ids(connection, ids, (scope,)).values()
     facts = (record for record in found if record.form in ("note", "episode"))
+    return sorted(facts, key=lambda record: (record.valid_from, record.id))
+
+
+def changeable_memories(connection: Connection, *, scope: str, text: str) -> list[Record]:
+    """Select the live facts of a scope that a text may change, oldest first: the newest, and those with its words."""
+    ids = [number for number, _ in records.newest_live(connection, (scope,), _NEWEST)]
+    alike = term_index.neighbours(connection, scope, OWNER_SUBJECT, text[-_TEXT:], _ALIKE)
+    found = records.by_ids(connection, list(dict.fromkeys([*ids, *(record.id for record, _ in alike)])), (scope,))
+    facts = (each for each in found.values() if each.form in ("note", "episode") and each.status == "active")
     return sorted(facts, key=lambda record: (record.valid_from, record.id))
 
 

@@ -53,10 +53,11 @@ def _likely(text: str) -> float:
 
 def hashed_features(text: str) -> frozenset[int]:
     """Return the hashes of a text's words, pairs of words and runs of letters, of how long it is, and of a name."""
-    return frozenset(crc32(name.encode()) % BUCKETS for name in set(_feature_names(text)))
+    return frozenset(crc32(name.encode()) % BUCKETS for name in set(feature_names(text)))
 
 
-def _feature_names(text: str) -> Iterator[str]:
+def feature_names(text: str) -> Iterator[str]:
+    """Iterate over the names of those features."""
     plain = fold(text).replace("’", "'")
     tokens = [_shape(token) for token in _TOKEN.findall(plain)]
     yield "always"

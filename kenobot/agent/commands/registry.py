@@ -111,6 +111,7 @@ _WISHES: Mapping[str, Command] = {
     "undo": Command((), _later("memory", "undo_change")),
 }
 _ANSWER = Command((), _later("forget", "answer_question"))
+_ANSWER_OF_CHANGE = Command((), _later("changed", "answer_change"))
 _WORDS = Command((), _later("correct", "correct_as_asked"))
 _PRESSED: Mapping[str, Command] = {
     "answer": Command((), _later("forget", "answer_by_button")),
@@ -119,6 +120,7 @@ _PRESSED: Mapping[str, Command] = {
     "admit": Command((), _later("people", "admit"), changes=_PEOPLE, owner_only=True),
     "turn_away": Command((), _later("people", "turn_away"), owner_only=True),
     "leave": Command((), _later("correct", "leave_as_is")),
+    "changed": Command((), _later("changed", "answer_change_by_button")),
 }
 """What only buttons give."""
 _PRESSED_BEFORE = Command((), lambda *_: "", changes=frozenset())
@@ -159,8 +161,8 @@ class CommandRegistry:
             return found if found[0] is not _UNKNOWN or inbound.private else None
         if await self._awaits(database, inbound, principal, at):
             return _WORDS, inbound.text
-        if await self._answers(database, inbound, principal, at):
-            return _ANSWER, inbound.text
+        if (answer := await self._answers(database, inbound, principal, at)) is not None:
+            return answer, inbound.text
         stop = _NAMED.get(stop_word(inbound.text))  # where a question is open, "cancel" answers that
         return (stop, "") if stop is not None and stop.is_allowed(principal, inbound) else None
 
@@ -199,18 +201,26 @@ class CommandRegistry:
             self._awaiting.discard(inbound.session)
         return question is not None
 
-    async def _answers(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
-        """Return whether a message answers an open question. Never raises."""
-        if not _ANSWER.is_allowed(principal, inbound) or parse_answer(inbound.text) is None:
-            return False
-        from kenobot.agent.commands import forget
+    async def _answers(
+        self, database: Database, inbound: Inbound, principal: Principal, at: datetime
+    ) -> Command | None:
+        """Return what follows the answer that a message gives to an open question, None for another. Never raises."""
+        answer = parse_answer(inbound.text)
+        if not _ANSWER.is_allowed(principal, inbound) or answer is None:
+            return None
+        from kenobot.agent.commands import changed, forget
+
+        def asked(connection: Connection) -> Command | None:
+            if forget.open_question(connection, inbound, principal, at) is not None:
+                return _ANSWER
+            is_change = answer in ("yes", "no") and changed.open_change(connection, inbound, at) is not None
+            return _ANSWER_OF_CHANGE if is_change else None
 
         try:
-            question = await database.read(lambda connection: forget.open_question(connection, inbound, principal, at))
+            return await database.read(asked)
         except StoreError as error:
             _log.warning("open questions cannot be read: %s", error)
-            return False
-        return question is not None
+            return None
 
     async def _knows(self, database: Database, topic: str, inbound: Inbound, principal: Principal) -> bool:
         """Return whether memory has all words of a topic, in private. Never raises."""

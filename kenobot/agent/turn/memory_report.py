@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
@@ -15,6 +16,8 @@ from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules
+from kenobot.agent.turn.change_question import ChangeAsker, ChangeQuestion
+from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import due_on, resolved_on
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
@@ -47,6 +50,7 @@ from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.cognitive.text.words import terms
 from kenobot.core import lazy
 from kenobot.core.attachment_words import without_attachments
+from kenobot.gateway.buttons import Choice
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal, chat_scope
 from kenobot.ports.memory import Candidate, Decision
@@ -76,11 +80,12 @@ _TELLS_FROM = 0.75  # similarity of a word from which a memory speaks of that th
 
 @dataclass(frozen=True, slots=True)
 class MemoryReport:
-    """The report of a message. decisions: what was admitted. found: the memories shown."""
+    """The report of a message. decisions: what was admitted. found: the memories shown. change: to be asked about."""
 
     text: str = ""
     decisions: tuple[tuple[Candidate, Decision], ...] = ()
     found: MemoryPack = field(default_factory=MemoryPack)
+    change: ChangeQuestion | None = None
 
     def added_to(self, request: Request) -> Request:
         """Return a request that ends with this report."""
@@ -111,8 +116,9 @@ class MemoryReporter:
         mirror: MemoryFiles,
         *,
         final: bool = True,
+        asker: ChangeAsker | None = None,
     ) -> None:
-        """final: no model extracts the same turns later."""
+        """final: no model extracts the same turns later. asker: of changes that no rule is sure of; None asks none."""
         self._database = database
         self._clock = clock
         self._zone = zone
@@ -120,6 +126,7 @@ class MemoryReporter:
         self._embedding = embedding
         self._mirror = mirror
         self._final = final
+        self._asker = asker
 
     async def report(self, pending: PendingMessage, principal: Principal, preceding: str) -> MemoryReport:
         """Admit what the message tells, and report it together with what is found. preceding: what they said before."""
@@ -138,6 +145,7 @@ class MemoryReporter:
                 decisions, lines = await self._database.write(partial(self._admit, pending.session, turn, extracted))
                 self._mirror.mark_dirty([each.record for _, each in decisions if each.record is not None])
                 self._embedding.note_news()
+        change = await self._changed(pending, turn, decisions) if turn is not None and not here else None
         asked = without_attachments(pending.inbound.text).strip()
         question = sentence_core.question_in(asked) if lines else asked
         finding = await self._search(question, pending, principal, preceding) if question else _Finding(SearchReport())
@@ -150,16 +158,33 @@ class MemoryReporter:
             sections.append("\n".join([heading, *(memory.line for memory in memories)]))
         elif finding.of_plans:
             sections.append(UNPLANNED)
-        return MemoryReport("\n\n".join(sections), tuple(decisions), MemoryPack({}, found.texts, found.entries))
+        pack = MemoryPack({}, found.texts, found.entries)
+        return MemoryReport("\n\n".join(sections), tuple(decisions), pack, change)
 
-    def settle(self, connection: Connection, pending: PendingMessage) -> None:
-        """Count a finished turn as extracted, unless others wait before it, or a model is to extract it."""
+    def settle(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
+        """Open the question of a finished turn, and return its buttons.
+
+        The turn counts as extracted, unless others wait before it, or a model is to extract it.
+        """
+        pending = data.pending
         waiting = buffer.pending_turns(connection, pending.session, 1) if self._final else []
         if waiting and waiting[0].inbox_id == pending.id:
             first = buffer.cursor(connection, pending.session)
             buffer.advance_cursor(connection, pending.session, first, waiting[0].last_message)
+        if self._asker is None or data.report is None or data.report.change is None or data.held_back is not None:
+            return ()
+        return self._asker.open(connection, data, data.report.change, at)
 
     # ── what the message tells ───────────────────────────────────────────────────────────────────────────────────
+
+    async def _changed(
+        self, pending: PendingMessage, turn: ConversationTurn, decisions: Sequence[tuple[Candidate, Decision]]
+    ) -> ChangeQuestion | None:
+        """Return the memory that the message probably changes, where the person is to be asked about it."""
+        asker, at = self._asker, self._clock.now()
+        if asker is None or not pending.inbound.private:
+            return None
+        return await self._database.read(lambda connection: asker.choose(connection, turn, decisions, at))
 
     def _extract(self, session: str, turn: ConversationTurn, connection: Connection) -> RuleFacts:
         known: Sequence[Record] = ()

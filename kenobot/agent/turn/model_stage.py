@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from kenobot.agent.turn.tool_rounds import with_rounds
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.core.worker import TextWork
+from kenobot.gateway.buttons import Choice
 from kenobot.ports.errors import OverBudget, PromptTooLong, Rejected
 from kenobot.ports.provider import Reply, Request, ToolSpec
 from kenobot.providers.pictures import shows_pictures, without_pictures
@@ -144,7 +146,8 @@ class ModelStage:
             request = data.report.added_to(context.request)
             data.context = context.with_report(request, data.report.text, data.report.found)
 
-    def settle_report(self, connection: Connection, data: TurnData) -> None:
-        """Settle what a report told, in the transaction that commits the turn."""
-        if data.report is not None and self._reporter is not None:
-            self._reporter.settle(connection, data.pending)
+    def settle_report(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
+        """Settle what a report told, in the transaction that commits the turn; return the buttons of its question."""
+        if data.report is None or self._reporter is None:
+            return ()
+        return self._reporter.settle(connection, data, at)

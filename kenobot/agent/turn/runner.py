@@ -55,6 +55,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TextWork
 from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import RenderedAnswer, render_answer, render_file, sends_files
+from kenobot.gateway.buttons import Choice, Pressers, add_buttons
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.channel import Channel, capabilities_of
@@ -62,7 +63,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
-from kenobot.ports.messages import Inbound, Outbound
+from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.provider import Reply
 from kenobot.ports.signals import THINKING_END, THINKING_START
 from kenobot.postprocessors.pipeline import Pipeline, joined_replies
@@ -385,6 +386,8 @@ class TurnRunner:
             notes.append(texts.SECRET_REFUSED(data.language))
         if self._s.tools is not None and (question := self._s.tools.question(data)):
             notes.append(question)
+        elif data.report is not None and data.report.change is not None:
+            notes.append(data.report.change.text(self._s.clock.now(), data.language))
         whole = "\n\n".join((clean, *notes))
         if data.as_file and (file := answer_file(clean, data.language)) is not None:
             note = "\n\n".join((texts.HERE_AS_FILE(data.language), *notes))
@@ -437,15 +440,27 @@ class TurnRunner:
         unique = list(dict.fromkeys(effects.candidates))
         if unique and (tags := fact_candidates.confided_tags([pending.inbound.text])):
             unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
-        self._models.settle_report(connection, data)
+        choices = self._models.settle_report(connection, data, at)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
-        waiting = outbox.enqueue(connection, data.destination(), answer.parts, at)
+        parts = self._with_buttons(connection, data, answer.parts, choices)
+        waiting = outbox.enqueue(connection, data.destination(), parts, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
         times = data.times.result(data.attempt)
         turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times)
         data.calls.write(connection)
         return decisions, waiting, reacted
+
+    def _with_buttons(
+        self, connection: Connection, data: TurnData, parts: Sequence[MessagePart], choices: tuple[Choice, ...]
+    ) -> Sequence[MessagePart]:
+        """Put the buttons of a question below a reply, for its person alone, where the channel has any."""
+        inbound = data.pending.inbound
+        channel = self._s.channels.get(inbound.channel)
+        if not choices or channel is None or not capabilities_of(channel).buttons:
+            return parts
+        pressers = Pressers(inbound.channel, inbound.chat, (inbound.user,))
+        return add_buttons(connection, parts, (choices,), pressers, data.language, self._s.clock.now())
 
     def _last(self, pieces: Sequence[Reply], rounds: Sequence[ToolRound]) -> turn_steps.FreshReply:
         """Return the last piece without secrets, as a checkpoint holds it."""

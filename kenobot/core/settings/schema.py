@@ -154,6 +154,7 @@ class MemorySettings(SettingsModel):
     embedder: NonEmptyText = "auto"
     reranker: Annotated[Literal["none", "model"], BeforeValidator(_lower)] = "none"
     rerank_daily_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
+    ask_changes: int = Field(5, ge=0, le=50)
 
 
 class ModelsSettings(SettingsModel):

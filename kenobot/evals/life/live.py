@@ -43,7 +43,8 @@ class LifeScore:
     ends. changes, applied: facts that ended, and those that memory no longer holds. ended, rightly_ended: memories that
     words ended, and those of them that hold such a fact. answered: questions with an answer; in_first: among the first
     lines; shown: anywhere in the prompt. unanswerable, told_so: questions without one, and those of which memory says
-    that nothing fits.
+    that nothing fits. Of a person who answers questions on changes (`kenobot.evals.life.asked`): applied_asked: changes
+    applied then, by words or a yes; asked, rightly_asked: questions, and those to which a yes is true; messages: all.
     """
 
     name: str
@@ -62,6 +63,10 @@ class LifeScore:
     shown: int = 0
     unanswerable: int = 0
     told_so: int = 0
+    applied_asked: int = 0
+    asked: int = 0
+    rightly_asked: int = 0
+    messages: int = 0
     faults: list[str] = field(default_factory=list)  # bounded: the data of one run; turn
 
     def add(self, other: "LifeScore") -> None:
@@ -73,6 +78,7 @@ class LifeScore:
 COUNTS = (
     *("standing", "kept", "dated", "days_right", "stored", "right", "changes", "applied"),
     *("ended", "rightly_ended", "answered", "in_first", "shown", "unanswerable", "told_so"),
+    *("applied_asked", "asked", "rightly_asked", "messages"),
 )
 
 
@@ -102,10 +108,10 @@ async def live(
             earlier: list[Record] = []
             for utterance in fortnight.utterances:
                 await house.run_until(utterance.at, _SCHEDULE)
-                earlier += await house.app.database.read(_everything) if utterance.ends else ()
+                earlier += await house.app.database.read(everything) if utterance.ends else ()
                 await house.say_as(speaker, utterance.text)
             await house.run_until(fortnight.utterances[-1].at + timedelta(days=1), _SCHEDULE)
-            score = score_memory(fortnight, await house.app.database.read(_everything), earlier)
+            score = score_memory(fortnight, await house.app.database.read(everything), earlier)
             other = Speaker(fortnight.name, "1", "2")
             for question in fortnight.questions:
                 trace = None if on_question is None else RecallTrace()
@@ -127,8 +133,8 @@ def score_memory(fortnight: Fortnight, stored: Sequence[Record], earlier: Sequen
     score = LifeScore(fortnight.name)
     live = [record for record in stored if record.status == "active"]
     for place, fact in fortnight.standing_facts:
-        holding = [record for record in live if place + 1 in record.source_message_ids and fact.is_in(_told(record))]
-        holding = holding or [record for record in live if fact.is_in(_told(record))]
+        holding = [record for record in live if place + 1 in record.source_message_ids and fact.is_in(told_by(record))]
+        holding = holding or [record for record in live if fact.is_in(told_by(record))]
         score.standing += 1
         score.kept += bool(holding)
         if not holding:
@@ -149,19 +155,31 @@ def score_memory(fortnight: Fortnight, stored: Sequence[Record], earlier: Sequen
     for place, utterance in enumerate(fortnight.utterances):
         for fact in utterance.ends:
             score.changes += 1
-            applied = _is_ended(fortnight, fact, place, stored, earlier) and _stands_instead(fortnight, place, stored)
+            applied = _is_applied(fortnight, fact, place, stored, earlier)
             score.applied += applied
             if not applied:
                 score.faults.append(f"not applied: {fact.words} ({utterance.text})")
     over = [fact for utterance in fortnight.utterances for fact in utterance.ends]
     for record in stored:
         if record.status in _ENDED or _PROMISED in record.attribute_map:
-            rightly = any(fact.is_in(_told(record)) for fact in over) or _is_repeated(record, live)
+            rightly = any(fact.is_in(told_by(record)) for fact in over) or _is_repeated(record, live)
             score.ended += 1
             score.rightly_ended += rightly
             if not rightly:
                 score.faults.append(f"wrongly ended: {record.text} [{record.status}]")
     return score
+
+
+def applied_changes(fortnight: Fortnight, stored: Sequence[Record], earlier: Sequence[Record]) -> int:
+    """Return how many facts that ended memory no longer holds, while it holds what is said instead."""
+    changes = ((place, fact) for place, utterance in enumerate(fortnight.utterances) for fact in utterance.ends)
+    return sum(_is_applied(fortnight, fact, place, stored, earlier) for place, fact in changes)
+
+
+def _is_applied(
+    fortnight: Fortnight, fact: Fact, place: int, stored: Sequence[Record], earlier: Sequence[Record]
+) -> bool:
+    return _is_ended(fortnight, fact, place, stored, earlier) and _stands_instead(fortnight, place, stored)
 
 
 def _is_repeated(record: Record, live: Sequence[Record]) -> bool:
@@ -175,7 +193,7 @@ def _is_right(fortnight: Fortnight, record: Record) -> bool:
     if any(each.ends and not each.facts for each in (fortnight.utterances[place] for place in places)):
         return True
     said = [fortnight.utterances[place] for place in places | {place - 1 for place in places} if place >= 0]
-    return any(fact.is_in(_told(record)) for utterance in said for fact in utterance.facts)
+    return any(fact.is_in(told_by(record)) for utterance in said for fact in utterance.facts)
 
 
 def _is_ended(
@@ -184,7 +202,7 @@ def _is_ended(
     """Return whether memory held a fact before the utterance at `place`, and no longer does."""
     said = {at + 1 for at, utterance in enumerate(fortnight.utterances[:place]) if fact in utterance.facts}
     holding = [each for each in (*stored, *earlier) if place + 1 not in each.source_message_ids]
-    holding = [each for each in holding if fact.is_in(_told(each))]
+    holding = [each for each in holding if fact.is_in(told_by(each))]
     left = [each for each in stored if _is_live(each) and each in holding]
     if fact.due:  # one without a day counts where it is of the message that told the fact
         undated = [each for each in left if not _due(each) and said & {*each.source_message_ids}]
@@ -195,7 +213,7 @@ def _is_ended(
 def _stands_instead(fortnight: Fortnight, place: int, stored: Sequence[Record]) -> bool:
     """Return whether memory has what an utterance says, but for what ended later."""
     later = [fact for utterance in fortnight.utterances[place + 1 :] for fact in utterance.ends]
-    known = [_told(record) for record in stored if record.status == "active"]
+    known = [told_by(record) for record in stored if record.status == "active"]
     new = [fact for fact in fortnight.utterances[place].facts if fact not in later]
     return all(any(map(fact.is_in, known)) for fact in new)
 
@@ -208,11 +226,13 @@ def _is_live(record: Record) -> bool:
     return record.status == "active" and _PROMISED not in record.attribute_map
 
 
-def _told(record: Record) -> str:
+def told_by(record: Record) -> str:
+    """Return what a record tells: its text, and the values of its attributes."""
     return " ".join([record.text, *record.attribute_map.values()])
 
 
-def _everything(connection: Connection) -> list[Record]:
+def everything(connection: Connection) -> list[Record]:
+    """Read all notes and episodes of a home that messages tell, whatever became of them."""
     numbers = range(1, records.last_record(connection) + 1)
     found = records.by_ids(connection, numbers, ALL_SCOPES).values()
     return [record for record in found if record.form in _FORMS and record.source_message_ids]

@@ -1,0 +1,229 @@
+"""Judge which memory a message probably changes, where no rule is sure of it: for a question, never to end anything.
+
+A softmax over all memories and "none", for the message and for each of its sentences: what the words are (words, pairs
+of them and runs of letters, each by its hash), what each memory is, and what both have to do with each other: shared
+words by how rare they are, kinds of values, names, how long ago the memory was told and when it is due. Its weights,
+one signed byte for each hash, are `likely_change.bin`, learned by `python -m bench.learn_likely_change`.
+"""
+
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from importlib import resources
+from zlib import crc32
+
+from kenobot.cognitive.remember.extract.worth_noting import feature_names
+from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
+from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
+from kenobot.cognitive.text.words import fold, search_stems, words
+from kenobot.core import lazy
+
+FILE = "likely_change.bin"
+"""The weights, beside this module."""
+
+BUCKETS = 1 << 15
+"""Hashes that features fall into, of the message and of its pairs with memories each."""
+
+SCALE = 24.0
+"""What a weight of one is stored as; a byte holds up to 127."""
+
+ASKS_FROM = 0.3
+"""Probability from which a question is worth its trouble; chosen on people of whom nothing was learned."""
+
+PAIR_WEIGHT = 0.3
+"""Weight of a feature that a message and a memory have together."""
+
+_LONGEST = 500  # characters of a text that are read
+_SHORTEST = 8  # characters of a sentence that may tell of a change
+_MOST_SENTENCES = 4
+_MOST_WORDS = 24
+_ALIKE = 4  # letters with which two words begin that may be one: Dani and Daniela
+_SENTENCES = lazy.regex(r"(?<=[.!?…])\s+|\n+|;\s+")
+_TIME = lazy.regex(
+    r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?[ap]m\b|\b\d{1,2} ?hs?\b|\b(?:a las?|at|from|till|hasta las?) \d{1,2}\b(?! de\b)"
+    r"|\bhalf (?:past )?\w+|\by (?:media|cuarto)\b|o'clock|\bnoon\b|mediodia"
+)
+_MONEY = lazy.regex(
+    r"[£$€]\d|\d ?(?:[£$€k]\b|€|euros?\b|pounds?\b|quid\b|bucks\b|pesos\b|lucas\b|mil\b|dollars\b|dolares\b|soles\b)"
+    r"|\ba month\b|\bal mes\b"
+)
+_DAY = lazy.regex(
+    rf"\b(?:{'|'.join(sorted(WEEKDAYS, key=len, reverse=True))}|today|tomorrow|yesterday|tonight|hoy|mañana|ayer)s?\b"
+)
+_DATE = lazy.regex(
+    r"\b\d{1,2}(?:st|nd|rd|th)\b|\b(?:el|dia|del) \d{1,2}\b"
+    rf"|\b(?:{'|'.join(sorted(set(MONTHS) - {'may', 'march'}, key=len, reverse=True))})\b"
+)
+_CODE = lazy.regex(r"\b(?=\w*\d)(?=\w*[a-z])\w{4,}\b|\b\d{4,}\b")
+_KINDS = {"time": _TIME, "money": _MONEY, "day": _DAY, "date": _DATE, "code": _CODE}
+_VALUES = frozenset({"time", "money", "day", "date", "number"})
+_NUMBER = lazy.regex(r"(?<!\w)[£$€]?\d+(?:[.,:]\d+)*")
+_NAME = lazy.regex(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][\w'-]+|\A[A-ZÁÉÍÓÚÑ][\w-]+(?='s)")
+
+
+@dataclass(frozen=True, slots=True)
+class StandingStatement:
+    """What memory has, for the question whether a message changes it. due: the day it is due, YYYY-MM-DD, "" for none.
+
+    category: of the memory; see `kenobot.ports.memory`.
+    """
+
+    text: str
+    due: str = ""
+    category: str = "fact"
+
+
+def likely_changes(message: str, said: date, standing: Sequence[StandingStatement]) -> list[float]:
+    """Return for each statement, oldest first, how probably a message of the day `said` changes that and no other."""
+    if not standing:
+        return []
+    weights = _weights()
+    logits = list[list[float]]()
+    for words_said in tellings(message):
+        own = telling_features(words_said)
+        shared = sum(weights[each] for each in own) / math.sqrt(len(own))
+        pairs = pair_features(words_said, said, standing)
+        logits.append(
+            [
+                (shared + _of_memory(each.text) + PAIR_WEIGHT * sum(weights[at] for at in pair)) / SCALE
+                for each, pair in zip(standing, pairs, strict=True)
+            ]
+        )
+    most = max(0.0, *(logit for each in logits for logit in each))
+    odds = [sum(math.exp(logit - most) for logit in of_one) for of_one in zip(*logits, strict=True)]
+    whole = sum(odds) + math.exp(-most)
+    return [each / whole for each in odds]
+
+
+def tellings(message: str) -> list[str]:
+    """Return a message, and its sentences where it has several: a change may stand in one of them."""
+    text = message[:_LONGEST].strip()
+    sentences = [part for part in _SENTENCES.split(text) if len(part) >= _SHORTEST]
+    return [text, *sentences[:_MOST_SENTENCES]] if len(sentences) > 1 else [text]
+
+
+def telling_features(telling: str) -> frozenset[int]:
+    """Return the hashes of what a telling is; each weighs one by the root of their number."""
+    return frozenset(_hash(name) for name in feature_names(telling))
+
+
+def memory_features(text: str) -> tuple[int, ...]:
+    """Return the hashes of what a memory is, from `BUCKETS` on; each weighs a half by the root of their number."""
+    read = _read(text[:_LONGEST])
+    names = [*(f"n {max(found)}" for found in read.by_word.values()), *(f"of {kind}" for kind in read.kinds)]
+    return tuple(BUCKETS + _hash(name) for name in names)
+
+
+def pair_features(telling: str, said: date, standing: Sequence[StandingStatement]) -> Iterator[list[int]]:
+    """Iterate over the hashes of each statement beside a telling, from `BUCKETS` on; each weighs `PAIR_WEIGHT`."""
+    told = _read(telling)
+    texts = [_read(each.text[:_LONGEST]) for each in standing]
+    counts = Counter(stem for text in texts for stem in text.stems)
+    shared = [text.shared(told) for text in texts]
+    weights = [
+        sum(1 / max(1, min(counts[stem] for stem in text.by_word[word])) for word in found)
+        for text, found in zip(texts, shared, strict=True)
+    ]  # how much the words that both have tell: each counts by how few of the statements have it
+    first, second, *_ = [*sorted(weights, reverse=True), 0.0]
+    for at, (statement, text) in enumerate(zip(standing, texts, strict=True)):
+        rival = second if weights[at] == first else first
+        names = [
+            *_in_common(told, text, len(shared[at]), weights[at], weights[at] - rival),
+            *_values(told, text, min(len(shared[at]), 2)),
+            f"pool {_bin(len(texts), 4, 7, 12, 25)}",
+            f"newer {_bin(len(texts) - 1 - at, 1, 2, 4, 8, 16, 32)}",
+            f"due {_days_until(statement.due, said)}",
+            f"is {statement.category}",
+        ]
+        yield [BUCKETS + _hash(name) for name in names]
+
+
+class _Text:
+    """A text by its words: folded, their stems, names, numbers, and the kinds of values that it has."""
+
+    def __init__(self, text: str) -> None:
+        self.plain = fold(text)
+        named = (word for word in words(self.plain.replace("'s", "")) if word not in STOPWORDS | NEGATIONS)
+        self.words = tuple(word for word in dict.fromkeys(named) if len(word) > 1 and not word[0].isdigit())[
+            :_MOST_WORDS
+        ]
+        self.by_word = {word: frozenset(search_stems(word)) for word in self.words}
+        self.stems = frozenset[str]().union(*self.by_word.values())
+        self.begins = frozenset(word[:_ALIKE] for word in self.words if len(word) >= _ALIKE)
+        self.numbers = frozenset(number.strip("£$€") for number in _NUMBER.findall(self.plain))
+        self.names = frozenset(fold(name).removesuffix("'s") for name in _NAME.findall(text))
+        kinds = {kind for kind, pattern in _KINDS.items() if pattern.search(self.plain)}
+        self.kinds = frozenset({*kinds, *(["number"] if self.numbers else []), *(["name"] if self.names else [])})
+
+    def shared(self, other: "_Text") -> list[str]:
+        """Return its words that another text has, too."""
+        return [word for word, found in self.by_word.items() if not found.isdisjoint(other.stems)]
+
+
+def _in_common(told: _Text, text: _Text, number: int, rarity: float, lead: float) -> Iterator[str]:
+    of_told, of_text = number / max(1, len(told.words)), number / max(1, len(text.words))
+    rare = _bin(rarity, 0.01, 0.34, 0.9, 1.4)
+    yield f"shared {min(number, 4)}"
+    yield f"of the message {_bin(of_told, 0.01, 0.15, 0.3, 0.5, 0.75)}"
+    yield f"of the memory {_bin(of_text, 0.01, 0.15, 0.3, 0.5, 0.75)}"
+    yield f"rare {_bin(rarity, 0.01, 0.1, 0.2, 0.34, 0.5, 0.9, 1.4, 2)}"
+    yield f"shared {min(number, 3)} of {_bin(len(told.words), 4, 8, 12)}"
+    yield f"of the memory {_bin(of_text, 0.01, 0.3, 0.5, 0.75)} rare {rare}"
+    yield f"lead {_bin(lead, -1, -0.5, -0.2, -0.01, 0.01, 0.3, 0.6, 1)} {rarity > 0}"
+    yield f"long {_bin(len(text.words), 2, 4, 7, 11)}"
+    both = told.names & text.names
+    yield f"names {min(len(both), 2)} {len(told.names) > len(both)} {bool(text.names)}"
+    begun = len(told.begins & text.begins)
+    yield f"begin alike {min(begun, 3)} {min(number, 3)}"
+    if any(name in text.plain for name in told.names):
+        yield "names it"
+
+
+def _values(told: _Text, text: _Text, shared: int) -> Iterator[str]:
+    same = told.numbers & text.numbers
+    yield f"same numbers {min(len(same), 2)}"
+    for kind in (*_VALUES, "code", "name"):
+        yield f"{kind} {kind in told.kinds} {kind in text.kinds}"
+        if kind in told.kinds and kind in text.kinds:
+            yield f"both {kind} {shared}"
+    if told.kinds & text.kinds & _VALUES and not same:
+        yield f"another value {shared}"
+
+
+def _days_until(due: str, said: date) -> str:
+    try:
+        days = (date.fromisoformat(due[:10]) - said).days if due else None
+    except ValueError:
+        days = None
+    return "never" if days is None else str(_bin(days, -7, -1, 0, 1, 2, 7, 20))
+
+
+def _bin(value: float, *edges: float) -> int:
+    return bisect_right(edges, value)
+
+
+@lru_cache(4096)
+def _of_memory(text: str) -> float:
+    """What a memory by itself adds."""
+    weights, places = _weights(), memory_features(text)
+    return sum(weights[each] for each in places) / 2 / math.sqrt(max(1, len(places)))
+
+
+@lru_cache(4096)
+def _read(text: str) -> _Text:
+    return _Text(text)
+
+
+@lru_cache(16_384)
+def _hash(name: str) -> int:
+    return crc32(name.encode()) % BUCKETS
+
+
+@lru_cache(1)
+def _weights() -> tuple[int, ...]:
+    data = resources.files(__package__).joinpath(FILE).read_bytes()
+    return tuple(value - 256 if value > 127 else value for value in data)

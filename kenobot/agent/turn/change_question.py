@@ -1,0 +1,142 @@
+"""Ask a person whether their message takes the place of a memory, where no rule is sure that it does.
+
+The question stands in the reply, and is opened in the transaction that stores that: it is put once or not at all. Only
+the owner alone with the bot is asked, by a bot without a language model, of their own words, of no memory told
+in confidence, of each pair of words once, and a few times a day at most.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from kenobot.agent.commands.changed import KIND, ChangePayload
+from kenobot.agent.commands.command import one_line, time_ago_text
+from kenobot.agent.turn.turn_data import TurnData
+from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE
+from kenobot.cognitive.remember.extract import known_memories
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.likely_change import ASKS_FROM, StandingStatement, likely_changes
+from kenobot.cognitive.remember.extract.sentence_core import question_in
+from kenobot.cognitive.store import events
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import local_day
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.core import texts
+from kenobot.core.i18n import Language
+from kenobot.gateway.buttons import Choice
+from kenobot.ports.identity import QUOTED_TRUST
+from kenobot.ports.memory import Candidate, Decision
+from kenobot.storage import approvals, conversation
+from kenobot.storage.approvals import Approval
+from kenobot.storage.connection import Connection
+from kenobot.storage.state import read_json, write_json
+
+ASKED = "asked"
+"""The kind of the event that tells of a question, on the memory that it is about."""
+
+_ANSWER_WITHIN = timedelta(hours=1)
+_COUNT = "change questions of the day"
+_LONGEST_MESSAGE = 500  # characters: who writes more tells of more than one thing
+_ENDING = ("superseded", "invalidated", "amended", "weakened")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeQuestion:
+    """Whether a message takes the place of memory `old`. new: the memory made of the message, None without one.
+
+    words: a fingerprint of what is new, by which the same pair is known.
+    """
+
+    old: Record
+    new: int | None
+    words: str
+
+    def text(self, at: datetime, language: Language) -> str:
+        """Word the question."""
+        age = time_ago_text(self.old.created, at, language)
+        return texts.CHANGE_QUESTION(language, what=one_line(self.old.text), age=age)
+
+
+class ChangeAsker:
+    """Choose and open such questions. most: of a day, 0 for none."""
+
+    def __init__(self, zone: ZoneInfo, most: int) -> None:
+        self._zone = zone
+        self._most = most
+
+    def choose(
+        self,
+        connection: Connection,
+        turn: ConversationTurn,
+        decisions: Sequence[tuple[Candidate, Decision]],
+        at: datetime,
+    ) -> ChangeQuestion | None:
+        """Choose the memory that a message probably changes, if there is one to be asked about."""
+        asks = question_in(turn.text)
+        if (
+            turn.trust != "owner"
+            or asks
+            or len(turn.text) > _LONGEST_MESSAGE
+            or self._asked_today(connection, at) >= self._most
+        ):
+            return None
+        made = [decision.record for _, decision in decisions if decision.record is not None]
+        if any(_ended_something(connection, record) for record in made):
+            return None
+        standing = [
+            record
+            for record in known_memories.changeable_memories(connection, scope=turn.scope, text=turn.text)
+            if record.id not in made and _may_be_asked_about(record, turn.inbox_id)
+        ]
+        odds = likely_changes(
+            turn.text,
+            turn.at.astimezone(self._zone).date(),
+            [StandingStatement(each.text, each.attribute_map.get("due", ""), each.category) for each in standing],
+        )
+        place = max(range(len(odds)), key=odds.__getitem__, default=None)
+        if place is None or odds[place] < ASKS_FROM:
+            return None
+        new = made[-1] if made else None
+        question = ChangeQuestion(standing[place], new, key_of(turn.text))
+        return None if _was_asked(connection, question) else question
+
+    def open(
+        self, connection: Connection, data: TurnData, question: ChangeQuestion, at: datetime
+    ) -> tuple[Choice, ...]:
+        """Open a question in the transaction that stores its reply, behind it; return its buttons."""
+        pending, day = data.pending, local_day(at, self._zone)
+        count = {"day": day, "count": self._asked_today(connection, at) + 1}
+        write_json(connection, _COUNT, count)
+        told = {"words": question.words, "new": question.new}
+        events.add_event(
+            connection, at, "extraction", ASKED, session=pending.session, record=question.old.id, data=told
+        )
+        newest = conversation.newest_message_id(connection, pending.session)
+        payload = ChangePayload(question.old.id, question.new, newest, pending.id, data.language)
+        approval = Approval(pending.session, pending.inbound.user, KIND, asdict(payload), at + _ANSWER_WITHIN)
+        number = approvals.open_approval(connection, approval)
+        return (
+            Choice(texts.BUTTON_REPLACES(data.language), "changed", f"{number} yes"),
+            Choice(texts.BUTTON_BOTH(data.language), "changed", f"{number} no"),
+        )
+
+    def _asked_today(self, connection: Connection, at: datetime) -> int:
+        known: dict[str, str | int] = read_json(connection, _COUNT, {})
+        return int(known.get("count", 0)) if known.get("day") == local_day(at, self._zone) else 0
+
+
+def _may_be_asked_about(record: Record, inbox_id: int | None) -> bool:
+    """Return whether a memory is the speaker's own word of before, still open, and not told in confidence."""
+    own = record.trust not in QUOTED_TRUST and inbox_id not in record.source_message_ids
+    return own and not record.is_confided and RESOLVED_ATTRIBUTE not in record.attribute_map
+
+
+def _ended_something(connection: Connection, record: int) -> bool:
+    root = events.last_decision_on(connection, record)
+    return root is not None and any(each.kind in _ENDING for each in events.decision_events(connection, root))
+
+
+def _was_asked(connection: Connection, question: ChangeQuestion) -> bool:
+    happened = events.record_events(connection, question.old.id)
+    return any(each.kind == ASKED and each.data.get("words") == question.words for each in happened)

@@ -1,0 +1,99 @@
+"""Live a fortnight with somebody who answers, truthfully, whether a message takes the place of a memory."""
+
+import json
+import tempfile
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+from kenobot.agent.commands.changed import KIND
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.evals.life.fortnights import Fortnight, Utterance
+from kenobot.evals.life.live import LifeScore, applied_changes, everything, told_by
+from kenobot.gateway.access import Roster
+from kenobot.ports.identity import session_id
+from kenobot.storage import approvals
+from kenobot.storage.connection import Connection
+from kenobot.testing.scenario import Speaker
+from kenobot.testing.scripted import ScriptedProvider
+from kenobot.testing.simulation import Simulation
+
+_SCHEDULE = timedelta(hours=6)
+_AFTER = timedelta(seconds=20)  # until an answer
+_WORDS = {"es": ("sí", "no"), "en": ("yes", "no")}
+
+
+async def live_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore) -> None:
+    """Say all of a fortnight, answer each question, and add what became of it to the score of the fortnight.
+
+    A yes is true where the memory asked about holds a fact that the message ends.
+    """
+    provider = _Reporting(lambda _: "ok", name="rehearsed", keep=1)
+    speaker = Speaker(fortnight.name, "1", "1")
+    config = f'[bot]\ntimezone = "{fortnight.zone.key}"\nlanguage = "{fortnight.language}"\n'
+    with tempfile.TemporaryDirectory(prefix="kenobot-life-") as folder:
+        house = Simulation(
+            Path(folder),
+            provider,
+            Roster.of([speaker.user]),
+            start=fortnight.utterances[0].at,
+            channels=[speaker.channel],
+            config=config,
+            embedder=embedder,
+        )
+        async with house:
+            earlier: list[Record] = []
+            said: list[int] = []  # the inbox row of each message, from 1, without those of answers
+            rows = 0
+            for utterance in fortnight.utterances:
+                await house.run_until(max(utterance.at, house.clock.now()), _SCHEDULE)
+                earlier += await house.app.database.read(everything) if utterance.ends else ()
+                await house.say_as(speaker, utterance.text)
+                said.append(rows := rows + 1)
+                asked_about = await house.app.database.read(lambda c: _asked_about(c, speaker, house))
+                if asked_about is None:
+                    continue
+                is_over = _is_over(asked_about, utterance)
+                score.asked += 1
+                score.rightly_asked += is_over
+                if not is_over:
+                    score.faults.append(f"asked wrongly: {asked_about.text} ({utterance.text})")
+                await house.run_until(house.clock.now() + _AFTER, _SCHEDULE)
+                await house.say_as(speaker, _WORDS[fortnight.language][not is_over])
+                rows += 1
+            await house.run_until(fortnight.utterances[-1].at + timedelta(days=1), _SCHEDULE)
+            stored = await house.app.database.read(everything)
+    places = {row: place + 1 for place, row in enumerate(said)}
+    score.messages += len(said)
+    score.applied_asked += applied_changes(fortnight, _renumbered(stored, places), _renumbered(earlier, places))
+
+
+class _Reporting(ScriptedProvider):
+    """Answers from a report of memory, as the offline voice does, so that facts are there before the reply."""
+
+    reports_memory = True
+
+
+def _asked_about(connection: Connection, speaker: Speaker, house: Simulation) -> Record | None:
+    """Return the memory that an open question is about."""
+    found = approvals.find_approval(connection, session_id(speaker.channel, speaker.chat), house.clock.now())
+    if found is None or found.kind != KIND:
+        return None
+    number = found.payload["old"]
+    assert isinstance(number, int)
+    return records.by_ids(connection, [number], ALL_SCOPES)[number]
+
+
+def _is_over(record: Record, utterance: Utterance) -> bool:
+    due = record.attribute_map.get("due", "")
+    return any(fact.is_in(told_by(record)) and (not due or fact.due in ("", due)) for fact in utterance.ends)
+
+
+def _renumbered(stored: Sequence[Record], places: dict[int, int]) -> list[Record]:
+    """Records with their messages numbered as the utterances of a fortnight are."""
+    return [
+        record._replace(source_messages=json.dumps([places[n] for n in record.source_message_ids if n in places]))
+        for record in stored
+    ]

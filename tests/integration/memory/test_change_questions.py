@@ -1,0 +1,238 @@
+"""Without a model, a message that probably changes a memory in words that no rule knows leads to one question."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kenobot.agent.turn import change_question
+from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.remember.extract.likely_change import StandingStatement
+from kenobot.ports.channel import Capabilities
+from kenobot.ports.clock import Clock
+from kenobot.ports.errors import StoreError
+from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.memory import Candidate
+from kenobot.ports.plugin import PluginContext
+from kenobot.ports.provider import Provider
+from kenobot.providers.offline import plugin
+from kenobot.testing.clock import EagerClock
+from tests.scene import Scene
+
+LIVE = "SELECT text FROM record WHERE status = 'active' AND form IN ('note', 'episode') ORDER BY id"
+
+
+def offline(home: Path, clock: Clock) -> Provider:
+    return plugin.build(plugin.settings(), PluginContext(home, clock, "KenoBot"))
+
+
+def scene(home: Path, **environ: str) -> Scene:
+    clock = EagerClock()
+    found = Scene(home, provider=offline(home, clock), clock=clock, extraction=True, environ=environ)
+    found.channel.capabilities = Capabilities(buttons=True, edits=True)
+    return found
+
+
+@pytest.fixture
+def first_is_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each message probably changes the oldest memory: what is chosen is not what these tests are about."""
+
+    def likely(_: str, __: object, standing: Sequence[StandingStatement]) -> list[float]:
+        return [0.9 if at == 0 else 0.0 for at in range(len(standing))]
+
+    monkeypatch.setattr(change_question, "likely_changes", likely)
+
+
+async def live(house: Scene) -> list[object]:
+    return [text for (text,) in await house.rows(LIVE)]
+
+
+async def test_a_change_that_no_rule_knows_is_asked_about(tmp_path: Path) -> None:
+    """The reply ends with the question, in the language of the message; a yes ends the older memory."""
+    async with scene(tmp_path) as house:
+        await house.say("apunta que entro a trabajar a las 7 y media")
+        reply = await house.say("me cambian el turno del trabajo, desde mañana entro a las 13")
+        assert "¿Sustituye esto a «entro a trabajar a las 7 y media»" in reply
+        assert "ya no vale" in await house.say("sí")
+        assert await live(house) == ["me cambian el turno del trabajo, desde mañana entro a las 13"]
+
+
+@pytest.mark.usefixtures("first_is_meant")
+async def test_a_yes_by_a_button_ends_the_older_one_and_undo_brings_it_back(tmp_path: Path) -> None:
+    """The newer one takes its place, which its history tells; undo takes back that alone."""
+    async with scene(tmp_path) as house:
+        await house.say("Note that the gate code is 1234")
+        assert "Does this take the place of “the gate code is 1234”" in await house.say(
+            "Remember we use 9876 at the gate"
+        )
+        assert list(house.buttons) == ["Yes, it does", "No, both hold"]
+        assert "is over" in await house.press("Yes, it does")
+        assert await live(house) == ["we use 9876 at the gate"]
+        assert await house.rows("SELECT status FROM record WHERE text LIKE '%1234'") == [("superseded",)]
+        await house.press("Undo")
+        assert await live(house) == ["the gate code is 1234", "we use 9876 at the gate"]
+
+
+@pytest.mark.usefixtures("first_is_meant")
+async def test_a_message_of_which_nothing_was_noted_is_noted_with_a_yes(tmp_path: Path) -> None:
+    """What takes the place of a memory must be there; one undo takes back both."""
+    async with scene(tmp_path) as house:
+        await house.say("Note that the heating oil comes on Friday")
+        assert "take the place" in await house.say("Grand so.")
+        await house.say("yes")
+        assert await live(house) == ["Grand so."]
+        await house.press("Undo")
+        assert await live(house) == ["the heating oil comes on Friday"]
+
+
+@pytest.mark.usefixtures("first_is_meant")
+async def test_what_goes_on_about_the_older_one_ends_with_it(tmp_path: Path) -> None:
+    """Two memories of one message, of which the longer begins with the other, are over together, and come back so."""
+    async with scene(tmp_path) as house:
+        await house.say("Note that my mother comes on the 17th")
+        [(number,)] = await house.rows("SELECT max(id) FROM inbox")
+        assert isinstance(number, int)
+        longer = Candidate(
+            "note", OWNER_SCOPE, "my mother comes on the 17th. Two nights by the sea with Rex", evidence=(number,)
+        )
+        occasion = AdmitContext(house.clock.now(), house.clock.now().date().isoformat(), "owner")
+        await house.app.database.write(lambda connection: admit(connection, longer, occasion))
+        assert len(await live(house)) == 2
+        await house.say("Remember she comes a week later")
+        await house.press("Yes, it does")
+        assert await live(house) == ["she comes a week later"]
+        await house.press("Undo")
+        assert len(await live(house)) == 3
+
+
+@pytest.mark.usefixtures("first_is_meant")
+async def test_a_no_keeps_both_and_the_same_words_ask_no_more(tmp_path: Path) -> None:
+    """Not on that day, and not by another message with the same words."""
+    async with scene(tmp_path) as house:
+        await house.say("apunta que el código de la verja es 1234")
+        assert "¿Sustituye" in await house.say("apunta que en la verja usamos 9876")
+        assert await house.say("no") == "Bien, se quedan los dos."
+        assert "¿Sustituye" not in await house.say("apunta que en la verja usamos 9876")
+        assert len(await live(house)) == 2
+
+
+@pytest.mark.usefixtures("first_is_meant")
+async def test_any_other_message_leaves_the_question_unanswered(tmp_path: Path) -> None:
+    """A later yes means something else; its button still works."""
+    async with scene(tmp_path, KENOBOT_MEMORY__ASK_CHANGES="1") as house:
+        await house.say("Note that the gate code is 1234")
+        await house.say("Remember we use 9876 at the gate")
+        pressed = house.buttons["Yes, it does"]
+        await house.say("Hello there")
+        assert "is over" not in await house.say("yes")
+        assert len(await live(house)) == 2
+        assert "is over" in await house.say("", kind="action", target="1", value=pressed)
+        assert await live(house) == ["we use 9876 at the gate"]
+
+
+@pytest.mark.usefixtures("first_is_meant")
+async def test_only_the_person_asked_may_press_and_only_once(tmp_path: Path) -> None:
+    """A press of another account is not let in, nor a second one."""
+    async with scene(tmp_path) as house:
+        await house.say("Note that the gate code is 1234")
+        await house.say("Remember we use 9876 at the gate")
+        value = house.buttons["Yes, it does"]
+        assert not await house.put("", kind="action", target="1", value=value, user="2")
+        assert len(await live(house)) == 2
+        for _ in range(2):
+            await house.put("", kind="action", target="1", value=value)
+        await house.app.wait_drained()
+        assert not await house.put("", kind="action", target="1", value=value)
+        assert await house.rows("SELECT count(*) FROM event WHERE type = 'superseded'") == [(1,)]
+
+
+@pytest.mark.usefixtures("first_is_meant")
+async def test_the_question_outlives_a_restart_and_is_not_put_again(tmp_path: Path) -> None:
+    """It is a row of the database, stored with the reply that holds it."""
+    async with scene(tmp_path) as house:
+        await house.say("Note that the gate code is 1234")
+        await house.say("Remember we use 9876 at the gate")
+        number = house.channel.number
+    async with scene(tmp_path) as house:
+        house.channel.number = number + 10
+        assert "is over" in await house.say("yes")
+        assert await house.rows("SELECT count(*) FROM approval") == [(1,)]
+        assert await house.rows("SELECT count(*) FROM event WHERE type = 'asked'") == [(1,)]
+
+
+@pytest.mark.usefixtures("first_is_meant")
+async def test_a_reply_that_could_not_be_stored_asks_once_when_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The question is opened in the transaction of its reply, and goes with it."""
+    opened = change_question.ChangeAsker.open
+    failures = [StoreError("the disk is full")]
+
+    def fail_once(self: change_question.ChangeAsker, *given: Any) -> Any:
+        found = opened(self, *given)
+        if failures:
+            raise failures.pop()
+        return found
+
+    monkeypatch.setattr(change_question.ChangeAsker, "open", fail_once)
+    async with scene(tmp_path) as house:
+        await house.say("Note that the gate code is 1234")
+        sent = len(house.channel.sent)
+        assert "take the place" in await house.say("Remember we use 9876 at the gate")
+        assert not failures
+        assert len(house.channel.sent) == sent + 1
+        assert await house.rows("SELECT count(*) FROM approval") == [(1,)]
+        assert await house.rows("SELECT count(*) FROM event WHERE type = 'asked'") == [(1,)]
+        assert await house.rows("SELECT count(*) FROM keyboard") == [(1,)]
+
+
+@pytest.mark.usefixtures("first_is_meant")
+@pytest.mark.parametrize(
+    ("said", "more"),
+    [
+        ("Remember we use 9876 at the gate", {"user": "2"}),
+        ("Remember we use 9876 at the gate", {"chat": "-7", "private": False}),
+        ("Remember we use 9876 at the gate", {"forwarded": True}),
+        ("Do we use 9876 at the gate?", {}),
+    ],
+)
+async def test_others_groups_and_questions_are_asked_nothing(tmp_path: Path, said: str, more: dict[str, Any]) -> None:
+    """A guest, a group, words of others, and a message that asks itself."""
+    async with scene(tmp_path) as house:
+        await house.say("Note that the gate code is 1234")
+        if "user" in more:
+            await house.say("Note that the gate code is 1234", **more)
+        assert "take the place" not in await house.say(said, **more)
+
+
+@pytest.mark.usefixtures("first_is_meant")
+async def test_what_was_told_in_confidence_is_not_asked_about(tmp_path: Path) -> None:
+    """It would be quoted in a chat that others may look into."""
+    async with scene(tmp_path) as house:
+        await house.say("Between us: the gate code is 1234")
+        assert "take the place" not in await house.say("Remember we use 9876 at the gate")
+
+
+@pytest.mark.usefixtures("first_is_meant")
+async def test_a_day_has_so_many_questions_as_the_setting_says(tmp_path: Path) -> None:
+    """With one, the second waits for tomorrow; with none there is no question at all."""
+    async with scene(tmp_path / "one", KENOBOT_MEMORY__ASK_CHANGES="1") as house:
+        await house.say("Note that the gate code is 1234")
+        assert "take the place" in await house.say("Remember we use 9876 at the gate")
+        assert "take the place" not in await house.say("Remember we use 5555 at the gate")
+        house.clock.advance(30 * 3600)  # type: ignore[attr-defined]
+        assert "take the place" in await house.say("Remember we use 7777 at the gate")
+    async with scene(tmp_path / "none", KENOBOT_MEMORY__ASK_CHANGES="0") as house:
+        await house.say("Note that the gate code is 1234")
+        assert "take the place" not in await house.say("Remember we use 9876 at the gate")
+
+
+@pytest.mark.usefixtures("first_is_meant")
+async def test_what_words_ended_surely_is_not_asked_about(tmp_path: Path) -> None:
+    """The rules have found what the message changes."""
+    async with scene(tmp_path) as house:
+        await house.say("I live in Paris")
+        await house.say("My rent is 850 euros")
+        assert "take the place" not in await house.say("Actually it's 900")
