@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from functools import lru_cache
 
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact
 from kenobot.cognitive.text.lexicon import load_phrases
@@ -75,7 +76,7 @@ def day_due(text: str, said: date, *, first: int = 0, before: str = "") -> tuple
     if days:
         sure = [_sureness(plain, named, each) for each in days]
         return (("due", _meant(plain, days, sure.index(max(sure))).isoformat()),)
-    counted = _counted(plain, before, said) if before and not named else None
+    counted = _counted(plain, before, said) if before.strip() and not named else None
     if counted is None or not _is_ahead(counted, said, first) or _is_idle(plain, written, counted):
         return ()
     return (("due", counted.day.isoformat()),) if _sureness(plain, (), counted) > _OLD else ()
@@ -115,10 +116,11 @@ def counts_from_another(text: str) -> bool:
     return not named and day_counted(plain, date(2024, 1, 1)) is not None
 
 
-def _named(text: str, said: date) -> tuple[str, list[NamedDay]]:
+@lru_cache(64)  # bounded: a sentence is asked for as a clause, as a fact and as a part of its message
+def _named(text: str, said: date) -> tuple[str, Sequence[NamedDay]]:
     """A text, folded, and the days that it names."""
     plain = fold(text[:_LONGEST]).replace("’", "'").replace("‘", "'")
-    return plain, days_named(plain, said)
+    return plain, tuple(days_named(plain, said))
 
 
 def _counted(plain: str, before: str, said: date) -> NamedDay | None:
