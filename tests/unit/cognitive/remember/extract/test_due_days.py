@@ -74,6 +74,22 @@ def test_only_a_day_that_needs_another_one_is_counted_from_it(text: str) -> None
     assert not counts_from_another(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "dues"),
+    [
+        (
+            "The class trip is on Thursday the 24th, and the form has to be in by this Friday",
+            ["2026-09-24", "2026-09-18"],
+        ),
+        ("La excursión es el jueves 24 y hay que entregar el papel antes del viernes", ["2026-09-24", "2026-09-18"]),
+        ("We go on 3 October and come back on the 10th", ["2026-10-03"]),
+    ],
+)
+def test_what_is_to_be_done_by_another_day_has_a_note_of_its_own(text: str, dues: list[str]) -> None:
+    """Beside the note of the day that is told first; a day without a deadline has none."""
+    assert [dict(fact.attributes).get("due") for fact in heuristic.extract_facts(text, SAID)] == dues
+
+
 def test_a_value_that_is_known_is_due_on_no_day() -> None:
     """A birthday is not a plan."""
     fact = ExtractedFact("my birthday is on 5 October", attributes=(("birthday", "10-05"),))
