@@ -39,9 +39,9 @@ from kenobot.cognitive.remember.extract.counts import changed_count, may_change_
 from kenobot.cognitive.remember.extract.spared import OF_SOMEBODY, SPARES, acts_on_another, is_elsewhere, is_mere_noun
 from kenobot.cognitive.remember.extract.states import ended_state, is_event
 from kenobot.cognitive.text.completions import completed_commitment, completes, is_open_task, names_part
-from kenobot.cognitive.text.dates import WEEKDAYS
+from kenobot.cognitive.text.dates import WEEKDAYS, valid_day
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
-from kenobot.cognitive.text.named_days import days_named, time_named
+from kenobot.cognitive.text.named_days import day_counted, days_named, time_named
 from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
 
@@ -187,7 +187,7 @@ def _change(place: int, sentence: str, told: ChangeSentence, said: date, old: Kn
     named = [word for word in telling if not any(stem.startswith("=") for stem in word)]
     shorter = of_day or len(words(sentence)) < len(words(old.text))
     less = bool(named) and {*named} <= {*content_words(old.text)} and shorter
-    due = _in_month_of(told, sentence, old.due, said)
+    due = _by_day_of(told, sentence, old.due, said)
     if less and told.days and (of_day or not told.denied) and (moved := _moved(sentence, old.text, told, said)):
         return Change(place, moved, due)
     text = _instead(sentence, old.text, told, said) if told.is_bare else sentence
@@ -195,16 +195,21 @@ def _change(place: int, sentence: str, told: ChangeSentence, said: date, old: Kn
     return Change(place, text, due, text == sentence and names_part(sentence, old.text), in_place)
 
 
-def _in_month_of(told: ChangeSentence, sentence: str, due: str, said: date) -> str:
-    """The one day that a sentence names without its month, in the month of the day that it changes; "" for none."""
+def _by_day_of(told: ChangeSentence, sentence: str, due: str, said: date) -> str:
+    """The one day that a sentence names without its month, in the month of the day that it changes, or counts from it.
+
+    "" for none.
+    """
+    if not due:
+        return ""
+    was = date.fromisoformat(due)
     named = [each for each in days_named(told.plain, said) if each.day.isoformat() in told.days]
-    if not due or len(named) != 1 or not (bare := _BARE_DAY.fullmatch(told.plain[named[0].start : named[0].end])):
+    if not told.days and (counted := day_counted(told.plain, was)) is not None:
+        return counted.day.isoformat() if counted.day >= said and counted.day != was else ""
+    if len(named) != 1 or not (bare := _BARE_DAY.fullmatch(told.plain[named[0].start : named[0].end])):
         return ""
-    try:
-        day = date.fromisoformat(due).replace(day=int(bare["day"]))
-    except ValueError:
-        return ""
-    return day.isoformat() if day >= said else ""
+    day = valid_day(was.year, was.month, int(bare["day"]))
+    return day.isoformat() if day is not None and day >= said else ""
 
 
 def _meant(told: ChangeSentence, said: date, known: Sequence[KnownStatement]) -> int | None:

@@ -8,23 +8,20 @@ from typing import Literal
 
 from kenobot.cognitive.remember.attribute_statements import attribute_name
 from kenobot.cognitive.remember.extract.change_sentence import PHRASES, TABLES
+from kenobot.cognitive.remember.extract.due_days import day_due
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
 from kenobot.cognitive.remember.extract.sentence_core import MARKS, folded, is_statement, without_marks
 from kenobot.cognitive.remember.extract.states import is_state
 from kenobot.cognitive.remember.extract.worth_noting import is_remark
 from kenobot.cognitive.text.claims import Claim, claims, is_of_speaker
 from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts
-from kenobot.cognitive.text.named_days import day_named, days_named, names_year
+from kenobot.cognitive.text.named_days import day_named, names_year
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
 Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stated"]
 
-_FAR, _FAR_OF_YEAR = 330, 20_000  # days: a day that is further off, without a year, is rather over
-_DENIES = lazy.regex(r"(?<!\w)(?:no|not|nunca|ya no|en vez|instead|never)(?!\w)|n't\b")
-_SINCE = lazy.regex(r"(?:desde|since|hace)(?: el| la| the)?\s*\Z")
 _IS = lazy.regex(r"(?:'s| (?:is|are|was|were|has|had|coming|going))\b")
-_PART = lazy.regex(r"[,;]\s")
 _PAST = lazy.regex(rf"(?:(?:yo|i|we|nosotros) )?(?:{PHRASES['past']})(?!\w)")
 NAME_OR_FIGURE = lazy.regex(r"\d|(?<=\s)[A-ZÁÉÍÓÚÑ][\w.-]+")
 _CLAUSES = lazy.regex(rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{PHRASES['clause_starts']})\s)", re.IGNORECASE)
@@ -105,13 +102,13 @@ def _in_clause(clause: str, said: date) -> ExtractedFact | None:
 def _fact(rule: ExtractionRule, match: re.Match[str], clause: str, said: date) -> ExtractedFact | None:
     fact = ExtractedFact(clause, rule.category, confidence=TIERS["explicit"])
     if rule.needs in ("day", "birthday"):
-        return _dated(rule, fact, fold(clause), said)
+        return _dated(rule, fact, clause, said)
     if rule.needs and (not is_statement(clause) or not _is_named(rule.needs, match, clause)):
         return None
     if not rule.attribute:
         # What a rule reads of a name or a figure is how things are.
         fact = replace(fact, kind="note" if rule.needs else "")
-        return replace(fact, attributes=day_due(folded(clause), said, first=1)) if _may_be_due(fact) else fact
+        return replace(fact, attributes=day_due(clause, said, first=1)) if _may_be_due(fact) else fact
     found = {name: clause[match.start(name) : match.end(name)] for name, text in match.groupdict().items() if text}
     value = (found.get("value") or found["also"]).strip(MARKS)
     return replace(fact, attributes=((_attribute(rule, found), value),)) if value else fact
@@ -146,35 +143,14 @@ def _attribute(rule: ExtractionRule, found: Mapping[str, str]) -> str:
     return attribute_name(rule.attribute, " ".join((found.get("what") or found.get("que") or "").split()))
 
 
-def _dated(rule: ExtractionRule, fact: ExtractedFact, plain: str, said: date) -> ExtractedFact | None:
+def _dated(rule: ExtractionRule, fact: ExtractedFact, clause: str, said: date) -> ExtractedFact | None:
     """A birthday or a commitment; None when no day is named, or one that makes no sense."""
+    plain = fold(clause)
     if rule.needs == "birthday":
         has_year = names_year(plain)
         born = day_named(plain, said, past=has_year)
         if born is None or (has_year and born > said):
             return fact if " en " in plain or " in " in plain else None
         return replace(fact, attributes=(("birthday", born.isoformat() if has_year else f"{born:%m-%d}"),))
-    due = day_due(plain, said)
+    due = day_due(clause, said)
     return replace(fact, attributes=due) if due else None
-
-
-def day_due(plain: str, said: date, *, first: int = 0) -> tuple[tuple[str, str], ...]:
-    """Return the attribute of the day ahead that a folded text names; none without one.
-
-    first: days from now from which a day counts, or the last of several. A day that the text denies counts where there
-    is no other.
-    """
-    days = [
-        named
-        for named in days_named(plain, said)
-        if first <= (named.last - said).days
-        and 0 <= (named.day - said).days <= (_FAR if not named.has_year else _FAR_OF_YEAR)
-        and not _SINCE.search(plain[: named.start])
-    ]
-    meant = [named for named in days if not _DENIES.search(_part_before(plain, named.start))] or days
-    return (("due", meant[0].day.isoformat()),) if meant else ()
-
-
-def _part_before(plain: str, end: int) -> str:
-    """What stands before a place of a sentence, from the last comma on."""
-    return _PART.split(plain[:end])[-1]

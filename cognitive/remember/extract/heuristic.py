@@ -11,7 +11,8 @@ from functools import lru_cache
 
 from kenobot.cognitive.remember.extract.change_sentence import PHRASES
 from kenobot.cognitive.remember.extract.changes import KnownStatement, may_change, takes_back
-from kenobot.cognitive.remember.extract.clause_rules import day_due, read_clauses
+from kenobot.cognitive.remember.extract.clause_rules import read_clauses
+from kenobot.cognitive.remember.extract.due_days import counts_from_another, day_due, deadlines, with_day
 from kenobot.cognitive.remember.extract.known_parts import PartChange, find_part_change, told_parts
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.remember.extract.passages import Passage, ToldSentence, merged, passages
@@ -99,6 +100,8 @@ def needs_before(text: str) -> bool:
         return True
     if len(text) > LONGEST_SENTENCE:
         return False
+    if counts_from_another(text):
+        return True
     first, *others = (read_core(sentence.strip()) for sentence in split_sentences(written_out(text)))
     goes_on = _GOES_ON.match(folded(first.told)) is not None
     return goes_on or first.points_back or any(read.points_back for read in others)
@@ -139,7 +142,9 @@ def _sentences(message: Message) -> list[ToldSentence]:
         is_line = bool(_LISTED.match(part)) or (listed and "\n" in message.text)
         listed = read.asked and (sentence.endswith(":") or (listed and bool(sentence)))
         apart = is_line or asks(sentence, read)
-        facts = _told(sentence, read, message.said, confided=confided)
+        told = _told(sentence, read, message.said, confided=confided)
+        earlier = f"{message.before}\n{message.text[: place[0]]}"
+        facts = tuple(with_day(fact, message.said, earlier) for fact in told)
         is_new_line = "\n" in message.text[found[-1].end : place[0]] if found else False
         is_stated = any(fact.confidence > TIERS["implied"] for fact in facts)
         turns = bool(_TURNS.match(folded(sentence))) or (is_new_line and is_stated)
@@ -205,7 +210,9 @@ def _with_passage(
         told = read_unread(Core(passage.text), message.said)
         own = [replace(fact, evidence=(message.evidence,)) for fact in told]
     for fact in own:
-        facts = _with_fact(facts, fact)
+        dated = with_day(fact, message.said)
+        for each in (dated, *deadlines(dated, message.said)):
+            facts = _with_fact(facts, each)
     return facts
 
 
@@ -289,4 +296,4 @@ def _against(fact: ExtractedFact, numbers: Iterable[int], part: str = "") -> Ext
 
 
 def _day_ahead(text: str, said: date) -> str:
-    return dict(day_due(folded(text), said, first=1)).get("due", "")
+    return dict(day_due(text, said, first=1)).get("due", "")

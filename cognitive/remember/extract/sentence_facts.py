@@ -7,7 +7,8 @@ from datetime import date
 from kenobot.cognitive.remember.classify import kind_of
 from kenobot.cognitive.remember.extract.change_sentence import PHRASES
 from kenobot.cognitive.remember.extract.changes import may_change
-from kenobot.cognitive.remember.extract.clause_rules import NAME_OR_FIGURE, day_due, is_past, read_clauses
+from kenobot.cognitive.remember.extract.clause_rules import NAME_OR_FIGURE, is_past, read_clauses
+from kenobot.cognitive.remember.extract.due_days import day_due
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact, FactKind
 from kenobot.cognitive.remember.extract.sentence_core import (
     ASKING,
@@ -85,8 +86,7 @@ def read_unread(core: Core, said: date) -> list[ExtractedFact]:
         confidence = TIERS["speculative"]
     else:
         return []
-    due = () if is_past(core.told) else day_due(folded(core.told), said, first=1)
-    return [ExtractedFact(core.told, attributes=due, confidence=confidence)]
+    return [ExtractedFact(core.told, attributes=day_due(core.told, said, first=1), confidence=confidence)]
 
 
 def is_noted(told: str) -> bool:
@@ -101,7 +101,7 @@ def _ahead(told: str, said: date) -> ExtractedFact | None:
     plain = folded(told)
     if not is_statement(told) or is_past(told) or len(plain) != len(told) or len(told.split()) < _LEAST_WORDS:
         return None
-    due = day_due(plain, said, first=1)
+    due = day_due(told, said, first=1)
     rest = plain
     for named in reversed(days_named(plain, said)):
         rest = f"{rest[: named.start]} {rest[named.end :]}"
@@ -114,7 +114,7 @@ def _whole(text: str, read: list[ExtractedFact], said: date, *, reminds: bool) -
     """A text that somebody asked to be remembered, whole, with what was understood of its parts."""
     attributes = tuple(dict(pair for fact in read for pair in fact.attributes).items())
     category = read[0].category if read else "fact"
-    due = day_due(folded(text), said)
+    due = day_due(text, said)
     if reminds or (not read and (due or _TO_DO.match(folded(text)))):
         category, attributes = "commitment", attributes or due
     return ExtractedFact(text, category, attributes=attributes, confidence=TIERS["explicit"])
