@@ -53,6 +53,11 @@ class ToldSentence:
         """Return whether it tells something that stands for itself: of its speaker, or a value by its name."""
         return bool(self.noted) and all(map(stands_alone, self.noted))
 
+    @property
+    def has_value(self) -> bool:
+        """Return whether it tells a value by its name, which another value will take the place of."""
+        return any(name != "due" for fact in self.noted for name, _ in fact.attributes)
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -124,7 +129,7 @@ def _begins(group: Sequence[ToldSentence], sentence: ToldSentence, *, is_long: b
     turns = sentence.turns or (is_long and _MINE.match(fold(sentence.told)) is not None)
     if turns and sentence.noted and not _leans(sentence.told):
         return True
-    if sentence.is_own and next((each.is_own for each in group if each.noted), True):
+    if sentence.is_own and (sentence.has_value or next((each.is_own for each in group if each.noted), True)):
         return True
     days = {each.due for each in group} - {""}
     return bool(sentence.due and days) and sentence.due not in days and not _leans(sentence.told)
