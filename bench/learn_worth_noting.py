@@ -1,9 +1,9 @@
 """`python -m bench.learn_worth_noting`: which sentences are worth a note, learned.
 
-From 8,281 sentences and passages of invented people in `bench/statements`, a file for each writer: `+`, a tab and what a careful
-person would note, or `-`, a tab and what nobody would look up again. What is printed is of weights that have not seen
-the writer; then all of it is learned, and written to `worth_noting.bin`. Logistic regression by AdaGrad (Duchi et al.,
-2011), with the same seed each time.
+From 8,281 sentences and passages of invented people in `bench/statements`, a file for each writer: `+`, a tab and what
+a careful person would note, or `-`, a tab and what nobody would look up again. What is printed is of weights that have
+not seen the writer; then all of it is learned, and written to `worth_noting.bin`. Logistic regression by AdaGrad (Duchi
+et al., 2011), with the same seed each time.
 """
 
 import argparse

@@ -65,7 +65,10 @@ def test_a_long_message_is_noted_in_several_passages() -> None:
     """Each of what its speaker turns to, and none longer than what can be read at a glance."""
     mother = "My mother moved to Seville last month. She lives on Calle Feria now. Her new phone is 600 11 22 33"
     father = "My father stays in Madrid until June. He works at the airport. They see each other on weekends"
-    sister = "My sister Clara is getting married on 12 June. The wedding is in Toledo, at the old mill by the river below the castle"
+    sister = (
+        "My sister Clara is getting married on 12 June. "
+        "The wedding is in Toledo, at the old mill by the river below the castle"
+    )
     assert _texts(f"{mother}. {father}. {sister}.") == [mother, father, sister]
     assert all(len(text) <= 300 for text in _texts("The boiler in Hull leaks again and Kate knows who mends it. " * 12))
 
