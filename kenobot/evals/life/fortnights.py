@@ -83,7 +83,7 @@ class Fact:
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], ...]:
-        found = [word for word in fold(self.words).split() if not word.startswith("@")]
+        found = [word for word in _plain(self.words).split() if not word.startswith("@")]
         return tuple(lazy.regex(rf"(?<!\w)(?:{'|'.join(map(re.escape, word.split('|')))})") for word in found)
 
     @property
@@ -93,8 +93,13 @@ class Fact:
 
     def is_in(self, text: str) -> bool:
         """Return whether a text has all its words."""
-        plain = fold(text)
+        plain = _plain(text)
         return all(pattern.search(plain) for pattern in self._patterns)
+
+
+def _plain(text: str) -> str:
+    """Fold a text, and ñ with it, which writers of facts leave out as they do accents."""
+    return fold(text).replace("ñ", "n")
 
 
 @dataclass(frozen=True, slots=True)
