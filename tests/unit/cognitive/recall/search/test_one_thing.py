@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.search.lacking import item_key
 from kenobot.cognitive.recall.search.one_thing import age_pairs, newer_first, told_by_memories
-from kenobot.storage.conversation import MessageRow, Role
+from kenobot.ports.provider import Role
+from kenobot.storage.conversation import MessageRow
 from tests.unit.cognitive.recall.house import Memory
 
 _OLD = "the rent is 480 a month"
