@@ -187,10 +187,12 @@ def report(odds: Floats, some: Sequence[Example], least: float) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.learn_answerable", description=__doc__)
     parser.add_argument("--vectors", type=Path, help="keep vectors in this file, for the next time")
+    parser.add_argument("--embedder", choices=EMBEDDERS, help="of this only, and keep the weights of the other")
     parser.add_argument("--dry", action="store_true", help="print how well it does, and write nothing")
     arguments = parser.parse_args()
-    weights: dict[str, object] = {}
-    for embedder in EMBEDDERS:
+    file = Path(answerable.__file__).with_name("answerable.json")
+    weights: dict[str, object] = json.loads(file.read_text("utf-8"))["weights"] if arguments.embedder else {}
+    for embedder in [arguments.embedder] if arguments.embedder else EMBEDDERS:
         model, names, found = asyncio.run(examples(embedder, arguments.vectors))
         odds = cross_validate(found)
         least = least_odds(odds, found)
@@ -207,7 +209,7 @@ def main() -> int:
         }
     if not arguments.dry:
         text = json.dumps({"made": "python -m bench.learn_answerable", "weights": weights})
-        Path(answerable.__file__).with_name("answerable.json").write_text(f"{text}\n", "utf-8")
+        file.write_text(f"{text}\n", "utf-8")
     return 0
 
 

@@ -13,7 +13,7 @@ from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, Extr
 from kenobot.cognitive.remember.extract.sentence_core import MARKS, folded, is_statement, without_marks
 from kenobot.cognitive.remember.extract.states import is_state
 from kenobot.cognitive.remember.extract.worth_noting import is_remark
-from kenobot.cognitive.text.claims import Claim, claims, is_of_speaker
+from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts
 from kenobot.cognitive.text.named_days import day_named, names_year
 from kenobot.cognitive.text.words import fold
@@ -60,7 +60,7 @@ _RULES = tuple(_load_rules())
 class ClauseReading:
     """The facts of a sentence's clauses. left: a clause says nothing alone.
 
-    together: what the clauses tell is one thing, or about one thing, so that one means little without the others.
+    together: a clause that says nothing alone states something with the others.
     """
 
     facts: list[ExtractedFact]
@@ -70,23 +70,12 @@ class ClauseReading:
 
 def read_clauses(told: str, said: date) -> ClauseReading:
     """Read the clauses of a sentence, each by the first rule that reads it."""
-    parts = [claim for part in _CLAUSES.split(told) for claim in claims(part)]
-    clauses = [(claim, bare) for claim in parts if (bare := without_marks(claim.standalone_text))]
-    facts = [_in_clause(bare, said) for _, bare in clauses]
+    parts = [claim.standalone_text for part in _CLAUSES.split(told) for claim in claims(part)]
+    clauses = [bare for clause in parts if (bare := without_marks(clause))]
+    facts = [_in_clause(clause, said) for clause in clauses]
     read = [fact for fact in facts if fact is not None]
-    left = [bare for (_, bare), fact in zip(clauses, facts, strict=True) if fact is None]
-    if any(map(is_statement, left)):
-        return ClauseReading(read, bool(left), together=bool(read))
-    days = {value for fact in read for name, value in fact.attributes if name == "due"}
-    leans = (fact is not None and _leans(claim, fact) for (claim, _), fact in zip(clauses, facts, strict=True))
-    return ClauseReading(read, bool(left), together=len(read) > 1 and len(days) < 2 and any(leans))
-
-
-def _leans(claim: Claim, fact: ExtractedFact) -> bool:
-    """Return whether a clause means little without those before it, or is of something else than its speaker."""
-    if any(name != "due" for name, _ in fact.attributes):
-        return False
-    return claim.depends_on_previous or claim.text != claim.standalone_text or not is_of_speaker(claim.text)
+    left = [clause for clause, fact in zip(clauses, facts, strict=True) if fact is None]
+    return ClauseReading(read, bool(left), together=bool(read) and any(map(is_statement, left)))
 
 
 def _in_clause(clause: str, said: date) -> ExtractedFact | None:
