@@ -10,12 +10,13 @@ from datetime import date
 from functools import lru_cache
 
 from kenobot.cognitive.remember.extract.change_sentence import PHRASES
-from kenobot.cognitive.remember.extract.changes import KnownStatement, may_change, takes_back
+from kenobot.cognitive.remember.extract.changes import Change, KnownStatement, may_change, takes_back
 from kenobot.cognitive.remember.extract.clause_rules import read_clauses
 from kenobot.cognitive.remember.extract.due_days import counts_from_another, day_due, deadlines, with_day
 from kenobot.cognitive.remember.extract.known_parts import PartChange, find_part_change, told_parts
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.remember.extract.passages import Passage, ToldSentence, merged, passages
+from kenobot.cognitive.remember.extract.put_right import names_what_was_meant, with_value_put_right
 from kenobot.cognitive.remember.extract.sentence_core import MARKS, Core, folded, is_statement, read_core
 from kenobot.cognitive.remember.extract.sentence_facts import LONGEST_SENTENCE, asks, is_noted, read_facts, read_unread
 from kenobot.cognitive.remember.extract.states import about_subject, subject_of
@@ -30,6 +31,8 @@ from kenobot.ports.memory import Relation
 _OVER = KnownStatement("")  # in the place of one that an earlier message has ended
 _KEPT = 8192  # sentences whose judgement is kept: of each line of its summary a chat asks anew in each round
 _QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
+_JUST_TOLD = 3  # statements among which the one right before a correction is
+_FEW_WORDS = 7  # of a correction that names only what is right
 _LISTED = lazy.regex(r"\s*(?:[-*•·]|\d+[.)])\s")
 _NAMES = lazy.regex(
     r"(?:(?:he|she|they)(?:'s| is|'re| are) called|(?:his|her|their) names?(?:'s| is| are)|se llaman?) "
@@ -104,7 +107,8 @@ def needs_before(text: str) -> bool:
         return True
     first, *others = (read_core(sentence.strip()) for sentence in split_sentences(written_out(text)))
     goes_on = _GOES_ON.match(folded(first.told)) is not None
-    return goes_on or first.points_back or any(read.points_back for read in others)
+    corrects = first.corrects and len(first.told.split()) <= _FEW_WORDS
+    return goes_on or corrects or first.points_back or any(read.points_back for read in others)
 
 
 # ── what a message tells ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -196,7 +200,7 @@ def _with_passage(
     several = len(passage.sentences) > 1
     for fact in (fact for sentence in passage.sentences for fact in sentence.facts):
         before = facts
-        facts, stands = _ending(before, replace(fact, evidence=(message.evidence,)), message.said, known)
+        facts, stands = _ending(before, replace(fact, evidence=(message.evidence,)), message, known)
         left = [each for each in own if any(each is one for one in facts)]
         several = several and len(left) == len(own)  # it puts right what it has told itself
         own = left
@@ -227,19 +231,20 @@ def _with_fact(facts: list[ExtractedFact], fact: ExtractedFact) -> list[Extracte
 
 
 def _ending(
-    facts: list[ExtractedFact], fact: ExtractedFact, said: date, known: Sequence[KnownStatement]
+    facts: list[ExtractedFact], fact: ExtractedFact, message: Message, known: Sequence[KnownStatement]
 ) -> tuple[list[ExtractedFact], ExtractedFact | None]:
     """Return the facts without what a new one ends, and the new one as it stands then.
 
     None for one that would only be worth anything if it ended something.
     """
-    corrects = fact.category == "correction"
+    corrects, said = fact.category == "correction", message.said
     found = None
     if corrects or may_change(fact.text):
         over = {number for each in facts for number, _ in each.verdicts}
         left = (_OVER if number in over else each for number, each in enumerate(known, 1))
         pool = [*left, *(KnownStatement(each.text, dict(each.attributes).get("due", "")) for each in facts)]
         found = find_part_change(fact.text, said, pool, corrects=corrects)
+        found = found or (_put_right(fact.text, message, pool) if corrects else None)
     if found is None:
         return facts, fact if fact.confidence >= TIERS["implied"] else None
     change = found.change
@@ -253,6 +258,18 @@ def _ending(
     if change.place < len(known):
         return facts, _against_all(fact, found, known)
     return _without_ended(facts, change.place - len(known), found.part, fact, known)
+
+
+def _put_right(told: str, message: Message, pool: Sequence[KnownStatement]) -> PartChange | None:
+    """What words put right of the statement right before them, in this message or the one before it."""
+    opening = message.text.partition(told)[0]
+    before, bare = fold(f"{message.before}\n{opening}"), names_what_was_meant(split_sentences(f"{opening}…")[-1])
+    for place in range(len(pool) - 1, max(-1, len(pool) - 1 - _JUST_TOLD), -1):
+        text = pool[place].text
+        for part in reversed(told_parts(text)):
+            if fold(part) in before and (instead := with_value_put_right(part, told, bare=bare)):
+                return PartChange(Change(place, text.replace(part, instead)))
+    return None
 
 
 def _without_ended(
