@@ -22,8 +22,6 @@ def _texts(said: str) -> list[str]:
         "Alarm code at the surgery is 2908. Eileen changed it after the incident with the cleaner",
         "Le prometí a Iván que le paso la ITV al coche. Es un Ibiza viejo, pero va como la seda",
         "mi tutora de practicas se llama consuelo. taquilla 118. candado 4071",
-        "mi vieja se llama susana y esta en rio cuarto, la llamo todos los domingos",
-        "The furnace filter is 16 by 25 by 1, and I replace it every three months",
     ],
 )
 def test_what_means_little_alone_is_noted_with_what_is_around_it(text: str) -> None:
@@ -35,6 +33,7 @@ def test_what_means_little_alone_is_noted_with_what_is_around_it(text: str) -> N
     ("text", "notes"),
     [
         ("Me llamo Ana. Soy alérgica a las nueces.", ["Me llamo Ana", "Soy alérgica a las nueces"]),
+        ("My brother Tom lives in Leeds and is a vet.", ["My brother Tom lives in Leeds", "My brother Tom is a vet"]),
         ("I live in Lyon. I'm vegan.", ["I live in Lyon", "I'm vegan"]),
         ("The dentist is on Tuesday. The vet is on Friday.", ["The dentist is on Tuesday", "The vet is on Friday"]),
         ("I live in Hull with Tom. He is a nurse. I'm vegan.", ["I live in Hull with Tom. He is a nurse", "I'm vegan"]),
