@@ -5,7 +5,7 @@ import gc
 import importlib
 import threading
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -105,6 +105,8 @@ def test_a_cache_forgets(what: str) -> None:
             "_readable": (text, "states"),
             "_hot_paths": ("2026-03-02", text),
             "_recent_folders": ("2026-03-02", 3, text),
+            "_named": (text, date(2026, 3, 2)),
+            "_names_day": (text, date(2026, 3, 2)),
         }.get(name, (text,))
         named = {"turn_weights": {"by_meaning": True}}.get(name, {})
         cached(*asked, **named)
