@@ -45,11 +45,12 @@ def current_rank() -> Rank:
 @contextlib.contextmanager
 def ranked(rank: Rank) -> Iterator[None]:
     """Run the block, and the tasks that it begins, at a rank."""
-    token = _rank.set(rank)
+    before = _rank.get()
+    _rank.set(rank)
     try:
         yield
     finally:
-        _rank.reset(token)
+        _rank.set(before)
 
 
 class _Thread(threading.local):
