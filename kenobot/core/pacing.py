@@ -45,12 +45,11 @@ def current_rank() -> Rank:
 @contextlib.contextmanager
 def ranked(rank: Rank) -> Iterator[None]:
     """Run the block, and the tasks that it begins, at a rank."""
-    before = _rank.get()
-    _rank.set(rank)
+    token = _rank.set(rank)
     try:
         yield
     finally:
-        _rank.set(before)
+        _rank.reset(token)
 
 
 class _Thread(threading.local):

@@ -24,7 +24,7 @@ class Result(asyncio.Future[T]):
 
     def add_done_callback(self, callback: _Callback, /, *, context: Context | None = None) -> None:
         if self._first is None and not self.done():
-            self._first = callback, context or copy_context()
+            self._first = callback, context if context is not None else copy_context()  # an empty one is falsy
         else:
             super().add_done_callback(callback, context=context)
 

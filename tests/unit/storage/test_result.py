@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextvars import Context, ContextVar
 
 import pytest
 from hypothesis import given
@@ -40,6 +41,27 @@ async def test_a_waiter_goes_on_in_the_step_that_sets_the_result() -> None:
     assert await _settle(broken, 0, ValueError("no")) == [True]
     assert fine.result() == 5
     assert isinstance(broken.exception(), ValueError)
+
+
+async def test_a_task_whose_context_was_empty_goes_on_in_its_own() -> None:
+    """What it sets there before it waits it can set back afterwards."""
+    variable: ContextVar[int] = ContextVar("variable", default=0)
+    first, second = _result(), _result()
+
+    async def work() -> int:
+        await first
+        token = variable.set(1)
+        await second
+        variable.reset(token)
+        return variable.get()
+
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(work(), context=Context())
+    await asyncio.sleep(0)
+    for result in (first, second):
+        loop.call_soon(result.settle, 1, None)
+    async with asyncio.timeout(5):
+        assert await task == 0
 
 
 async def test_a_cancelled_result_takes_no_value() -> None:
