@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.learn_confidence import Floats
+from bench.learn_confidence import Floats, fit_by_newton
 from bench.unknown import CHATS, EMBEDDERS, FOLDS, ask, ask_in_chat, digest, judges, people
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.search import answerable
@@ -27,7 +27,6 @@ from kenobot.evals.recall.metrics import roc_auc
 
 _NEAR_MISS = 3.0  # what an item found for a question without an answer counts
 _PULL = 10.0  # towards nothing
-_STEPS = 12
 _AXES = 32
 _MOST_DENIED = 0.06
 """Of questions with an answer, the share that is denied though it is shown, on the mean of people and chats."""
@@ -111,20 +110,10 @@ def learn(some: Sequence[Example]) -> QuestionWeights:
     )
     truth = np.concatenate([each.answers for each in some])
     share = np.concatenate([np.full(len(each.answers), 1.0 if each.answered else _NEAR_MISS) for each in some])
-    mean, spread = table.mean(0), table.std(0)
-    spread[spread < 1e-6] = 1e6
-    table = np.hstack([(table - mean) / spread, np.ones((len(table), 1))])
-    pull = np.append(np.full(table.shape[1] - 1, _PULL), 1e-6)
-    weights = np.zeros(table.shape[1])
-    for _ in range(_STEPS):
-        likely = 1 / (1 + np.exp(-np.clip(table @ weights, -30, 30)))
-        slope = table.T @ (share * (likely - truth)) + pull * weights
-        bend = (table * (share * likely * (1 - likely) + 1e-9)[:, None]).T @ table + np.diag(pull)
-        weights -= np.linalg.solve(bend, slope)
-    plain = weights[:-1] / spread
+    plain, always = fit_by_newton(table, truth, share, _PULL)
     count = len(plain) - len(axes)
     vector = plain[count:] @ axes if len(axes) else np.zeros(rows.shape[1])
-    return QuestionWeights(plain[:count], vector, float(weights[-1] - plain @ mean))
+    return QuestionWeights(plain[:count], vector, always)
 
 
 def cross_validate(all_examples: Sequence[Example]) -> Floats:

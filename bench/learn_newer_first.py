@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.learn_confidence import Example, Floats
+from bench.learn_confidence import Example, Floats, fit_by_newton
 from bench.unknown import CHATS, FOLDS, AskedQuestion, ask, ask_in_chat, digest
 from kenobot.cognitive.recall.results.trace import AgePair
 from kenobot.cognitive.recall.search import one_thing
@@ -27,9 +27,6 @@ from kenobot.evals.recall import datasets
 _NAMES = (*one_thing.FEATURE_NAMES, "always")
 _LEVELS = tuple(at / 100 for at in range(8, 31))
 _PULL = 3.0  # towards nothing
-_STEPS = 25
-_STEEPEST = 30.0
-_TINY = 1e-9
 _MOST_LOST = 0.005  # of the notes' questions
 
 
@@ -80,16 +77,8 @@ def learn(some: Sequence[Asked]) -> Floats:
     examples = [example for each in some for example in each.examples()]
     rows = np.array([each.features for each in examples], np.float64)
     truth = np.array([each.answered for each in examples], np.float64)
-    middle, spread = rows.mean(0), rows.std(0) + _TINY
-    rows = np.hstack([(rows - middle) / spread, np.ones((len(rows), 1))])
-    pull = np.diag([*[_PULL] * len(middle), _TINY])
-    found = np.zeros(rows.shape[1])
-    for _ in range(_STEPS):
-        likely = 1 / (1 + np.exp(-np.clip(rows @ found, -_STEEPEST, _STEEPEST)))
-        slope = rows.T @ (likely - truth) + pull @ found
-        found -= np.linalg.solve((rows * (likely * (1 - likely))[:, None]).T @ rows + pull, slope)
-    weights = found[:-1] / spread
-    return np.append(weights, found[-1] - weights @ middle)
+    weights, always = fit_by_newton(rows, truth, np.ones(len(rows)), _PULL)
+    return np.append(weights, always)
 
 
 def choose_least(some: Sequence[Asked]) -> tuple[float, list[str]]:

@@ -3,7 +3,9 @@
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
-_LONGEST = 4000  # characters that are looked at; people do not introduce themselves in the middle of a document
+LONGEST = 4000
+"""Characters that are looked at: people do not introduce themselves in the middle of a document."""
+
 _MOST = 40
 _MARKS = (".", "!", "?", "…", ":", ";", ",")
 _END = lazy.regex(  # not after an abbreviation or an initial
@@ -17,7 +19,7 @@ _POINTS_BACK = lazy.regex(
 
 def split_sentences(text: str) -> list[str]:
     """Return the sentences in the beginning of a text, as they are written; some may be blank."""
-    return _END.split(text[:_LONGEST])[:_MOST]
+    return _END.split(text[:LONGEST])[:_MOST]
 
 
 def points_back(sentence: str) -> bool:

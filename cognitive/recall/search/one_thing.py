@@ -131,7 +131,7 @@ def _probability(features: Sequence[float], by: Mapping[str, float]) -> float:
 
 
 def _content(text: str) -> frozenset[str]:
-    return frozenset(word for word in words(fold(text)) if word not in STOPWORDS)
+    return frozenset(word for word in words(text) if word not in STOPWORDS)
 
 
 @lru_cache(1)

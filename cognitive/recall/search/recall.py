@@ -11,6 +11,7 @@ from itertools import zip_longest
 from typing import Literal
 
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates.by_meaning import find_by_meaning, replace_superseded
 from kenobot.cognitive.recall.candidates.by_words import (
     LexicalHit,
@@ -98,25 +99,21 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         turns = _rank_turns(index, query, parsed, question, sieve)
     excerpts = select_excerpts(connection, index, turns, sieve, room) if turns else []
     shown = _mixed(ranked, memories, excerpts, query, sieve, room)
-    if question is not None:
-        shown = _by_age(shown, query)
+    shown = _by_age(shown, query) if question is not None else shown
     memories = [each for each in shown if isinstance(each, RecalledMemory)]
     excerpts = [each for each in shown if isinstance(each, Excerpt)]
     best_excerpt = max((excerpt.relevance for excerpt in excerpts), default=0.0)
     by_turns = 0.0 if query.marks else best_excerpt  # shared words do not outweigh a reranker that found no answer
-    level = confidence_level(best if memories else 0.0, policy)
-    if likely is not None:
-        level = answer_level(likely if memories else 0.0, policy)
-    near = level = max(level, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
+    best = best if memories else 0.0
+    near = level = _level_by_nearness(best, likely if memories or likely is None else 0.0, by_turns, policy)
     if shown and not query.marks and asks(query.text):
         lacking = _hold_no_answer(index, query, parsed, shown, measured=question is not None)
         level, likely = _doubted(level, likely, lacking, _judged(index, query, shown, lacking=lacking, likely=likely))
-    best = max(best if memories else 0.0, best_excerpt)
     return replace(
         empty,
         level=level,
         near=near,
-        score=best,
+        score=max(best, best_excerpt),
         answer_probability=likely,
         shown=tuple(shown),
         query_terms=tuple(word.stems[0] for word in parsed.terms),
@@ -124,6 +121,12 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         dropped=sieve.drop_counts(),
         candidates=tuple(fresh[: 2 * query.most_memories]),
     )
+
+
+def _level_by_nearness(best: float, likely: float | None, by_turns: float, policy: RecallPolicy) -> ConfidenceLevel:
+    """Return how sure memory is by how near what was found comes. likely: that a memory answers, where it is known."""
+    by_memories = confidence_level(best, policy) if likely is None else answer_level(likely, policy)
+    return max(by_memories, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
 
 
 def _hold_no_answer(

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.remember.extract.change_sentence import PHRASES
 from kenobot.cognitive.text.confidences import CONFIDES
-from kenobot.cognitive.text.sentences import split_sentences
+from kenobot.cognitive.text.sentences import LONGEST, split_sentences
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
-_LONGEST = 4000  # characters that are looked at
 ASKING = ("?", "？", "؟")
 MARKS = " \t,.;:。，：！!¡¿…-—\"'«»“”"
 _OPENINGS = lazy.regex(rf"(?:(?:{PHRASES['openings']})\b[\s,:!.]*){{1,3}}")
@@ -43,9 +42,9 @@ def is_statement(told: str) -> bool:
 
 def without_this_chat(text: str) -> str:
     """Return what a text says of this chat alone, without the words that name it; "" for a text of no chat's own."""
-    plain = folded(text[:_LONGEST])
+    plain = folded(text[:LONGEST])
     found = _IN_THIS_CHAT.search(plain)
-    if found is None or len(plain) != len(text[:_LONGEST]):
+    if found is None or len(plain) != len(text[:LONGEST]):
         return ""
     rest = f"{text[: found.start('here')].strip()} {text[found.end() :].strip(MARKS)}"
     return rest.strip(MARKS)

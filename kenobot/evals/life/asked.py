@@ -11,8 +11,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.evals.life.fortnights import Fortnight, Utterance
-from kenobot.evals.life.live import LifeScore, applied_changes, everything, told_by
-from kenobot.gateway.access import Roster
+from kenobot.evals.life.live import SCHEDULE, LifeScore, applied_changes, everything, house_of, told_by
 from kenobot.ports.identity import session_id
 from kenobot.storage import approvals
 from kenobot.storage.connection import Connection
@@ -20,7 +19,6 @@ from kenobot.testing.scenario import Speaker
 from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import Simulation
 
-_SCHEDULE = timedelta(hours=6)
 _AFTER = timedelta(seconds=20)  # until an answer
 _WORDS = {"es": ("sí", "no"), "en": ("yes", "no")}
 
@@ -32,23 +30,13 @@ async def live_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore)
     """
     provider = _Reporting(lambda _: "ok", name="rehearsed", keep=1)
     speaker = Speaker(fortnight.name, "1", "1")
-    config = f'[bot]\ntimezone = "{fortnight.zone.key}"\nlanguage = "{fortnight.language}"\n'
     with tempfile.TemporaryDirectory(prefix="kenobot-life-") as folder:
-        house = Simulation(
-            Path(folder),
-            provider,
-            Roster.of([speaker.user]),
-            start=fortnight.utterances[0].at,
-            channels=[speaker.channel],
-            config=config,
-            embedder=embedder,
-        )
-        async with house:
+        async with house_of(fortnight, Path(folder), provider, speaker, embedder) as house:
             earlier: list[Record] = []
             said: list[int] = []  # the inbox row of each message, from 1, without those of answers
             rows = 0
             for utterance in fortnight.utterances:
-                await house.run_until(max(utterance.at, house.clock.now()), _SCHEDULE)
+                await house.run_until(max(utterance.at, house.clock.now()), SCHEDULE)
                 earlier += await house.app.database.read(everything) if utterance.ends else ()
                 await house.say_as(speaker, utterance.text)
                 said.append(rows := rows + 1)
@@ -60,10 +48,10 @@ async def live_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore)
                 score.rightly_asked += is_over
                 if not is_over:
                     score.faults.append(f"asked wrongly: {asked_about.text} ({utterance.text})")
-                await house.run_until(house.clock.now() + _AFTER, _SCHEDULE)
+                await house.run_until(house.clock.now() + _AFTER, SCHEDULE)
                 await house.say_as(speaker, _WORDS[fortnight.language][not is_over])
                 rows += 1
-            await house.run_until(fortnight.utterances[-1].at + timedelta(days=1), _SCHEDULE)
+            await house.run_until(fortnight.utterances[-1].at + timedelta(days=1), SCHEDULE)
             stored = await house.app.database.read(everything)
     places = {row: place + 1 for place, row in enumerate(said)}
     score.messages += len(said)

@@ -17,13 +17,16 @@ from kenobot.evals.life.careful import CarefulModel, is_extraction
 from kenobot.evals.life.fortnights import Fact, Fortnight, LifeQuestion
 from kenobot.gateway.access import Roster
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
+from kenobot.ports.provider import Provider
 from kenobot.storage.connection import Connection
 from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
 from kenobot.testing.scenario import Speaker
 from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import Simulation
 
-_SCHEDULE = timedelta(hours=6)
+SCHEDULE = timedelta(hours=6)
+"""How often the bot's schedule is followed."""
+
 _FIRST = 3  # lines
 _PATIENCE = 60.0  # seconds: what is measured is finding, not how busy the machine is
 _FORMS = ("note", "episode")
@@ -93,24 +96,14 @@ async def live(
     model = CarefulModel(fortnight) if careful else rules
     speaker = Speaker(fortnight.name, "1", "1")
     summed = "" if not careful else "[compaction]\nenabled = false\n"  # its summaries are not what is measured
-    config = f'[bot]\ntimezone = "{fortnight.zone.key}"\nlanguage = "{fortnight.language}"\n{summed}'
     with tempfile.TemporaryDirectory(prefix="kenobot-life-") as folder:
-        house = Simulation(
-            Path(folder),
-            model,
-            Roster.of([speaker.user]),
-            start=fortnight.utterances[0].at,
-            channels=[speaker.channel],
-            config=config,
-            embedder=embedder,
-        )
-        async with house:
+        async with house_of(fortnight, Path(folder), model, speaker, embedder, summed) as house:
             earlier: list[Record] = []
             for utterance in fortnight.utterances:
-                await house.run_until(utterance.at, _SCHEDULE)
+                await house.run_until(utterance.at, SCHEDULE)
                 earlier += await house.app.database.read(everything) if utterance.ends else ()
                 await house.say_as(speaker, utterance.text)
-            await house.run_until(fortnight.utterances[-1].at + timedelta(days=1), _SCHEDULE)
+            await house.run_until(fortnight.utterances[-1].at + timedelta(days=1), SCHEDULE)
             score = score_memory(fortnight, await house.app.database.read(everything), earlier)
             other = Speaker(fortnight.name, "1", "2")
             for question in fortnight.questions:
@@ -123,6 +116,22 @@ async def live(
                 prompt = "\n".join([memory_frame(request), *runtime_blocks(request.messages)])
                 _score_question(score, question, report, prompt)
     return score
+
+
+def house_of(
+    fortnight: Fortnight, folder: Path, provider: Provider, speaker: Speaker, embedder: str, config: str = ""
+) -> Simulation:
+    """Return the house in which a fortnight is lived, from its first message on. config: further settings."""
+    bot = f'[bot]\ntimezone = "{fortnight.zone.key}"\nlanguage = "{fortnight.language}"\n'
+    return Simulation(
+        folder,
+        provider,
+        Roster.of([speaker.user]),
+        start=fortnight.utterances[0].at,
+        channels=[speaker.channel],
+        config=f"{bot}{config}",
+        embedder=embedder,
+    )
 
 
 def score_memory(fortnight: Fortnight, stored: Sequence[Record], earlier: Sequence[Record] = ()) -> LifeScore:
