@@ -1,4 +1,4 @@
-"""Find the statement that a sentence ends for sure: the same statement, denied or with another value (ADR 74).
+"""Find the statement that a sentence ends for sure: the same statement, denied or with another value (ADR 44).
 
 Both are compared word by word. A sentence ends a statement only where it has a word of change ("now", "ya no", "no
 longer", "actually"), names its subject, and differs in nothing but one value of the same kind and unit, in a denial, or
