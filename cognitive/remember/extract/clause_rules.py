@@ -125,7 +125,7 @@ def is_past(told: str) -> bool:
 
 
 def _may_be_due(fact: ExtractedFact) -> bool:
-    return fact.category in ("fact", "relationship")
+    return fact.category in ("fact", "relationship", "commitment")
 
 
 def _attribute(rule: ExtractionRule, found: Mapping[str, str]) -> str:
