@@ -330,7 +330,9 @@ def recent_utterances(connection: Connection, since: datetime, until: datetime, 
         f"AND category != 'commitment' AND created > ? AND created <= ? AND {where}",
         (limit, begin, end),
     )
-    noted = (RecentUtterance(*row[:4], tuple(json.loads(row[4]))) for row in records)
+    noted = (
+        RecentUtterance(scope, trust, text, at, tuple(json.loads(turns))) for scope, trust, text, at, turns in records
+    )
     return sorted([*messages, *noted], key=lambda one: (one.at, one.text))
 
 
