@@ -28,7 +28,7 @@ _DASH = "[—–-]"  # people type the dash their keyboard has
 _ENTRY = lazy.regex(rf"^## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S)", re.MULTILINE)
 _LIKE_ENTRY = lazy.regex(rf"^(?=\\*## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S))", re.MULTILINE)
 _ESCAPED_ENTRY = lazy.regex(rf"^\\(?=\\*## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S))", re.MULTILINE)
-_BULLET = lazy.regex(r"[-*+][ \t]+(?=\S)")
+_BULLET = lazy.regex(r"(?:[-*+]|\d{1,2}[.)])[ \t]+(?=\S)")
 _RULE = lazy.regex(r"[-*+ \t]*")
 _ESCAPED_RULE = lazy.regex(r"\\+[-*+ \t]*")
 _FENCE = lazy.regex(r"(`{3,}|~{3,})(.*)", re.DOTALL)

@@ -14,6 +14,7 @@ from kenobot.cognitive.mirror.file_sync import FileView
 from kenobot.cognitive.mirror.lists import list_layout, memory_md
 from kenobot.cognitive.mirror.lists.line_pairs import FileLines
 from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord
+from kenobot.cognitive.mirror.lists.log_additions import split_log
 from kenobot.cognitive.mirror.paths import FileRole
 from kenobot.cognitive.store import list_file_rows
 from kenobot.cognitive.store import records as store
@@ -81,7 +82,8 @@ class ListFile:
         kind = self.role.kind
         texts = (list_layout.fact_text(kind, block.raw) for block in self.noted_blocks)
         old = [(block.record, text) for block, text in zip(self.noted_blocks, texts, strict=True) if text is not None]
-        chunks = list_layout.split(kind, found)
+        noted = (block.raw for block in self.noted_blocks if block.record is not None)
+        chunks = split_log(found, noted) if kind == "daily" else list_layout.split(kind, found)
         new = list_layout.fact_lines(kind, chunks)
         return FileLines(
             self.path,

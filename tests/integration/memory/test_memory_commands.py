@@ -254,7 +254,11 @@ async def test_a_forgotten_preference_leaves_its_file(tmp_path: Path) -> None:
 
 async def test_preferences_follow_what_is_corrected_and_purged(tmp_path: Path) -> None:
     """The line of a corrected preference is rewritten, a purged one is gone, and a person's own line stays."""
-    replies = ["OK. <user-update>prefers green tea</user-update>", "OK. <user-update>prefers jazz</user-update>", "Sure."]
+    replies = [
+        "OK. <user-update>prefers green tea</user-update>",
+        "OK. <user-update>prefers jazz</user-update>",
+        "Sure.",
+    ]
     async with Scene(tmp_path, replies, files={"identity/preferences.md": "# Mine\n\n- be kind\n"}) as scene:
         await scene.app.check_external_changes()
         await scene.say("I like green tea")
