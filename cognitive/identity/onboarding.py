@@ -161,8 +161,8 @@ def _language(profile: WritingProfile) -> Language:
 def _checkpoint(profile: WritingProfile) -> str:
     """Word what the person showed, for them to check; where they showed nothing, ask how they like things."""
     language = _language(profile)
-    names = [profile.verbosity, profile.tone]
-    names.append(f"emoji-{profile.emoji}" if profile.emoji in ("none", "frequent") else None)
+    emoji = f"emoji-{profile.emoji}" if profile.emoji in ("none", "frequent") else None
+    names = (profile.verbosity, profile.tone, emoji)
     traits = [_TEXTS["traits"][name] for name in names if name is not None]
     if profile.tech:
         traits.append({kind: f"{verb} {profile.tech}" for kind, verb in _TEXTS["traits"]["tech"].items()})
