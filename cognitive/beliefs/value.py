@@ -143,8 +143,9 @@ def is_consolidated(record: Record) -> bool:
 
 
 def never_fades(record: Record, policy: ValuePolicy = DEFAULT) -> bool:
-    """Return whether silence takes nothing from a record."""
+    """Return whether silence takes nothing from a record, such as a promise, which ends when it is kept."""
     kept = is_explicit(record, policy) or is_protected(record, policy) or is_consolidated(record)
+    kept = kept or record.category == "commitment"
     return kept or record.form not in ("note", "episode")
 
 

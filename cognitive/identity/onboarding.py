@@ -1,4 +1,4 @@
-"""Guide onboarding: observe a few messages, check the conclusions with the person, ask for red lines.
+"""Guide onboarding: observe a few messages, check with the person what they show, ask for red lines. Each once.
 
 Each chat has its own state, in the state table. The model talks; this module tells it what to ask when.
 """
@@ -21,8 +21,6 @@ from kenobot.storage.state import read_state, write_state
 OnboardingPhase = Literal["observing", "checkpoint", "boundaries", "complete"]
 
 _WATCHED = 5
-_LONG_WORDS = 25
-_ENOUGH = 3
 _LONGEST_ANSWER = 2_000
 _TEXTS = tomllib.loads(resources.files("kenobot.cognitive.identity").joinpath("onboarding.toml").read_text("utf-8"))
 
@@ -45,20 +43,17 @@ class MessageStats(BaseModel, frozen=True):
     """Counts over the person's messages, without those that have no letters."""
 
     messages: int = 0
-    words: int = 0
     spanish: int = 0
     english: int = 0
     formal: int = 0
     with_emoji: int = 0
 
     def with_message(self, text: str) -> "MessageStats":
-        words = sum(any(char.isalpha() for char in word) for word in text.split())
-        if not words:
+        if not any(map(str.isalpha, text)):
             return self
         language = told_language(text)
         return MessageStats(
             messages=self.messages + 1,
-            words=self.words + words,
             spanish=self.spanish + (language == "es"),
             english=self.english + (language == "en"),
             formal=self.formal + bool(_FORMAL.search(text)),
@@ -67,19 +62,16 @@ class MessageStats(BaseModel, frozen=True):
         )
 
     def profile(self) -> WritingProfile:
-        """Conclude how the person writes."""
+        """Conclude how the person writes, from what they wrote: what they did not write says nothing."""
         if not self.messages:
             return WritingProfile()
         majority: Language = "es" if self.spanish > self.english else "en"
-        emoji: Literal["none", "occasional", "frequent"] | None = "occasional" if self.with_emoji else None
+        emoji: Literal["occasional", "frequent"] | None = "occasional" if self.with_emoji else None
         if self.with_emoji * 2 >= self.messages:
             emoji = "frequent"
-        elif not self.with_emoji and self.messages >= _ENOUGH:
-            emoji = "none"
         return WritingProfile(
             language=majority if self.spanish != self.english else None,
-            tone="formal" if self.formal * 3 >= self.messages else "casual",
-            verbosity="detailed" if self.words >= _LONG_WORDS * self.messages else "concise",
+            tone="formal" if self.formal * 3 >= self.messages else None,
             emoji=emoji,
         )
 
@@ -95,18 +87,19 @@ class BootstrapState(BaseModel, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """Question to ask in this turn. again: the person answered it with a question before."""
+    """Question to ask in this turn."""
 
     phase: OnboardingPhase
     message: str | None = None
-    again: bool = False
 
     def prompt(self) -> str:
         """Instruct the model; "" when it is free to talk about anything."""
         if self.message is None:
             return ""
-        before = "Answer the person's question first. Then ask this again" if self.again else "Ask this now"
-        return f"### Onboarding\n{before}, in your own words and in the person's language:\n\n{self.message}"
+        return (
+            "### Onboarding\nAnswer what the person wrote first. Then ask this, once, in your own words and in the "
+            f"person's language:\n\n{self.message}"
+        )
 
 
 def advance(state: BootstrapState, text: str, profile: WritingProfile | None = None) -> tuple[BootstrapState, Guidance]:
@@ -127,10 +120,8 @@ def advance(state: BootstrapState, text: str, profile: WritingProfile | None = N
             return _enter(state, "checkpoint"), Guidance("checkpoint", _checkpoint(profile))
         case "checkpoint":
             return _enter(state, "boundaries"), Guidance("boundaries", _TEXTS["red_lines"][_language(profile)])
-        case "boundaries" if is_question(text):
-            return state, Guidance("boundaries", _TEXTS["red_lines"][_language(profile)], again=True)
-        case _:
-            answer = text.strip()[:_LONGEST_ANSWER]
+        case _:  # who asks something instead is not asked again
+            answer = "" if is_question(text) else text.strip()[:_LONGEST_ANSWER]
             return completed(state.model_copy(update={"boundaries": answer or None})), Guidance("complete")
 
 
@@ -168,14 +159,15 @@ def _language(profile: WritingProfile) -> Language:
 
 
 def _checkpoint(profile: WritingProfile) -> str:
+    """Word what the person showed, for them to check; where they showed nothing, ask how they like things."""
     language = _language(profile)
-    traits = [
-        _TEXTS["traits"]["concise" if profile.verbosity == "concise" else "detailed"],
-        _TEXTS["traits"]["formal" if profile.tone == "formal" else "casual"],
-    ]
-    if profile.emoji in ("none", "frequent"):
-        traits.append(_TEXTS["traits"][f"emoji-{profile.emoji}"])
+    emoji = f"emoji-{profile.emoji}" if profile.emoji in ("none", "frequent") else None
+    names = (profile.verbosity, profile.tone, emoji)
+    traits = [_TEXTS["traits"][name] for name in names if name is not None]
     if profile.tech:
         traits.append({kind: f"{verb} {profile.tech}" for kind, verb in _TEXTS["traits"]["tech"].items()})
+    if not traits:
+        asked: str = _TEXTS["ask"][language]
+        return asked
     opening, closing = _TEXTS["check"][language]
     return "\n".join([opening, "", *(f"- {trait[language]} ✅" for trait in traits), "", closing])

@@ -62,7 +62,6 @@ class ConsolidationPolicy:
     """
 
     duplicate_from: float = 0.85  # similarity of two records that may be one
-    reworded_from: float = 0.75  # similarity by meaning of two with the same words that may be one
     same_line_above: float = 0.70  # share of words in common of two lines of MEMORY.md that may be one
     theme_from: float = 0.60  # similarity of beliefs of one theme
     max_rare_words: int = 6  # words of a record whose other records are compared

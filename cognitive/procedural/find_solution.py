@@ -32,6 +32,15 @@ _HOW = lazy.regex(
 _QUESTION = lazy.regex(r"[¿？؟]|\?(?!\S*[\w=])")  # an address or a name of a parameter may hold the mark
 _STORY = lazy.regex(alternatives("story"), re.IGNORECASE)
 _TRIM = " \t,.;:!-—–…"
+_NO_SUBJECT = lazy.regex(
+    r"\W*(?:(?:(?:i|we|they|he|she)(?:'ve| have| had)? )?(?:(?:finally|just|already) )?"
+    r"(?:fix|solv|resolv|repair|sort|mend)(?:ed|e|s)? (?:it|this|that|them)\b"
+    r"|(?:it|they|eso|esto|ello|aquello)\b"
+    r"|(?:this|that)(?:'s| (?:is|was|went|did|does|keeps?|fail\w*|broke|stopped))\b|(?:this|that)\s*[:,]"
+    r"|(?:ya )?(?:lo|la|los|las) (?:he |hemos |han )?(?:arregl|solucion|resol|resuel|repar)\w+"
+    r"|(?:arreglad|solucionad|resuelt|reparad)[oa]s?\s*[:,])",
+    re.IGNORECASE,
+)
 _HOLLOW = stems_in(" ".join(sorted(word_set("hollow"))))
 
 
@@ -41,6 +50,11 @@ class Solution:
 
     trigger: str
     response: str
+
+
+def lacks_subject(text: str) -> bool:
+    """Tell whether a text begins with what only points back: "it: error 13 went away", "lo arreglé"."""
+    return _NO_SUBJECT.match(text) is not None
 
 
 def find_solution(text: str, policy: ProceduralPolicy = DEFAULT) -> Solution | None:
@@ -84,7 +98,7 @@ def trigger_of(clause: str, policy: ProceduralPolicy = DEFAULT) -> str:
     bare = _STORY.sub("", clause, count=1).strip(_TRIM)
     clause = bare if len(keywords(bare)) >= _LEAST else clause.strip(_TRIM)
     named = keywords(clause)
-    if len(named) < _LEAST or all(map(is_failure_word, named)):
+    if len(named) < _LEAST or all(map(is_failure_word, named)) or lacks_subject(clause):
         return ""
     clause = _fitted(clause, policy.trigger_chars)
     return clause if any(map(is_failure_word, keywords(clause))) else f"{clause} error"

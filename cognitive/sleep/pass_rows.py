@@ -34,12 +34,13 @@ class LinkRow:
 
 @dataclass(frozen=True, slots=True)
 class RecentUtterance:
-    """A message of a person, or a memory in a person's words."""
+    """A message of a person, or a memory in a person's words. turns: those in which it was said."""
 
     scope: str
     trust: str
     text: str
     at: str
+    turns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,16 +320,20 @@ def recent_utterances(connection: Connection, since: datetime, until: datetime, 
     """People's words between two moments, in order: of the newest messages and records, `limit` each."""
     begin, end = store.stamp(since), store.stamp(until)
     messages = [
-        RecentUtterance(row.scope, row.trust, row.text, row.at)
+        RecentUtterance(row.scope, row.trust, row.text, row.at, () if row.inbox_id is None else (row.inbox_id,))
         for row in conversation.people_messages(connection, begin, end, limit)
     ]
     records = connection.execute(
-        "SELECT scope, trust, text, created FROM record WHERE id > (SELECT coalesce(max(id), 0) FROM record) - ? "
+        "SELECT scope, trust, text, created, source_messages FROM record "
+        "WHERE id > (SELECT coalesce(max(id), 0) FROM record) - ? "
         f"AND {LIVE} AND {FACTS} AND trust IN ('owner', 'guest') AND source != 'sleep' "
         f"AND category != 'commitment' AND created > ? AND created <= ? AND {where}",
         (limit, begin, end),
     )
-    return sorted([*messages, *(RecentUtterance(*row) for row in records)], key=lambda one: (one.at, one.text))
+    noted = (
+        RecentUtterance(scope, trust, text, at, tuple(json.loads(turns))) for scope, trust, text, at, turns in records
+    )
+    return sorted([*messages, *noted], key=lambda one: (one.at, one.text))
 
 
 def own_facts_since(connection: Connection, since: datetime, until: datetime) -> Iterator[Record]:

@@ -30,6 +30,13 @@ _PAST = lazy.regex(
     r"|\bacabo de \w+(?:ar|er|ir)(?:l[oea]s?)?\b"
 )
 _PRETERITE = lazy.regex(rf"\b(?:{alternatives('done_preterite')})\b")
+_NOT_YET = lazy.regex(rf"\b(?:{alternatives('done_not_yet')})(?!\w)", re.IGNORECASE)
+_DONE = (
+    r"(?:(?:it's |that's |is |are |ya )?(?:all )?(?:done|finished)|(?:ya )?(?:est[aá]n? )?(?:hech|list|terminad)[oa]s?)"
+)
+_SAYS_DONE = lazy.regex(
+    rf"\A\W*{_DONE}\s*[:—–-]\s*|[\s:,;—–-]+{_DONE}[\s.!…]*\Z|\A\W*\[[xX]\]\s+|\s*[✓✔✅☑]\W*\Z", re.IGNORECASE
+)
 _OPEN = lazy.regex(rf"\b(?:{alternatives('task_open')})\b")
 _FORMULA = lazy.regex(r"\A(?:cancel|anul)|'s\Z|\As\Z")
 _EMPTY = STOPWORDS | NEGATIONS | word_set("done_formula")
@@ -55,11 +62,13 @@ def completion_sentences(text: str) -> list[str]:
     if _QUOTE.search(text[:_LONGEST]):
         return []
     parts = (_YES.sub("", part.strip(), count=1) for part in _END.split(text[:_LONGEST]))
-    return [part for part in parts if part and len(part) <= _LONGEST_SENTENCE and completes(part)]
+    return [
+        part for part in parts if 0 < len(part) <= _LONGEST_SENTENCE and (completes(part) or _SAYS_DONE.search(part))
+    ]
 
 
 def completed_commitment(sentence: str, commitments: Sequence[str]) -> int | None:
-    """Return the place of the commitment that a completion sentence is surely about, or about a part of it."""
+    """Return the place of the commitment that a completion sentence seems to be about, or about a part of it."""
     telling = ", ".join(part for part in sentence.split(", ") if _is_done(part)) or sentence
     stated, is_strong = _content(telling), _says_finished(fold(telling))
     if not stated:
@@ -77,6 +86,12 @@ def completed_commitment(sentence: str, commitments: Sequence[str]) -> int | Non
     if not scores or (len(scores) > 1 and scores[0][0] == scores[1][0]):
         return None
     return scores[0][1]
+
+
+def says_done(sentence: str, commitment: str) -> bool:
+    """Return whether a sentence is a commitment in its very words, and says that it is done: "call Dad: done"."""
+    rest = _SAYS_DONE.sub("", sentence, count=1)
+    return rest != sentence and words(rest) == words(commitment)
 
 
 def named_part(sentence: str, statement: str) -> str:
@@ -132,8 +147,9 @@ def completes(sentence: str) -> bool:
 
 def _is_done(part: str) -> bool:
     """Return whether a part of a sentence tells that something was done."""
-    plain = fold(part)
-    done = _says_finished(plain) or bool(_PAST.search(plain) or _PRETERITE.search(part))
+    told = _NOT_YET.sub(" ", part)
+    plain = fold(told)
+    done = _says_finished(plain) or bool(_PAST.search(plain) or _PRETERITE.search(told))
     return done and NEGATIONS.isdisjoint(words(part))
 
 

@@ -56,7 +56,7 @@ def join(context: CommandContext, link: socket.socket, welcome: "Welcome") -> in
     from kenobot.core.worker import run_until_first
 
     loaded, language = context.loaded, _language(context)
-    log.configure("warning", loaded.settings.log.format, loaded.secrets())
+    log.configure("critical", loaded.settings.log.format, loaded.secrets())  # the bot's own log has what happens
     settings: ConsoleSettings = loaded.plugin_settings("kenobot.channels", "console", ConsoleSettings)
     console = Console(settings, context.plugin_context)
     console.options = _options(context, texts.CONSOLE_JOINED(language, process=welcome.process))

@@ -58,7 +58,7 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
         home.prepare()
         with home.lock():
             home.seed_identity()
-            _log_to_files(context)
+            _log_to_files(context, in_chat=console is not None)
             return asyncio.run(run())
     except StoreCorrupt as error:  # a service that starts again would find it as damaged as before
         raise ConfigError(str(error)) from error
@@ -85,14 +85,17 @@ def limit_malloc_arenas() -> bool:
     return mallopt is not None and bool(mallopt(_M_ARENA_MAX, _ARENAS))
 
 
-def _log_to_files(context: CommandContext) -> None:
-    """Log to files of the home where that is set. Called with the home locked: only one process writes them."""
+def _log_to_files(context: CommandContext, *, in_chat: bool) -> None:
+    """Log to files of the home where that is set, and in a chat, between whose messages no line of the log belongs.
+
+    Called with the home locked: only one process writes them.
+    """
     wanted, clock = context.loaded.settings.log, context.clock
-    if wanted.to != "stderr":
+    if wanted.to != "stderr" or in_chat:
         from kenobot.core.log_file import LogFile, LogLimits  # noqa: PLC0415 - most logs go to standard error
 
         limits = LogLimits(int(wanted.max_mb * 1_000_000), wanted.keep_files, wanted.keep_days)
-        log.write_to(LogFile(context.home.logs, limits, clock.now), instead=wanted.to == "file")
+        log.write_to(LogFile(context.home.logs, limits, clock.now), instead=wanted.to == "file" or in_chat)
 
 
 def _level(loaded: ResolvedSettings, console: ConsoleOptions | None) -> str:

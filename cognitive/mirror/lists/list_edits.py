@@ -68,8 +68,8 @@ class ListFileEdit(ListFile):
         """Count the facts that the edit touches."""
         return self._edits.touched
 
-    def note(self, found: str, blocks: Sequence[FileBlock]) -> None:
-        """Bring what is noted of the file up to `found`, in which `blocks` stand. Call it in one transaction a save.
+    def note(self, blocks: Sequence[FileBlock]) -> None:
+        """Bring what is noted of the file up to the `blocks` that stand in it. Call it in one transaction a save.
 
         Until then an edit that was broken off is found again: what was taken in of it stands there as known.
         """
@@ -80,7 +80,9 @@ class ListFileEdit(ListFile):
         if self.role.kind == "core":  # its headings and prose are shown too, and they are no records
             event = events.add_event(connection, context.at, context.actor, "edited", data={"path": self.path})
             write_state(connection, f"edited:{self.role.scope}", str(event))
-        list_file_rows.save_list_file(connection, self.path, found, list_layout.encode_blocks(blocks))
+        list_file_rows.save_list_file(
+            connection, self.path, list_layout.join_blocks(blocks), list_layout.encode_blocks(blocks)
+        )
 
     def follow(self, found: str, lines: FileLines) -> Generator[None, None, list[FileBlock]]:
         """Let memory follow the edit that left `found`, cut into `lines`, in the file; what stands where then.

@@ -398,10 +398,10 @@ class ListFiles(FileSync[Blocks]):
             session = place.scope.removeprefix("chat:") if place.scope.startswith("chat:") else ""
             context = dataclasses.replace(self._edit_context(), day=day, session=session)
             edit = ListFileEdit(connection, lines.path, place, self._zone, context, edits_of, spared)
-            followed.append((edit, text, (yield from edit.follow(text, lines))))
-        for edit, text, blocks in followed:
-            edit.note(text, blocks)
-        return sum(edit.touched for edit, _, _ in followed)
+            followed.append((edit, (yield from edit.follow(text, lines))))
+        for edit, blocks in followed:
+            edit.note(blocks)
+        return sum(edit.touched for edit, _ in followed)
 
     async def _note(self, path: str, view: FileView[Blocks], stamp: FileStamp | None) -> None:
         if stamp is None:

@@ -28,7 +28,7 @@ _DASH = "[—–-]"  # people type the dash their keyboard has
 _ENTRY = lazy.regex(rf"^## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S)", re.MULTILINE)
 _LIKE_ENTRY = lazy.regex(rf"^(?=\\*## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S))", re.MULTILINE)
 _ESCAPED_ENTRY = lazy.regex(rf"^\\(?=\\*## [0-9]{{1,2}}:[0-9]{{2}} {_DASH}(?!\S))", re.MULTILINE)
-_BULLET = lazy.regex(r"[-*+][ \t]+(?=\S)")
+_BULLET = lazy.regex(r"(?:[-*+]|\d{1,2}[.)])[ \t]+(?=\S)")
 _RULE = lazy.regex(r"[-*+ \t]*")
 _ESCAPED_RULE = lazy.regex(r"\\+[-*+ \t]*")
 _FENCE = lazy.regex(r"(`{3,}|~{3,})(.*)", re.DOTALL)
@@ -243,8 +243,7 @@ def arrange(
 
     own_items: live items that belong here, in order. tolerated: other live items that may stand here because a person
     put them here. successors: for superseded records, the live item in their place. header: how a new file begins. Dead
-    facts
-    go; literal text stays, but for a page's header below which nothing is left. preferences.md is only ever added to.
+    facts go; literal text stays, but for a page's header below which nothing is left.
     """
     live = {**tolerated, **{item.id: item for item in own_items}}
     if kind == "slot":
@@ -255,17 +254,11 @@ def arrange(
     for block in blocks:
         if block.record is None:
             result.append(block)
-        elif kind == "preferences":
-            item = live.get(block.record)
-            if item is None:
-                result.append(FileBlock(block.raw))
-            else:
-                result.append(block if fact_mark(kind, block.raw) == item.mark else _shown(kind, block.raw, item))
         elif block.record in live:
             result.append(_shown(kind, block.raw, live[block.record]))
         elif (heir := successors.get(block.record)) in live and heir not in placed:
             placed.add(heir)
-            result.append(_shown(kind, "", live[heir]))
+            result.append(FileBlock(_in_place_of(kind, block.raw, live[heir]), heir))
     missing = [item for item in own_items if item.id not in placed]
     if kind in ("entity", "ref") and not live and join_blocks(result).strip() == header.strip():
         return []
@@ -279,7 +272,12 @@ def _shown(kind: FileKind, raw: str, item: ShownRecord) -> FileBlock:
     said = fact_text(kind, raw)
     same = said == item.text.strip() or (said is not None and kind != "slot" and key_of(said) == key_of(item.text))
     same = same and (kind == "slot" or fact_mark(kind, raw) == item.mark)
-    return FileBlock(raw if same else render(kind, item), item.id)
+    return FileBlock(raw if same else _in_place_of(kind, raw, item), item.id)
+
+
+def _in_place_of(kind: FileKind, raw: str, item: ShownRecord) -> str:
+    """Render `item` where another chunk stood; a line of preferences has the line breaks that were there."""
+    return render(kind, item) + (raw[len(raw.rstrip("\r\n")) :] if kind == "preferences" else "")
 
 
 def append_items(kind: FileKind, blocks: Sequence[FileBlock], items: Sequence[ShownRecord]) -> list[FileBlock]:

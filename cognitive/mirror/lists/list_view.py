@@ -14,11 +14,13 @@ from kenobot.cognitive.mirror.file_sync import FileView
 from kenobot.cognitive.mirror.lists import list_layout, memory_md
 from kenobot.cognitive.mirror.lists.line_pairs import FileLines
 from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord
+from kenobot.cognitive.mirror.lists.log_additions import split_log
 from kenobot.cognitive.mirror.paths import FileRole
 from kenobot.cognitive.store import list_file_rows
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers as decay_store
 from kenobot.cognitive.text.calendar import local_day, local_time
+from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.quoting import quote_mark
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
@@ -80,7 +82,8 @@ class ListFile:
         kind = self.role.kind
         texts = (list_layout.fact_text(kind, block.raw) for block in self.noted_blocks)
         old = [(block.record, text) for block, text in zip(self.noted_blocks, texts, strict=True) if text is not None]
-        chunks = list_layout.split(kind, found)
+        noted = (block.raw for block in self.noted_blocks if block.record is not None)
+        chunks = split_log(found, noted) if kind == "daily" else list_layout.split(kind, found)
         new = list_layout.fact_lines(kind, chunks)
         return FileLines(
             self.path,
@@ -172,9 +175,8 @@ class ListFile:
         home = {record.id: record for record in self._own_records(text)}
         others = [block.record for block in blocks if block.record is not None and block.record not in home]
         records = store.by_ids(self.connection, others, self.reach)
-        if kind == "preferences":  # only added to, but for what its owner wants forgotten or erased
-            kept = {number for number, record in records.items() if record.status != "forgotten"}
-            blocks = [block for block in blocks if block.record not in others or block.record in kept]
+        if kind == "preferences":
+            blocks = [block for block in blocks if not self._is_left_over(block)]
         guests = {number: self.item(record) for number, record in records.items() if self._may_stay(record, leaves)}
         heirs: dict[int, int] = {}
         for number in others:
@@ -194,6 +196,11 @@ class ListFile:
         header = "" if heading is None else f"# {heading}\n\n"
         arranged = list_layout.arrange(kind, blocks, items, guests, heirs, header)
         return [] if leaves and self._is_empty(arranged) else arranged
+
+    def _is_left_over(self, block: FileBlock) -> bool:
+        """Tell whether a learned line without a record says what memory has ended, as older versions left it there."""
+        text = list_layout.fact_text("preferences", block.raw) if block.record is None else None
+        return text is not None and bool(store.ended_with_key(self.connection, self.role.scope, key_of(text), 1))
 
     def _leaves(self) -> bool:
         """Tell whether the file's day is over, and the archive has the file where it is kept there."""

@@ -13,9 +13,10 @@ from kenobot.cognitive.remember.extract.rule_tables import PHRASES, TABLES
 from kenobot.cognitive.remember.extract.sentence_core import MARKS, folded, is_statement, without_marks
 from kenobot.cognitive.remember.extract.worth_noting import is_remark
 from kenobot.cognitive.text.claims import claims
-from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts
+from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, phrases
 from kenobot.cognitive.text.named_days import day_named, names_year
-from kenobot.cognitive.text.words import fold
+from kenobot.cognitive.text.relatives import RELATIVES
+from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
 
 Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stated"]
@@ -23,6 +24,10 @@ Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stat
 _IS = lazy.regex(r"(?:'s| (?:is|are|was|were|has|had|coming|going))\b")
 _PAST = lazy.regex(rf"(?:(?:yo|i|we|nosotros) )?(?:{PHRASES['past']})(?!\w)")
 NAME_OR_FIGURE = lazy.regex(r"\d|(?<=\s)[A-ZÁÉÍÓÚÑ][\w.-]+")
+_TOLD_OF = phrases("told_of_people")
+_NAMES_ONE = lazy.regex(
+    r"(?:\bis|\bare|'s|\bcalled|\bes|\bson|\bllaman?) [A-ZÁÉÍÓÚÑ][^\W\d]+(?: [A-ZÁÉÍÓÚÑ][^\W\d]+)?\W*\Z"
+)
 _CLAUSES = lazy.regex(rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{PHRASES['clause_starts']})\s)", re.IGNORECASE)
 
 
@@ -88,7 +93,8 @@ def _in_clause(clause: str, said: date) -> ExtractedFact | None:
 
 
 def _fact(rule: ExtractionRule, match: re.Match[str], clause: str, said: date) -> ExtractedFact | None:
-    fact = ExtractedFact(clause, rule.category, confidence=TIERS["explicit"])
+    category = "fact" if rule.category == "relationship" and not _is_of_people(clause) else rule.category
+    fact = ExtractedFact(clause, category, confidence=TIERS["explicit"])
     if rule.needs in ("day", "birthday"):
         return _dated(rule, fact, clause, said)
     if rule.needs and (not is_statement(clause) or not _is_named(rule.needs, match, clause)):
@@ -100,6 +106,13 @@ def _fact(rule: ExtractionRule, match: re.Match[str], clause: str, said: date) -
     found = {name: clause[match.start(name) : match.end(name)] for name, text in match.groupdict().items() if text}
     value = (found.get("value") or found["also"]).strip(MARKS)
     return replace(fact, attributes=((_attribute(rule, found), value),)) if value else fact
+
+
+def _is_of_people(clause: str) -> bool:
+    """Return whether a clause tells who somebody is, and not what a card, a car or a code is."""
+    if _TOLD_OF.search(fold(clause)) or not RELATIVES.keys().isdisjoint(words(clause)):
+        return True
+    return _NAMES_ONE.search(clause) is not None
 
 
 def _is_named(needs: Needs, match: re.Match[str], clause: str) -> bool:
@@ -124,7 +137,7 @@ def is_past(told: str) -> bool:
 
 
 def _may_be_due(fact: ExtractedFact) -> bool:
-    return fact.category in ("fact", "relationship")
+    return fact.category in ("fact", "relationship", "commitment")
 
 
 def _attribute(rule: ExtractionRule, found: Mapping[str, str]) -> str:

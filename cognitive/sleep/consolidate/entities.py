@@ -1,8 +1,8 @@
 """Join entities in fragments: records about two spellings of one name, or about a name and its alias.
 
-Only what is surely one is joined: the same letters and digits, an alias of one subject alone, or the first name of a
-person beside the one fuller name that begins with it. Names that are merely near, Jane Roe and Jane Rowe, are proposed
-to the owner; another digit or script is another name.
+Only what is surely one is joined: the same letters and digits, or an alias of one subject alone. A first name beside
+the one fuller name that begins with it, and names that are merely near, Jane Roe and Jane Rowe, are proposed to the
+owner; another digit or script is another name.
 """
 
 import unicodedata
@@ -20,7 +20,6 @@ from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, normalize_name
-from kenobot.cognitive.text.words import fold
 
 _KIND = "merge_entities"
 _AT_ONCE = 200  # records of one change
@@ -39,12 +38,8 @@ def plan(view: NightView) -> Iterator[Change]:
         for old, new in sorted(heads.items()):
             yield from rename_subject(view, scope, old, new)
         left = {name: count for name, count in names.items() if name not in heads}
-        sure, may_be_one = people.fuller_names(view, scope, left)
-        for old, new in sorted(sure.items()):
-            yield from rename_subject(view, scope, old, new)
-        left = {name: count for name, count in left.items() if name not in sure}
-        proposals += [(-min(left[one], left[other]), scope, one, other) for one, other in may_be_one]
-        for one, other in similar_names(left, view.policy.consolidation.min_name_letters):
+        near = similar_names(left, view.policy.consolidation.min_name_letters)
+        for one, other in (*people.fuller_names(view, scope, left), *near):
             proposals.append((-min(left[one], left[other]), scope, one, other))
     yield from _proposed(view, sorted(proposals))
 
@@ -52,9 +47,7 @@ def plan(view: NightView) -> Iterator[Change]:
 def rename_subject(view: NightView, scope: str, old: str, new: str) -> Iterator[Change]:
     """File everything about subject `old` of a scope under `new`."""
     same = normalize_name(old).replace("-", "") == normalize_name(new).replace("-", "")
-    first = fold(new).startswith(f"{fold(old)} ")
-    reason = "it is the first name of one person" if first else "it is known to go by that name"
-    reason = "it is the same name, written otherwise" if same else reason
+    reason = "it is the same name, written otherwise" if same else "it is known to go by that name"
     about = pass_rows.ids_about(view.connection, scope, old)
     for start in range(0, len(about), _AT_ONCE):
         chunk = about[start : start + _AT_ONCE]

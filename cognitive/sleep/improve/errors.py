@@ -15,6 +15,7 @@ from typing import Literal, get_args
 
 from kenobot.cognitive.beliefs.value import salience_signs
 from kenobot.cognitive.policy.sleep import PruningPolicy
+from kenobot.cognitive.procedural.find_solution import lacks_subject
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, UpdateRecord, unchanged
 from kenobot.cognitive.sleep.plan.model_answers import one_line
@@ -146,7 +147,7 @@ def lesson_text(text: str, kind: ErrorClass | None, day: str, policy: PruningPol
     if kind not in OWN_ERRORS:
         return None
     lesson = one_line(wording or _error_line(text))
-    if len(words(lesson)) < policy.min_error_words:
+    if len(words(lesson)) < policy.min_error_words or lacks_subject(lesson):
         return None
     language = "es" if detect_language(lesson) == "es" else "en"
     cut = lesson if len(lesson) <= policy.error_chars else f"{lesson[: policy.error_chars].rstrip()}…"

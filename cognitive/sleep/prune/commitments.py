@@ -1,7 +1,7 @@
 """Commitments: a resolved one is kept for a while and then expires; an open one never goes by itself.
 
-One is resolved when its owner says that it is done or called off, or when it was marked so. The day on which that was
-said is written on the commitment. When its day has passed it is overdue, and asked about once.
+One is resolved when it was marked so, or when its owner says it again, in its very words, as done; the day is written
+on it. What merely sounds like it is asked about, and so is, once, a commitment whose day has passed.
 """
 
 import json
@@ -18,22 +18,31 @@ from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.completions import completed_commitment, completion_sentences, names_part
+from kenobot.cognitive.text.completions import (
+    completed_commitment,
+    completes,
+    completion_sentences,
+    names_part,
+    says_done,
+)
 
 OVERDUE = "overdue"
+MAYBE_DONE = "maybe_done"
 _FIRST_NIGHT = timedelta(days=30)  # how far back to look without an earlier night
 _OVERLAP = timedelta(days=1)
 
 
 def plan(view: NightView) -> Iterator[Change]:
-    """Resolve commitments that are done, and expire those that were resolved long ago."""
+    """Resolve commitments that are done, ask about the others, and expire those that were resolved long ago."""
     records = pass_rows.commitments(view.connection)
     days = {record.id: resolved_on(record, view.today, view.zone) for record in records}
     left_open = [record for record in records if days[record.id] is None]
-    resolved = list(_newly_resolved(view, left_open))
+    heard = list(_heard_of(view, left_open))
+    resolved = [_resolve(record, day) for record, day, is_sure in heard if is_sure]
     yield from resolved
     done = {change.record for change in resolved}
-    yield from _questions(view, [record for record in left_open if record.id not in done])
+    left_open = [record for record in left_open if record.id not in done]
+    yield from _questions(view, left_open, [(record, day) for record, day, is_sure in heard if not is_sure])
     for record in records:
         day = days[record.id]
         if day is None or record.policy_class == "protected":
@@ -45,56 +54,74 @@ def plan(view: NightView) -> Iterator[Change]:
             yield expire(record, reason, end, unchanged(record, "attributes", "tags", "updated"))
 
 
-def _newly_resolved(view: NightView, records: Sequence[Record]) -> Iterator[Change]:
-    """Resolve the open commitments that people said are done since the last night."""
+def _heard_of(view: NightView, open_records: Sequence[Record]) -> Iterator[tuple[Record, str, bool]]:
+    """Find the open commitments that people may have called done since the last night, the day, and whether surely."""
     since = view.now - _FIRST_NIGHT if view.since is None else view.since - _OVERLAP
-    left = list(records)
+    left = list(open_records)
     if not left:
         return
     for utterance in pass_rows.recent_utterances(view.connection, since, view.now, view.policy.pruning.max_searched):
         concerned = [record for record in left if _may_end(utterance, record)]
+        day = local_day(datetime.fromisoformat(utterance.at), view.zone)
         for sentence in completion_sentences(utterance.text) if concerned else ():
-            place = completed_commitment(sentence, [record.text for record in concerned])
-            if place is None or names_part(sentence, concerned[place].text):
+            record = _meant(sentence, concerned)
+            if record is None or pass_rows.was_ever_undone(view.connection, record.id, utterance.at):
                 continue
-            if pass_rows.was_ever_undone(view.connection, concerned[place].id, utterance.at):
-                continue
-            record = concerned.pop(place)
+            concerned.remove(record)
             left.remove(record)
-            yield _resolve(record, local_day(datetime.fromisoformat(utterance.at), view.zone))
+            yield record, day, says_done(sentence, record.text)
 
 
-def _questions(view: NightView, left_open: Sequence[Record]) -> Iterator[Change]:
-    """Ask once about each commitment that is overdue; close the questions about those that no longer are."""
-    overdue = {record.id: record for record in left_open if (due := due_on(record)) is not None and due < view.today}
-    for question in pass_rows.records_of_form(view.connection, "question", OVERDUE):
-        about = tiers.derived_from_ids(view.connection, question.id)
-        if question.status == "active" and about.isdisjoint(overdue):
-            yield expire(question, "it is open no longer", stamp(view.now), touch=True)
-        for number in about:
-            overdue.pop(number, None)
-    for record in overdue.values():
-        yield _question(view, record)
+def _meant(sentence: str, concerned: Sequence[Record]) -> Record | None:
+    """Find the commitment that a sentence says is done, and not only a part of it."""
+    same = next((record for record in concerned if says_done(sentence, record.text)), None)
+    if same is not None or not completes(sentence):
+        return same
+    place = completed_commitment(sentence, [record.text for record in concerned])
+    return None if place is None or names_part(sentence, concerned[place].text) else concerned[place]
 
 
-def _question(view: NightView, record: Record) -> Change:
-    day, language = due_on(record), "es" if record.lang == "es" else "en"
-    [question] = texts("overdue", language, text=one_line(record.text), day=day)
+def _questions(view: NightView, left_open: Sequence[Record], heard: Sequence[tuple[Record, str]]) -> Iterator[Change]:
+    """Ask once about each commitment that is overdue or sounds done; close the questions about those not open."""
+    still_open = {record.id for record in left_open}
+    overdue = {record.id for record in left_open if (due := due_on(record)) is not None and due < view.today}
+    asked: dict[str, set[int]] = {OVERDUE: set(), MAYBE_DONE: set()}
+    waiting = {record.id for record, _ in heard}
+    for category, expected in ((OVERDUE, overdue), (MAYBE_DONE, still_open)):
+        for question in pass_rows.records_of_form(view.connection, "question", category):
+            about = tiers.derived_from_ids(view.connection, question.id)
+            if question.status == "active" and about.isdisjoint(expected):
+                yield expire(question, "it is open no longer", stamp(view.now), touch=True)
+            asked[category] |= about
+            waiting |= about if question.status == "active" else set()
+    for record, day in heard:
+        if record.id not in asked[MAYBE_DONE]:
+            yield _question(view, record, MAYBE_DONE, day, f"what was said on {day} sounds as if it were done")
+    for record in left_open:
+        if record.id in overdue - asked[OVERDUE] - waiting:
+            day = str(due_on(record))
+            reason = f"its day, {day}, has passed, and nothing said that it is done"
+            yield _question(view, record, OVERDUE, day, reason)
+
+
+def _question(view: NightView, record: Record, category: str, day: str, reason: str) -> Change:
+    language = "es" if record.lang == "es" else "en"
+    [question] = texts(category, language, text=one_line(record.text), day=day)
     expires = view.now + timedelta(days=view.policy.pruning.ask_overdue_days)
-    ask = question_about(question, OVERDUE, record, expires=expires)
-    return Change("asked", f"its day, {day}, has passed, and nothing said that it is done", (ask,), record.id)
+    return Change("asked", reason, (question_about(question, category, record, expires=expires),), record.id)
 
 
 def _may_end(utterance: RecentUtterance, record: Record) -> bool:
-    """Return whether words can speak of a commitment: later, in its scope, by its owner or whose memory it is."""
+    """Return whether words can speak of a commitment: later ones, in its scope, by its owner or whose memory it is."""
     own = utterance.trust == "owner" or record.scope.startswith("user:")
-    return own and utterance.scope == record.scope and utterance.at > record.created
+    later = utterance.at > record.created and not {*utterance.turns} & {*record.source_message_ids}
+    return own and later and utterance.scope == record.scope
 
 
 def _resolve(record: Record, day: str) -> Change:
     attrs = json.dumps({**json.loads(record.attributes), RESOLVED_ATTRIBUTE: day}, ensure_ascii=False)
-    reason = f"on {day} it was said to be done, or called off"
+    reason = f"on {day} it was said to be done"
     return update(record, "resolved", reason, {"attributes": attrs}, unchanged(record, "attributes"))
 
 
-PASS = Pass("commitments", "prune", "notes which commitments are done, and lets go of those done long ago", plan)
+PASS = Pass("commitments", "prune", "asks which commitments are done, and lets go of those done long ago", plan)

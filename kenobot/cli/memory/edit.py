@@ -27,7 +27,6 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit import correct as correct_record
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.confidences import is_confided
 from kenobot.ports.memory import Candidate
 
@@ -52,7 +51,9 @@ def remember(context: CommandContext) -> int:
             return options.print_failure(f"Not remembered: {decision.reason}.", options.FAILED)
     row = {"action": decision.action, "reason": decision.reason, **record_row(record)}
     return options.print_row(
-        row, context.args.json, f"{say(decision.action)}: {translate(decision.reason)}\n{record_line(row)}"
+        row,
+        context.args.json,
+        f"{say(decision.action)}: {translate(decision.reason)}\n{record_line(row, context.zone)}",
     )
 
 
@@ -70,13 +71,15 @@ def correct(context: CommandContext) -> int:
             return options.print_failure(f"Not corrected: {decision.reason}.", options.FAILED)
     row = {"action": decision.action, "in_place_of": previous.id, **record_row(record)}
     return options.print_row(
-        row, context.args.json, f"{say('in the place of {number}:', number=f'#{previous.id}')}\n{record_line(row)}"
+        row,
+        context.args.json,
+        f"{say('in the place of {number}:', number=f'#{previous.id}')}\n{record_line(row, context.zone)}",
     )
 
 
 def forget(context: CommandContext) -> int:
     with _writing(context) as connection:
-        for record in _meant(connection, [context.args.ref, *context.args.more], context.scopes):
+        for record in _meant(connection, [context.args.ref, *context.args.more], context):
             hidden = forget_record(connection, record.id, context.scopes, context.owner, reason="the owner said so")
             if hidden is None:
                 continue  # hidden with another one, whose words it repeats
@@ -86,7 +89,7 @@ def forget(context: CommandContext) -> int:
             turns = say("messages that told it: {count}", count=len(hidden.turns)) if hidden.turns else ""
             along = "; ".join(filter(None, (copies, turns)))
             done = say("Forgotten, with {along}", along=along) if along else say("Forgotten")
-            text = f"{done}\n{record_line(record_row(record))}\n"
+            text = f"{done}\n{record_line(record_row(record), context.zone)}\n"
             text += say("`kenobot memory undo {event}` brings it back.", event=hidden.event)
             options.print_row(row, context.args.json, text)
     return 0
@@ -103,25 +106,25 @@ def undo(context: CommandContext) -> int:
         done = undoing.undo(connection, event, context.scopes, context.owner)
     rows = [record_row(record) for record in done.after]
     row = {"undone": done.undone_event, "event": done.event, "records": rows}
-    lines = "\n".join(record_line(each) for each in rows)
+    lines = "\n".join(record_line(each, context.zone) for each in rows)
     back = say("`kenobot memory undo {event}` takes that back.", event=done.event)
     return options.print_row(row, context.args.json, f"{say('Undone')} ({say(done.kind)})\n{lines}\n{back}")
 
 
-def _meant(connection: sqlite3.Connection, refs: Sequence[str], reach: Scopes) -> list[Record]:
+def _meant(connection: sqlite3.Connection, refs: Sequence[str], context: CommandContext) -> list[Record]:
     """Find the records that numbers or keys name, or the one that words surely mean. Raises AmbiguousReference."""
     try:
-        return [resolve_reference(connection, ref, reach, live=True) for ref in refs]
+        return [resolve_reference(connection, ref, context.scopes, live=True) for ref in refs]
     except AmbiguousReference:
         if all(parse_number(ref) is not None for ref in refs):
             raise
-        found = find_memories(connection, " ".join(refs), reach)
+        found = find_memories(connection, " ".join(refs), context.scopes)
         record = certain_match(found)
         if record is not None:
             return [record]
         if not found:
             raise
-        several = "\n".join(record_line(record_row(each.record)) for each in found)
+        several = "\n".join(record_line(record_row(each.record), context.zone) for each in found)
         raise AmbiguousReference(f"Several memories may be meant: give the number.\n{several}") from None
 
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from kenobot.agent.background.cleanup import execute_purge
 from kenobot.cli import options
@@ -28,7 +29,7 @@ def purge(context: CommandContext) -> int:
         plan = plan_purge(connection, record.id, context.scopes)
     assert plan is not None
     copies = [str(path) for path in find_copies(home, backup_folder(home, context.loaded.settings.backup.folder))]
-    print(translate_lines(_plan_text(plan, copies)), file=sys.stderr if args.json else sys.stdout)
+    print(translate_lines(_plan_text(plan, copies, context.zone)), file=sys.stderr if args.json else sys.stdout)
     if args.dry_run:
         return 0
     nobody = "Nobody is here to agree: add --yes if it is meant."
@@ -45,10 +46,10 @@ def purge(context: CommandContext) -> int:
     return options.print_row(row, args.json, translate_lines(what + rest))
 
 
-def _plan_text(plan: PurgePlan, copies: Sequence[str]) -> str:
+def _plan_text(plan: PurgePlan, copies: Sequence[str], zone: ZoneInfo) -> str:
     """Return what would be erased, and what would not, in plain words. copies: of the home, which are not covered."""
     parts = ["To be erased for good:"]
-    parts += [record_line(record_row(record)) for record in plan.records]
+    parts += [record_line(record_row(record), zone) for record in plan.records]
     parts.append(f"  with every earlier wording ({len(plan.wordings)} in all), link and vector of it;")
     if plan.turns:
         parts.append(f"  {len(plan.turns)} messages that told it, whole and with their answers;")
@@ -57,7 +58,7 @@ def _plan_text(plan: PurgePlan, copies: Sequence[str]) -> str:
     parts.append("  and its lines in the Markdown files, in the index, and in prompts.")
     if plan.derived:
         parts.append("Not erased, though made from it or repeating it; purge them too if they should go:")
-        parts += [record_line(record_row(record)) for record in plan.derived]
+        parts += [record_line(record_row(record), zone) for record in plan.derived]
     parts.append("Not erased: what the model's provider and the chat's platform keep, and copies that you made.")
     if copies:
         parts.append("Backups are NOT covered and still hold it: " + ", ".join(copies))

@@ -2,13 +2,18 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from kenobot.cli.language import say
 from kenobot.cli.table import flat, print_table
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import local_day
 
 _LEFT_OUT = ("changed_event", "day", "by")
+_WHOLE = ("note", "episode", "question")  # forms that say one thing
+_TWO_LINES = 110  # characters of a summary that two lines of a screen have room for
 
 
 def record_row(record: Record) -> dict[str, Any]:
@@ -20,7 +25,21 @@ def record_row(record: Record) -> dict[str, Any]:
     return row | {"attributes": record.attribute_map, "tags": tags, "source_messages": sources}
 
 
-def record_line(row: Mapping[str, Any]) -> str:
+def record_text(row: Mapping[str, Any]) -> str:
+    """What a record says; of a summary and the like as much as fits on two lines."""
+    text = str(row["text"])
+    line = " ".join(text.split())
+    if row.get("form") in _WHOLE or len(line) <= _TWO_LINES:
+        return text
+    return f"{line[: _TWO_LINES - 1]}…"
+
+
+def record_day(row: Mapping[str, Any], zone: ZoneInfo) -> str:
+    """The owner's day on which a record was made."""
+    return local_day(datetime.fromisoformat(str(row["created"])), zone)
+
+
+def record_line(row: Mapping[str, Any], zone: ZoneInfo) -> str:
     """A record as one line beside a message about it."""
     about = [say(str(row["category"]))]
     if row["trust"] != "owner":
@@ -29,20 +48,20 @@ def record_line(row: Mapping[str, Any]) -> str:
         about.append(say("seen {count} times", count=row["mentions"]))
     if row.get("status", "active") != "active":
         about.append(say(str(row["status"])))
-    return f"  {row['id']:>5}  {flat(row['text'])}  ({flat(', '.join([*about, str(row['created'])[:10]]))})"
+    return f"  {row['id']:>5}  {flat(record_text(row))}  ({flat(', '.join([*about, record_day(row, zone)]))})"
 
 
-def print_records(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print records as a table, one a line; their states where not all are active."""
+def print_records(rows: Sequence[Mapping[str, Any]], zone: ZoneInfo) -> None:
+    """Print records as a table, summaries shortened; their states where not all are active."""
     heads, columns = ["#", "since", "scope", "kind"], ["id", "created", "scope", "category"]
     if any(row["status"] != "active" for row in rows):
         heads.append("state")
         columns.append("status")
-    table = [[_cell(name, row[name]) for name in columns] + [row["text"]] for row in rows]
+    table = [[_cell(name, row, zone) for name in columns] + [record_text(row)] for row in rows]
     print_table([*heads, "memory"], table)
 
 
-def _cell(name: str, value: object) -> object:
+def _cell(name: str, row: Mapping[str, Any], zone: ZoneInfo) -> object:
     if name == "created":
-        return str(value)[:10]
-    return say(str(value)) if name in ("category", "status") else value
+        return record_day(row, zone)
+    return say(str(row[name])) if name in ("category", "status") else row[name]

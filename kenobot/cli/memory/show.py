@@ -9,7 +9,7 @@ from typing import Any
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
-from kenobot.cli.memory.record_text import print_records, record_row
+from kenobot.cli.memory.record_text import print_records, record_row, record_text
 from kenobot.cli.table import flat
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.control import history as past
@@ -78,7 +78,7 @@ def _print(context: CommandContext, rows: list[dict[str, Any]]) -> int:
         return options.print_failure(f"No memory fits {fit}." if fit else _NOTHING)
     if args.json:
         return options.print_rows(rows, True, str)
-    print_records(rows)
+    print_records(rows, context.zone)
     return 0
 
 
@@ -160,7 +160,7 @@ def _origin(connection: Connection, record: Record, context: CommandContext) -> 
         for turn, message in messages
         if message is not None
     ]
-    names = ("id", "text", "scope", "status", "source", "trust", "created")
+    names = ("id", "form", "text", "scope", "status", "source", "trust", "created")
     return {name: getattr(record, name) for name in names} | {"said": said}
 
 
@@ -177,7 +177,7 @@ def _origin_lines(context: CommandContext, row: Mapping[str, Any]) -> str:
     if row["text"] is None:
         return f"  {row['id']:>5}  {say('(forgotten, or not to be shown)')}"
     by = say("(by {source}, {day})", source=say(row["source"]), day=context.local_time(row["created"]))
-    lines = [f"  {row['id']:>5}  {flat(row['text'])}  {by}"]
+    lines = [f"  {row['id']:>5}  {flat(record_text(row))}  {by}"]
     if row.get("because"):
         lines.append(f"         {flat('; '.join(map(translate, row['because'].split('; '))))}")
     for said in row["said"]:
@@ -188,7 +188,7 @@ def _origin_lines(context: CommandContext, row: Mapping[str, Any]) -> str:
 
 
 def _record_text(context: CommandContext, row: Mapping[str, Any]) -> str:
-    """A record in full: its text, then what is known about it."""
+    """A record: its text, of a summary its beginning, then what is known about it."""
     shown = {name: row[name] for name in _SHOWN if row.get(name) not in ("", None, [], {})}
     shown |= {name: context.local_time(shown[name]) for name in _TIMES if name in shown}
     for repeated in ("updated", "valid_from"):
@@ -199,7 +199,7 @@ def _record_text(context: CommandContext, row: Mapping[str, Any]) -> str:
     ]
     linked = ", ".join(f"#{link['to']} ({say(link['type'])})" for link in row["links"])
     links = [f"  {say('links') + ':':<14} {linked}"] if linked else []
-    return "\n".join([f"#{row['id']}  {escape_controls(row['text'])}", *lines, *links])
+    return "\n".join([f"#{row['id']}  {escape_controls(record_text(row))}", *lines, *links])
 
 
 def _plain(name: str, value: object) -> str:

@@ -252,6 +252,31 @@ async def test_a_forgotten_preference_leaves_its_file(tmp_path: Path) -> None:
         assert "learned: prefers short answers" in scene.read("identity/preferences.md")
 
 
+async def test_preferences_follow_what_is_corrected_and_purged(tmp_path: Path) -> None:
+    """The line of a corrected preference is rewritten, a purged one is gone, and a person's own line stays."""
+    replies = [
+        "OK. <user-update>prefers green tea</user-update>",
+        "OK. <user-update>prefers jazz</user-update>",
+        "Sure.",
+    ]
+    async with Scene(tmp_path, replies, files={"identity/preferences.md": "# Mine\n\n- be kind\n"}) as scene:
+        await scene.app.check_external_changes()
+        await scene.say("I like green tea")
+        await scene.say("And jazz")
+        tea, jazz = [await number_of(scene, text) for text in ("prefers green tea", "prefers jazz")]
+        orders = [["correct", str(tea), "prefers", "black", "tea"], ["purge", str(jazz), "--yes"]]
+        with scene.home.lock():
+            for order in orders:
+                assert await asyncio.to_thread(main, ["memory", *order, "--home", str(scene.home.path)]) == 0
+        await scene.app.check_external_changes()
+        await scene.say("/new")
+        await scene.say("Go on")
+        text = scene.read("identity/preferences.md")
+        assert text.splitlines() == ["# Mine", "", "- be kind", "- learned: prefers black tea"]
+        assert "green tea" not in scene.requests[-1].partition("## Conversation")[0]
+        assert "prefers jazz" not in scene.requests[-1]
+
+
 async def test_the_command_line_beside_a_running_bot(tmp_path: Path) -> None:
     """What is forgotten there is in no later prompt and no file of the bot's, and what is remembered there is."""
     async with Scene(tmp_path, [SALARY, "Sure."]) as scene:

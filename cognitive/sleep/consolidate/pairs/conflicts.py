@@ -1,7 +1,7 @@
-"""Resolve two records that contradict each other, as `admit` would have done, had it seen both.
+"""Resolve two records that contradict each other where a model read both; else ask the owner which is right.
 
-The later one stands, if its source may take something from the earlier one: by evidence, by trust, and never from what
-the owner confirmed, unless with the owner's own hand. Else both stay, and an open question tells the owner.
+By a model's verdict the later one stands, if its source may take something from the earlier one: by evidence, by trust,
+and never from what the owner confirmed, unless with the owner's own hand. By rules both stay, with an open question.
 """
 
 import json
@@ -14,10 +14,8 @@ from kenobot.cognitive.remember.conflicts import (
     confidence_loss,
     contested_confidence,
     resolve_contradiction,
-    resolve_new_value,
     word_weight,
 )
-from kenobot.cognitive.remember.draft import attributes_json
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import AddLink, Change, ChangePart, UpdateRecord, question_about, unchanged
 from kenobot.cognitive.sleep.plan.model_answers import one_line
@@ -25,16 +23,15 @@ from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import CONFIDED, Record, stamp
-from kenobot.cognitive.text.fingerprint import normalize_name
 
 QUESTION = "question"
 _BY_HAND = ("command", "edit")
 
 
-def resolve_conflict(view: NightView, one: Record, other: Record, names: tuple[str, ...] = ()) -> Iterator[Change]:
+def resolve_conflict(view: NightView, one: Record, other: Record, *, by_model: bool) -> Iterator[Change]:
     """Plan the change about two live records that contradict each other; none when it was made, or was undone.
 
-    names: attributes that they give two values; none where one simply says the opposite.
+    by_model: a model read both; else it is a guess, which ends nothing.
     """
     older, newer = sorted((one, other), key=lambda record: (record.valid_from, record.created, record.key))
     known = pass_rows.are_in_conflict(view.connection, older.id, newer.id)
@@ -42,15 +39,11 @@ def resolve_conflict(view: NightView, one: Record, other: Record, names: tuple[s
         return
     if min(word_weight(one, view.policy.admit), word_weight(other, view.policy.admit)) == 0:
         return  # a quotation says nothing for or against
-    if older.valid_from == newer.valid_from or _needs_owner(older, newer):
+    if not by_model or older.valid_from == newer.valid_from or _needs_owner(older, newer):
         yield _question(view, older, newer)
         return
-    policy = view.policy.admit
-    if names:
-        conflict = resolve_new_value(newer, newer.attribute_map.keys() - {"by"}, older, names, policy)
-    else:
-        by_owner = newer.source in _BY_HAND and newer.trust == "owner"
-        conflict = resolve_contradiction(newer, older, policy, by_owner=by_owner)
+    by_owner = newer.source in _BY_HAND and newer.trust == "owner"
+    conflict = resolve_contradiction(newer, older, view.policy.admit, by_owner=by_owner)
     differ = conflict.resolution == "differ"
     yield _question(view, older, newer) if differ else _resolved(view, conflict, newer)
 
@@ -74,11 +67,6 @@ def _resolved(view: NightView, conflict: Conflict, newer: Record) -> Change:
         takes = AddLink(newer.id, older.id, "supersedes", "it says otherwise")
         parts: tuple[ChangePart, ...] = (ended, takes) if superseded else (ended, takes, contradicts)
         return Change(status, f"#{newer.id}, which was said later, says otherwise", (*parts, *marks), older.id)
-    if conflict.resolution == "amend":
-        outdated = {normalize_name(name) for name in conflict.outdated_attributes}
-        kept = {name: value for name, value in older.attribute_map.items() if normalize_name(name) not in outdated}
-        amended = UpdateRecord(older.id, {"attributes": attributes_json(kept, older.by)}, expects, shown=False)
-        return Change("amended", f"#{newer.id} tells what is so now", (amended, contradicts, *marks), older.id)
     weaker = [UpdateRecord(older.id, _weaker(older, view.policy), expects, shown=False)]
     confidence = contested_confidence(newer.confidence, (conflict,), view.policy.admit)
     if confidence < newer.confidence:  # it cannot take that from the older one

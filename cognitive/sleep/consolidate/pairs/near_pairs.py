@@ -8,7 +8,7 @@ never meet. What has no rarer word than one that hundreds share is compared with
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
 
@@ -30,16 +30,11 @@ _SLACK = 0.2  # words are counted here, not weighed: a pair may be nearer than t
 
 @dataclass(frozen=True, slots=True)
 class RecordPair:
-    """Two live records of one scope and subject, the earlier first, and how near they are, by words or by meaning.
-
-    meaning: how near they are by meaning, 0 where that is not known.
-    """
+    """Two live records of one scope and subject, the earlier first, and how near they are, by words or by meaning."""
 
     one: Record
     other: Record
     nearness: float
-    by_meaning: bool = False
-    meaning: float = 0.0
 
     @property
     def ids(self) -> tuple[int, int]:
@@ -62,15 +57,8 @@ def near_pairs(
     is left out, and not compared again before one of the two has changed.
     """
     found = {pair.ids: pair for pair in _by_words(view, least, name, is_settled)}
-    for near in _by_meaning(view, min(least, view.policy.consolidation.reworded_from)):
-        pair = near if near.nearness >= least else _by_its_words(near)
-        if pair.nearness >= least:
-            found[pair.ids] = pair
+    found |= {pair.ids: pair for pair in _by_meaning(view, least)}
     return sorted(found.values(), key=lambda pair: (-pair.nearness, pair.keys, pair.one.form))
-
-
-def _by_its_words(pair: RecordPair) -> RecordPair:
-    return replace(pair, nearness=similarity(pair.one.text, pair.other.text), by_meaning=False)
 
 
 def join_pairs(
@@ -126,7 +114,7 @@ def _by_meaning(view: NightView, least: float) -> Iterator[RecordPair]:
         for number, other in pass_rows.live_facts(view.connection, near).items():
             if number != record.id and near[number] >= least and _comparable(record, other):
                 first, second = (record, other) if record.id < number else (other, record)
-                yield RecordPair(first, second, near[number], by_meaning=True, meaning=near[number])
+                yield RecordPair(first, second, near[number])
 
 
 def _comparable(one: Record, other: Record) -> bool:

@@ -1,7 +1,7 @@
-"""Classify a pair of near records by the rules of `admit`, and by a model that reads both.
+"""Classify a pair of near records by rules that only tell the same statement, and by a model that reads both.
 
-They are one when their words say so, when a reader of both says so and nothing speaks against it, or, of lines in
-MEMORY.md, when the one is the other with a word more. Two that merely might be one stay two.
+They are one when their words are the same, but for case, marks and blanks, or when a reader of both says so and nothing
+speaks against it. What rules take for a contradiction is a question, and all else that may be one is open.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.remember.attribute_statements import is_single_valued, states_only
+from kenobot.cognitive.remember.attribute_statements import is_single_valued
 from kenobot.cognitive.remember.conflicts import word_weight
 from kenobot.cognitive.remember.statement_relation import is_rearranged, parse_statement, relation, repeat_veto
 from kenobot.cognitive.sleep import pass_rows
@@ -18,7 +18,7 @@ from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView
 from kenobot.cognitive.sleep.plan.texts import system_prompt
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.fingerprint import normalize_name, same_value
+from kenobot.cognitive.text.fingerprint import normalise, same_value
 from kenobot.cognitive.text.similarity import similarity, topic_words
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
@@ -34,7 +34,7 @@ _EMPTY = frozenset(
 )
 _ENDS = " .!?…。！？"
 _SHORTEST = 2  # letters of a word of a line that do not count
-_FIRM = 4  # words that two lines must share before one more counts as a detail
+_MARKS = lazy.regex(r"[\"'“”‘’«»`*_()\[\]]")
 
 _RELATIONS: Mapping[str, Relation] = {
     "repeat": "repeat",
@@ -65,26 +65,17 @@ def classify_pair(pair: RecordPair, verdict: Relation | None, policy: Policy) ->
     if not may_be_duplicates(one, other, policy):
         return "independent"
     if one.form == "episode":
-        return "repeat" if one.day == other.day and has_same_words(one.text, other.text) else "independent"
+        return "repeat" if one.day == other.day and is_same_statement(one.text, other.text) else "independent"
     if verdict == "repeat":
         return "repeat" if not repeat_veto(one.text, other.text, read=True) else "independent"
-    near = pair.by_meaning and pair.nearness >= policy.consolidation.duplicate_from
-    near = near or (
-        pair.meaning >= policy.consolidation.reworded_from and have_alike_words(one.text, other.text, policy)
-    )
-    near = near and not repeat_veto(one.text, other.text, read=False) and not is_rearranged(one.text, other.text)
-    if near or words == "repeat" or _same_frame(one, other) or has_same_words(one.text, other.text):
-        return "repeat"
-    if one.tier == other.tier == "core" and _with_a_word_more(
-        one.text, other.text, policy.consolidation.same_line_above
-    ):
+    if is_same_statement(one.text, other.text):
         return "repeat"
     return "independent" if repeat_veto(one.text, other.text, read=True) else "open"
 
 
-def have_alike_words(one: str, other: str, policy: Policy) -> bool:
-    """Return whether nearly all that the shorter of two texts is about stands in the longer one."""
-    return similarity(one, other) >= policy.consolidation.duplicate_from
+def is_same_statement(one: str, other: str) -> bool:
+    """Return whether two texts are the same words in the same order, but for case, marks and blanks."""
+    return normalise(_MARKS.sub("", one)) == normalise(_MARKS.sub("", other))
 
 
 def says_the_same_as_a_third(pair: RecordPair, policy: Policy) -> bool:
@@ -93,7 +84,7 @@ def says_the_same_as_a_third(pair: RecordPair, policy: Policy) -> bool:
     return (
         one.form == other.form == "note"
         and may_be_duplicates(one, other, policy)
-        and have_alike_words(one.text, other.text, policy)
+        and similarity(one.text, other.text) >= policy.consolidation.duplicate_from
         and relation(one.text, other.text) != "contradiction"
         and not repeat_veto(one.text, other.text, read=False)
         and not is_rearranged(one.text, other.text)
@@ -141,27 +132,6 @@ def _line_words(line: str) -> set[str]:
 def _bare(text: str) -> tuple[str, ...]:
     words = (word.removesuffix("'s") for word in parse_statement(text).content)
     return tuple(word for word in words if fold(word) not in _EMPTY)
-
-
-def _with_a_word_more(one: str, other: str, least: float) -> bool:
-    """Return whether the longer of two lines is the shorter with one word put into it, and most of both is the same."""
-    short, long = sorted((_bare(one), _bare(other)), key=len)
-    if len(short) < _FIRM or len(long) - len(short) > 1 or jaccard(one, other) <= least:
-        return False
-    rest = iter(long)
-    within = all(word in rest for word in short)
-    return within and short[-1] == long[-1] and not repeat_veto(one, other, read=False)
-
-
-def _same_frame(one: Record, other: Record) -> bool:
-    """Return whether both are plain statements of the same one thing, in whatever words or language."""
-    values = [{normalize_name(n): v for n, v in record.attribute_map.items() if n != "by"} for record in (one, other)]
-    if len(values[0]) != 1 or values[0].keys() != values[1].keys():
-        return False
-    return all(
-        same_value(value, values[1][name]) and states_only(one.text, value) and states_only(other.text, values[1][name])
-        for name, value in values[0].items()
-    )
 
 
 # ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,9 +1,8 @@
 """Review near pairs of records: rules judge them, a model is asked about the open ones, and changes follow.
 
-Records that say the same are merged. `admit` merges what it finds while it admits; what came by an import, an edit or
-in other words, and what its short look did not find, is merged here by the same rules. So are contradictions resolved
-that it could not see: another value of a single-valued attribute, or two near texts. What a model told apart is linked,
-so that it is not asked about those again until they change.
+The same statement, which `admit` did not find or an import brought, is merged; so is what a model read as one. What a
+model read as a contradiction is resolved; what rules take for one, another value of a single-valued attribute or two
+near texts, is a question. What a model told apart is linked: it is not asked about those again until they change.
 """
 
 from collections import defaultdict
@@ -25,7 +24,6 @@ from kenobot.cognitive.text.fingerprint import is_same_or_more_exact, normalize_
 from kenobot.cognitive.text.similarity import similarity
 
 _PAST_ADMIT = ("import", "edit")  # sources that `admit` did not compare with all that it should
-_Conflict = tuple[Record, Record, tuple[str, ...]]
 
 
 class PairReview:
@@ -92,11 +90,11 @@ class PairReview:
         groups = {id(group): group for group in home.values() if len(group) > 1}
         return sorted(groups.values(), key=lambda group: min(record.key for record in group))
 
-    def resolve(self, one: Record, other: Record, names: tuple[str, ...] = ()) -> Iterator[Change]:
-        """Resolve a contradiction, once, if both records still stand. names: attributes with two values."""
+    def resolve(self, one: Record, other: Record) -> Iterator[Change]:
+        """Resolve a contradiction, once, if both records still stand; ask about one that no model has read."""
         ids = min(one.id, other.id), max(one.id, other.id)
         if self.ended.isdisjoint(ids) and ids not in self._resolved:
-            for change in resolve_conflict(self._view, one, other, names):
+            for change in resolve_conflict(self._view, one, other, by_model=self.verdicts.get(ids) == "contradiction"):
                 self._resolved.add(ids)
                 yield change
 
@@ -144,11 +142,17 @@ def duplicate_review(view: NightView) -> PairReview:
     pairs = [
         pair
         for pair in near_pairs(view, least, "duplicates", is_settled)
-        if (pair.nearness >= policy.duplicate_from or pair.one.tier == pair.other.tier == "core")
+        if (pair.nearness >= policy.duplicate_from or _are_alike_lines(pair, policy.same_line_above))
         and "sleep" not in (pair.one.source, pair.other.source)
         and not _kept_apart(view, pair)
     ]
     return PairReview(view, pairs, lambda _, by_rules: by_rules == "open")
+
+
+def _are_alike_lines(pair: RecordPair, least: float) -> bool:
+    """Return whether two records are lines of MEMORY.md with nearly the same words."""
+    in_core = pair.one.tier == pair.other.tier == "core"
+    return in_core and pair_relation.jaccard(pair.one.text, pair.other.text) > least
 
 
 def _kept_apart(view: NightView, pair: RecordPair) -> bool:
@@ -169,13 +173,12 @@ def _resolved_contradictions(view: NightView) -> Iterator[Change]:
     yield from review.merge(
         [pair for pair in review.pairs if review.verdicts.get(pair.ids) == review.relation(pair) == "repeat"]
     )
-    conflicts: list[_Conflict] = list(_other_values(view))
-    against = [pair for pair in review.pairs if review.relation(pair) == "contradiction"]
-    conflicts += [(pair.one, pair.other, ()) for pair in against]
+    conflicts = list(_other_values(view))
+    conflicts += [(pair.one, pair.other) for pair in review.pairs if review.relation(pair) == "contradiction"]
     conflicts.sort(key=lambda found: min(found[0].key, found[1].key))
     conflicts.sort(key=lambda found: sorted((found[0].valid_from, found[1].valid_from), reverse=True), reverse=True)
-    for one, other, names in conflicts:
-        for change in review.resolve(one, other, names):
+    for one, other in conflicts:
+        for change in review.resolve(one, other):
             updates = [part for part in change.parts if isinstance(part, UpdateRecord)]
             review.ended.update(part.record for part in updates if part.values.get("status"))
             yield change
@@ -194,7 +197,7 @@ def _contradiction_review(view: NightView, *, asked: bool) -> PairReview:
     def is_open(pair: RecordPair, by_rules: PairRelation) -> bool:
         """Those that may be one are asked about as duplicates."""
         near = pair.nearness >= view.policy.consolidation.duplicate_from
-        return by_rules == "independent" or (by_rules == "open" and not near)
+        return by_rules in ("independent", "contradiction") or (by_rules == "open" and not near)
 
     pairs = [
         pair
@@ -207,7 +210,7 @@ def _contradiction_review(view: NightView, *, asked: bool) -> PairReview:
     return PairReview(view, pairs, is_open)
 
 
-def _other_values(view: NightView) -> Iterator[_Conflict]:
+def _other_values(view: NightView) -> Iterator[tuple[Record, Record]]:
     """Records with different values of a single-valued attribute: the latest of a subject against each other one."""
     carriers: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for number, scope, subject, names in pass_rows.attribute_carriers(view.connection):
@@ -215,7 +218,6 @@ def _other_values(view: NightView) -> Iterator[_Conflict]:
             carriers[scope, subject, normalize_name(name)].append(number)
     several = {key: ids for key, ids in carriers.items() if len(ids) > 1}
     records = pass_rows.live_facts(view.connection, {number for ids in several.values() for number in ids})
-    differing: dict[tuple[int, int], list[str]] = defaultdict(list)
     for (_, _, name), ids in sorted(several.items()):
         stated = [records[number] for number in ids if number in records]
         stated = [record for record in stated if record.category not in EVENT_CATEGORIES]
@@ -225,9 +227,7 @@ def _other_values(view: NightView) -> Iterator[_Conflict]:
         for other in stated:
             came_past_admit = latest.source in _PAST_ADMIT or other.source in _PAST_ADMIT
             if other.id != latest.id and came_past_admit and _differ(latest, other, name):
-                differing[latest.id, other.id].append(name)
-    for (latest_id, other_id), names in differing.items():
-        yield records[latest_id], records[other_id], tuple(names)
+                yield latest, other
 
 
 def _differ(one: Record, other: Record, name: str) -> bool:

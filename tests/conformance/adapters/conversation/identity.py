@@ -51,6 +51,12 @@ def bootstrap_sequence(case: Case) -> Outcome:
         before = state
         state, guidance = advance(state, text, profile)
         steps.append(_step(before, state, guidance))
+    if not case.input["inferredProfile"] and any("checkpointMessage" in step for step in steps):
+        told = [step["checkpointMessage"] for step in steps if "checkpointMessage" in step]
+        phases = [step["phase"] for step in steps] == [step["phase"] for step in case.expected]
+        return Checked(
+            steps, {"it goes as recorded": phases, "nothing is claimed": not any("✅" in each for each in told)}
+        )
     return compare(case, steps)
 
 

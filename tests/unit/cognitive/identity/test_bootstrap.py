@@ -29,51 +29,49 @@ def talk(messages: list[str], profile: WritingProfile | None = None) -> tuple[Bo
     return state, heard
 
 
-@pytest.mark.parametrize("with_nothing_inferred", [True, False])
 @pytest.mark.parametrize("case", recorded("identity.bootstrap_sequence"))
-def test_onboarding_goes_as_recorded(case: dict[str, object], with_nothing_inferred: bool) -> None:
-    """Phases and messages come as recorded; messages that say nothing of the person count as nothing inferred."""
+def test_onboarding_goes_as_recorded(case: dict[str, object]) -> None:
+    """Phases and messages come as recorded, but where nothing was inferred: then nothing is claimed."""
     given = case["input"]
     expected = case["expected"]
     assert isinstance(given, dict) and isinstance(expected, list)
     inferred = given["inferredProfile"]
-    profile = None if with_nothing_inferred else WritingProfile()
-    if inferred:
-        names = {"emojiUsage": "emoji", "techContext": "tech"}
-        profile = WritingProfile.model_validate({names.get(name, name): value for name, value in inferred.items()})
-    state, heard = talk(given["messages"], profile)
+    names = {"emojiUsage": "emoji", "techContext": "tech"}
+    known = {names.get(name, name): value for name, value in inferred.items()} if inferred else {}
+    state, heard = talk(given["messages"], WritingProfile.model_validate(known))
     assert [guidance.phase for guidance in heard] == [step["phase"] for step in expected]
-    messages = [step.get("checkpointMessage") or step.get("boundariesMessage") for step in expected]
-    assert [guidance.message for guidance in heard] == messages
+    for guidance, step in zip(heard, expected, strict=True):
+        if guidance.phase == "checkpoint" and not known:
+            assert guidance.message is not None and "✅" not in guidance.message
+        else:
+            assert guidance.message == (step.get("checkpointMessage") or step.get("boundariesMessage"))
     boundaries = next((step["boundaries"] for step in expected if "boundaries" in step), None)
     assert state.boundaries == boundaries
 
 
-def test_the_profile_comes_from_the_persons_own_messages() -> None:
-    """Language, tone, length and emoji are what the person used."""
-    message = "Dear assistant, would you kindly tell me " + "all the things that I should know about the trains " * 3
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("Dear assistant, would you kindly tell me all about the trains", ["Your tone is more formal ✅"]),
+        ("hola, ¿qué tal? 🙂", ["Te gusta usar emojis ✅"]),
+        ("what time is it", []),
+        ("tell me " + "all the things that I should know about the trains " * 3, []),
+        ("apunta que el lunes llega Ana", []),
+    ],
+)
+def test_what_is_reflected_was_shown(message: str, shown: list[str]) -> None:
+    """No trait is told of what somebody did not write: a short message is no wish for short answers."""
     _, heard = talk([message] * 6)
     assert heard[-1].message is not None
-    assert heard[-1].message.startswith("Hey, we've had a few conversations now.")
-    assert "more detailed" in heard[-1].message
-    assert "more formal" in heard[-1].message
-    assert "without emojis" in heard[-1].message
-    _, heard = talk(["hola, ¿qué tal? 🙂"] * 6)
-    assert heard[-1].message == (
-        "Hey, ya llevamos varias conversaciones. He notado que:\n\n- Prefieres respuestas concisas ✅\n"
-        "- Tu tono es casual y directo ✅\n- Te gusta usar emojis ✅\n\n¿Voy bien o ajusto algo?"
-    )
+    assert [line[2:] for line in heard[-1].message.splitlines() if line.startswith("- ")] == shown
+    assert shown or heard[-1].message.endswith("?")
 
 
-def test_a_question_is_not_a_boundary() -> None:
-    """Who asks something instead of answering is answered first and asked again."""
-    state, heard = talk([*FIVE, "hola", "sí", "¿qué es push?"])
-    assert (state.phase, state.boundaries) == ("boundaries", None)
-    assert heard[-1].again and heard[-1].message == heard[-2].message
-    assert "first" in heard[-1].prompt()
-    state, guidance = advance(state, "Nunca borres mis fotos.")
-    assert (state.phase, state.boundaries) == ("complete", "Nunca borres mis fotos.")
-    assert guidance.prompt() == ""
+def test_who_does_not_answer_is_asked_once() -> None:
+    """Questions in place of answers are no boundaries, and onboarding is over all the same."""
+    state, heard = talk([*FIVE, *["¿qué hora es?"] * 45])
+    assert [place for place, guidance in enumerate(heard, 1) if guidance.prompt()] == [6, 7]
+    assert (state.phase, state.boundaries) == ("complete", None)
 
 
 @pytest.mark.parametrize(

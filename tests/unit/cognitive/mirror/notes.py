@@ -42,5 +42,5 @@ def follow_edit(connection: Connection, house: House, path: str, text: str) -> i
     lines = ListFile(connection, path, role, house.zone).lines(text)
     [edits] = pair_lines([lines], DEFAULT.files.alike_from, {})
     edit = ListFileEdit(connection, path, role, house.zone, occasion, edits, set())
-    edit.note(text, run_steps(edit.follow(text, lines)))
+    edit.note(run_steps(edit.follow(text, lines)))
     return edit.touched

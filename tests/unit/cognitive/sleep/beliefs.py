@@ -5,6 +5,8 @@ import json
 from datetime import datetime
 
 from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import near_pairs
+from kenobot.cognitive.sleep.plan.changes import Change
+from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.records import Record, by_ids
 from kenobot.cognitive.store.scopes import ALL_SCOPES
@@ -12,7 +14,7 @@ from kenobot.cognitive.text.words import detect_language
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import put_record
-from tests.unit.cognitive.sleep.nights import view_of
+from tests.unit.cognitive.sleep.nights import THEN, sleep, view_of
 
 
 def put(connection: Connection, text: str, *, at: datetime = START, **columns: str | float | None) -> Record:
@@ -33,6 +35,14 @@ def put(connection: Connection, text: str, *, at: datetime = START, **columns: s
 def relation_json(*relations: str) -> str:
     """An answer about the pairs of a question, in their order."""
     return json.dumps({"pairs": [{"pair": at, "relation": told} for at, told in enumerate(relations, 1)]})
+
+
+def sleep_judged(connection: Connection, one: Pass, relation: str, now: datetime = THEN) -> list[Change]:
+    """Run one pass, in which a model says the same of every pair that it is asked about."""
+    asked = one.questions(view_of(connection, now, asked=True))
+    return sleep(
+        connection, one, now, {question.key: relation_json(*[relation] * 20) for question in asked}, asked=True
+    )
 
 
 def live(connection: Connection) -> list[str]:

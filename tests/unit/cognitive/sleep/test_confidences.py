@@ -16,7 +16,7 @@ from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.nights import play
-from tests.unit.cognitive.sleep.beliefs import put, relation_json
+from tests.unit.cognitive.sleep.beliefs import put, relation_json, sleep_judged
 from tests.unit.cognitive.sleep.nights import sleep, view_of
 
 MARK = json.dumps([CONFIDED])
@@ -54,12 +54,21 @@ def test_a_merged_confidence_stays_one(memory: Connection, trust: str, others: i
 
 
 def test_what_takes_the_place_of_a_confidence_is_one(memory: Connection) -> None:
-    """A later word against it, which ends it at night, tells of the same thing."""
+    """A later word against it, which ends it at night by a model's verdict, tells of the same thing."""
     put(memory, "Adrian is in love with Laura", tags=MARK)
     newer = put(memory, "Adrian is not in love with Laura", at=START + timedelta(days=1))
-    sleep(memory, pair_review.CONTRADICTIONS, START + timedelta(days=2))
+    sleep_judged(memory, pair_review.CONTRADICTIONS, "contradiction", START + timedelta(days=2))
     assert [record.text for record in records_of(memory)] == [newer.text]
     assert get(memory, newer.id).is_confided
+
+
+def test_a_question_about_a_confidence_is_one(memory: Connection) -> None:
+    """It quotes what was told in confidence."""
+    put(memory, "Adrian is in love with Laura", tags=MARK)
+    put(memory, "Adrian is not in love with Laura", at=START + timedelta(days=1))
+    sleep(memory, pair_review.CONTRADICTIONS, START + timedelta(days=2))
+    [question] = [record for record in records_of(memory) if record.form == "question"]
+    assert question.is_confided
 
 
 def test_what_a_whole_night_makes_of_confidences_is_marked(memory: Connection) -> None:

@@ -140,8 +140,10 @@ async def test_an_edit_and_a_bot_write_in_the_same_minute_both_survive(house: Ho
     house.edit(LOG, "first\n\n", "first\n\nwords between\n## 15:00 — mine\n")
     await house.learn("the bot's")
     await house.mirror.sync_out()
-    assert house.text(LOG) == "## 14:30 — first\n\nwords between\n## 15:00 — mine\n\n## 14:30 — the bot's\n\n"
-    assert await house.texts() == ["the bot's", "first\n\nwords between", "mine"]
+    assert house.text(LOG) == (
+        "## 14:30 — first\n\n## 14:30 — words between\n\n## 15:00 — mine\n\n## 14:30 — the bot's\n\n"
+    )
+    assert await house.texts() == ["first", "the bot's", "words between", "mine"]
 
 
 async def test_a_line_that_is_known_already_points_to_what_is_known(house: House) -> None:
@@ -484,3 +486,43 @@ async def test_a_record_of_another_scope_is_shown_nowhere_else(house: House) -> 
     await house.learn("more", flush=True)
     assert house.text(LOG) == "## 14:30 — mine\n\n## 14:30 — more\n\n"
     assert await house.texts(CHAT) == ["another chat's"]
+
+
+@pytest.mark.parametrize(
+    ("below", "texts"),
+    [
+        ("The spare tyre is in the attic.\n", ["The spare tyre is in the attic."]),
+        (
+            "- The ladder is at Tom's\n* la llave está en el cajón\n",
+            ["The ladder is at Tom's", "la llave está en el cajón"],
+        ),
+        ("## The hedge trimmer is broken\n", ["The hedge trimmer is broken"]),
+        ("1. call Ana\n2. buy tape\n", ["call Ana", "buy tape"]),
+        ("One\n\nTwo lines\nof one\n\n---\n", ["One", "Two lines\nof one"]),
+    ],
+)
+async def test_text_below_an_entry_is_a_memory_of_its_own(house: House, below: str, texts: list[str]) -> None:
+    """A paragraph, a bullet, a heading; the entry stays as it was, and what is taken out again is forgotten."""
+    await house.learn("My barber is Ivo\n\nand his shop is closed on Mondays", flush=True)
+    before = house.text(LOG)
+    house.write(LOG, before + below)
+    await house.learn("the bot's")
+    await house.mirror.sync_in("telegram-1")
+    await house.mirror.sync_out()
+    mine = "My barber is Ivo\n\nand his shop is closed on Mondays"
+    assert sorted(await house.texts()) == sorted([mine, "the bot's", *texts])
+    entry = f"## 14:30 — {texts[0]}\n\n"
+    assert entry in house.text(LOG)
+    house.edit(LOG, entry, "")
+    await house.mirror.sync_in("telegram-1")
+    assert sorted(await house.texts()) == sorted([mine, "the bot's", *texts[1:]])
+
+
+async def test_a_numbered_list_in_memory_md_is_read(house: House) -> None:
+    """Each of its lines is a memory, and stays as it was written."""
+    await house.learn("first", flush=True)
+    house.write("MEMORY.md", "# Mine\n\n1. The spare key is at Bob's\n2) la caldera es del 2019\n")
+    await house.mirror.sync_in("telegram-1")
+    await house.mirror.sync_out()
+    assert {"The spare key is at Bob's", "la caldera es del 2019"} <= {*await house.texts()}
+    assert "1. The spare key is at Bob's\n2) la caldera es del 2019\n" in house.text("MEMORY.md")

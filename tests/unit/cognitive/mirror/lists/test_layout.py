@@ -150,14 +150,16 @@ def test_what_is_new_stands_at_the_end() -> None:
     )
 
 
-def test_preferences_are_only_added_to() -> None:
-    """A line whose record is gone or was replaced stays as the person's text, and is taken up again if relearned."""
-    blocks = [FileBlock("- learned: tea\n", 1), FileBlock("- learned: cake", 2)]
-    after = arrange("preferences", blocks, [ShownRecord(3, "coffee")], {}, {1: 3})
-    assert join_blocks(after) == "- learned: tea\n- learned: cake\n- learned: coffee"
-    assert [block.record for block in after] == [None, None, 3]
-    again = arrange("preferences", after, [ShownRecord(3, "coffee"), ShownRecord(4, "tea")], {}, {})
-    assert [block.record for block in again] == [4, None, 3]
+def test_preferences_follow_memory() -> None:
+    """A learned line whose record is gone goes, a replaced one is rewritten in its place; a person's lines stay."""
+    blocks = [
+        FileBlock("- learned: tea\n", 1),
+        FileBlock("- No calls before 9\n"),
+        FileBlock("- learned: cake\n", 2),
+        FileBlock("- learned: jazz", 4),
+    ]
+    after = arrange("preferences", blocks, [ShownRecord(3, "coffee"), ShownRecord(4, "jazz")], {}, {1: 3})
+    assert join_blocks(after) == "- learned: coffee\n- No calls before 9\n- learned: jazz"
 
 
 def test_a_frozen_file_thaws_to_the_same_blocks() -> None:

@@ -236,3 +236,26 @@ def test_any_text_may_come(text: str) -> None:
     for fact in extract_facts(text, SAID):
         assert fact.text.strip()
         assert all(sentence in joined for sentence in fact.text.split(". "))
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("my card number is 4111 1111 1111 1111", "fact"),
+        ("mi tarjeta es la 4111 1111 1111 1111", "fact"),
+        ("my car is a blue Fiesta", "fact"),
+        ("my boss is Ana", "relationship"),
+        ("mi hermana se llama Eva", "relationship"),
+        ("I promised Bea a cake", "commitment"),
+        ("prometí a Ana mandarle las fotos", "commitment"),
+        ("quedé en pintar la valla", "commitment"),
+        ("le he prometido a Ana una tarta", "commitment"),
+        ("remind me to call the dentist on Friday", "commitment"),
+        ("I told Ana I'd send her the photos", "commitment"),
+        ("quedé en casa de Ana", "fact"),
+        ("Tom promised me a bike", "fact"),
+    ],
+)
+def test_a_kind_is_told_by_what_a_sentence_is_about(text: str, category: str) -> None:
+    """Who somebody is to somebody is about people; what the speaker promised, or wants to be reminded of, is to do."""
+    assert [fact.category for fact in extract_facts(text, date(2026, 11, 28))] == [category]

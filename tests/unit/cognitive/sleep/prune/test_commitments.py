@@ -56,12 +56,12 @@ def test_one_whose_day_has_passed_is_overdue_and_asked_about_once(language: str,
 
 
 def test_the_question_closes_when_it_is_answered() -> None:
-    """What is said to be done is asked about no longer, nor what is no longer remembered."""
+    """What is said, in its own words, to be done is asked about no longer, nor what is no longer remembered."""
     with open_memory() as connection:
         put_record(connection, columns={**_promise(), "attributes": _DUE})
         carry_out(connection, commitments.PASS, START + 10 * _DAY)
         [question] = pass_rows.records_of_form(connection, "question", commitments.OVERDUE)
-        _say(connection, "I sent the report to Luis", START + 11 * _DAY)
+        _say(connection, "I have to send the report to Luis: done", START + 11 * _DAY)
         done = carry_out(connection, commitments.PASS, START + 12 * _DAY)
         assert [change.kind for change in done] == ["resolved", "expired"]
         assert get(connection, question.id).status == "expired"
@@ -80,8 +80,35 @@ def test_the_question_closes_when_it_is_answered() -> None:
         ("Renovar el pasaporte", "El pasaporte ya está renovado"),
     ],
 )
-def test_its_owner_says_that_it_is_done_and_ninety_days_later_it_leaves(promise: str, said: str) -> None:
-    """In Spanish and in English; the night that hears it writes the day on it, and undoing that opens it again."""
+def test_what_sounds_done_is_asked_about_once_and_stays_open(promise: str, said: str) -> None:
+    """In Spanish and in English; no words but its own end a promise, however near they are."""
+    with open_memory() as connection:
+        record = put_record(connection, columns=_promise(promise))
+        _say(connection, said, START + 3 * _DAY)
+        [change] = carry_out(connection, commitments.PASS, START + 4 * _DAY, since=START)
+        [question] = pass_rows.records_of_form(connection, "question", commitments.MAYBE_DONE)
+        assert (change.kind, question.text) == (
+            "asked",
+            f"Is it done? “{promise}”: what was said on 2026-02-17 sounds like it.",
+        )
+        _say(connection, said, START + 9 * _DAY)
+        assert carry_out(connection, commitments.PASS, START + 10 * _DAY) == []
+        assert get(connection, record.id) == record
+
+
+@pytest.mark.parametrize(
+    ("promise", "said"),
+    [
+        ("call Dad", "Call dad: done"),
+        ("call Dad", "Done: call Dad."),
+        ("send the report to Luis", "[x] send the report to Luis"),
+        ("llamar a Luis", "Hecho: llamar a Luis"),
+        ("llamar a Luis", "llamar a Luis, hecho"),
+        ("comprar el pan", "comprar el pan ✅"),
+    ],
+)
+def test_its_own_words_with_done_end_it_and_ninety_days_later_it_leaves(promise: str, said: str) -> None:
+    """The night that hears it writes the day on it."""
     with open_memory() as connection:
         record = put_record(connection, columns=_promise(promise))
         _say(connection, said, START + 3 * _DAY)
@@ -90,6 +117,31 @@ def test_its_owner_says_that_it_is_done_and_ninety_days_later_it_leaves(promise:
         assert carry_out(connection, commitments.PASS, START + 90 * _DAY) == []
         [change] = carry_out(connection, commitments.PASS, START + 95 * _DAY)
         assert (change.kind, get(connection, record.id).status) == ("expired", "expired")
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [
+        "I promised Bea a cake",
+        "I promised to call Dad on Sunday",
+        "I told Ana I'd send her the photos",
+        "le he prometido a Ana una tarta",
+        "quedé en pintar la valla",
+        "prometí llamar a Luis el lunes",
+        "I tried to call Dad",
+        "I decided to call Dad",
+    ],
+)
+def test_the_sentence_that_made_a_promise_neither_ends_it_nor_asks(promise: str) -> None:
+    """Neither in the turn that made it nor said again later."""
+    with open_memory() as connection:
+        columns = {**_promise(promise), "source_messages": "[7]"}
+        record = put_record(connection, columns=columns)
+        _say(connection, promise, START + timedelta(seconds=1), inbox=7)
+        if not promise.startswith("I told"):
+            _say(connection, promise, START + _DAY, inbox=8)
+        assert carry_out(connection, commitments.PASS, START + 2 * _DAY, since=None) == []
+        assert get(connection, record.id) == record
 
 
 @pytest.mark.parametrize(
@@ -149,7 +201,7 @@ def test_what_was_opened_again_by_hand_is_not_closed_by_the_same_words() -> None
     """Whoever undoes the mark knows better."""
     with open_memory() as connection:
         record = put_record(connection, columns=_promise())
-        _say(connection, "I sent the report to Luis", START + _DAY)
+        _say(connection, "I have to send the report to Luis: done", START + _DAY)
         carry_out(connection, commitments.PASS, START + 2 * _DAY)
         event = connection.execute("SELECT id FROM event WHERE type = 'resolved'").fetchone()[0]
         undo(connection, event, ALL_SCOPES, AdmitContext(START + 2 * _DAY, "2026-02-16", "owner"))
