@@ -27,7 +27,7 @@ from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
-from kenobot.core.i18n import Language, told_language
+from kenobot.core.i18n import Language, talk_language, told_language
 from kenobot.gateway.buttons import OWNERS, find_button
 from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.errors import StoreError
@@ -46,7 +46,7 @@ _SETTINGS: frozenset[Change] = frozenset({"settings"})
 _SLEEP: frozenset[Change] = frozenset({"sleep"})
 _PROPOSALS: frozenset[Change] = frozenset({"memory", "proposals"})
 
-_SPOKEN = 6  # messages of a chat that tell which language is spoken there
+_SPOKEN = 24  # messages of a chat that tell which language is spoken there
 
 
 def _later(module: str, function: str, **more: bool) -> Answer:
@@ -268,9 +268,10 @@ def _language(connection: Connection, command: Command, call: CommandCall) -> La
 
 
 def spoken_language(connection: Connection, session: str) -> Language | None:
-    """Return the language of a chat's last message that tells one; None where none of the last does."""
-    said = [line.text for line in conversation.latest(connection, session, _SPOKEN) if line.role == "user"]
-    return next(filter(None, map(told_language, reversed(said))), None)
+    """Return the language of a chat: of the last message that tells one, else of the last answers; None without one."""
+    lines = conversation.latest(connection, session, _SPOKEN)[::-1]
+    said, replies = ([line.text for line in lines if line.role == role] for role in ("user", "assistant"))
+    return talk_language(said, replies)
 
 
 def is_command_text(text: str) -> bool:

@@ -25,7 +25,6 @@ def _opening(name: str) -> re.Pattern[str]:
 
 GREETING = _opening("greeting")
 POLITE = _opening("polite")
-SPANISH = _opening("spanish")
 THANKS = _opening("thanks")
 FAREWELL = _opening("farewell")
 YES_OR_NO = lazy.regex(rf"[¡\s]*(?:{_HEARD['yes_or_no']})[\s.!]*\Z", re.IGNORECASE)

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kenobot.core import lazy
-from kenobot.core.i18n import Language, guess_language, told_language
+from kenobot.core.i18n import Language, talk_language, told_language
 from kenobot.ports.provider import Block, Request
-from kenobot.providers.offline.phrases import SPANISH
 
 CONTEXT = "<kenobot-context>"
 _CHANGED = lazy.regex(r"### What this message changed\s*$")
@@ -105,8 +104,7 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
     # In the frozen part the days come newest first; what came up in the conversation is newer than all of it.
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
     news = [line for block in context for line in _memory(block.text)]
-    earlier = (told_language(text) for text in [*reversed(said[-6:-1]), *replies[-1:]])
-    before: Language = next(filter(None, earlier), "en")
+    told = request.language or told_language(last) or talk_language(reversed(said[:-1]), reversed(replies))
     behind = context[-1].text if context else ""
     report = _report(behind)
     now = next((now for block in reversed(context) if (now := _NOW.search(block.text))), None)
@@ -123,16 +121,9 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
         clock=now[2] if now else "",
         guest=_GUEST.search(behind) is not None,
         onboarding=any(_BOOTSTRAP in block.text for block in request.system),
-        language=_language(last, before),
+        language=told or "en",
         bot_name=bot_name,
     )
-
-
-def _language(text: str, before: Language) -> Language:
-    """Guess the language of a message. before: that of the conversation, which a bare "no" does not change."""
-    if text.casefold().strip(" .!") == "no":
-        return before
-    return "es" if SPANISH.match(text) else guess_language(text, default=before)
 
 
 @dataclass(slots=True)
