@@ -17,8 +17,8 @@ from kenobot.cognitive.remember.extract.known_parts import PartChange, find_part
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.remember.extract.passages import Passage, ToldSentence, merged, passages
 from kenobot.cognitive.remember.extract.put_right import names_what_was_meant, with_value_put_right
-from kenobot.cognitive.remember.extract.sentence_core import MARKS, Core, folded, is_statement, read_core
-from kenobot.cognitive.remember.extract.sentence_facts import LONGEST_SENTENCE, asks, is_noted, read_facts, read_unread
+from kenobot.cognitive.remember.extract.sentence_core import MARKS, Core, asks, folded, is_statement, read_core
+from kenobot.cognitive.remember.extract.sentence_facts import LONGEST_SENTENCE, is_noted, read_facts, read_unread
 from kenobot.cognitive.remember.extract.states import about_subject, subject_of
 from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.colloquial import written_out

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.remember.extract.change_sentence import PHRASES
 from kenobot.cognitive.text.confidences import CONFIDES
+from kenobot.cognitive.text.questions import asks_unmarked
 from kenobot.cognitive.text.sentences import LONGEST, split_sentences
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
@@ -24,6 +25,7 @@ _ASKS_BEHIND = lazy.regex(
 _CONFIDES_FIRST = lazy.regex(rf"{CONFIDES}[\s,:.;—–-]*")
 _CONFIDES = lazy.regex(rf"[,;:(—–-]?\s*{CONFIDES}{_POLITENESS}")
 _POLITE = lazy.regex(_POLITENESS)
+_ASKS_WHETHER = lazy.regex(r"\W*(?:remember|recuerda)\b.*[?？]\W*$")
 UNSTATED = lazy.regex(rf"(?:{PHRASES['unstated']})(?!\w)")
 _IN_THIS_CHAT = lazy.regex(
     rf"(?:^|^(?:{PHRASES['asks_to_remember']})(?:,| that| que)? )(?P<here>{PHRASES['in_this_chat']})(?!\w)"
@@ -51,9 +53,16 @@ def without_this_chat(text: str) -> str:
 
 
 def question_in(text: str) -> str:
-    """Return the sentences of a text that ask, as far as their signs tell; "" without any."""
-    asks = (part.strip() for part in split_sentences(text) if part.rstrip().endswith(ASKING))
-    return " ".join(part for part in asks if not read_core(part).asked)
+    """Return the sentences of a text that ask; "" without any."""
+    sentences = (part.strip() for part in split_sentences(text))
+    return " ".join(each for each in sentences if asks(each, read_core(each)))
+
+
+def asks(sentence: str, core: "Core") -> bool:
+    """Return whether a sentence is a question, marked or not, and no wish to remember that is put as one."""
+    if sentence.rstrip().endswith(ASKING):
+        return not core.asked or _ASKS_WHETHER.match(folded(sentence)) is not None
+    return asks_unmarked(sentence) or asks_unmarked(core.told)
 
 
 @dataclass(frozen=True, slots=True)

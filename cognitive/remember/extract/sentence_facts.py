@@ -11,10 +11,10 @@ from kenobot.cognitive.remember.extract.clause_rules import NAME_OR_FIGURE, is_p
 from kenobot.cognitive.remember.extract.due_days import day_due
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact, FactKind
 from kenobot.cognitive.remember.extract.sentence_core import (
-    ASKING,
     MARKS,
     QUOTED_FIRST,
     Core,
+    asks,
     folded,
     is_statement,
 )
@@ -28,7 +28,6 @@ LONGEST_SENTENCE = 300
 _LEAST_WORDS = 4  # of a statement of a day ahead
 _LEAST_NOTED = 3  # of one told in confidence, or noted
 _QUOTED = lazy.regex(r"\s*[\"“«][^\"“”«»]*[\"”»]\W*")
-_ASKS_WHETHER = lazy.regex(r"\W*(?:remember|recuerda)\b.*[?？]\W*$")
 _TO_DO = lazy.regex(rf"(?:{PHRASES['to_do']})(?!\w)")
 _GREETS_AS = lazy.regex(  # in small letters a name is one only behind a greeting, with nothing beside it
     r"\W*(?:hi|hiya|hey|hello|hola|buenas)\b\W*(?:i'm|soy|this is|aca|aqui) "
@@ -70,11 +69,6 @@ def read_facts(sentence: str, core: Core, said: date, *, confided: bool) -> Iter
         holds = kind_of(fact.text, fact.category, default="note") == "note"
         kind: FactKind = "note" if holds else fact.kind
         yield replace(fact, kind=kind, category="correction" if core.corrects else fact.category)
-
-
-def asks(sentence: str, core: Core) -> bool:
-    """Return whether a sentence is a question, and no wish to remember that is put as one."""
-    return sentence.rstrip().endswith(ASKING) and (not core.asked or bool(_ASKS_WHETHER.match(folded(sentence))))
 
 
 def read_unread(core: Core, said: date) -> list[ExtractedFact]:

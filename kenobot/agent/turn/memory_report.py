@@ -64,6 +64,7 @@ CHANGED = "### What this message changed"
 FOUND = "### What was found for it"
 UNPLANNED = "### What is planned for then: nothing that was told"
 GUEST = "### Who asks: a guest"
+ASKS = "### What it is: a question"
 
 _GOES_ON = lazy.regex(r"[¿\s]*(?:y|e|and|what about|how about|qu[eé] hay de)\b", re.IGNORECASE)
 _MENTION = lazy.regex(r"\A@\w+[\s,:]*")
@@ -151,6 +152,7 @@ class MemoryReporter:
         finding = await self._search(question, pending, principal, preceding) if question else _Finding(SearchReport())
         found, memories = search_pack(finding.report), finding.report.memories
         sections = [GUEST] if principal.role == "guest" else []
+        sections += [ASKS] if sentence_core.question_in(asked) else []
         sections += ["\n".join([CHANGED, *lines])] if lines else []
         if memories:
             more = f", {finding.unshown} more" if finding.unshown else ""

@@ -48,7 +48,7 @@ def _reply(reading: ParsedRequest) -> str:
         return _everything(reading)
     if phrases.MY_NAME.match(said) and (name := _known_name(reading)):
         return _say(reading, "your_name", name)
-    asks = bool(_ASKS.search(said) or phrases.QUESTION.match(said))
+    asks = reading.asks or bool(_ASKS.search(said) or phrases.QUESTION.match(said))
     if reading.found:
         return _found(reading, asks=asks or len(said.split()) <= _FEW)
     thanked = phrases.THANKS.match(_MENTION.sub("", reading.message, count=1))

@@ -14,6 +14,7 @@ _CHANGED = lazy.regex(r"### What this message changed\s*$")
 _FOUND = lazy.regex(r"### What was found for it \((\w+)(?:, (\d+) more)?\)\s*$")
 _UNPLANNED = lazy.regex(r"^### What is planned for then: nothing", re.MULTILINE)
 _GUEST = lazy.regex(r"^### Who asks: a guest\s*$", re.MULTILINE)
+_ASKS = lazy.regex(r"^### What it is: a question\s*$", re.MULTILINE)
 _CHANGE = lazy.regex(r"- ([a-z ]+):(?: (.*))?$")
 
 _MEMORY = lazy.regex(
@@ -23,7 +24,7 @@ _MEMORY = lazy.regex(
 _SCRATCHPAD = lazy.regex(r"#{2,3} +Working memory\b")
 _OTHER = lazy.regex(
     r"#{1,3} +(?:Memory|Memory tags|Chat context|First Conversation|Said earlier"
-    r"|Who asks|What this message|What was found)\b"
+    r"|Who asks|What it is|What this message|What was found)\b"
     r"|</?kenobot-context>"
 )
 _DAY = lazy.regex(r"#{2,4} +(\d{4}-\d{2}-\d{2})\s*$")
@@ -65,8 +66,8 @@ class ParsedRequest:
 
     changes: what the message changed in memory. found: what memory holds about it, best first; level: how likely that
     is what was asked for; unshown: how many more there are of it. unplanned: it asks what is planned on days for which
-    nothing was told. memory_lines: what the prompt shows of memory. today:
-    YYYY-MM-DD, and clock: HH:MM, both where the person is, "" where unknown. guest: the message is not the owner's.
+    nothing was told. memory_lines: what the prompt shows of memory. today: YYYY-MM-DD, and clock: HH:MM, both where the
+    person is, "" where unknown. guest: the message is not the owner's. asks: it is a question, marked or not.
     bot_name: of the bot that is written to.
     """
 
@@ -81,6 +82,7 @@ class ParsedRequest:
     today: str
     clock: str
     guest: bool
+    asks: bool
     onboarding: bool
     language: Language
     bot_name: str
@@ -120,6 +122,7 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
         today=now[1] if now else "",
         clock=now[2] if now else "",
         guest=_GUEST.search(behind) is not None,
+        asks=_ASKS.search(behind) is not None,
         onboarding=any(_BOOTSTRAP in block.text for block in request.system),
         language=told or "en",
         bot_name=bot_name,
