@@ -68,10 +68,6 @@ _TIME = lazy.regex(
 )
 _BARE_DAY = lazy.regex(r"(?:(?:al|el|to|on|until|hasta|the|dia) )*(?P<day>\d{1,2})(?:st|nd|rd|th)?")
 _OF_MONTH = lazy.regex(r"(?<!\w)(?P<day>\d{1,2})(?P<ending>st|nd|rd|th|)(?= (?:de |of )?[^\W\d_]{3,})")
-_TAKES_BACK = lazy.regex(
-    rf"\W*(?:(?:{PHRASES['openings']}|no|nada|oops|ups|uy|perdon|perdona|sorry|wait|espera|actually|please)\W+)*"
-    rf"(?:{PHRASES['takes_back']})(?:\W+(?:{PHRASES['polite']}))*\W*"
-)
 _UNITS = frozenset(PHRASES["units"].split("|")) | {""}
 _KEPT = 2048  # texts whose judgement is kept: each is asked about as a message, as a sentence and as a fact
 _SURE = 1.0  # weight of shared words from which a memory may be meant
@@ -173,11 +169,6 @@ def _find_change(
         if place is not None and not _is_of_another_kind(closely, content_words(sentence), known[place].text):
             return Change(place, sentence, is_part=names_part(sentence, known[place].text))
     return None
-
-
-def takes_back(text: str) -> bool:
-    """Return whether a text only takes back what its speaker said right before it: "scratch that", "olvida eso"."""
-    return _TAKES_BACK.fullmatch(fold(text).replace("’", "'")) is not None
 
 
 def _change(place: int, sentence: str, told: ChangeSentence, said: date, old: KnownStatement) -> Change:

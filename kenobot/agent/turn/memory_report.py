@@ -43,6 +43,7 @@ from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.heuristic import Message
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.extract.taking_back import keeps_nothing
 from kenobot.cognitive.store import events, records, term_index
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
@@ -136,6 +137,8 @@ class MemoryReporter:
         if turn is not None and here:
             turn = replace(turn, text=here, scope=chat_scope(pending.session))
         lines: list[str] = []
+        if turn is not None and keeps_nothing(turn.text):
+            turn, lines = None, ["- not kept:"]
         decisions: list[tuple[Candidate, Decision]] = []
         if turn is not None:
             extracted = await self._database.read(partial(self._extract, pending.session, turn))

@@ -132,6 +132,8 @@ def _changed(reading: ParsedRequest) -> Iterator[str]:
             yield _say(reading, _CHANGES[change.label], _clipped(change.text))
         elif change.label == "refused":
             yield _say(reading, "refused")
+        elif change.label == "not kept":
+            yield _say(reading, "not_kept")
 
 
 def _found(reading: ParsedRequest, *, asks: bool) -> str:

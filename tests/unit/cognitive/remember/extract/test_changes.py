@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.remember.extract.changes import KnownStatement, find_change, may_change, takes_back
+from kenobot.cognitive.remember.extract.changes import KnownStatement, find_change, may_change
 from kenobot.cognitive.remember.extract.heuristic import Message, read_messages
 from kenobot.cognitive.text.completions import named_part
 from kenobot.cognitive.text.words import fold
@@ -197,23 +197,6 @@ def test_fewer_words_leave_the_old_ones(known: str, due: str, says: str, text: s
     """Another day, told in fewer words, stands in the words and the month of the memory that it changes."""
     [fact] = read_messages([Message(says, SAID)], [KnownStatement(known, due)])
     assert (fact.text, dict(fact.attributes), fact.verdicts) == (text, {"due": day}, ((1, "contradiction"),))
-
-
-@pytest.mark.parametrize(
-    "says", ["scratch that", "Olvídalo", "nada, olvida eso", "no, ignore what I said", "borra eso"]
-)
-def test_words_take_back_what_was_just_told(says: str) -> None:
-    """What only takes back ends what the message before it told, and nothing that was told earlier."""
-    known = [KnownStatement("I live in Leeds"), KnownStatement("I'm allergic to peanuts")]
-    [fact] = read_messages([Message(says, SAID, 1, "I'm allergic to peanuts")], known)
-    assert fact.verdicts == ((2, "contradiction"),)
-    assert not read_messages([Message(says, SAID, 1, "what a day")], known)
-
-
-@pytest.mark.parametrize("says", ["forget the pizza", "olvida la pizza", "that is true", "scratch that itch"])
-def test_other_words_take_nothing_back(says: str) -> None:
-    """Words that only sound like taking back end nothing."""
-    assert not takes_back(says)
 
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=40), max_size=4))
