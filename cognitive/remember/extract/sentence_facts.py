@@ -21,6 +21,7 @@ from kenobot.cognitive.remember.extract.sentence_core import (
 from kenobot.cognitive.remember.extract.worth_noting import is_worth_noting
 from kenobot.cognitive.text.named_days import days_named
 from kenobot.core import lazy
+from kenobot.core.common_words import is_common_word
 
 LONGEST_SENTENCE = 300
 """Characters up to which a sentence is read."""
@@ -31,7 +32,7 @@ _QUOTED = lazy.regex(r"\s*[\"“«][^\"“”«»]*[\"”»]\W*")
 _TO_DO = lazy.regex(rf"(?:{PHRASES['to_do']})(?!\w)")
 _GREETS_AS = lazy.regex(  # in small letters a name is one only behind a greeting, with nothing beside it
     r"\W*(?:hi|hiya|hey|hello|hola|buenas)\b\W*(?:i'm|soy|this is|aca|aqui) "
-    rf"(?!(?:{PHRASES['no_name']})\b)(?P<name>[^\W\d_]{{3,15}})(?: (?:here|che))?\W*"
+    r"(?P<name>[^\W\d_]{3,15})(?: (?:here|che))?\W*"
 )
 _REFERS_ELSEWHERE = lazy.regex(rf"(?:{PHRASES['elsewhere']})\b(?!\s+(?:is|es)\b)|\W*\Z")
 
@@ -53,7 +54,8 @@ def read_facts(sentence: str, core: Core, said: date, *, confided: bool) -> Iter
         return
     clauses = read_clauses(told, said)
     read = clauses.facts
-    if not read and (greets := _GREETS_AS.fullmatch(folded(sentence))) is not None:
+    greets = _GREETS_AS.fullmatch(folded(sentence)) if not read else None
+    if greets is not None and not is_common_word(greets["name"]):
         read = [ExtractedFact(told, attributes=(("name", greets["name"]),), confidence=TIERS["explicit"])]
     wanted = core.asked or (confided and len(told.split()) >= _LEAST_NOTED and is_statement(told))
     if wanted and clauses.left and not _REFERS_ELSEWHERE.match(folded(told)):

@@ -61,9 +61,11 @@ SAID_NAME = lazy.regex(rf"[¡\s]*(?i:{_HEARD['said_name']})\s+{_NAME}")
 THEIR_NAME = lazy.regex(rf"(?i:{_HEARD['their_name']})\s+{_NAME}")
 # These two only while we get to know one another; otherwise "soy Virgo" is no name.
 PRESENTED = lazy.regex(rf"[¡\s]*(?i:{_HEARD['presented']})\s+(?=[^\W\d_a-zà-ÿ]){_NAME}")
+NO_BUT = lazy.regex(
+    rf"[¡\s]*(?i:{_HEARD['no_but']})[\s,.:;!]+(?=(?i:{_HEARD['name_again']}|{_HEARD['said_name']}|{_HEARD['presented']})\s)"
+)
 NAME_AGAIN = lazy.regex(rf"[¡\s]*(?i:{_HEARD['name_again']})\s+(?=\S+[\s.!]*\Z)")  # before a name in small letters
 BARE_NAME = lazy.regex(r"[¡\s]*([^\W\d_][\w'’.-]{0,39}(?: [^\W\d_][\w'’.-]{0,39}){0,3})[\s.!]*\Z")
-NAME_PARTICLES = frozenset(["de", "del", "la", "las", "los", "el", "y"])
 
 # ── what the provider says ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -82,7 +84,6 @@ WEEKDAYS: dict[Language, list[str]] = {language: row.split() for language, row i
 QUOTES: dict[Language, str] = _TABLES["quotes"]
 SOURCES: dict[str, dict[Language, str]] = _TABLES["sources"]
 NOT_NAMES = frozenset(_TABLES["words"]["not_names"].split())
-STOP_WORDS = frozenset(_TABLES["words"]["stop"].split())
 
 
 def fold(text: str) -> str:
