@@ -1,10 +1,11 @@
 """Undo a decision: all that it changed or nothing, as an event that can be undone in its turn."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.control.forget import Actor, said_only_by, update_hidden_turns
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, links
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
@@ -15,10 +16,13 @@ from kenobot.ports.errors import KenobotError
 from kenobot.storage.connection import Connection, savepoint
 
 _MEANING = frozenset("text category subject attributes tier trust key status".split())
-_BY_ITSELF = (summary_rows.ACTOR, "sleep")  # whose changes nobody means who says "undo that" in a chat
 _BIRTHS = frozenset({"created", "imported"})
 _NOT_A_CHANGE = frozenset({"recalled", "undone", "purged"})
+_OWN_CHANGE = "own_change"  # marks an undo that a later "undo" takes back, as it does any other change
 _TAKEN_BACK = "invalidated"  # what becomes of a record when its making is undone
+
+BY_ITSELF = (summary_rows.ACTOR, "sleep")
+"""Actors whose changes nobody means who says "undo that" in a chat."""
 
 
 class UndoError(KenobotError):
@@ -37,6 +41,20 @@ class UndoResult:
     kind: str
     before: tuple[Record, ...]
     after: tuple[Record, ...]
+
+
+def undo_all(connection: Connection, decisions: Sequence[int], reach: Scopes, occasion: AdmitContext) -> UndoResult:
+    """Undo several decisions, the newest first, as one that counts as a change of its own.
+
+    Raises UndoError, and then nothing has changed.
+    """
+    with savepoint(connection, "undo_all"):
+        first = undo(connection, decisions[0], reach, occasion)
+        rest = [undo(connection, each, reach, replace(occasion, part_of=first.event)) for each in decisions[1:]]
+        events.extend_event(connection, first.event, {_OWN_CHANGE: True})
+    before = tuple(record for done in (first, *rest) for record in done.before)
+    after = tuple(record for done in (first, *rest) for record in done.after)
+    return UndoResult(first.event, first.undone_event, first.kind, before, after)
 
 
 def undo(connection: Connection, event: int, reach: Scopes, actor: Actor, author: str = "") -> UndoResult:
@@ -81,9 +99,9 @@ def last_undoable_event(connection: Connection, scopes: Iterable[str], author: s
     What sleep and compaction did by themselves does not count: `kenobot sleep undo` takes a night back.
     """
     reach = tuple(scopes)
-    for happening in events.newest_events(connection, reach, _BY_ITSELF):
+    for happening in events.newest_events(connection, reach, BY_ITSELF):
         changed = happening.kind in _BIRTHS or _MEANING.intersection(happening.previous_values)
-        counts = changed and happening.kind not in _NOT_A_CHANGE
+        counts = changed and (happening.kind not in _NOT_A_CHANGE or happening.data.get(_OWN_CHANGE) is True)
         if not counts or events.undone_by(connection, happening.decision_id) is not None:
             continue
         if not author or changes_only_words_of(connection, happening.decision_id, author, reach):
@@ -123,7 +141,7 @@ def _put_back(
         if values.get("status") == _TAKEN_BACK:
             values.setdefault("valid_to", store.stamp(act.at))
         values["updated"] = store.stamp(act.at)
-        part = ChangeContext(act.at, act.actor, act.reason, act.session, part_of=first)
+        part = ChangeContext(act.at, act.actor, act.reason, act.session, part_of=act.part_of or first)
         data: dict[str, Json] = {"undoes": root} if first is None else {}
         event = change(connection, records[number], "undone", values, part, data=data)
         first = first if first is not None else event

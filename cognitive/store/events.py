@@ -84,7 +84,8 @@ def decision_events(connection: Connection, root: int) -> list[EventRow]:
 def undone_by(connection: Connection, root: int) -> int | None:
     """The event that last undid a decision; None when none did, or what undid it was itself undone."""
     row = connection.execute(
-        "SELECT id FROM event WHERE type = 'undone' AND id > ? AND json_extract(data, '$.undoes') = ? "
+        "SELECT coalesce(json_extract(data, '$.part_of'), id) FROM event "
+        "WHERE type = 'undone' AND id > ? AND json_extract(data, '$.undoes') = ? "
         "ORDER BY id DESC LIMIT 1",
         (root, root),
     ).fetchone()

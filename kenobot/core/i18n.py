@@ -2,8 +2,9 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import resources
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from kenobot.core import lazy
@@ -11,26 +12,49 @@ from kenobot.core.attachment_words import without_attachments
 
 Language = Literal["en", "es"]
 
-_WORD = lazy.regex(r"[^\W\d_]+")
+_WORD = lazy.regex(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("i18n.toml").read_text("utf-8"))
-_ENGLISH, _SPANISH = (frozenset(_TABLES["function_words"][language].split()) for language in ("en", "es"))
-_SPANISH_SIGNS = lazy.regex(r"[ñ¿¡]|\b(?:he|has|ha|hemos|han) \w+[aií]do\b", re.IGNORECASE)  # "he" is English as well
+_TELLS, _HINTS = 2, 1  # points of a word of one language alone, and of one that is in names of the other as well
+_SURE = 2  # points that tell a language
+_QUOTED = lazy.regex(r"“[^”\n]*”|«[^»\n]*»|\"[^\"\n]*\"")
+
+
+def _load_points(language: Language) -> dict[str, int]:
+    table = _TABLES["words"][language]
+    return {**dict.fromkeys(table["hints"].split(), _HINTS), **dict.fromkeys(table["tells"].split(), _TELLS)}
+
+
+_ENGLISH, _SPANISH = _load_points("en"), _load_points("es")
+_SPANISH_SIGNS = lazy.regex(  # "he" is English as well
+    r"[¿¡]|\b(?:he|has|ha|hemos|han) (?:l[oae]s? )?\w+(?:[aií]do|ech[oa]|[eu][ser]to)\b"
+    r"|\bno (?:me|te|le|se|lo|la|nos) \w|\bpor favor\b|\b(?:ja){2,}|\w{2,}(?:ción|[áéí]is)\b",
+    re.IGNORECASE,
+)
 
 
 def guess_language(text: str, default: Language = "en") -> Language:
-    """Guess the language of `text` by its function words; `default` on a tie."""
+    """Guess the language of `text` by its function words; `default` where they do not tell."""
     return told_language(text) or default
 
 
 def told_language(text: str) -> Language | None:
-    """Tell the language of `text` by its function words; None on a tie."""
-    text = without_attachments(text[:2000])
-    words = [word.lower() for word in _WORD.findall(text)]
-    spanish = sum(word in _SPANISH for word in words) + 2 * bool(_SPANISH_SIGNS.search(text))
-    english = sum(word in _ENGLISH for word in words)
-    if spanish == english:
+    """Tell the language of `text` by its function words; None where they are of neither, or of both alike.
+
+    What it quotes is in whatever language it was said.
+    """
+    text = _QUOTED.sub(" ", without_attachments(text[:2000]))
+    words = {word.lower() for word in _WORD.findall(text.replace("’", "'"))}
+    spanish = sum(_SPANISH.get(word, 0) for word in words) + _TELLS * bool(_SPANISH_SIGNS.search(text))
+    spanish += _HINTS * ("ñ" in text.lower())
+    english = sum(_ENGLISH.get(word, 0) for word in words)
+    if spanish == english or max(spanish, english) < _SURE:
         return None
     return "es" if spanish > english else "en"
+
+
+def talk_language(said: Iterable[str], replies: Iterable[str]) -> Language | None:
+    """Tell the language of a talk by what a person said, else by what was answered, both newest first; None without."""
+    return next(filter(None, map(told_language, chain(said, replies))), None)
 
 
 def terminal_language(environment: Mapping[str, str]) -> Language:

@@ -80,12 +80,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A prompt for a provider. `system` first, then `messages` in order; the last one is the user's."""
+    """A prompt for a provider. `system` first, then `messages` in order; the last one is the user's.
+
+    language: of an answer in ready-made sentences, "en" or "es"; "" where that goes by the messages.
+    """
 
     system: tuple[Block, ...]
     messages: tuple[Message, ...]
     max_tokens: int = 4096
     tools: tuple[ToolSpec, ...] = ()
+    language: Literal["", "en", "es"] = ""
 
 
 @dataclass(frozen=True, slots=True)

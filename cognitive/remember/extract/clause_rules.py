@@ -18,6 +18,7 @@ from kenobot.cognitive.text.named_days import day_named, names_year
 from kenobot.cognitive.text.relatives import RELATIVES
 from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
+from kenobot.core.common_words import plausible_name
 
 Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stated"]
 
@@ -105,6 +106,9 @@ def _fact(rule: ExtractionRule, match: re.Match[str], clause: str, said: date) -
         return replace(fact, attributes=day_due(clause, said, first=1)) if _may_be_due(fact) else fact
     found = {name: clause[match.start(name) : match.end(name)] for name, text in match.groupdict().items() if text}
     value = (found.get("value") or found["also"]).strip(MARKS)
+    if rule.attribute == "name":
+        value = plausible_name(value)
+        return replace(fact, attributes=(("name", value),)) if value else None
     return replace(fact, attributes=((_attribute(rule, found), value),)) if value else fact
 
 

@@ -24,12 +24,13 @@ from kenobot.cognitive.remember.extract.same_statement import (
 from kenobot.cognitive.remember.extract.sentence_core import (
     MARKS,
     Core,
+    asks,
     folded,
     is_statement,
     read_core,
-    takes_back,
 )
-from kenobot.cognitive.remember.extract.sentence_facts import LONGEST_SENTENCE, asks, is_noted, read_facts, read_unread
+from kenobot.cognitive.remember.extract.sentence_facts import LONGEST_SENTENCE, is_noted, read_facts, read_unread
+from kenobot.cognitive.remember.extract.taking_back import keeps_nothing, takes_back
 from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.colloquial import as_written, written_out
 from kenobot.cognitive.text.confidences import is_confided
@@ -72,8 +73,7 @@ def read_messages(messages: Iterable[Message], known: Sequence[str]) -> list[Ext
     facts: list[ExtractedFact] = []
     for sent in messages:
         message = replace(sent, text=written_out(sent.text), before=written_out(sent.before))
-        if takes_back(message.text):
-            facts = _without_taken_back(facts, message, known)
+        if takes_back(message.text) or keeps_nothing(message.text):
             continue
         earlier = facts
         for passage in passages(message.text, _sentences(message)):
@@ -88,31 +88,17 @@ def _in_own_words(fact: ExtractedFact, said: Message) -> ExtractedFact:
     return replace(fact, text=as_written(fact.text, f"{said.before}\n{said.text}"))
 
 
-def _without_taken_back(facts: list[ExtractedFact], message: Message, known: Sequence[str]) -> list[ExtractedFact]:
-    """End what the message before one told that takes it back."""
-    taken = {fold(fact.text) for fact in extract_facts(message.before, message.said)}
-    left = [fact for fact in facts if fold(fact.text) not in taken]
-    newest = {fold(statement): place for place, statement in enumerate(known, 1)}
-    ended = [newest[text] for text in sorted(taken & newest.keys())]
-    if not ended:
-        return left
-    back = ExtractedFact(message.text.strip(), "correction", confidence=TIERS["explicit"], expires=message.said)
-    return [*left, _against(replace(back, evidence=(message.evidence,)), ended)]
-
-
 @lru_cache(_KEPT)
 def may_end_something(text: str) -> bool:
     """Return whether a text says that something is no longer so, or begins to put something right."""
     text = written_out(text)
-    if has_word_of_change(text) or takes_back(text):
+    if has_word_of_change(text):
         return True
     return any(read_core(sentence.strip()).corrects for sentence in split_sentences(text))
 
 
 def needs_before(text: str) -> bool:
-    """Return whether a text asks to remember what was said before it, keeps it quiet, takes it back, or goes on."""
-    if takes_back(text):
-        return True
+    """Return whether a text asks to remember what was said before it, keeps it quiet, or goes on about it."""
     if len(text) > LONGEST_SENTENCE:
         return False
     if counts_from_another(text):
@@ -139,6 +125,8 @@ def _sentences(message: Message) -> list[ToldSentence]:
         sentence, read = part.strip(), read_core(part.strip())
         place = (start, start + len(part.rstrip()))
         start += len(part)
+        if takes_back(sentence):
+            continue
         if number == 0 and len(parts) > 1 and read.points_back and _is_of_next(sentence, parts[1]):
             listed = True
             continue

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.remember.extract.rule_tables import PHRASES
 from kenobot.cognitive.text.confidences import CONFIDES
+from kenobot.cognitive.text.questions import asks_unmarked
 from kenobot.cognitive.text.sentences import LONGEST, split_sentences
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
@@ -24,6 +25,7 @@ _ASKS_BEHIND = lazy.regex(
 _CONFIDES_FIRST = lazy.regex(rf"{CONFIDES}[\s,:.;—–-]*")
 _CONFIDES = lazy.regex(rf"[,;:(—–-]?\s*{CONFIDES}{_POLITENESS}")
 _POLITE = lazy.regex(_POLITENESS)
+_ASKS_WHETHER = lazy.regex(r"\W*(?:remember|recuerda)\b.*[?？]\W*$")
 UNSTATED = lazy.regex(rf"(?:{PHRASES['unstated']})(?!\w)")
 _IN_THIS_CHAT = lazy.regex(
     rf"(?:^|^(?:{PHRASES['asks_to_remember']})(?:,| that| que)? )(?P<here>{PHRASES['in_this_chat']})(?!\w)"
@@ -31,17 +33,8 @@ _IN_THIS_CHAT = lazy.regex(
 )
 QUOTED_FIRST = lazy.regex(r"[ \t,.;:…-]*(?P<mark>[\"“«])[^\W_][^\"“”«»]*[\"”»][^\w\"“”«»]*\w")
 _POLITE_END = lazy.regex(rf"[,.;]\s*(?:{PHRASES['polite']})[\s.!]*$")
-_TAKES_BACK = lazy.regex(
-    rf"\W*(?:(?:{PHRASES['openings']}|no|nada|oops|ups|uy|perdon|perdona|sorry|wait|espera|actually|please)\W+)*"
-    rf"(?:{PHRASES['takes_back']})(?:\W+(?:{PHRASES['polite']}))*\W*"
-)
 _CORRECTS = lazy.regex(rf"(?:{PHRASES['corrects']})\s+")
 _CORRECTS_BEHIND = lazy.regex(rf"[,;.(—–-]\s*(?:sorry,? )?(?:{PHRASES['corrects_behind']})\W*\Z")
-
-
-def takes_back(text: str) -> bool:
-    """Return whether a text only takes back what its speaker said right before it: "scratch that", "olvida eso"."""
-    return _TAKES_BACK.fullmatch(folded(text)) is not None
 
 
 def is_statement(told: str) -> bool:
@@ -60,9 +53,16 @@ def without_this_chat(text: str) -> str:
 
 
 def question_in(text: str) -> str:
-    """Return the sentences of a text that ask, as far as their signs tell; "" without any."""
-    asks = (part.strip() for part in split_sentences(text) if part.rstrip().endswith(ASKING))
-    return " ".join(part for part in asks if not read_core(part).asked)
+    """Return the sentences of a text that ask; "" without any."""
+    sentences = (part.strip() for part in split_sentences(text))
+    return " ".join(each for each in sentences if asks(each, read_core(each)))
+
+
+def asks(sentence: str, core: "Core") -> bool:
+    """Return whether a sentence is a question, marked or not, and no wish to remember that is put as one."""
+    if sentence.rstrip().endswith(ASKING):
+        return not core.asked or _ASKS_WHETHER.match(folded(sentence)) is not None
+    return asks_unmarked(sentence) or asks_unmarked(core.told)
 
 
 @dataclass(frozen=True, slots=True)

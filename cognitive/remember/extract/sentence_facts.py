@@ -11,16 +11,17 @@ from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact,
 from kenobot.cognitive.remember.extract.rule_tables import PHRASES
 from kenobot.cognitive.remember.extract.same_statement import has_word_of_change
 from kenobot.cognitive.remember.extract.sentence_core import (
-    ASKING,
     MARKS,
     QUOTED_FIRST,
     Core,
+    asks,
     folded,
     is_statement,
 )
 from kenobot.cognitive.remember.extract.worth_noting import is_worth_noting
 from kenobot.cognitive.text.named_days import days_named
 from kenobot.core import lazy
+from kenobot.core.common_words import is_common_word
 
 LONGEST_SENTENCE = 300
 """Characters up to which a sentence is read."""
@@ -28,11 +29,10 @@ LONGEST_SENTENCE = 300
 _LEAST_WORDS = 4  # of a statement of a day ahead
 _LEAST_NOTED = 3  # of one told in confidence, or noted
 _QUOTED = lazy.regex(r"\s*[\"“«][^\"“”«»]*[\"”»]\W*")
-_ASKS_WHETHER = lazy.regex(r"\W*(?:remember|recuerda)\b.*[?？]\W*$")
 _TO_DO = lazy.regex(rf"(?:{PHRASES['to_do']})(?!\w)")
 _GREETS_AS = lazy.regex(  # in small letters a name is one only behind a greeting, with nothing beside it
     r"\W*(?:hi|hiya|hey|hello|hola|buenas)\b\W*(?:i'm|soy|this is|aca|aqui) "
-    rf"(?!(?:{PHRASES['no_name']})\b)(?P<name>[^\W\d_]{{3,15}})(?: (?:here|che))?\W*"
+    r"(?P<name>[^\W\d_]{3,15})(?: (?:here|che))?\W*"
 )
 _REFERS_ELSEWHERE = lazy.regex(rf"(?:{PHRASES['elsewhere']})\b(?!\s+(?:is|es)\b)|\W*\Z")
 
@@ -54,7 +54,8 @@ def read_facts(sentence: str, core: Core, said: date, *, confided: bool) -> Iter
         return
     clauses = read_clauses(told, said)
     read = clauses.facts
-    if not read and (greets := _GREETS_AS.fullmatch(folded(sentence))) is not None:
+    greets = _GREETS_AS.fullmatch(folded(sentence)) if not read else None
+    if greets is not None and not is_common_word(greets["name"]):
         read = [ExtractedFact(told, attributes=(("name", greets["name"]),), confidence=TIERS["explicit"])]
     wanted = core.asked or (confided and len(told.split()) >= _LEAST_NOTED and is_statement(told))
     if wanted and clauses.left and not _REFERS_ELSEWHERE.match(folded(told)):
@@ -70,11 +71,6 @@ def read_facts(sentence: str, core: Core, said: date, *, confided: bool) -> Iter
         holds = kind_of(fact.text, fact.category, default="note") == "note"
         kind: FactKind = "note" if holds else fact.kind
         yield replace(fact, kind=kind, category="correction" if core.corrects else fact.category)
-
-
-def asks(sentence: str, core: Core) -> bool:
-    """Return whether a sentence is a question, and no wish to remember that is put as one."""
-    return sentence.rstrip().endswith(ASKING) and (not core.asked or bool(_ASKS_WHETHER.match(folded(sentence))))
 
 
 def read_unread(core: Core, said: date) -> list[ExtractedFact]:

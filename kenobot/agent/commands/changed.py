@@ -49,7 +49,7 @@ class ChangePayload:
 
 def answer_change(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow a plain yes or no to the question that is open here."""
-    answer, approval = parse_answer(call.arguments), open_change(connection, call.inbound, call.at)
+    answer, approval = parse_answer(call.arguments), open_question(connection, call.inbound, call.at)
     if approval is None or answer not in ("yes", "no"):
         return texts.NO_QUESTION(call.language)
     return _follow(connection, answer, approval, call, context)
@@ -64,21 +64,21 @@ def answer_change_by_button(connection: Connection, call: CommandCall, context: 
     return _follow(connection, answer, approval, call, context)
 
 
-def open_change(connection: Connection, inbound: Inbound, at: datetime) -> Approval | None:
-    """Return the question that a plain answer of this sender is for, if one is open."""
+def open_question(connection: Connection, inbound: Inbound, at: datetime, kind: str = KIND) -> Approval | None:
+    """Return the question of a kind that a plain answer of this sender is for, if one is open."""
     if inbound.reply_to:
         approval = approvals.find_quoted(connection, inbound, at)
-        return approval if approval is not None and _is_put_to(approval, inbound) else None
+        return approval if approval is not None and _is_put_to(approval, inbound, kind) else None
     approval = approvals.find_approval(connection, inbound.session, at)
-    if approval is None or not _is_put_to(approval, inbound):
+    if approval is None or not _is_put_to(approval, inbound, kind):
         return None
     current = approval.payload["after"] == conversation.newest_message_id(connection, inbound.session)
     return approval if current else None
 
 
-def _is_put_to(approval: Approval, inbound: Inbound) -> bool:
+def _is_put_to(approval: Approval, inbound: Inbound, kind: str = KIND) -> bool:
     own = approval.session == inbound.session and approval.account == inbound.user
-    return own and approval.kind == KIND and inbound.private
+    return own and approval.kind == kind and inbound.private
 
 
 def _follow(

@@ -134,7 +134,8 @@ class Command:
     a wish. owner_only: the owner gives it alone with the bot, or in a group where nobody else sees the answer.
     stores_argument: the arguments go into memory as they stand. language: of the words that it was given in. if_known:
     only in private, and only where memory has what it names. openly: in a group its answer is for everybody, not for
-    the person alone who gave it.
+    the person alone who gave it. points_back: only in private, and where no question of the bot's is open that the
+    words answer.
     """
 
     names: tuple[str, ...]
@@ -146,6 +147,7 @@ class Command:
     language: Language | None = None
     if_known: bool = False
     openly: bool = False
+    points_back: bool = False
 
     def name(self, language: Language) -> str:
         """Return the name that a menu shows."""

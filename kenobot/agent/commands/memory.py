@@ -90,8 +90,13 @@ def undo_change(connection: Connection, call: CommandCall, context: CommandConte
         done = undo(connection, event, call.principal.read_scopes, context.admit_context(call), call.author)
     except UndoError as error:
         return texts.UNDO_HINDERED(call.language, why=error)
-    text = texts.UNDONE(call.language, lines=_undone_lines(done, call.language), event=done.event)
-    return CommandAnswer(text, ((undo_button(done.event, call.language),),))
+    return tell_undone(done, call.language)
+
+
+def tell_undone(done: UndoResult, language: Language) -> CommandAnswer:
+    """Tell what an undo brought back and took away, with a button that takes the undo back."""
+    text = texts.UNDONE(language, lines=_undone_lines(done, language), event=done.event)
+    return CommandAnswer(text, ((undo_button(done.event, language),),))
 
 
 def _learned(decision: Decision, text: str, language: Language) -> str:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
+from kenobot.cognitive.remember.extract.taking_back import takes_back
 from kenobot.cognitive.text.lexicon import fill_parts
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
-from kenobot.core.i18n import Language
+from kenobot.core.i18n import Language, told_language
 
 _LONGEST = 240  # characters of a wish
 _LONGEST_ANSWER = 40
@@ -22,14 +23,15 @@ _LONGEST_ANSWER = 40
 
 @dataclass(frozen=True, slots=True)
 class MemoryRequest:
-    """A wish: "forget" what `topic` says, "forget_all", "tell" what is known of the person, "why", or "undo".
+    """A wish: "forget" what `topic` says, "forget_all", "tell" what is known of the person, "why", "undo", or
+    "take_back" what was last remembered.
 
     "forget_known" is a wish only where memory has the topic: "forget the pizza" is talk elsewhere.
     """
 
-    kind: Literal["forget", "forget_known", "forget_all", "tell", "why", "undo"]
+    kind: Literal["forget", "forget_known", "forget_all", "tell", "why", "undo", "take_back"]
     topic: str
-    language: Language
+    language: Language | None
 
 
 Answer = Literal["yes", "no", "all"] | frozenset[int]
@@ -92,19 +94,19 @@ def match_command(text: str) -> MemoryRequest | None:
 
 
 def match_without_model(text: str) -> MemoryRequest | None:
-    """Return the wish to know why, or to undo, that a message is; None for any other.
+    """Return the wish to know why, to undo, or to take back, that a message is; None for any other.
 
     Where a model answers, these are as likely about what it said, so that it is to answer them.
     """
     whole = text.strip()
-    if not whole or len(whole) > _LONGEST_ANSWER:
+    if not whole or len(whole) > _LONGEST:
         return None
     plain = _PLEASE.sub("", fold(whole).replace("’", "'").strip("¿¡ .!?…"))
     for language, phrases in _PHRASES.items():
         for kind, pattern in phrases.alone.items():
             if pattern.fullmatch(plain):
                 return MemoryRequest(kind, "", language)
-    return None
+    return MemoryRequest("take_back", "", told_language(text)) if takes_back(text) else None
 
 
 def _has_any(texts: Sequence[str], plain: str) -> bool:

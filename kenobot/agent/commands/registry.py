@@ -25,9 +25,10 @@ from kenobot.agent.commands.command import (
 from kenobot.agent.commands.natural_language import match_command, match_without_model, parse_answer
 from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
+from kenobot.cognitive.remember.extract.taking_back import takes_back
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
-from kenobot.core.i18n import Language, told_language
+from kenobot.core.i18n import Language, talk_language, told_language
 from kenobot.gateway.buttons import OWNERS, find_button
 from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.errors import StoreError
@@ -46,7 +47,7 @@ _SETTINGS: frozenset[Change] = frozenset({"settings"})
 _SLEEP: frozenset[Change] = frozenset({"sleep"})
 _PROPOSALS: frozenset[Change] = frozenset({"memory", "proposals"})
 
-_SPOKEN = 6  # messages of a chat that tell which language is spoken there
+_SPOKEN = 24  # messages of a chat that tell which language is spoken there
 
 
 def _later(module: str, function: str, **more: bool) -> Answer:
@@ -109,9 +110,11 @@ _WISHES: Mapping[str, Command] = {
     "forget_all": Command((), _later("forget", "decline_everything")),
     "why": Command((), _later("browse", "explain")),
     "undo": Command((), _later("memory", "undo_change")),
+    "take_back": Command((), _later("take_back", "ask_to_take_back"), points_back=True),
 }
 _ANSWER = Command((), _later("forget", "answer_question"))
 _ANSWER_OF_CHANGE = Command((), _later("changed", "answer_change"))
+_ANSWER_OF_TAKE_BACK = Command((), _later("take_back", "answer_take_back"))
 _WORDS = Command((), _later("correct", "correct_as_asked"))
 _PRESSED: Mapping[str, Command] = {
     "answer": Command((), _later("forget", "answer_by_button")),
@@ -121,6 +124,7 @@ _PRESSED: Mapping[str, Command] = {
     "turn_away": Command((), _later("people", "turn_away"), owner_only=True),
     "leave": Command((), _later("correct", "leave_as_is")),
     "changed": Command((), _later("changed", "answer_change_by_button")),
+    "take_back": Command((), _later("take_back", "answer_take_back_by_button")),
 }
 """What only buttons give."""
 _PRESSED_BEFORE = Command((), lambda *_: "", changes=frozenset())
@@ -156,6 +160,10 @@ class CommandRegistry:
         found = _match(inbound.text, without_model=self._context.without_model)
         if found is not None and found[0].if_known and not await self._knows(database, found[1], inbound, principal):
             found = None
+        if found is not None and found[0].points_back:
+            if (answer := await self._answers(database, inbound, principal, at)) is not None:
+                return answer, inbound.text
+            found = found if inbound.private else None
         if found is not None and found[0].is_allowed(principal, inbound, one_reader=one_reader):
             # In a group it may be meant for another bot.
             return found if found[0] is not _UNKNOWN or inbound.private else None
@@ -208,12 +216,17 @@ class CommandRegistry:
         answer = parse_answer(inbound.text)
         if not _ANSWER.is_allowed(principal, inbound) or answer is None:
             return None
-        from kenobot.agent.commands import changed, forget
+        from kenobot.agent.commands import changed, forget, take_back
 
         def asked(connection: Connection) -> Command | None:
             if forget.open_question(connection, inbound, principal, at) is not None:
                 return _ANSWER
-            is_change = answer in ("yes", "no") and changed.open_change(connection, inbound, at) is not None
+            if answer not in ("yes", "no"):
+                return None
+            if changed.open_question(connection, inbound, at, take_back.KIND) is not None:
+                return _ANSWER_OF_TAKE_BACK
+            # "Forget it" is no yes to whether something takes the place of a memory.
+            is_change = not takes_back(inbound.text) and changed.open_question(connection, inbound, at) is not None
             return _ANSWER_OF_CHANGE if is_change else None
 
         try:
@@ -268,14 +281,15 @@ def _language(connection: Connection, command: Command, call: CommandCall) -> La
 
 
 def spoken_language(connection: Connection, session: str) -> Language | None:
-    """Return the language of a chat's last message that tells one; None where none of the last does."""
-    said = [line.text for line in conversation.latest(connection, session, _SPOKEN) if line.role == "user"]
-    return next(filter(None, map(told_language, reversed(said))), None)
+    """Return the language of a chat: of the last message that tells one, else of the last answers; None without one."""
+    lines = conversation.latest(connection, session, _SPOKEN)[::-1]
+    said, replies = ([line.text for line in lines if line.role == role] for role in ("user", "assistant"))
+    return talk_language(said, replies)
 
 
 def is_command_text(text: str) -> bool:
     """Return whether a text is nothing but a command, in plain words too, or an answer that a command may wait for."""
-    return bool(stop_word(text)) or parse_answer(text) is not None or _match(text) is not None
+    return bool(stop_word(text)) or parse_answer(text) is not None or takes_back(text) or _match(text) is not None
 
 
 def _match(text: str, *, without_model: bool = False) -> tuple[Command, str] | None:
@@ -287,5 +301,5 @@ def _match(text: str, *, without_model: bool = False) -> tuple[Command, str] | N
     if match is not None:
         command = _NAMED.get(fold(match[1]))
         return (command, (match[2] or "").strip()) if command is not None else (_UNKNOWN, match[1].lower())
-    wish = match_command(text) or (match_without_model(text) if without_model else None)
+    wish = (match_without_model(text) if without_model else None) or match_command(text)
     return (replace(_WISHES[wish.kind], language=wish.language), wish.topic) if wish is not None else None

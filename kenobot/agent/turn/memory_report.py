@@ -43,6 +43,7 @@ from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.heuristic import Message
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.extract.taking_back import keeps_nothing
 from kenobot.cognitive.store import events, records, term_index
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
@@ -64,6 +65,7 @@ CHANGED = "### What this message changed"
 FOUND = "### What was found for it"
 UNPLANNED = "### What is planned for then: nothing that was told"
 GUEST = "### Who asks: a guest"
+ASKS = "### What it is: a question"
 
 _GOES_ON = lazy.regex(r"[¿\s]*(?:y|e|and|what about|how about|qu[eé] hay de)\b", re.IGNORECASE)
 _MENTION = lazy.regex(r"\A@\w+[\s,:]*")
@@ -135,6 +137,8 @@ class MemoryReporter:
         if turn is not None and here:
             turn = replace(turn, text=here, scope=chat_scope(pending.session))
         lines: list[str] = []
+        if turn is not None and keeps_nothing(turn.text):
+            turn, lines = None, ["- not kept:"]
         decisions: list[tuple[Candidate, Decision]] = []
         if turn is not None:
             extracted = await self._database.read(partial(self._extract, pending.session, turn))
@@ -151,6 +155,7 @@ class MemoryReporter:
         finding = await self._search(question, pending, principal, preceding) if question else _Finding(SearchReport())
         found, memories = search_pack(finding.report), finding.report.memories
         sections = [GUEST] if principal.role == "guest" else []
+        sections += [ASKS] if sentence_core.question_in(asked) else []
         sections += ["\n".join([CHANGED, *lines])] if lines else []
         if memories:
             more = f", {finding.unshown} more" if finding.unshown else ""

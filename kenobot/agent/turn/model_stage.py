@@ -42,7 +42,8 @@ class ModelStage:
             data.first_call_at = self._s.clock.monotonic()
         await self._report_memory(data, level)
         said, context = joined_text(pieces), self.with_rounds(data, rounds)
-        request, listener = continued(context.request, said), self._listener(data, context, said)
+        request = replace(continued(context.request, said), language=data.language)
+        listener = self._listener(data, context, said)
         if offered := self._offered(data, level):
             request = replace(request, tools=offered)
         elif rounds:

@@ -49,7 +49,7 @@ from kenobot.cognitive.store import proposals
 from kenobot.cognitive.text.provenance import Provenance, SpeechContext
 from kenobot.core import redaction, texts
 from kenobot.core.bus import Bus
-from kenobot.core.i18n import Language, guess_language, told_language
+from kenobot.core.i18n import Language, told_language
 from kenobot.core.log import current_trace
 from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TextWork
@@ -156,8 +156,7 @@ class TurnRunner:
             return True
         pending = to_answer
         token, inbound = current_trace.set(pending.trace), pending.inbound
-        chosen = self._s.language or self._s.personal.of(inbound).language
-        language = chosen or guess_language(inbound.text, self._s.default_language)
+        language = await self._choose_language(inbound, inbound.text)
         began = self._s.clock.now()
         command = await self._find_command(inbound, principal, began)
         calls = self._s.model.calls_of(pending.session, pending.id)
@@ -181,6 +180,14 @@ class TurnRunner:
                 await data.draft.withdraw()
             await self._signals.emit_in_chat(THINKING_END, pending, **turn_figures(data))
             current_trace.reset(token)
+
+    async def _choose_language(self, inbound: Inbound, own_words: str) -> Language:
+        """Choose the language of an answer: the one set, else that of the words, of the talk before, the default."""
+        told = self._s.language or self._s.personal.of(inbound).language or told_language(own_words)
+        if told is None:
+            with contextlib.suppress(StoreError):
+                told = await self._s.database.read(lambda c: spoken_language(c, inbound.session))
+        return told or self._s.default_language
 
     async def _find_command(self, inbound: Inbound, principal: Principal, at: datetime) -> tuple[Command, str] | None:
         channel = self._s.channels.get(inbound.channel)
@@ -296,10 +303,7 @@ class TurnRunner:
             attached = join_media([await media.ready(each) for each in pending.fragments or (pending,)])
         data.pending = replace(pending, inbound=attached.inbound)
         now = self._s.clock.now()
-        told = self._s.language or self._s.personal.of(pending.inbound).language or told_language(attached.own_words)
-        if told is None:  # a picture has no language, its chat may have one
-            told = await self._s.database.read(lambda c: spoken_language(c, pending.session))
-        data.language = told or self._s.default_language
+        data.language = await self._choose_language(pending.inbound, attached.own_words)
         owner = data.principal.role == "owner" and pending.inbound.private
         data.unread = "\n\n".join(
             dict.fromkeys(

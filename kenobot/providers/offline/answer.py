@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from kenobot.core import lazy
+from kenobot.core.common_words import PARTICLES, is_common_word, plausible_name
 from kenobot.providers.offline import phrases
 from kenobot.providers.offline.phrases import NAME_FACT, PHRASES, PHRASES_FOR_GUESTS, QUOTES, SOURCES, Phrase
 from kenobot.providers.offline.request import Change, MemoryLine, ParsedRequest
@@ -42,13 +43,15 @@ def _reply(reading: ParsedRequest) -> str:
         if phrases.REMINDER.match(said) or phrases.ALARM.match(said):
             told += f"\n{_say(reading, 'no_reminder')}"
         return f"{told}\n\n{_found(reading, asks=True)}" if reading.found else told
+    if renamed := _renamed(reading, said):
+        return renamed
     if talk := _small_talk(reading, said):
         return talk
     if phrases.EVERYTHING.match(said):
         return _everything(reading)
     if phrases.MY_NAME.match(said) and (name := _known_name(reading)):
         return _say(reading, "your_name", name)
-    asks = bool(_ASKS.search(said) or phrases.QUESTION.match(said))
+    asks = reading.asks or bool(_ASKS.search(said) or phrases.QUESTION.match(said))
     if reading.found:
         return _found(reading, asks=asks or len(said.split()) <= _FEW)
     thanked = phrases.THANKS.match(_MENTION.sub("", reading.message, count=1))
@@ -132,6 +135,8 @@ def _changed(reading: ParsedRequest) -> Iterator[str]:
             yield _say(reading, _CHANGES[change.label], _clipped(change.text))
         elif change.label == "refused":
             yield _say(reading, "refused")
+        elif change.label == "not kept":
+            yield _say(reading, "not_kept")
 
 
 def _found(reading: ParsedRequest, *, asks: bool) -> str:
@@ -147,8 +152,9 @@ def _found(reading: ParsedRequest, *, asks: bool) -> str:
 def _known_name(reading: ParsedRequest) -> str:
     """The person's name as memory has it; the one said last wins."""
     for line in reversed((*reading.memory_lines, *reversed(reading.found))):
-        if name := phrases.SAID_NAME.match(line.text) or phrases.THEIR_NAME.match(line.text):
-            return _inert(name[1].rstrip(".,;"))
+        told = phrases.SAID_NAME.match(line.text) or phrases.THEIR_NAME.match(line.text)
+        if told is not None and (name := plausible_name(told[1].rstrip(".,;"))):
+            return _inert(name)
     return ""
 
 
@@ -217,17 +223,29 @@ def _met(reading: ParsedRequest, said: str, name: str) -> str:
     return "\n".join([*lines, _FINISHED])
 
 
+def _renamed(reading: ParsedRequest, said: str) -> str:
+    """Take the name that puts right the one by which the last reply greeted; "" without one."""
+    greetings = tuple(text.split("{")[0] for text in PHRASES["met"].values())
+    if not reading.replies or not reading.replies[-1].startswith(greetings):
+        return ""
+    name = _name_in(said, reading.changes, asked=phrases.NAME_AGAIN.match(phrases.NO_BUT.sub("", said)) is not None)
+    return f"{_say(reading, 'met', name)}\n<memory>{NAME_FACT[reading.language].format(name)}</memory>" if name else ""
+
+
 def _name_in(said: str, changes: tuple[Change, ...], *, asked: bool) -> str:
-    """The name that the person says is theirs; "" for none."""
-    if told := phrases.SAID_NAME.match(said) or phrases.PRESENTED.match(said):
-        return _inert(told[1].rstrip(".,;"))
+    """The name that the person says is theirs; "" for none. "No, it's Ana" says one."""
+    said = phrases.NO_BUT.sub("", said)
+    if (told := phrases.SAID_NAME.match(said) or phrases.PRESENTED.match(said)) and (
+        name := plausible_name(told[1].rstrip(".,;"))
+    ):
+        return _inert(name)
     again = phrases.NAME_AGAIN.match(said)
     said = said[again.end() :] if again else said
     bare = phrases.BARE_NAME.match(said) if asked and not changes else None
     if not bare or any(pattern.match(said) for pattern in _NO_NAMES):
         return ""
-    words = {phrases.fold(word) for word in bare[1].split()} - phrases.NAME_PARTICLES
-    if not words or words & (phrases.STOP_WORDS | phrases.NOT_NAMES):
+    words = {phrases.fold(word) for word in bare[1].split()} - PARTICLES
+    if not words or any(is_common_word(word) or word in phrases.NOT_NAMES for word in words):
         return ""
     name = _inert(bare[1].rstrip("."))
     return name.title() if name.islower() else name

@@ -25,7 +25,6 @@ def _opening(name: str) -> re.Pattern[str]:
 
 GREETING = _opening("greeting")
 POLITE = _opening("polite")
-SPANISH = _opening("spanish")
 THANKS = _opening("thanks")
 FAREWELL = _opening("farewell")
 YES_OR_NO = lazy.regex(rf"[¡\s]*(?:{_HEARD['yes_or_no']})[\s.!]*\Z", re.IGNORECASE)
@@ -62,18 +61,20 @@ SAID_NAME = lazy.regex(rf"[¡\s]*(?i:{_HEARD['said_name']})\s+{_NAME}")
 THEIR_NAME = lazy.regex(rf"(?i:{_HEARD['their_name']})\s+{_NAME}")
 # These two only while we get to know one another; otherwise "soy Virgo" is no name.
 PRESENTED = lazy.regex(rf"[¡\s]*(?i:{_HEARD['presented']})\s+(?=[^\W\d_a-zà-ÿ]){_NAME}")
+NO_BUT = lazy.regex(
+    rf"[¡\s]*(?i:{_HEARD['no_but']})[\s,.:;!]+(?=(?i:{_HEARD['name_again']}|{_HEARD['said_name']}|{_HEARD['presented']})\s)"
+)
 NAME_AGAIN = lazy.regex(rf"[¡\s]*(?i:{_HEARD['name_again']})\s+(?=\S+[\s.!]*\Z)")  # before a name in small letters
 BARE_NAME = lazy.regex(r"[¡\s]*([^\W\d_][\w'’.-]{0,39}(?: [^\W\d_][\w'’.-]{0,39}){0,3})[\s.!]*\Z")
-NAME_PARTICLES = frozenset(["de", "del", "la", "las", "los", "el", "y"])
 
 # ── what the provider says ───────────────────────────────────────────────────────────────────────────────────────
 
 Phrase = Literal[
-    "hello", "ready", "bye", "welcome", "about", "private", "noted", "noted_all", "noted_chat", "known", "in_place_of",
-    "stays", "at_odds", "refused", "wrong", "nothing_kept", "forget", "forget_none", "forget_all", "no_reminder",
-    "no_alarm", "deed", "task", "fine", "sorry", "now", "nothing", "nothing_at_all", "unplanned", "found",
-    "found_near", "found_unsure", "everything", "more", "own_name", "your_name", "due", "confided", "cannot", "intro",
-    "ask_name", "met", "met_word", "no_name",
+    "hello", "ready", "bye", "welcome", "about", "private", "noted", "noted_all", "noted_chat", "known",
+    "in_place_of", "stays", "at_odds", "refused", "not_kept", "wrong", "nothing_kept", "forget", "forget_none",
+    "forget_all", "no_reminder", "no_alarm", "deed", "task", "fine", "sorry", "now", "nothing", "nothing_at_all",
+    "unplanned", "found", "found_near", "found_unsure", "everything", "more", "own_name", "your_name", "due",
+    "confided", "cannot", "intro", "ask_name", "met", "met_word", "no_name",
 ]  # fmt: skip
 
 PHRASES: dict[Phrase, dict[Language, str]] = _TABLES["phrases"]
@@ -83,7 +84,6 @@ WEEKDAYS: dict[Language, list[str]] = {language: row.split() for language, row i
 QUOTES: dict[Language, str] = _TABLES["quotes"]
 SOURCES: dict[str, dict[Language, str]] = _TABLES["sources"]
 NOT_NAMES = frozenset(_TABLES["words"]["not_names"].split())
-STOP_WORDS = frozenset(_TABLES["words"]["stop"].split())
 
 
 def fold(text: str) -> str:

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kenobot.core import lazy
-from kenobot.core.i18n import Language, guess_language, told_language
+from kenobot.core.i18n import Language, talk_language, told_language
 from kenobot.ports.provider import Block, Request
-from kenobot.providers.offline.phrases import SPANISH
 
 CONTEXT = "<kenobot-context>"
 _CHANGED = lazy.regex(r"### What this message changed\s*$")
 _FOUND = lazy.regex(r"### What was found for it \((\w+)(?:, (\d+) more)?\)\s*$")
 _UNPLANNED = lazy.regex(r"^### What is planned for then: nothing", re.MULTILINE)
 _GUEST = lazy.regex(r"^### Who asks: a guest\s*$", re.MULTILINE)
+_ASKS = lazy.regex(r"^### What it is: a question\s*$", re.MULTILINE)
 _CHANGE = lazy.regex(r"- ([a-z ]+):(?: (.*))?$")
 
 _MEMORY = lazy.regex(
@@ -24,7 +24,7 @@ _MEMORY = lazy.regex(
 _SCRATCHPAD = lazy.regex(r"#{2,3} +Working memory\b")
 _OTHER = lazy.regex(
     r"#{1,3} +(?:Memory|Memory tags|Chat context|First Conversation|Said earlier"
-    r"|Who asks|What this message|What was found)\b"
+    r"|Who asks|What it is|What this message|What was found)\b"
     r"|</?kenobot-context>"
 )
 _DAY = lazy.regex(r"#{2,4} +(\d{4}-\d{2}-\d{2})\s*$")
@@ -66,8 +66,8 @@ class ParsedRequest:
 
     changes: what the message changed in memory. found: what memory holds about it, best first; level: how likely that
     is what was asked for; unshown: how many more there are of it. unplanned: it asks what is planned on days for which
-    nothing was told. memory_lines: what the prompt shows of memory. today:
-    YYYY-MM-DD, and clock: HH:MM, both where the person is, "" where unknown. guest: the message is not the owner's.
+    nothing was told. memory_lines: what the prompt shows of memory. today: YYYY-MM-DD, and clock: HH:MM, both where the
+    person is, "" where unknown. guest: the message is not the owner's. asks: it is a question, marked or not.
     bot_name: of the bot that is written to.
     """
 
@@ -82,6 +82,7 @@ class ParsedRequest:
     today: str
     clock: str
     guest: bool
+    asks: bool
     onboarding: bool
     language: Language
     bot_name: str
@@ -105,8 +106,7 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
     # In the frozen part the days come newest first; what came up in the conversation is newer than all of it.
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
     news = [line for block in context for line in _memory(block.text)]
-    earlier = (told_language(text) for text in [*reversed(said[-6:-1]), *replies[-1:]])
-    before: Language = next(filter(None, earlier), "en")
+    told = request.language or told_language(last) or talk_language(reversed(said[:-1]), reversed(replies))
     behind = context[-1].text if context else ""
     report = _report(behind)
     now = next((now for block in reversed(context) if (now := _NOW.search(block.text))), None)
@@ -122,17 +122,11 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
         today=now[1] if now else "",
         clock=now[2] if now else "",
         guest=_GUEST.search(behind) is not None,
+        asks=_ASKS.search(behind) is not None,
         onboarding=any(_BOOTSTRAP in block.text for block in request.system),
-        language=_language(last, before),
+        language=told or "en",
         bot_name=bot_name,
     )
-
-
-def _language(text: str, before: Language) -> Language:
-    """Guess the language of a message. before: that of the conversation, which a bare "no" does not change."""
-    if text.casefold().strip(" .!") == "no":
-        return before
-    return "es" if SPANISH.match(text) else guess_language(text, default=before)
 
 
 @dataclass(slots=True)

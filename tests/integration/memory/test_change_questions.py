@@ -236,3 +236,32 @@ async def test_what_words_ended_surely_is_not_asked_about(tmp_path: Path) -> Non
         await house.say("I live in Paris")
         await house.say("My rent is 850 euros")
         assert "Does this take the place" not in await house.say("My rent is 900 euros now")
+
+
+@pytest.mark.usefixtures("first_is_meant")
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("I was born in 1984", "what year was I born"),
+        ("my locker is 14", "remind me what my locker is"),
+        ("tomo la pastilla a las 9", "a q hora tomo la pastilla"),
+        ("la cita es el jueves a las 5", "cuando es la cita"),
+    ],
+)
+async def test_a_question_without_a_mark_is_answered_and_changes_nothing(tmp_path: Path, told: str, asked: str) -> None:
+    """It is not noted, and not taken for a change."""
+    async with scene(tmp_path) as house:
+        await house.say(told)
+        reply = await house.say(asked)
+        assert told in reply
+        assert reply.startswith(("This is what I remember", "Esto es lo que recuerdo"))
+        assert list(house.buttons) == []
+        assert await live(house) == [told]
+
+
+@pytest.mark.parametrize("told", ["when I was 12 I broke my arm", "cuando era pequeña viví en Soria"])
+async def test_what_happened_at_some_time_is_told(tmp_path: Path, told: str) -> None:
+    """It begins like a question and is none."""
+    async with scene(tmp_path) as house:
+        await house.say(told)
+        assert await live(house) == [told]

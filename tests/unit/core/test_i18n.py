@@ -8,7 +8,7 @@ import pytest
 
 import kenobot
 from kenobot.core import texts
-from kenobot.core.i18n import Language, Text, guess_language
+from kenobot.core.i18n import Language, Text, guess_language, talk_language, told_language
 from tests.cost import assert_bounded
 
 
@@ -51,6 +51,55 @@ def test_english_is_recognised(text: str) -> None:
 def test_what_speaks_for_neither_gets_the_default(text: str, default: Language) -> None:
     """There is nothing to guess from."""
     assert guess_language(text, default) == default
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no problem",
+        "no",
+        "no, 5pm",
+        "no wait, Max",
+        "Pizza Friday",
+        "error: timeout",
+        "buy: tomatoes, rice",
+        "todo: call bank, pay gas bill",
+        "todo",
+        "hotel Max",
+        "final",
+        "me",
+        "a",
+        "animal",
+        "no, mejor a las 5",
+        "El Paso trip",
+        "Los Angeles trip in May",
+        "La La Land",
+        "The Hague",
+        "Black Friday",
+        "jalapeños, 2 kg",
+        "“¿dónde vivo?”",
+    ],
+)
+def test_words_that_both_languages_have_tell_neither(text: str) -> None:
+    """Nor does one small word that stands in names of the other, or what is quoted."""
+    assert told_language(text) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "replies", "language"),
+    [
+        (["me too", "soy Ana"], [], "en"),
+        (["no", "pizza", "soy Ana", "I live in Rome"], ["This is what I remember:"], "es"),
+        (["no", "Max"], ["I'll remember: “el pan de la abuela y los huevos”."], "en"),
+        (["no", "Max"], ["Lo recordaré: «the bread of my aunt and the eggs»."], "es"),
+        (["no", "Max"], [], None),
+    ],
+)
+def test_a_talk_keeps_the_language_of_what_was_said_last(
+    said: list[str], replies: list[str], language: Language | None
+) -> None:
+    """Where a person said nothing of either language, that of the answers, without what these quote."""
+    assert talk_language(said, replies) == language
 
 
 def test_a_long_text_is_not_read_to_its_end() -> None:

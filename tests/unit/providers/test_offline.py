@@ -259,6 +259,44 @@ def test_not_every_answer_is_a_name(text: str) -> None:
     assert "bootstrap-complete" not in ask(text, system=BOOTSTRAP, before="What is your name?")
 
 
+@pytest.mark.parametrize("word", ["pizza", "Pizza", "table", "tomorrow", "Friday", "mesa", "hambre", "elephant"])
+def test_an_everyday_word_is_no_name(word: str) -> None:
+    """Though the bot has just asked for one."""
+    assert not tagged(ask(word, system=BOOTSTRAP, before="What is your name?"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It's complicated",
+        "It's Complicated",
+        "call me when you can",
+        "I'm Home",
+        "soy yo",
+        "estoy en casa",
+        "No me llames",
+    ],
+)
+def test_a_sentence_about_something_else_is_no_name(text: str) -> None:
+    """However like a presentation it begins."""
+    assert not tagged(ask(text, system=BOOTSTRAP, before="What is your name?"))
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "fact"),
+    [
+        ("no, it's Ana", "What is your name?", "My name is Ana"),
+        ("no, it's Ana", "Nice to meet you, Rob! Tell me anything you want me to remember.", "My name is Ana"),
+        ("no, es Ana", "¡Encantado de conocerte, Rosa! Cuéntame lo que quieras que recuerde.", "Me llamo Ana"),
+        ("sorry, it's ana", "Nice to meet you, Rob! Tell me anything you want me to remember.", "My name is Ana"),
+    ],
+)
+def test_a_name_may_be_put_right(text: str, before: str, fact: str) -> None:
+    """A "no" before it is no refusal to tell it."""
+    system = BOOTSTRAP if "?" in before else ""
+    assert tagged(ask(text, system=system, before=before)) == [fact]
+
+
 def test_the_name_is_asked_for_once() -> None:
     """Who talks of something else is not asked again, and may still say it later."""
     earlier = [("hola", "¡Hola! ¿Cómo te llamas?"), ("¿qué puedes hacer?", phrased("about", "es"))]

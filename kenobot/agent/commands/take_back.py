@@ -1,0 +1,116 @@
+"""Ask whether to undo what was last remembered in a chat, where a person's words point back at it: "scratch that".
+
+A yes undoes all that their last message had remembered, as one decision; a no keeps it. Only where no model answers,
+and alone with the bot: elsewhere such words are as likely about something else.
+"""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from kenobot.agent.commands.changed import open_question
+from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
+from kenobot.agent.commands.memory import tell_undone
+from kenobot.agent.commands.natural_language import Answer, parse_answer
+from kenobot.cognitive.control.undo import BY_ITSELF, UndoError, undo_all
+from kenobot.cognitive.store import events, records
+from kenobot.core import texts
+from kenobot.core.i18n import Language
+from kenobot.gateway.buttons import Choice
+from kenobot.ports.identity import chat_scope
+from kenobot.storage import approvals, conversation
+from kenobot.storage.approvals import Approval
+from kenobot.storage.connection import Connection
+
+KIND = "take_back"
+"""The kind of these questions among approvals."""
+
+_LATELY = timedelta(days=1)
+_ANSWER_WITHIN = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBackPayload:
+    """What a stored question is about.
+
+    decisions: the events to be undone, the newest first. after: the conversation's last message, behind which a plain
+    answer counts. asked: inbox row of the wish. language: of the question.
+    """
+
+    decisions: list[int]
+    after: int
+    asked: int
+    language: Language
+
+
+def ask_to_take_back(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
+    """Ask whether to undo what was last remembered in this chat."""
+    told = _find_last_told(connection, call)
+    if not told:
+        return texts.TAKE_BACK_NONE(call.language)
+    session = call.inbound.session
+    newest = conversation.newest_message_id(connection, session)
+    payload = TakeBackPayload(list(told), newest, call.inbox_id, call.language)
+    approval = Approval(session, call.inbound.user, KIND, asdict(payload), call.at + _ANSWER_WITHIN)
+    number = approvals.open_approval(connection, approval)
+    what = "; ".join(texts.QUOTED(call.language, text=one_line(text)) for text in reversed(told.values()))
+    yes = Choice(texts.BUTTON_YES(call.language), "take_back", f"{number} yes")
+    no = Choice(texts.BUTTON_NO(call.language), "take_back", f"{number} no")
+    return CommandAnswer(texts.TAKE_BACK(call.language, what=what), ((yes, no),))
+
+
+def answer_take_back(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
+    """Follow a plain yes or no to the question that is open here."""
+    answer, approval = parse_answer(call.arguments), open_question(connection, call.inbound, call.at, KIND)
+    return _follow(connection, answer, approval, call, context) or texts.NO_QUESTION(call.language)
+
+
+def answer_take_back_by_button(
+    connection: Connection, call: CommandCall, context: CommandContext
+) -> str | CommandAnswer:
+    """Follow a pressed button, however long ago the question was put."""
+    number, _, word = call.arguments.partition(" ")
+    approval = approvals.get_approval(connection, int(number))
+    return _follow(connection, parse_answer(word), approval, call, context) or texts.DECIDED(call.language)
+
+
+def _find_last_told(connection: Connection, call: CommandCall) -> dict[int, str]:
+    """Map the decisions by which the last message that told anything here was remembered to what they remember."""
+    session, reach = call.inbound.session, dict.fromkeys((call.principal.write_scope, chat_scope(call.inbound.session)))
+    found: dict[int, str] = {}
+    turn: tuple[int, ...] | None = None
+    for event in events.newest_events(connection, tuple(reach), BY_ITSELF):
+        if call.at - datetime.fromisoformat(event.at) > _LATELY:
+            break
+        if event.session != session or event.kind != "created" or event.record is None:
+            continue
+        record = records.get(connection, event.record, tuple(reach))
+        if record is None or record.status != "active" or events.undone_by(connection, event.decision_id) is not None:
+            continue
+        turn = record.source_message_ids if turn is None else turn
+        if record.source_message_ids != turn or (found and not turn):
+            break
+        found.setdefault(event.decision_id, record.text)
+    return found
+
+
+def _follow(
+    connection: Connection,
+    answer: Answer | None,
+    approval: Approval | None,
+    call: CommandCall,
+    context: CommandContext,
+) -> str | CommandAnswer:
+    """Undo what a question names at a yes, nothing at a no; "" where nothing is asked of this sender."""
+    own = approval is not None and approval.session == call.inbound.session and approval.account == call.inbound.user
+    if approval is None or not own or approval.kind != KIND or answer not in ("yes", "no"):
+        return ""
+    approvals.close_approval(connection, approval.id, "approved" if answer == "yes" else "denied")
+    if answer == "no":
+        return texts.FORGET_DECLINED(call.language)
+    asked = TakeBackPayload(**cast("dict[str, Any]", approval.payload))
+    try:
+        done = undo_all(connection, asked.decisions, call.principal.read_scopes, context.admit_context(call))
+    except UndoError as error:
+        return texts.UNDO_HINDERED(call.language, why=error)
+    return tell_undone(done, call.language)
