@@ -24,6 +24,8 @@ Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stat
 _IS = lazy.regex(r"(?:'s| (?:is|are|was|were|has|had|coming|going))\b")
 _PAST = lazy.regex(rf"(?:(?:yo|i|we|nosotros) )?(?:{PHRASES['past']})(?!\w)")
 NAME_OR_FIGURE = lazy.regex(r"\d|(?<=\s)[A-ZÁÉÍÓÚÑ][\w.-]+")
+_SOMEBODY = lazy.regex(rf"(?<!\w)(?:{PHRASES['people']}|baby|bebe|pets?|dog|cat|puppy|kitten|horse|perr[oa]|gat[oa])(?!\w)")
+_NAME_OF_ANY = lazy.regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\ben )\b[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
 _CLAUSES = lazy.regex(rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{PHRASES['clause_starts']})\s)", re.IGNORECASE)
 
 
@@ -122,6 +124,13 @@ def _is_named(needs: Needs, match: re.Match[str], clause: str) -> bool:
 def is_past(told: str) -> bool:
     """Return whether a text begins with what has happened."""
     return _PAST.match(folded(told)) is not None
+
+
+def names_somebody(told: str) -> bool:
+    """Return whether a text names a person or a pet, as far as its words and capitals tell."""
+    if _SOMEBODY.search(folded(told)):
+        return True
+    return any(fold(name[0]) not in STOPWORDS for name in _NAME_OF_ANY.finditer(told))
 
 
 def _may_be_due(fact: ExtractedFact) -> bool:

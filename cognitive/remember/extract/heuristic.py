@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from kenobot.cognitive.remember.extract.change_sentence import PHRASES
 from kenobot.cognitive.remember.extract.changes import Change, KnownStatement, may_change, takes_back
-from kenobot.cognitive.remember.extract.clause_rules import read_clauses
+from kenobot.cognitive.remember.extract.clause_rules import names_somebody, read_clauses
 from kenobot.cognitive.remember.extract.due_days import counts_from_another, day_due, deadlines, with_day
 from kenobot.cognitive.remember.extract.known_parts import PartChange, find_part_change, told_parts
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
@@ -19,11 +19,11 @@ from kenobot.cognitive.remember.extract.passages import Passage, ToldSentence, m
 from kenobot.cognitive.remember.extract.put_right import names_what_was_meant, with_value_put_right
 from kenobot.cognitive.remember.extract.sentence_core import MARKS, Core, folded, is_statement, read_core
 from kenobot.cognitive.remember.extract.sentence_facts import LONGEST_SENTENCE, asks, is_noted, read_facts, read_unread
-from kenobot.cognitive.remember.extract.states import about_subject, subject_of
+from kenobot.cognitive.remember.extract.written_marks import join_blanks, restore_fact, restore_marks
 from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.colloquial import written_out
 from kenobot.cognitive.text.confidences import is_confided
-from kenobot.cognitive.text.sentences import split_sentences, without_sentence
+from kenobot.cognitive.text.sentences import begins_with, split_sentences, without_sentence
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 from kenobot.ports.memory import Relation
@@ -34,10 +34,11 @@ _QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
 _JUST_TOLD = 3  # statements among which the one right before a correction is
 _FEW_WORDS = 7  # of a correction that names only what is right
 _LISTED = lazy.regex(r"\s*(?:[-*•·]|\d+[.)])\s")
-_NAMES = lazy.regex(
-    r"(?:(?:he|she|they)(?:'s| is|'re| are) called|(?:his|her|their) names?(?:'s| is| are)|se llaman?) "
-)
 _GOES_ON = lazy.regex(rf"(?:{PHRASES['goes_on']})")
+_OF_SOMEBODY = lazy.regex(r"(?:he|she|his|her)\b")
+_OF_ANYTHING = lazy.regex(r"sus?\b")
+_OWN_THING = lazy.regex(r"\b(?:mis?|nuestr[oa]s?|tengo|tenemos|una?)\b")
+_SENTENCE_ENDS = (".", "!", "?", "…")
 _TURNS = lazy.regex(rf"\W*(?:{PHRASES['turns']})(?!\w)")
 _POINTS_BACK = lazy.regex(r"\w+l[oa]s?\W*\Z|.*\b(?:that|it|eso)\b")
 
@@ -65,7 +66,8 @@ def read_messages(messages: Iterable[Message], known: Sequence[KnownStatement]) 
     """
     facts: list[ExtractedFact] = []
     for sent in messages:
-        message = replace(sent, text=written_out(sent.text), before=written_out(sent.before))
+        text, before = (written_out(join_blanks(said)) for said in (sent.text, sent.before))
+        message = replace(sent, text=text, before=before)
         if takes_back(message.text):
             facts = _without_taken_back(facts, message, known)
             continue
@@ -140,6 +142,7 @@ def _sentences(message: Message) -> list[ToldSentence]:
             else:
                 found.append(ToldSentence(asked.told, *place, told, apart=True))
             continue
+        alone = read
         if before and not own and not read.corrects:
             read = _with_before(read, before, message.said)
         read = replace(read, asked=read.asked or (listed and bool(read.told)))
@@ -147,6 +150,8 @@ def _sentences(message: Message) -> list[ToldSentence]:
         listed = read.asked and (sentence.endswith(":") or (listed and bool(sentence)))
         apart = is_line or asks(sentence, read)
         told = _told(sentence, read, message.said, confided=confided)
+        if read.told != alone.told and not day_due(alone.told, message.said):
+            told = tuple(map(_without_day, told))
         earlier = f"{message.before}\n{message.text[: place[0]]}"
         facts = tuple(with_day(fact, message.said, earlier) for fact in told)
         is_new_line = "\n" in message.text[found[-1].end : place[0]] if found else False
@@ -163,30 +168,41 @@ def _is_of_next(sentence: str, following: str) -> bool:
 
 
 def _told(sentence: str, read: Core, said: date, *, confided: bool) -> tuple[ExtractedFact, ...]:
-    facts = read_facts(sentence, read, said, confided=confided)
+    facts = (restore_fact(fact, sentence) for fact in read_facts(sentence, read, said, confided=confided))
     return tuple(replace(fact, tags=(CONFIDED,)) if confided else fact for fact in facts)
 
 
+def _without_day(fact: ExtractedFact) -> ExtractedFact:
+    """A fact that goes on about a plan, and names no day itself: it outlives that."""
+    left = tuple(pair for pair in fact.attributes if pair[0] != "due")
+    return replace(fact, attributes=left, category="fact" if fact.category == "commitment" else fact.category)
+
+
 def _with_before(read: Core, before: str, said: date) -> Core:
-    """A sentence with the one before it, where it tells more of what that states or of whom it names."""
+    """A sentence behind the one before it, where it tells more of what that states or of whom it names."""
     told = read_core(before).told
-    if _goes_on(read, before, said):
-        return replace(read, told=f"{before.rstrip(MARKS)}. {read.told}", asked=True)
-    if (
-        _NAMES.match(folded(read.told))
-        and (subject := subject_of(told))
-        and (named := about_subject(subject, read.told))
-    ):
-        return replace(read, told=named, asked=True)
-    return read
+    if not _goes_on(read, told, said):
+        return read
+    first = restore_marks(told, before.strip())
+    mark = "" if first.endswith(_SENTENCE_ENDS) else "."
+    return replace(read, told=f"{first}{mark} {read.told}", asked=True)
 
 
-def _goes_on(core: Core, before: str, said: date) -> bool:
-    """Return whether a sentence tells more of what the one before it states."""
-    if not _GOES_ON.match(folded(core.told)) or not is_statement(core.told) or core.told.endswith("?"):
+def _goes_on(core: Core, told: str, said: date) -> bool:
+    """Return whether a sentence tells more of what the one before it states. told: that one."""
+    plain = folded(core.told)
+    if not _GOES_ON.match(plain) or not is_statement(core.told) or core.told.endswith("?") or not told:
         return False
-    told = read_core(before).told
-    return len(told) + len(core.told) < LONGEST_SENTENCE // 2 and bool(told) and bool(read_clauses(told, said).facts)
+    if len(told) + len(core.told) >= LONGEST_SENTENCE // 2 or not _may_be_of(plain, told):
+        return False
+    return bool(read_clauses(told, said).facts) or is_noted(told)
+
+
+def _may_be_of(plain: str, told: str) -> bool:
+    """Return whether a folded sentence with a word for somebody may be about what the one before it names."""
+    if _OF_SOMEBODY.match(plain):
+        return names_somebody(told)
+    return not _OF_ANYTHING.match(plain) or bool(_OWN_THING.search(folded(told))) or names_somebody(told)
 
 
 # ── what it ends ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -214,7 +230,7 @@ def _with_passage(
         told = read_unread(Core(passage.text), message.said)
         own = [replace(fact, evidence=(message.evidence,)) for fact in told]
     for fact in own:
-        dated = with_day(fact, message.said)
+        dated = with_day(fact, message.said) if several else fact  # the others are dated in their sentences
         for each in (dated, *deadlines(dated, message.said)):
             facts = _with_fact(facts, each)
     return facts
@@ -222,8 +238,9 @@ def _with_passage(
 
 def _with_fact(facts: list[ExtractedFact], fact: ExtractedFact) -> list[ExtractedFact]:
     """Add a fact to those before it: one that goes on about the last takes its place, one that is known is left out."""
-    if facts and fold(fact.text).startswith(f"{fold(facts[-1].text)}. "):
-        last = facts[-1]
+    last = facts[-1] if facts else None
+    planned = last is not None and "due" in dict(last.attributes) and "due" not in dict(fact.attributes)
+    if last is not None and begins_with(fact.text, last.text) and not planned:
         return [*facts[:-1], replace(last, text=fact.text, attributes=last.attributes or fact.attributes)]
     if not fact.verdicts and any(fold(fact.text) == fold(each.text) for each in facts):
         return facts

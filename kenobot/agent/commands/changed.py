@@ -17,7 +17,7 @@ from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.words import fold
+from kenobot.cognitive.text.sentences import begins_with
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.memory import Candidate
@@ -112,10 +112,10 @@ def _end(connection: Connection, old: Record, asked: ChangePayload, call: Comman
 
 def _longer(connection: Connection, old: Record, new: int | None) -> list[Record]:
     """Return the memories of the same message that begin with what a memory says and go on about it."""
-    begins, told = f"{fold(old.text.rstrip(' .'))}. ", set(old.source_message_ids)
+    told = set(old.source_message_ids)
     live = known_memories.live_memories(connection, scope=old.scope)
     others = (each for each in live if each.id not in (old.id, new) and told.intersection(each.source_message_ids))
-    return [each for each in others if fold(each.text).startswith(begins)]
+    return [each for each in others if begins_with(each.text, old.text)]
 
 
 def _noted(

@@ -159,8 +159,10 @@ def test_a_name_told_next_is_kept_with_the_trade() -> None:
     """The plumber's name is a memory of its own, so that it outlives the visit."""
     messages = [Message("el miércoles que viene viene el fontanero, entre 9 y 11", SAID)]
     messages += [Message("se llama Ramiro y cobra 40 la visita", SAID, 2, messages[0].text)]
-    facts = [fact.text for fact in read_messages(messages, ())]
-    assert "el fontanero se llama Ramiro y cobra 40 la visita" in facts
+    told = read_messages(messages, ())
+    facts = [fact.text for fact in told]
+    assert f"{messages[0].text}. {messages[1].text}" in facts
+    assert [("due" in dict(fact.attributes)) for fact in told] == [True, False]
     told = read_messages([Message("ya vino Ramiro", SAID)], [KnownStatement(text) for text in facts])
     assert [fact.verdicts for fact in told] == [((facts.index(messages[0].text) + 1, "contradiction"),)]
 
