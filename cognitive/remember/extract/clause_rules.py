@@ -24,7 +24,9 @@ Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stat
 _IS = lazy.regex(r"(?:'s| (?:is|are|was|were|has|had|coming|going))\b")
 _PAST = lazy.regex(rf"(?:(?:yo|i|we|nosotros) )?(?:{PHRASES['past']})(?!\w)")
 NAME_OR_FIGURE = lazy.regex(r"\d|(?<=\s)[A-ZÁÉÍÓÚÑ][\w.-]+")
-_SOMEBODY = lazy.regex(rf"(?<!\w)(?:{PHRASES['people']}|baby|bebe|pets?|dog|cat|puppy|kitten|horse|perr[oa]|gat[oa])(?!\w)")
+_SOMEBODY = lazy.regex(
+    rf"(?<!\w)(?:{PHRASES['people']}|baby|bebe|pets?|dog|cat|puppy|kitten|horse|perr[oa]|gat[oa])(?!\w)"
+)
 _NAME_OF_ANY = lazy.regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\ben )\b[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
 _CLAUSES = lazy.regex(rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{PHRASES['clause_starts']})\s)", re.IGNORECASE)
 

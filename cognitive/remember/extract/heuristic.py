@@ -150,10 +150,11 @@ def _sentences(message: Message) -> list[ToldSentence]:
         listed = read.asked and (sentence.endswith(":") or (listed and bool(sentence)))
         apart = is_line or asks(sentence, read)
         told = _told(sentence, read, message.said, confided=confided)
-        if read.told != alone.told and not day_due(alone.told, message.said):
-            told = tuple(map(_without_day, told))
         earlier = f"{message.before}\n{message.text[: place[0]]}"
-        facts = tuple(with_day(fact, message.said, earlier) for fact in told)
+        if read.told != alone.told and not day_due(alone.told, message.said):
+            facts = tuple(map(_without_day, told))
+        else:
+            facts = tuple(with_day(fact, message.said, earlier) for fact in told)
         is_new_line = "\n" in message.text[found[-1].end : place[0]] if found else False
         is_stated = any(fact.confidence > TIERS["implied"] for fact in facts)
         turns = bool(_TURNS.match(folded(sentence))) or (is_new_line and is_stated)
