@@ -14,10 +14,11 @@ from kenobot.cognitive.remember.extract.changes import Change, KnownStatement, m
 from kenobot.cognitive.remember.extract.clause_rules import names_somebody, read_clauses
 from kenobot.cognitive.remember.extract.due_days import counts_from_another, day_due, deadlines, with_day
 from kenobot.cognitive.remember.extract.known_parts import PartChange, find_part_change, told_parts
+from kenobot.cognitive.remember.extract.lists import join_lists
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.remember.extract.passages import Passage, ToldSentence, merged, passages
 from kenobot.cognitive.remember.extract.put_right import names_what_was_meant, with_value_put_right
-from kenobot.cognitive.remember.extract.sentence_core import MARKS, Core, folded, is_statement, read_core
+from kenobot.cognitive.remember.extract.sentence_core import Core, folded, is_statement, read_core
 from kenobot.cognitive.remember.extract.sentence_facts import LONGEST_SENTENCE, asks, is_noted, read_facts, read_unread
 from kenobot.cognitive.remember.extract.written_marks import join_blanks, restore_fact, restore_marks
 from kenobot.cognitive.store.records import CONFIDED
@@ -66,7 +67,7 @@ def read_messages(messages: Iterable[Message], known: Sequence[KnownStatement]) 
     """
     facts: list[ExtractedFact] = []
     for sent in messages:
-        text, before = (written_out(join_blanks(said)) for said in (sent.text, sent.before))
+        text, before = (written_out(join_lists(join_blanks(said))) for said in (sent.text, sent.before))
         message = replace(sent, text=text, before=before)
         if takes_back(message.text):
             facts = _without_taken_back(facts, message, known)

@@ -14,8 +14,8 @@ _OPENINGS = lazy.regex(rf"(?:(?:{PHRASES['openings']})\b[\s,:!.]*){{1,3}}")
 _PLEASE = rf"(?:(?:{PHRASES['please']}),? ){{0,2}}"
 _POLITENESS = rf"(?:[\s,.!]*(?:{PHRASES['polite']})(?!\w))*[\s,.!]*"
 _ASKS_TO_REMEMBER = lazy.regex(
-    rf"{_PLEASE}(?:{PHRASES['asks_to_remember']})(?!\w)(?:,? (?:{PHRASES['please']}),?)?(?: de)?(?: that| que| q)?(?!\w)(?: (?:this|it|esto|eso)(?=\s*:))?"
-    rf"[\s,:]*|(?:{PHRASES['asks_abroad']})[\s,:，：]*"
+    rf"{_PLEASE}(?:{PHRASES['asks_to_remember']})(?!\w)(?:,? (?:{PHRASES['please']}),?)?(?: de)?"
+    rf"(?: that| que| q)?(?!\w)(?: (?:this|it|esto|eso)(?=\s*:))?[\s,:]*|(?:{PHRASES['asks_abroad']})[\s,:，：]*"
 )
 _ASKS_TO_REMIND = lazy.regex(rf"{_PLEASE}(?:{PHRASES['asks_to_remind']})(?!\w)(?: that| que| q| to)?(?!\w)")
 _ASKS_BEHIND = lazy.regex(

@@ -7,6 +7,7 @@ outside a quotation, and a quotation mark without its partner. The stop of an ab
 from dataclasses import replace
 
 from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact
+from kenobot.cognitive.text.sentences import LONGEST
 from kenobot.core import lazy
 
 _BEHIND = lazy.regex(r"[^\w\s]*(?=\s|\Z)")
@@ -15,14 +16,15 @@ _WORDS = lazy.regex(r"(?<!\S)\S")
 _ABBREVIATED = lazy.regex(
     r"(?:\b\w\.\w+|\b(?i:inc|ltd|corp|co|bros|jr|sr|ph\.d|etc|esq|st|ave|rd|blvd|avda|izq|dcha|no|núm|vol|pag|pág))\Z"
 )
-_CLOSES = {"”": "“", "»": "«", '"': '"', "'": "'", "’": "‘", ")": "(", "]": "["}  # noqa: RUF001
+_CLOSES = {"”": "“", "»": "«", '"': '"', "'": "'", "’": "‘", ")": "(", "]": "["}
 _OPENS = {opening: closing for closing, opening in _CLOSES.items()}
 _BLANKS = lazy.regex(r"(?<=\S)[^\S\n]+(?=\S)|[^\S\n]+(?=\n)")
 
 
 def join_blanks(text: str) -> str:
     """Return a text with one blank for each run of blanks within a line; lines and their indents stay."""
-    return _BLANKS.sub(lambda run: " " if run.end() < len(text) and text[run.end()] != "\n" else "", text)
+    head, tail = text[:LONGEST], text[LONGEST:]
+    return _BLANKS.sub(lambda run: "" if head.startswith("\n", run.end()) else " ", head) + tail
 
 
 def restore_fact(fact: ExtractedFact, sentence: str) -> ExtractedFact:
