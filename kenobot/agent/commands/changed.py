@@ -5,11 +5,11 @@ with it. A no changes nothing: the same pair is never asked about again.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, cast
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line, undo_button
 from kenobot.agent.commands.natural_language import Answer, parse_answer
+from kenobot.agent.commands.open_questions import find_question, is_put_to
 from kenobot.agent.fact_candidates import confided_tags
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -21,7 +21,6 @@ from kenobot.cognitive.text.sentences import begins_with
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.memory import Candidate
-from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
@@ -49,7 +48,7 @@ class ChangePayload:
 
 def answer_change(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow a plain yes or no to the question that is open here."""
-    answer, approval = parse_answer(call.arguments), open_change(connection, call.inbound, call.at)
+    answer, approval = parse_answer(call.arguments), find_question(connection, call.inbound, call.at, KIND)
     if approval is None or answer not in ("yes", "no"):
         return texts.NO_QUESTION(call.language)
     return _follow(connection, answer, approval, call, context)
@@ -59,26 +58,9 @@ def answer_change_by_button(connection: Connection, call: CommandCall, context: 
     """Follow a pressed button, however long ago the question was put."""
     number, _, word = call.arguments.partition(" ")
     approval, answer = approvals.get_approval(connection, int(number)), parse_answer(word)
-    if approval is None or not _is_put_to(approval, call.inbound) or answer not in ("yes", "no"):
+    if approval is None or not is_put_to(approval, call.inbound, KIND) or answer not in ("yes", "no"):
         return texts.DECIDED(call.language)
     return _follow(connection, answer, approval, call, context)
-
-
-def open_change(connection: Connection, inbound: Inbound, at: datetime) -> Approval | None:
-    """Return the question that a plain answer of this sender is for, if one is open."""
-    if inbound.reply_to:
-        approval = approvals.find_quoted(connection, inbound, at)
-        return approval if approval is not None and _is_put_to(approval, inbound) else None
-    approval = approvals.find_approval(connection, inbound.session, at)
-    if approval is None or not _is_put_to(approval, inbound):
-        return None
-    current = approval.payload["after"] == conversation.newest_message_id(connection, inbound.session)
-    return approval if current else None
-
-
-def _is_put_to(approval: Approval, inbound: Inbound) -> bool:
-    own = approval.session == inbound.session and approval.account == inbound.user
-    return own and approval.kind == KIND and inbound.private
 
 
 def _follow(

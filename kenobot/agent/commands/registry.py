@@ -112,6 +112,7 @@ _WISHES: Mapping[str, Command] = {
 }
 _ANSWER = Command((), _later("forget", "answer_question"))
 _ANSWER_OF_CHANGE = Command((), _later("changed", "answer_change"))
+_ANSWER_OF_SECRET = Command((), _later("kept_secret", "answer_secret"))
 _WORDS = Command((), _later("correct", "correct_as_asked"))
 _PRESSED: Mapping[str, Command] = {
     "answer": Command((), _later("forget", "answer_by_button")),
@@ -121,6 +122,7 @@ _PRESSED: Mapping[str, Command] = {
     "turn_away": Command((), _later("people", "turn_away"), owner_only=True),
     "leave": Command((), _later("correct", "leave_as_is")),
     "changed": Command((), _later("changed", "answer_change_by_button")),
+    "secret": Command((), _later("kept_secret", "answer_secret_by_button")),
 }
 """What only buttons give."""
 _PRESSED_BEFORE = Command((), lambda *_: "", changes=frozenset())
@@ -208,13 +210,18 @@ class CommandRegistry:
         answer = parse_answer(inbound.text)
         if not _ANSWER.is_allowed(principal, inbound) or answer is None:
             return None
-        from kenobot.agent.commands import changed, forget
+        from kenobot.agent.commands import changed, forget, kept_secret
+        from kenobot.agent.commands.open_questions import find_question
+
+        answers = ((changed.KIND, _ANSWER_OF_CHANGE), (kept_secret.KIND, _ANSWER_OF_SECRET))
 
         def asked(connection: Connection) -> Command | None:
             if forget.open_question(connection, inbound, principal, at) is not None:
                 return _ANSWER
-            is_change = answer in ("yes", "no") and changed.open_change(connection, inbound, at) is not None
-            return _ANSWER_OF_CHANGE if is_change else None
+            if answer not in ("yes", "no"):
+                return None
+            put = (command for kind, command in answers if find_question(connection, inbound, at, kind) is not None)
+            return next(put, None)
 
         try:
             return await database.read(asked)
