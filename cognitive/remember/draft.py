@@ -25,9 +25,6 @@ from kenobot.storage.connection import Connection
 FACT_FORMS: tuple[Form, ...] = ("note", "episode")
 _OWN_SOURCES = ("command", "edit")
 _NOTED_SOURCES = ("tag", "extraction")
-KEPT_ON_YES = "kept secret"
-"""The tag of a memory that looks like a secret, and that its person wanted to be kept."""
-
 MOST_TAGS = 24
 _DRAFTED_COLUMNS = "form category scope subject text source trust importance tier expires key".split()
 
@@ -74,7 +71,7 @@ def find_secret(candidate: Candidate, text: str) -> str | None:
 
     Of what is only noted, by rules or by a model, more counts than of an order: there the person means what they say.
     """
-    if KEPT_ON_YES in candidate.tags and candidate.source in _OWN_SOURCES:
+    if records.KEPT_ON_YES in candidate.tags and candidate.source in _OWN_SOURCES:
         return None
     find = find_told_secret if candidate.source in _NOTED_SOURCES else redaction.find_secret
     parts = (text, candidate.subject, attribute_line(candidate.attributes), *candidate.tags)

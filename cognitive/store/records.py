@@ -45,6 +45,12 @@ class ChangeFilter:
 CONFIDED = "confided"
 """The tag of what was told in confidence: others must not learn of it, whatever is made of it."""
 
+KEPT_ON_YES = "kept secret"
+"""The tag of what looks like a secret, and was kept because its person wanted that."""
+
+MARKS = frozenset({CONFIDED, KEPT_ON_YES})
+"""The tags that say nothing of what a memory is about."""
+
 
 class Record(NamedTuple):
     """A memory: something believed, a box, a pattern, a summary or a file's note. Times are ISO-8601 text in UTC.

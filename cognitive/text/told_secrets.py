@@ -24,7 +24,9 @@ _OVER = rf"(?=[\"'”»)]?(?:\s*\Z|[ ]?[,.;!?)\n]|[ ](?:{_LEADS_ON})\b))"
 _DIGITS = r"[\"'“«]?\d(?:[ .-]?\d){{{least},11}}" + _OVER
 _MIXED = r"(?=\S{0,64}[a-z])(?=\S{0,64}[\d@#$%^&*_+~])\S{4,64}"
 _QUOTED = r"[\"'“«][^\"'”»\n]{3,64}"
-_WORD = rf"(?:{_QUOTED}|(?!(?:{_P['no_password']})\b)[^\W\d_](?:[^\W\d]|-){{2,40}}[^\W\d_](?=[\"'”»)]?\W*(?:\Z|\n|[.;!,])))"
+_WORD = (
+    rf"(?:{_QUOTED}|(?!(?:{_P['no_password']})\b)[^\W\d_](?:[^\W\d]|-){{2,40}}[^\W\d_](?=[\"'”»)]?\W*(?:\Z|\n|[.;!,])))"
+)
 _FIGURES = (
     "(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|cero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve)"
 )

@@ -13,11 +13,11 @@ from kenobot.agent.commands.natural_language import Answer, parse_answer
 from kenobot.agent.commands.open_questions import find_question, is_put_to
 from kenobot.agent.fact_candidates import confided_tags
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.draft import KEPT_ON_YES
 from kenobot.cognitive.remember.extract import heuristic
 from kenobot.cognitive.remember.extract.sentence_core import read_core
 from kenobot.cognitive.remember.extract.written_marks import restore_marks
 from kenobot.cognitive.store import events
+from kenobot.cognitive.store.records import KEPT_ON_YES
 from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.cognitive.text.sentences import split_sentences
 from kenobot.cognitive.text.told_secrets import find_told_secret
