@@ -25,6 +25,7 @@ from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.colloquial import written_out
 from kenobot.cognitive.text.confidences import is_confided
 from kenobot.cognitive.text.sentences import begins_with, split_sentences, without_sentence
+from kenobot.cognitive.text.told_secrets import find_told_secret
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 from kenobot.ports.memory import Relation
@@ -149,7 +150,8 @@ def _sentences(message: Message) -> list[ToldSentence]:
         read = replace(read, asked=read.asked or (listed and bool(read.told)))
         is_line = bool(_LISTED.match(part)) or (listed and "\n" in message.text)
         listed = read.asked and (sentence.endswith(":") or (listed and bool(sentence)))
-        apart = is_line or asks(sentence, read)
+        # What is not kept takes nothing with it that stands beside it.
+        apart = is_line or asks(sentence, read) or find_told_secret(sentence) is not None
         told = _told(sentence, read, message.said, confided=confided)
         earlier = f"{message.before}\n{message.text[: place[0]]}"
         if read.told != alone.told and not day_due(alone.told, message.said):
