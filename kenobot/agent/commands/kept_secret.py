@@ -88,12 +88,19 @@ def _follow(
     language = question.language
     if answer == "no":
         return texts.SECRET_LEFT(language)
-    said = inbox.read_text(connection, question.asked)
+    said = _read_message(connection, question.asked)
     told = find_secret_parts(said, call.at.astimezone(context.zone).date())
     event = _keep(connection, told, said, question.asked, call, context)
     if event is None:
         return texts.SECRET_GONE(language)
     return CommandAnswer(texts.SECRET_KEPT(language), ((undo_button(event, language),),))
+
+
+def _read_message(connection: Connection, asked: int) -> str:
+    """Read a message as it came in, or, where what it tells was spoken, as it stands in the conversation."""
+    turn = conversation.messages_of_turns(connection, [asked])
+    texts_of_it = [inbox.read_text(connection, asked), *(each.text for each in turn if each.role == "user")]
+    return next((text for text in texts_of_it if find_told_secret(text)), "")
 
 
 def find_secret_parts(said: str, day: date) -> list[str]:

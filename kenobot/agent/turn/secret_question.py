@@ -43,7 +43,8 @@ def _was_refused(data: TurnData) -> bool:
     candidates = data.effects.candidates if data.effects is not None else ()
     if _tells_itself(data) or any(find_secret(each, each.text) for each in candidates):
         return True
-    return data.report is None and _asks_to_keep(without_quotes(data.pending.inbound.text))
+    inbound = data.pending.inbound
+    return data.report is None and not inbound.forwarded and _asks_to_keep(without_quotes(inbound.text))
 
 
 def _tells_itself(data: TurnData) -> bool:

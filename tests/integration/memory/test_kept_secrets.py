@@ -110,3 +110,17 @@ async def test_in_a_group_nothing_is_offered(tmp_path: Path) -> None:
         answer = await house.say("/remember the alarm code is 2580", user="2", **group)  # type: ignore[arg-type]
         assert "another secret" in answer and OFFER not in answer
         assert await house.rows(LIVE) == []
+
+
+async def test_a_message_that_is_gone_from_the_inbox_is_read_from_the_conversation(tmp_path: Path) -> None:
+    """The inbox keeps a week; a message that was erased is gone."""
+    async with scene(tmp_path) as house:
+        await house.say("my alarm code is 2580")
+        await house.app.database.write(lambda connection: connection.execute("UPDATE inbox SET text = ''"))
+        assert "✓" in await house.say("yes")
+        assert await live(house) == ["my alarm code is 2580"]
+        await house.say("my bank PIN is 4821")
+        await house.app.database.write(lambda connection: connection.execute("UPDATE inbox SET text = ''"))
+        await house.app.database.write(lambda connection: connection.execute("UPDATE message SET text = 'gone'"))
+        assert "no longer there" in await house.say("yes")
+        assert await live(house) == ["my alarm code is 2580"]
