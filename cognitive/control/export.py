@@ -284,7 +284,7 @@ class _Intake:
             self._leave_out("there is nothing in it")
         elif tombstone_time(self._connection, line.scope, key) is not None:
             self._leave_out("it was erased for good here")
-        elif (kind := redaction.find_secret(text)) is not None:
+        elif records.KEPT_ON_YES not in line.tags and (kind := redaction.find_secret(text)) is not None:
             self._leave_out(f"it looks like {kind}")
         else:
             self._put_record(line, text, key)

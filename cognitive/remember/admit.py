@@ -68,7 +68,7 @@ def admit(
     if all(unicodedata.category(char) in _BLANK for char in text):
         return _decided(connection, occasion, Decision("discarded", "there is nothing in it"))
     secret = find_secret(candidate, text)
-    if secret is not None:
+    if secret is not None and not _is_kept(connection, candidate, text):
         return _decided(connection, occasion, Decision("refused", f"it looks like {secret}"))
     term_index.index_backlog(connection)
     made = make_draft(connection, replace(candidate, text=text), text, occasion)
@@ -90,6 +90,11 @@ def admit(
     if found.repeated is not None:
         return _reinforce(connection, found.repeated, made, found.conflicts, occasion)
     return _create(connection, made, found, occasion)
+
+
+def _is_kept(connection: Connection, candidate: Candidate, text: str) -> bool:
+    """Return whether memory holds these very words already."""
+    return any(records.by_key(connection, candidate.scope, form, key_of(text)) is not None for form in FACT_FORMS)
 
 
 def supersede(connection: Connection, old: int, candidate: Candidate, occasion: AdmitContext) -> Decision:

@@ -15,7 +15,7 @@ from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.boxes import BoxContents, BoxMember, OpenTopic
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.records import MARKS, Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.words import fold, terms
 from kenobot.ports.identity import least_trusted
@@ -86,7 +86,7 @@ def add_to_open_box(
 def _named(record: Record, policy: BoxPolicy) -> tuple[str, ...]:
     """The topics of a record; none when nobody has said what it is about: its kind alone says nothing."""
     subjects = () if fold(record.subject) in _NOBODY else (record.subject,)
-    tags = [str(tag) for tag in json.loads(record.tags)]
+    tags = [str(tag) for tag in json.loads(record.tags) if tag not in MARKS]
     return topics_of(tags, subjects, record.category, policy.max_topics) if tags or subjects else ()
 
 

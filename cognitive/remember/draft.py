@@ -14,6 +14,7 @@ from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, attribute_line, key_of, normalize_subject
 from kenobot.cognitive.text.named_days import day_named
 from kenobot.cognitive.text.relatives import RELATIVES
+from kenobot.cognitive.text.told_secrets import find_told_secret
 from kenobot.cognitive.text.words import detect_language, fold
 from kenobot.core import redaction
 from kenobot.ports.identity import QUOTED_TRUST, Trust
@@ -23,6 +24,7 @@ from kenobot.storage.connection import Connection
 
 FACT_FORMS: tuple[Form, ...] = ("note", "episode")
 _OWN_SOURCES = ("command", "edit")
+_NOTED_SOURCES = ("tag", "extraction")
 MOST_TAGS = 24
 _DRAFTED_COLUMNS = "form category scope subject text source trust importance tier expires key".split()
 
@@ -65,9 +67,15 @@ class RecordDraft:
 
 
 def find_secret(candidate: Candidate, text: str) -> str | None:
-    """The kind of secret that a candidate holds, in whatever part of it; None when there is none."""
+    """Return the kind of secret that a candidate holds, in whatever part of it; None when it may be kept.
+
+    Of what is only noted, by rules or by a model, more counts than of an order: there the person means what they say.
+    """
+    if records.KEPT_ON_YES in candidate.tags and candidate.source in _OWN_SOURCES:
+        return None
+    find = find_told_secret if candidate.source in _NOTED_SOURCES else redaction.find_secret
     parts = (text, candidate.subject, attribute_line(candidate.attributes), *candidate.tags)
-    return next((kind for part in parts if (kind := redaction.find_secret(part)) is not None), None)
+    return next((kind for part in parts if (kind := find(part)) is not None), None)
 
 
 def make_draft(connection: Connection, candidate: Candidate, text: str, occasion: AdmitContext) -> RecordDraft:

@@ -48,6 +48,12 @@ CONFIDED = "confided"
 NOTED_BY_RULES = "rules"
 """The tag of a memory that rules noted in the place of a model."""
 
+KEPT_ON_YES = "kept secret"
+"""The tag of what looks like a secret, and was kept because its person wanted that."""
+
+MARKS = frozenset({CONFIDED, KEPT_ON_YES, NOTED_BY_RULES})
+"""The tags that say nothing of what a memory is about."""
+
 
 class Record(NamedTuple):
     """A memory: something believed, a box, a pattern, a summary or a file's note. Times are ISO-8601 text in UTC.

@@ -11,6 +11,7 @@ _MARKS = (".", "!", "?", "…", ":", ";", ",")
 _END = lazy.regex(  # not after an abbreviation or an initial
     r"(?<=[.!?…])(?<!\b[A-Z]\.)(?<!\b(?:St|Dr|Mr|Ms|Sr|vs)\.)(?<!\b(?:Mrs|Dra|Sra|Avd)\.)\s+|\n+|;\s+"
 )
+_ENDS_HERE = lazy.regex(r"[.!?…]+[\"'”»)]? \S")
 _POINTS_BACK = lazy.regex(
     r"\W*(?:(?:and|but|so|y|pero|asi que) )?"
     r"(?:it|that|this|there|they|he|she|his|her|their|its|eso|esto|ello|ellas?|ellos|alli|ahi)\b"
@@ -25,6 +26,12 @@ def split_sentences(text: str) -> list[str]:
 def points_back(sentence: str) -> bool:
     """Return whether a sentence begins with a word for what the one before it names."""
     return _POINTS_BACK.match(fold(sentence)) is not None
+
+
+def begins_with(text: str, sentence: str) -> bool:
+    """Return whether a text is a sentence and, behind its end, more."""
+    plain, first = fold(text), fold(sentence).rstrip(" .!?…")
+    return plain.startswith(first) and _ENDS_HERE.match(plain, len(first)) is not None
 
 
 def without_sentence(text: str, sentence: str) -> str:

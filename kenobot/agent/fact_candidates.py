@@ -228,12 +228,12 @@ def admit_isolated(connection: Connection, candidate: Candidate, occasion: Admit
 
 
 def memory_written_payload(candidate: Candidate, decision: Decision) -> dict[str, PayloadValue]:
-    """Build the payload of MEMORY_WRITTEN."""
+    """Build the payload of MEMORY_WRITTEN; without the words of what was refused, which may be a secret."""
     return {
         "action": decision.action,
         "reason": decision.reason,
         "record": decision.record,
         "form": candidate.form,
         "scope": candidate.scope,
-        "text": candidate.text,
+        "text": "" if decision.action == "refused" else candidate.text,
     }

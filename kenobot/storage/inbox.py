@@ -301,6 +301,12 @@ def load_pending(connection: Connection, where: str, *values: str | int) -> list
     return [_pending(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM inbox WHERE {where}", values)]
 
 
+def read_text(connection: Connection, message: int) -> str:
+    """Read the words of a message, with those of its other fragments; "" for one that is gone."""
+    fragments = load_pending(connection, "id = ? OR joined_to = ? ORDER BY id", message, message)
+    return joined_message(tuple(fragments)).inbound.text if fragments else ""
+
+
 def joined_message(fragments: tuple[PendingMessage, ...]) -> PendingMessage:
     """Return messages of a person as one: the first, with the words and attachments of all."""
     inbounds = [each.inbound for each in fragments]

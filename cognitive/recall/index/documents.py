@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.records import KEPT_ON_YES, Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.words import fold, search_terms, standalone_letters
@@ -88,7 +88,8 @@ def _of_record(truth: Connection, record: Record) -> RecordDocuments:
     if record.form in _ELSEWHERE or record.status == "forgotten":
         return RecordDocuments(record.id, witnesses=record.source_message_ids)
     attributes = record.attribute_map
-    about = [record.subject if record.subject != OWNER_SUBJECT else "", *map(str, json.loads(record.tags))]
+    record_tags = [str(tag) for tag in json.loads(record.tags) if tag != KEPT_ON_YES]
+    about = [record.subject if record.subject != OWNER_SUBJECT else "", *record_tags]
     about += [f"{name} {value}" for name, value in attributes.items() if name != "by"]
     past = [text for text in events.past_texts(truth, record.id, _EVENTS) if text != record.text]
     live, first = record.status == "active", record.id * IDS_PER_SOURCE

@@ -29,6 +29,10 @@ _TOLD_OF = phrases("told_of_people")
 _NAMES_ONE = lazy.regex(
     r"(?:\bis|\bare|'s|\bcalled|\bes|\bson|\bllaman?) [A-ZÁÉÍÓÚÑ][^\W\d]+(?: [A-ZÁÉÍÓÚÑ][^\W\d]+)?\W*\Z"
 )
+_SOMEBODY = lazy.regex(
+    rf"(?<!\w)(?:{PHRASES['people']}|baby|bebe|pets?|dog|cat|puppy|kitten|horse|perr[oa]|gat[oa])(?!\w)"
+)
+_NAME_OF_ANY = lazy.regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\ben )\b[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
 _CLAUSES = lazy.regex(rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{PHRASES['clause_starts']})\s)", re.IGNORECASE)
 
 
@@ -138,6 +142,13 @@ def _is_named(needs: Needs, match: re.Match[str], clause: str) -> bool:
 def is_past(told: str) -> bool:
     """Return whether a text begins with what has happened."""
     return _PAST.match(folded(told)) is not None
+
+
+def names_somebody(told: str) -> bool:
+    """Return whether a text names a person or a pet, as far as its words and capitals tell."""
+    if _SOMEBODY.search(folded(told)):
+        return True
+    return any(fold(name[0]) not in STOPWORDS for name in _NAME_OF_ANY.finditer(told))
 
 
 def _may_be_due(fact: ExtractedFact) -> bool:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 
-from kenobot.cognitive.remember.extract.clause_rules import read_clauses
-from kenobot.cognitive.remember.extract.due_days import counts_from_another, deadlines, with_day
+from kenobot.cognitive.remember.extract.clause_rules import names_somebody, read_clauses
+from kenobot.cognitive.remember.extract.due_days import counts_from_another, day_due, deadlines, with_day
+from kenobot.cognitive.remember.extract.lists import join_lists
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.remember.extract.passages import Passage, ToldSentence, merged, passages
 from kenobot.cognitive.remember.extract.rule_tables import PHRASES
@@ -22,7 +23,6 @@ from kenobot.cognitive.remember.extract.same_statement import (
     sentence_parts,
 )
 from kenobot.cognitive.remember.extract.sentence_core import (
-    MARKS,
     Core,
     asks,
     folded,
@@ -31,10 +31,12 @@ from kenobot.cognitive.remember.extract.sentence_core import (
 )
 from kenobot.cognitive.remember.extract.sentence_facts import LONGEST_SENTENCE, is_noted, read_facts, read_unread
 from kenobot.cognitive.remember.extract.taking_back import keeps_nothing, takes_back
+from kenobot.cognitive.remember.extract.written_marks import join_blanks, restore_fact, restore_marks
 from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.colloquial import as_written, written_out
 from kenobot.cognitive.text.confidences import is_confided
-from kenobot.cognitive.text.sentences import split_sentences
+from kenobot.cognitive.text.sentences import begins_with, split_sentences
+from kenobot.cognitive.text.told_secrets import find_told_secret
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 from kenobot.ports.memory import Relation
@@ -45,6 +47,10 @@ _QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
 _FEW_WORDS = 7  # of a correction that names only what is right
 _LISTED = lazy.regex(r"\s*(?:[-*•·]|\d+[.)])\s")
 _GOES_ON = lazy.regex(rf"(?:{PHRASES['goes_on']})")
+_OF_SOMEBODY = lazy.regex(r"(?:he|she|his|her)\b")
+_OF_ANYTHING = lazy.regex(r"sus?\b")
+_OWN_THING = lazy.regex(r"\b(?:mis?|nuestr[oa]s?|tengo|tenemos|una?)\b")
+_SENTENCE_ENDS = (".", "!", "?", "…")
 _TURNS = lazy.regex(rf"\W*(?:{PHRASES['turns']})(?!\w)")
 _POINTS_BACK = lazy.regex(r"\w+l[oa]s?\W*\Z|.*\b(?:that|it|eso)\b")
 
@@ -72,7 +78,8 @@ def read_messages(messages: Iterable[Message], known: Sequence[str]) -> list[Ext
     """
     facts: list[ExtractedFact] = []
     for sent in messages:
-        message = replace(sent, text=written_out(sent.text), before=written_out(sent.before))
+        text, before = (written_out(join_lists(join_blanks(said))) for said in (sent.text, sent.before))
+        message = replace(sent, text=text, before=before)
         if takes_back(message.text) or keeps_nothing(message.text):
             continue
         earlier = facts
@@ -140,15 +147,20 @@ def _sentences(message: Message) -> list[ToldSentence]:
             else:
                 found.append(ToldSentence(asked.told, *place, told, apart=True))
             continue
+        alone = read
         if before and not own and not read.corrects:
             read = _with_before(read, before, message.said)
         read = replace(read, asked=read.asked or (listed and bool(read.told)))
         is_line = bool(_LISTED.match(part)) or (listed and "\n" in message.text)
         listed = read.asked and (sentence.endswith(":") or (listed and bool(sentence)))
-        apart = is_line or asks(sentence, read)
+        # What is not kept takes nothing with it that stands beside it.
+        apart = is_line or asks(sentence, read) or find_told_secret(sentence) is not None
         told = _told(sentence, read, message.said, confided=confided)
         earlier = f"{message.before}\n{message.text[: place[0]]}"
-        facts = tuple(with_day(fact, message.said, earlier) for fact in told)
+        if read.told != alone.told and not day_due(alone.told, message.said):
+            facts = tuple(map(_without_day, told))
+        else:
+            facts = tuple(with_day(fact, message.said, earlier) for fact in told)
         is_new_line = "\n" in message.text[found[-1].end : place[0]] if found else False
         is_stated = any(fact.confidence > TIERS["implied"] for fact in facts)
         turns = bool(_TURNS.match(folded(sentence))) or (is_new_line and is_stated)
@@ -163,23 +175,41 @@ def _is_of_next(sentence: str, following: str) -> bool:
 
 
 def _told(sentence: str, read: Core, said: date, *, confided: bool) -> tuple[ExtractedFact, ...]:
-    facts = read_facts(sentence, read, said, confided=confided)
+    facts = (restore_fact(fact, sentence) for fact in read_facts(sentence, read, said, confided=confided))
     return tuple(replace(fact, tags=(CONFIDED,)) if confided else fact for fact in facts)
 
 
+def _without_day(fact: ExtractedFact) -> ExtractedFact:
+    """A fact that goes on about a plan, and names no day itself: it outlives that."""
+    left = tuple(pair for pair in fact.attributes if pair[0] != "due")
+    return replace(fact, attributes=left, category="fact" if fact.category == "commitment" else fact.category)
+
+
 def _with_before(read: Core, before: str, said: date) -> Core:
-    """Quote the sentence before one that goes on about what that states."""
-    if _goes_on(read, before, said):
-        return replace(read, told=f"{before.rstrip(MARKS)}. {read.told}", asked=True)
-    return read
-
-
-def _goes_on(core: Core, before: str, said: date) -> bool:
-    """Return whether a sentence tells more of what the one before it states."""
-    if not _GOES_ON.match(folded(core.told)) or not is_statement(core.told) or core.told.endswith("?"):
-        return False
+    """A sentence behind the one before it, where it tells more of what that states or of whom it names."""
     told = read_core(before).told
-    return len(told) + len(core.told) < LONGEST_SENTENCE // 2 and bool(told) and bool(read_clauses(told, said).facts)
+    if not _goes_on(read, told, said):
+        return read
+    first = restore_marks(told, before.strip())
+    mark = "" if first.endswith(_SENTENCE_ENDS) else "."
+    return replace(read, told=f"{first}{mark} {read.told}", asked=True)
+
+
+def _goes_on(core: Core, told: str, said: date) -> bool:
+    """Return whether a sentence tells more of what the one before it states. told: that one."""
+    plain = folded(core.told)
+    if not _GOES_ON.match(plain) or not is_statement(core.told) or core.told.endswith("?") or not told:
+        return False
+    if len(told) + len(core.told) >= LONGEST_SENTENCE // 2 or not _may_be_of(plain, told):
+        return False
+    return bool(read_clauses(told, said).facts) or is_noted(told)
+
+
+def _may_be_of(plain: str, told: str) -> bool:
+    """Return whether a folded sentence with a word for somebody may be about what the one before it names."""
+    if _OF_SOMEBODY.match(plain):
+        return names_somebody(told)
+    return not _OF_ANYTHING.match(plain) or bool(_OWN_THING.search(folded(told))) or names_somebody(told)
 
 
 # ── what it ends ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -207,7 +237,7 @@ def _with_passage(
         told = read_unread(Core(passage.text), message.said)
         own = [replace(fact, evidence=(message.evidence,)) for fact in told]
     for fact in own:
-        dated = with_day(fact, message.said)
+        dated = with_day(fact, message.said) if several else fact  # the others are dated in their sentences
         for each in (dated, *deadlines(dated, message.said)):
             facts = _with_fact(facts, each)
     return facts
@@ -215,8 +245,9 @@ def _with_passage(
 
 def _with_fact(facts: list[ExtractedFact], fact: ExtractedFact) -> list[ExtractedFact]:
     """Add a fact to those before it: one that goes on about the last takes its place, one that is known is left out."""
-    if facts and fold(fact.text).startswith(f"{fold(facts[-1].text)}. "):
-        last = facts[-1]
+    last = facts[-1] if facts else None
+    planned = last is not None and "due" in dict(last.attributes) and "due" not in dict(fact.attributes)
+    if last is not None and begins_with(fact.text, last.text) and not planned:
         return [*facts[:-1], replace(last, text=fact.text, attributes=last.attributes or fact.attributes)]
     if not fact.verdicts and any(fold(fact.text) == fold(each.text) for each in facts):
         return facts

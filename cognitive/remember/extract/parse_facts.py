@@ -13,6 +13,7 @@ from typing import Literal, get_args
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.json_answers import outermost_json_values
 from kenobot.cognitive.text.lexicon import alternatives, word_rows
+from kenobot.cognitive.text.told_secrets import find_told_secret
 from kenobot.core import lazy, redaction
 from kenobot.ports.memory import Relation
 
@@ -160,7 +161,7 @@ def _attributes(value: object) -> tuple[tuple[str, str], ...]:
     for name, held in _pairs(value):
         plain = _ATTRIBUTE.sub(" ", one_line(name, _LONGEST_NAME).casefold()).strip()[:40]
         text = one_line(held, _LONGEST_VALUE)
-        secret = redaction.find_secret(text) or redaction.find_secret(f"{plain}: {text}")
+        secret = find_told_secret(text) or find_told_secret(f"{plain}: {text}")
         if plain and text and plain != "by" and secret is None:
             found.setdefault(plain, text)
     return tuple(found.items())[:_MOST_ATTRIBUTES]

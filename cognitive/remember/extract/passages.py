@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.remember.extract.rule_tables import TABLES
+from kenobot.cognitive.remember.extract.written_marks import restore_marks
 from kenobot.cognitive.text.claims import is_of_speaker
 from kenobot.cognitive.text.lexicon import fill_parts
 from kenobot.cognitive.text.sentences import points_back
@@ -89,6 +90,7 @@ def _text_of(text: str, group: Sequence[ToldSentence]) -> str:
     start, end = text.find(first.told, first.start, first.end), text.rfind(last.told, last.start, last.end)
     end = end + len(last.told) if end >= 0 else last.end
     said = text[start:end] if start >= 0 else f"{first.told}. {text[group[1].start : end]}"
+    said = restore_marks(said, text[first.start : last.end])
     return _LINE.sub(lambda line: f"{line[1]}{'' if line[1] in _MARKS else '.'} ", said)
 
 

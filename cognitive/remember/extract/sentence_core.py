@@ -12,18 +12,18 @@ from kenobot.core import lazy
 ASKING = ("?", "？", "؟")
 MARKS = " \t,.;:。，：！!¡¿…-—\"'«»“”"
 _OPENINGS = lazy.regex(rf"(?:(?:{PHRASES['openings']})\b[\s,:!.]*){{1,3}}")
-_PLEASE = r"(?:please |por favor |porfa,? )?"
+_PLEASE = rf"(?:(?:{PHRASES['please']}),? ){{0,2}}"
 _POLITENESS = rf"(?:[\s,.!]*(?:{PHRASES['polite']})(?!\w))*[\s,.!]*"
 _ASKS_TO_REMEMBER = lazy.regex(
-    rf"{_PLEASE}(?:{PHRASES['asks_to_remember']})(?!\w)(?: de)?(?: that| que)?(?!\w)(?: (?:this|it|esto|eso)(?=\s*:))?"
-    rf"[\s,:]*|(?:{PHRASES['asks_abroad']})[\s,:，：]*"
+    rf"{_PLEASE}(?:{PHRASES['asks_to_remember']})(?!\w)(?:,? (?:{PHRASES['please']}),?)?(?: de)?"
+    rf"(?: that| que| q)?(?!\w)(?: (?:this|it|esto|eso)(?=\s*:))?[\s,:]*|(?:{PHRASES['asks_abroad']})[\s,:，：]*"
 )
-_ASKS_TO_REMIND = lazy.regex(rf"{_PLEASE}(?:{PHRASES['asks_to_remind']})(?!\w)(?: that| que| to)?(?!\w)")
+_ASKS_TO_REMIND = lazy.regex(rf"{_PLEASE}(?:{PHRASES['asks_to_remind']})(?!\w)(?: that| que| q| to)?(?!\w)")
 _ASKS_BEHIND = lazy.regex(
     rf"(?:^|[,;.(—–-]\s*|\s)(?:y |and )?{_PLEASE}(?:{PHRASES['asks_behind']})(?!\w){_POLITENESS}(?=$|,)"
 )
 _CONFIDES_FIRST = lazy.regex(rf"{CONFIDES}[\s,:.;—–-]*")
-_CONFIDES = lazy.regex(rf"[,;:(—–-]?\s*{CONFIDES}{_POLITENESS}")
+_CONFIDES = lazy.regex(rf"[,;:(—–-]?\s*(?<!\w)(?:(?:but|and|so|pero|y|asi que),? )?{_PLEASE}{CONFIDES}{_POLITENESS}\)?")
 _POLITE = lazy.regex(_POLITENESS)
 _ASKS_WHETHER = lazy.regex(r"\W*(?:remember|recuerda)\b.*[?？]\W*$")
 UNSTATED = lazy.regex(rf"(?:{PHRASES['unstated']})(?!\w)")
@@ -105,7 +105,7 @@ def read_core(sentence: str) -> Core:
         sentence = f"{sentence[: behind.start()]}{sentence[behind.end() :]}".strip(MARKS)
     if (opening := _CONFIDES.search(folded(sentence))) is not None:
         quiet = True
-        sentence = f"{sentence[: opening.start()]}{sentence[opening.end() :]}"
+        sentence = f"{sentence[: opening.start()]} {sentence[opening.end() :].lstrip()}".strip()
     if asked and (wish := _POLITE_END.search(folded(sentence))) is not None:
         sentence = sentence[: wish.start()]
     if (behind := _CORRECTS_BEHIND.search(folded(sentence))) is not None:

@@ -7,7 +7,8 @@ from datetime import date
 from kenobot.cognitive.remember.classify import kind_of
 from kenobot.cognitive.remember.extract.clause_rules import NAME_OR_FIGURE, is_past, read_clauses
 from kenobot.cognitive.remember.extract.due_days import day_due
-from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact, FactKind
+from kenobot.cognitive.remember.extract.lists import is_list, is_to_do
+from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact, FactKind
 from kenobot.cognitive.remember.extract.rule_tables import PHRASES
 from kenobot.cognitive.remember.extract.same_statement import has_word_of_change
 from kenobot.cognitive.remember.extract.sentence_core import (
@@ -34,6 +35,9 @@ _GREETS_AS = lazy.regex(  # in small letters a name is one only behind a greetin
     r"\W*(?:hi|hiya|hey|hello|hola|buenas)\b\W*(?:i'm|soy|this is|aca|aqui) "
     r"(?P<name>[^\W\d_]{3,15})(?: (?:here|che))?\W*"
 )
+_FLEETING = lazy.regex(rf"(?:{PHRASES['fleeting']})")
+_GUESSES = lazy.regex(rf"(?:{PHRASES['guesses']}) ")
+_OWN = lazy.regex(r"(?<!\w)(?:i|i'm|i've|we|my|our|yo|me|nos|mis?|nuestr[oa]s?|soy|tengo|vivo|trabajo)(?!\w)")
 _REFERS_ELSEWHERE = lazy.regex(rf"(?:{PHRASES['elsewhere']})\b(?!\s+(?:is|es)\b)|\W*\Z")
 
 
@@ -50,7 +54,10 @@ def read_facts(sentence: str, core: Core, said: date, *, confided: bool) -> Iter
         if core.asked:
             yield ExtractedFact(told, confidence=TIERS["explicit"])
         return
-    if asks(sentence, core) or sentence.rstrip().endswith(":") or (_QUOTED.fullmatch(sentence) and not core.asked):
+    if _tells_nothing(sentence, core):
+        return
+    if is_list(told):
+        yield _list(told, said)
         return
     clauses = read_clauses(told, said)
     read = clauses.facts
@@ -73,8 +80,17 @@ def read_facts(sentence: str, core: Core, said: date, *, confided: bool) -> Iter
         yield replace(fact, kind=kind, category="correction" if core.corrects else fact.category)
 
 
+def _tells_nothing(sentence: str, core: Core) -> bool:
+    """Return whether a sentence is a question, a heading, a quotation, or says only that something is forgotten."""
+    if asks(sentence, core) or sentence.rstrip().endswith(":"):
+        return True
+    return not core.asked and bool(_QUOTED.fullmatch(sentence) or _FLEETING.match(folded(core.told)))
+
+
 def read_unread(core: Core, said: date) -> list[ExtractedFact]:
     """What no rule reads: a fact where it is worth a note, one that only counts if it ends something, or none."""
+    if guessed := _guessed(core.told, said):
+        return guessed
     stands = core.corrects and len(core.told.split()) >= _LEAST_WORDS and NAME_OR_FIGURE.search(core.told)
     if stands or is_noted(core.told):
         confidence = TIERS["explicit"] if stands else TIERS["implied"]
@@ -104,6 +120,28 @@ def _ahead(told: str, said: date) -> ExtractedFact | None:
     if not due or len([word for word in rest.split() if word.strip(MARKS)]) < _LEAST_WORDS // 2:
         return None
     return ExtractedFact(told, "commitment", attributes=due, confidence=TIERS["explicit"])
+
+
+def _list(told: str, said: date) -> ExtractedFact:
+    category: Category = "commitment" if is_to_do(told) else "fact"
+    return ExtractedFact(
+        told, category, attributes=day_due(told, said, first=1), confidence=TIERS["explicit"], kind="note"
+    )
+
+
+def _guessed(told: str, said: date) -> list[ExtractedFact]:
+    """Read a guess about the speaker and theirs, or of a day ahead: kept as it was said, with no value of it."""
+    guess = _GUESSES.match(folded(told))
+    if guess is None:
+        return []
+    rest = told[guess.end() :].strip(MARKS)
+    found = [fact for fact in read_clauses(rest, said).facts if fact.category != "correction"]
+    ahead = _ahead(rest, said)
+    if ahead is None and not ((found or is_noted(rest)) and _OWN.search(folded(rest))):
+        return []
+    category = found[0].category if found else "fact"
+    due = day_due(told, said, first=1) or (ahead.attributes if ahead is not None else ())
+    return [ExtractedFact(told, category, attributes=due, confidence=TIERS["implied"])]
 
 
 def _whole(text: str, read: list[ExtractedFact], said: date, *, reminds: bool) -> ExtractedFact:

@@ -5,11 +5,11 @@ with it. A no changes nothing: the same pair is never asked about again.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, cast
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line, undo_button
 from kenobot.agent.commands.natural_language import Answer, parse_answer
+from kenobot.agent.commands.open_questions import find_question, is_put_to
 from kenobot.agent.fact_candidates import confided_tags
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -17,11 +17,10 @@ from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.words import fold
+from kenobot.cognitive.text.sentences import begins_with
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.memory import Candidate
-from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
@@ -49,7 +48,7 @@ class ChangePayload:
 
 def answer_change(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow a plain yes or no to the question that is open here."""
-    answer, approval = parse_answer(call.arguments), open_question(connection, call.inbound, call.at)
+    answer, approval = parse_answer(call.arguments), find_question(connection, call.inbound, call.at, KIND)
     if approval is None or answer not in ("yes", "no"):
         return texts.NO_QUESTION(call.language)
     return _follow(connection, answer, approval, call, context)
@@ -59,26 +58,9 @@ def answer_change_by_button(connection: Connection, call: CommandCall, context: 
     """Follow a pressed button, however long ago the question was put."""
     number, _, word = call.arguments.partition(" ")
     approval, answer = approvals.get_approval(connection, int(number)), parse_answer(word)
-    if approval is None or not _is_put_to(approval, call.inbound) or answer not in ("yes", "no"):
+    if approval is None or not is_put_to(approval, call.inbound, KIND) or answer not in ("yes", "no"):
         return texts.DECIDED(call.language)
     return _follow(connection, answer, approval, call, context)
-
-
-def open_question(connection: Connection, inbound: Inbound, at: datetime, kind: str = KIND) -> Approval | None:
-    """Return the question of a kind that a plain answer of this sender is for, if one is open."""
-    if inbound.reply_to:
-        approval = approvals.find_quoted(connection, inbound, at)
-        return approval if approval is not None and _is_put_to(approval, inbound, kind) else None
-    approval = approvals.find_approval(connection, inbound.session, at)
-    if approval is None or not _is_put_to(approval, inbound, kind):
-        return None
-    current = approval.payload["after"] == conversation.newest_message_id(connection, inbound.session)
-    return approval if current else None
-
-
-def _is_put_to(approval: Approval, inbound: Inbound, kind: str = KIND) -> bool:
-    own = approval.session == inbound.session and approval.account == inbound.user
-    return own and approval.kind == kind and inbound.private
 
 
 def _follow(
@@ -112,10 +94,10 @@ def _end(connection: Connection, old: Record, asked: ChangePayload, call: Comman
 
 def _longer(connection: Connection, old: Record, new: int | None) -> list[Record]:
     """Return the memories of the same message that begin with what a memory says and go on about it."""
-    begins, told = f"{fold(old.text.rstrip(' .'))}. ", set(old.source_message_ids)
+    told = set(old.source_message_ids)
     live = known_memories.live_memories(connection, scope=old.scope)
     others = (each for each in live if each.id not in (old.id, new) and told.intersection(each.source_message_ids))
-    return [each for each in others if fold(each.text).startswith(begins)]
+    return [each for each in others if begins_with(each.text, old.text)]
 
 
 def _noted(

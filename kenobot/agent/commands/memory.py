@@ -15,6 +15,7 @@ from kenobot.agent.commands.command import (
     one_line,
     undo_button,
 )
+from kenobot.agent.commands.kept_secret import offer_secret
 from kenobot.agent.fact_candidates import confided_tags
 from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.undo import (
@@ -27,6 +28,7 @@ from kenobot.cognitive.control.undo import (
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract import heuristic
 from kenobot.cognitive.store import events
+from kenobot.cognitive.text.told_secrets import find_told_secret
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import chat_scope
@@ -41,6 +43,8 @@ def remember(connection: Connection, call: CommandCall, context: CommandContext)
     """`/remember TEXT`: store a person's own words at once."""
     if not call.arguments:
         return texts.REMEMBER_HOW(call.language)
+    if find_told_secret(call.arguments) is not None:
+        return _offer(connection, call)
     scope = call.principal.write_scope
     form: Form = "episode" if scope.startswith("chat:") else "note"
     evidence = (call.inbox_id,) if call.inbox_id else ()
@@ -51,6 +55,15 @@ def remember(connection: Connection, call: CommandCall, context: CommandContext)
     decision = admit(connection, candidate, context.admit_context(call))
     note_author(connection, call)
     return tell_learned(connection, decision, call.arguments, call.language)
+
+
+def _offer(connection: Connection, call: CommandCall) -> str | CommandAnswer:
+    """Refuse to store a secret, and offer to do so on a yes to whoever is alone with the bot."""
+    refused = texts.REMEMBER_REFUSED_SECRET(call.language)
+    if not call.inbound.private or not call.inbox_id:
+        return refused
+    choices = offer_secret(connection, call.inbound, call.inbox_id, call.at, call.language)
+    return CommandAnswer(f"{refused} {texts.SECRET_OFFER(call.language)}", (choices,))
 
 
 def _due(text: str, said: date) -> tuple[tuple[str, str], ...]:

@@ -115,6 +115,7 @@ _WISHES: Mapping[str, Command] = {
 _ANSWER = Command((), _later("forget", "answer_question"))
 _ANSWER_OF_CHANGE = Command((), _later("changed", "answer_change"))
 _ANSWER_OF_TAKE_BACK = Command((), _later("take_back", "answer_take_back"))
+_ANSWER_OF_SECRET = Command((), _later("kept_secret", "answer_secret"))
 _WORDS = Command((), _later("correct", "correct_as_asked"))
 _PRESSED: Mapping[str, Command] = {
     "answer": Command((), _later("forget", "answer_by_button")),
@@ -125,6 +126,7 @@ _PRESSED: Mapping[str, Command] = {
     "leave": Command((), _later("correct", "leave_as_is")),
     "changed": Command((), _later("changed", "answer_change_by_button")),
     "take_back": Command((), _later("take_back", "answer_take_back_by_button")),
+    "secret": Command((), _later("kept_secret", "answer_secret_by_button")),
 }
 """What only buttons give."""
 _PRESSED_BEFORE = Command((), lambda *_: "", changes=frozenset())
@@ -216,18 +218,24 @@ class CommandRegistry:
         answer = parse_answer(inbound.text)
         if not _ANSWER.is_allowed(principal, inbound) or answer is None:
             return None
-        from kenobot.agent.commands import changed, forget, take_back
+        from kenobot.agent.commands import changed, forget, kept_secret, take_back
+        from kenobot.agent.commands.open_questions import find_question
+
+        answers: tuple[tuple[str, Command], ...] = (
+            (take_back.KIND, _ANSWER_OF_TAKE_BACK),
+            (changed.KIND, _ANSWER_OF_CHANGE),
+            (kept_secret.KIND, _ANSWER_OF_SECRET),
+        )
+        if takes_back(inbound.text):  # "forget it" answers only whether to take something back
+            answers = answers[:1]
 
         def asked(connection: Connection) -> Command | None:
             if forget.open_question(connection, inbound, principal, at) is not None:
                 return _ANSWER
             if answer not in ("yes", "no"):
                 return None
-            if changed.open_question(connection, inbound, at, take_back.KIND) is not None:
-                return _ANSWER_OF_TAKE_BACK
-            # "Forget it" is no yes to whether something takes the place of a memory.
-            is_change = not takes_back(inbound.text) and changed.open_question(connection, inbound, at) is not None
-            return _ANSWER_OF_CHANGE if is_change else None
+            put = (command for kind, command in answers if find_question(connection, inbound, at, kind) is not None)
+            return next(put, None)
 
         try:
             return await database.read(asked)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from kenobot.agent.commands.changed import open_question
+from kenobot.agent.commands.open_questions import find_question
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.memory import tell_undone
 from kenobot.agent.commands.natural_language import Answer, parse_answer
@@ -61,7 +61,7 @@ def ask_to_take_back(connection: Connection, call: CommandCall, _: CommandContex
 
 def answer_take_back(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow a plain yes or no to the question that is open here."""
-    answer, approval = parse_answer(call.arguments), open_question(connection, call.inbound, call.at, KIND)
+    answer, approval = parse_answer(call.arguments), find_question(connection, call.inbound, call.at, KIND)
     return _follow(connection, answer, approval, call, context) or texts.NO_QUESTION(call.language)
 
 

@@ -149,7 +149,8 @@ class MemoryReporter:
                 decisions, lines = await self._database.write(partial(self._admit, pending.session, turn, extracted))
                 self._mirror.mark_dirty([each.record for _, each in decisions if each.record is not None])
                 self._embedding.note_news()
-        change = await self._changed(pending, turn, decisions) if turn is not None and not here else None
+        is_whole = not here and all(made.action != "refused" for _, made in decisions)
+        change = await self._changed(pending, turn, decisions) if turn is not None and is_whole else None
         asked = without_attachments(pending.inbound.text).strip()
         question = sentence_core.question_in(asked) if lines else asked
         finding = await self._search(question, pending, principal, preceding) if question else _Finding(SearchReport())
@@ -212,7 +213,7 @@ class MemoryReporter:
             for candidate, occasion in build_candidates(reading)
         ]
         told = [line for candidate, made in decisions for line in _told(connection, candidate, made, turn, session)]
-        return decisions, told
+        return decisions, list(dict.fromkeys(told))
 
     # ── what memory holds ────────────────────────────────────────────────────────────────────────────────────────
 

@@ -23,6 +23,7 @@ from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
+from kenobot.agent.turn import secret_question
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.edits import Edits
@@ -47,7 +48,7 @@ from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.text.provenance import Provenance, SpeechContext
-from kenobot.core import redaction, texts
+from kenobot.core import texts
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language, told_language
 from kenobot.core.log import current_trace
@@ -386,8 +387,7 @@ class TurnRunner:
             notes.append(texts.MEDIA_UNSEEN(data.language))
         if data.unread:
             notes.append(data.unread)
-        if any(redaction.find_secret(candidate.text) for candidate in data.effects.candidates):
-            notes.append(texts.SECRET_REFUSED(data.language))
+        notes += secret_question.secret_notes(data)
         if self._s.tools is not None and (question := self._s.tools.question(data)):
             notes.append(question)
         elif data.report is not None and data.report.change is not None:
@@ -444,7 +444,7 @@ class TurnRunner:
         unique = list(dict.fromkeys(effects.candidates))
         if unique and (tags := fact_candidates.confided_tags([pending.inbound.text])):
             unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
-        choices = self._models.settle_report(connection, data, at)
+        choices = self._models.settle_report(connection, data, at) or secret_question.open_offer(connection, data, at)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
         parts = self._with_buttons(connection, data, answer.parts, choices)
         waiting = outbox.enqueue(connection, data.destination(), parts, at)

@@ -18,7 +18,7 @@ def _texts(said: str) -> list[str]:
     "text",
     [
         "I accepted the turkey. Collect it on the 21st of December, he'll have it plucked",
-        "Alarm code at the surgery is 2908. Eileen changed it after the incident with the cleaner",
+        "Gate code at the surgery is 2908. Eileen changed it after the incident with the cleaner",
         "Le prometí a Iván que le paso la ITV al coche. Es un Ibiza viejo, pero va como la seda",
         "mi tutora de practicas se llama consuelo. taquilla 118. candado 4071",
     ],
