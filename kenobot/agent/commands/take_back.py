@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from kenobot.agent.commands.open_questions import find_question
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.memory import tell_undone
 from kenobot.agent.commands.natural_language import Answer, parse_answer
+from kenobot.agent.commands.open_questions import find_question
 from kenobot.cognitive.control.undo import BY_ITSELF, UndoError, undo_all
 from kenobot.cognitive.store import events, records
 from kenobot.core import texts
