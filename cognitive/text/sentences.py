@@ -11,10 +11,16 @@ _MARKS = (".", "!", "?", "…", ":", ";", ",")
 _END = lazy.regex(  # not after an abbreviation or an initial
     r"(?<=[.!?…])(?<!\b[A-Z]\.)(?<!\b(?:St|Dr|Mr|Ms|Sr|vs)\.)(?<!\b(?:Mrs|Dra|Sra|Avd)\.)\s+|\n+|;\s+"
 )
+_BLANKS = lazy.regex(r"[^\S\n]+")
 _POINTS_BACK = lazy.regex(
     r"\W*(?:(?:and|but|so|y|pero|asi que) )?"
     r"(?:it|that|this|there|they|he|she|his|her|their|its|eso|esto|ello|ellas?|ellos|alli|ahi)\b"
 )
+
+
+def single_blanks(text: str) -> str:
+    """Return a text with one blank for each run of white space within a line."""
+    return _BLANKS.sub(" ", text)
 
 
 def split_sentences(text: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Extract facts without a model: what people tell of themselves, a note for each passage that can be understood alone.
 
-A fact keeps the speaker's words, so that one stored by the same turn's `<memory>` tag is recognised.
+A fact is words of its message in their order, so that one stored by the same turn's `<memory>` tag is recognised: runs
+of white space become one blank, and lines become sentences.
 """
 
 import re
@@ -23,7 +24,7 @@ from kenobot.cognitive.remember.extract.states import about_subject, subject_of
 from kenobot.cognitive.store.records import CONFIDED
 from kenobot.cognitive.text.colloquial import written_out
 from kenobot.cognitive.text.confidences import is_confided
-from kenobot.cognitive.text.sentences import split_sentences, without_sentence
+from kenobot.cognitive.text.sentences import single_blanks, split_sentences, without_sentence
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 from kenobot.ports.memory import Relation
@@ -65,7 +66,8 @@ def read_messages(messages: Iterable[Message], known: Sequence[KnownStatement]) 
     """
     facts: list[ExtractedFact] = []
     for sent in messages:
-        message = replace(sent, text=written_out(sent.text), before=written_out(sent.before))
+        text, before = (written_out(single_blanks(said)) for said in (sent.text, sent.before))
+        message = replace(sent, text=text, before=before)
         if takes_back(message.text):
             facts = _without_taken_back(facts, message, known)
             continue
