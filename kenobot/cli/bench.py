@@ -13,8 +13,9 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.core.redaction import escape_controls
 from kenobot.evals import plots
-from kenobot.evals.life import fortnights
+from kenobot.evals.life import fortnights, harm
 from kenobot.evals.life.asked import live_and_answer
+from kenobot.evals.life.harm import HarmScore
 from kenobot.evals.life.live import LifeScore, live
 from kenobot.evals.recall import chat, datasets, lifecycle
 from kenobot.evals.recall import run as recall
@@ -171,6 +172,8 @@ def bench_lifecycle(context: CommandContext) -> int:
 
 def bench_life(context: CommandContext) -> int:
     args = context.args
+    if args.harm:
+        return _bench_harm(args)
     people = [args.person] if args.person else _people(args)
     chosen = [fortnights.load_fortnight(name) for name in people]
     parts: list[str] | None = args.dialogues
@@ -193,6 +196,43 @@ def bench_life(context: CommandContext) -> int:
         print(f"\n{score.name}:")
         print(escape_controls("\n".join(f"- {fault}" for fault in score.faults)))
     return 0
+
+
+def _bench_harm(args: Namespace) -> int:
+    dialogues, alone, together = harm.load_harm(map(Path, args.harm)), HarmScore("alone"), HarmScore("in a home")
+    for at, dialogue in enumerate(dialogues):
+        _progress(dialogue.says[-1], at, len(dialogues))
+        asyncio.run(harm.play(dialogue, alone))
+    for start in range(0, len(dialogues), harm.IN_A_HOME):
+        _progress("in a home", start, len(dialogues))
+        asyncio.run(harm.play_in_a_home(dialogues[start : start + harm.IN_A_HOME], together))
+    options.show_progress()
+    if args.json:
+        print(json.dumps([asdict(alone), asdict(together)], ensure_ascii=False))
+        return 0
+    print(harm_table((alone, together)))
+    for score in (alone, together) if args.faults else ():
+        print(f"\n{score.name}:")
+        print(escape_controls("\n".join(f"- {fault}" for fault in score.faults)))
+    return 0
+
+
+def harm_table(scores: Sequence[HarmScore]) -> str:
+    """The figures of dialogues, as Markdown."""
+    heads = ("dialogues", "harm", "messages kept", "changes applied at once", "after an answer", "questions right")
+    lines = [f"| told | {' | '.join(heads)} | messages asked about |", "|---" * (len(heads) + 2) + "|"]
+    for score in scores:
+        pairs = (
+            *((score.kept, score.told), (score.at_once, score.changes), (score.with_answers, score.changes)),
+            *((score.rightly_asked, score.asked), (score.asked, score.messages)),
+        )
+        cells = " | ".join(_share(part, of) for part, of in pairs)
+        lines.append(f"| {score.name} | {score.dialogues} | {score.harm} | {cells} |")
+    return "\n".join(lines)
+
+
+def _share(part: int, of: int) -> str:
+    return f"{100 * part / max(1, of):.0f} ({part} of {of})"
 
 
 def _people(args: Namespace) -> Sequence[str]:
@@ -245,7 +285,7 @@ def life_table(scores: Sequence[LifeScore], *, answers: bool = False) -> str:
             (score.told_so, score.unanswerable),
             *(_of_answers(score) if answers else ()),
         )
-        cells = " | ".join(f"{100 * part / max(1, of):.0f} ({part} of {of})" for part, of in pairs)
+        cells = " | ".join(_share(part, of) for part, of in pairs)
         lines.append(f"| {score.name} | {cells} |")
     return "\n".join(lines)
 

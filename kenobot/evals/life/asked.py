@@ -19,8 +19,11 @@ from kenobot.testing.scenario import Speaker
 from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import Simulation
 
-_AFTER = timedelta(seconds=20)  # until an answer
-_WORDS = {"es": ("sí", "no"), "en": ("yes", "no")}
+AFTER = timedelta(seconds=20)
+"""How long somebody takes to answer."""
+
+ANSWERS = {"es": ("sí", "no"), "en": ("yes", "no")}
+"""What they answer, by language."""
 
 
 async def live_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore) -> None:
@@ -28,7 +31,7 @@ async def live_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore)
 
     A yes is true where the memory asked about holds a fact that the message ends.
     """
-    provider = _Reporting(lambda _: "ok", name="rehearsed", keep=1)
+    provider = ReportingProvider(lambda _: "ok", name="rehearsed", keep=1)
     speaker = Speaker(fortnight.name, "1", "1")
     with tempfile.TemporaryDirectory(prefix="kenobot-life-") as folder:
         async with house_of(fortnight, Path(folder), provider, speaker, embedder) as house:
@@ -40,7 +43,7 @@ async def live_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore)
                 earlier += await house.app.database.read(everything) if utterance.ends else ()
                 await house.say_as(speaker, utterance.text)
                 said.append(rows := rows + 1)
-                asked_about = await house.app.database.read(lambda c: _asked_about(c, speaker, house))
+                asked_about = await house.app.database.read(lambda c: find_asked_about(c, speaker, house))
                 if asked_about is None:
                     continue
                 is_over = _is_over(asked_about, utterance)
@@ -48,8 +51,8 @@ async def live_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore)
                 score.rightly_asked += is_over
                 if not is_over:
                     score.faults.append(f"asked wrongly: {asked_about.text} ({utterance.text})")
-                await house.run_until(house.clock.now() + _AFTER, SCHEDULE)
-                await house.say_as(speaker, _WORDS[fortnight.language][not is_over])
+                await house.run_until(house.clock.now() + AFTER, SCHEDULE)
+                await house.say_as(speaker, ANSWERS[fortnight.language][not is_over])
                 rows += 1
             await house.run_until(fortnight.utterances[-1].at + timedelta(days=1), SCHEDULE)
             stored = await house.app.database.read(everything)
@@ -58,13 +61,13 @@ async def live_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore)
     score.applied_asked += applied_changes(fortnight, _renumbered(stored, places), _renumbered(earlier, places))
 
 
-class _Reporting(ScriptedProvider):
+class ReportingProvider(ScriptedProvider):
     """Answers from a report of memory, as the offline voice does, so that facts are there before the reply."""
 
     reports_memory = True
 
 
-def _asked_about(connection: Connection, speaker: Speaker, house: Simulation) -> Record | None:
+def find_asked_about(connection: Connection, speaker: Speaker, house: Simulation) -> Record | None:
     """Return the memory that an open question is about."""
     found = approvals.find_approval(connection, session_id(speaker.channel, speaker.chat), house.clock.now())
     if found is None or found.kind != KIND:

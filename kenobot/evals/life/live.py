@@ -27,11 +27,13 @@ from kenobot.testing.simulation import Simulation
 SCHEDULE = timedelta(hours=6)
 """How often the bot's schedule is followed."""
 
+PROMISED = "resolved"
+"""The attribute of a commitment that is done."""
+
 _FIRST = 3  # lines
 _PATIENCE = 60.0  # seconds: what is measured is finding, not how busy the machine is
 _FORMS = ("note", "episode")
 _ENDED = ("superseded", "invalidated")
-_PROMISED = "resolved"  # the attribute of a commitment that is done
 
 QuestionCallback = Callable[[LifeQuestion, SearchReport, RecallTrace], None]
 """Told a question, what memory found for it, and how."""
@@ -170,7 +172,7 @@ def score_memory(fortnight: Fortnight, stored: Sequence[Record], earlier: Sequen
                 score.faults.append(f"not applied: {fact.words} ({utterance.text})")
     over = [fact for utterance in fortnight.utterances for fact in utterance.ends]
     for record in stored:
-        if record.status in _ENDED or _PROMISED in record.attribute_map:
+        if record.status in _ENDED or PROMISED in record.attribute_map:
             rightly = any(fact.is_in(told_by(record)) for fact in over) or _is_repeated(record, live)
             score.ended += 1
             score.rightly_ended += rightly
@@ -232,7 +234,7 @@ def _due(record: Record) -> str:
 
 
 def _is_live(record: Record) -> bool:
-    return record.status == "active" and _PROMISED not in record.attribute_map
+    return record.status == "active" and PROMISED not in record.attribute_map
 
 
 def told_by(record: Record) -> str:
