@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from kenobot.cognitive.text.colloquial import written_out
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.offline import plugin
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import EagerClock
-from tests.property.memory.true_talks import Line, is_in, plain, words_of
+from tests.property.memory.true_talks import Line, has_words_of, is_in, plain
 from tests.scene import Scene
 from tests.scratch import scratch
 
@@ -46,12 +45,16 @@ class Counts:
 
 @dataclass(slots=True)
 class TalkHouse:
-    """A home in which one talk is held. held: what must stay live, by its plain words. harms: a line each."""
+    """A home in which one talk is held. held: what must stay live, by its plain words, and what told it.
+
+    known: all that was ever live. said: the messages. harms: a line each.
+    """
 
     scene: Scene
     rng: Random
     counts: Counts
     held: dict[str, str] = field(default_factory=dict)
+    known: set[str] = field(default_factory=set)
     said: list[str] = field(default_factory=list)
     harms: list[str] = field(default_factory=list)
 
@@ -99,10 +102,14 @@ class TalkHouse:
         for told in line.told:
             self.counts.told += 1
             self.counts.kept += any(is_in(told, text) for text in live)
-        for text in (*(told for told in line.told if any(is_in(told, each) for each in live)), *live):
-            if plain(text) not in self.held:
+        kept = [told for told in line.told if any(is_in(told, each) for each in live)]
+        for text in (*kept, *live):
+            if plain(text) in self.known:
+                continue
+            self.known.add(plain(text))
+            self._check_words(text)
+            if not line.again:
                 self.held[plain(text)] = line.text
-                self._check_words(text)
 
     def _release(self, ends: Sequence[str], live: Sequence[str]) -> None:
         """Let go of what the person themselves ended, and of what said nothing else."""
@@ -120,7 +127,7 @@ class TalkHouse:
 
     def _check_words(self, text: str) -> None:
         """What is kept is the words of one message, in their order."""
-        if not any(_is_of(text, said) or _is_of(text, written_out(said)) for said in self.said):
+        if not any(has_words_of(text, said) for said in self.said):
             self.harms.append(f"“{text}” was never said so: {self.said[-3:]}")
 
     async def _live(self) -> list[str]:
@@ -148,12 +155,6 @@ async def shorten(lines: Sequence[Line], seed: int, *, night: bool = False) -> l
         if await hold_talk(without, seed, Counts(), night=night):
             left = without
     return left
-
-
-def _is_of(text: str, said: str) -> bool:
-    """Whether a text has words of what was said, in their order."""
-    rest = iter(words_of(said))
-    return all(word in rest for word in words_of(text))
 
 
 def _newest_question(connection: Connection) -> int:

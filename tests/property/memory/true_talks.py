@@ -141,7 +141,7 @@ _CLOSINGS = ("", "", "", ".", "!", " :)")
 class Line:
     """A message. told: what it states and memory may keep. ends: the only statement that may end by it.
 
-    form: the name of the explicit form, "" for none.
+    form: the name of the explicit form, "" for none. again: it says only what was told already.
     """
 
     text: str
@@ -149,6 +149,7 @@ class Line:
     told: tuple[str, ...] = ()
     ends: str = ""
     form: str = ""
+    again: bool = False
 
 
 @dataclass(slots=True)
@@ -243,7 +244,7 @@ class Talk:
         fact = self._told(tongue)
         if fact is None:
             return None
-        return Line(self.rng.choice(_AGAIN[tongue]).format(said=fact.text), tongue)
+        return Line(self.rng.choice(_AGAIN[tongue]).format(said=fact.text), tongue, again=True)
 
     def _told(self, tongue: Tongue) -> Statement | None:
         told = [fact for fact in self.facts if fact.tongue == tongue]
@@ -320,3 +321,9 @@ def plain(text: str) -> str:
 def is_in(text: str, other: str) -> bool:
     """Whether a text stands in another word for word, whatever marks stand around words."""
     return f" {plain(text)} " in f" {plain(other)} "
+
+
+def has_words_of(text: str, said: str) -> bool:
+    """Whether a text is words of what was said, in their order."""
+    rest = iter(words_of(said))
+    return all(word in rest for word in words_of(text))
