@@ -1,4 +1,4 @@
-"""Find the statement that a sentence ends for sure: the same statement, denied or with another value (ADR 74).
+"""Find the statement that a sentence ends for sure: the same statement, denied or with another value (ADR 44).
 
 Both are compared word by word. A sentence ends a statement only where it has a word of change ("now", "ya no", "no
 longer", "actually"), names its subject, and differs in nothing but one value of the same kind and unit, in a denial, or
@@ -72,6 +72,9 @@ _CHANGED = lazy.regex(
 _KIN = lazy.regex(rf"\b(?:[Mm]y|[Oo]ur|[Mm]i|[Nn]uestr[oa]) (?:{'|'.join(sorted(RELATIVES))}) (?=[A-ZÁÉÍÓÚÑ])")
 _DETERMINERS = frozenset("the a an el la los las un una my our mi mis nuestro nuestra his her their su sus".split())
 _OF_OWN = frozenset("my our mi nuestro nuestra".split())
+_TIME_WORDS = _NUMBERS | frozenset(
+    "one una half past quarter to am pm h hs noon midnight o'clock y media cuarto menos de mañana tarde noche".split()
+)
 _ORDINAL = lazy.regex(r"\d+(?:st|nd|rd|th|º|ª|o|a)")
 _NAME = lazy.regex(r"[A-ZÁÉÍÓÚÑ][\w.'’-]*")
 
@@ -263,11 +266,13 @@ def _kind(value: tuple[str, ...], text: str, said: date) -> str:
         return signs[0]
     if all(token in _NUMBERS or token.replace(".", "").replace(",", "").isdigit() for token in value):
         return "number"
-    if time_named(plain) or time_named(f"at {plain}"):
+    if all(token in _TIME_WORDS or token[0].isdigit() for token in value) and time_named(f"at {plain}"):
         return "time"
     if len(value) == 1 and _ORDINAL.fullmatch(plain):
         return "ordinal"
-    if days_named(plain, said) or all(_is_when(token) for token in value):
+    if all(_is_when(token) for token in value) or any(
+        (day.start, day.end) == (0, len(plain)) for day in days_named(plain, said)
+    ):
         return "day"
     if len(value) == 1 and any(char.isdigit() for char in plain):
         return "code"
