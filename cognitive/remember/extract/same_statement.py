@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from kenobot.cognitive.remember.attribute_statements import AttributeStatement, is_single_valued, read_attribute
 from kenobot.cognitive.remember.extract.rule_tables import PHRASES
-from kenobot.cognitive.remember.extract.sentence_core import question_in
+from kenobot.cognitive.remember.extract.sentence_core import question_in, read_core
 from kenobot.cognitive.text.claims import claims, is_of_speaker
 from kenobot.cognitive.text.colloquial import written_out
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
@@ -69,6 +69,7 @@ _CHANGED = lazy.regex(
     r"(?P<what>.+?)(?: has| is| ha| se ha)? (?:changed|cambio|cambiado), (?:(?:now|ahora) )?"
     r"(?P<is>it is|it's|ahora es|es|now) (?P<value>.+)"
 )
+_NOT_THAT = lazy.regex(r"(?P<what>.+?) (?:is|are|es|son) (?P<value>.+?),? (?:and |y )?(?:not|no) (?P<was>[^,;]+)")
 _KIN = lazy.regex(rf"\b(?:[Mm]y|[Oo]ur|[Mm]i|[Nn]uestr[oa]) (?:{'|'.join(sorted(RELATIVES))}) (?=[A-ZÁÉÍÓÚÑ])")
 _DETERMINERS = frozenset("the a an el la los las un una my our mi mis nuestro nuestra his her their su sus".split())
 _OF_OWN = frozenset("my our mi nuestro nuestra".split())
@@ -155,9 +156,7 @@ def _read_telling(text: str, *, corrects: bool) -> _Telling | None:
         return None
     if changed := _CHANGED.fullmatch(plain):  # "the code has changed, it's 4471"
         plain = f"{changed['what']} {'es' if changed['is'].endswith('es') else 'is'} now {changed['value']}"
-    head, *tail = _TAIL.split(plain, maxsplit=1)
-    denied = _DENIES.sub(" ", head)
-    corrected = _tokens(_without_change(denied)) if tail and denied != head else ()
+    corrected = _read_correction(plain)
     ends = bool(_NO_LONGER.search(plain) or _ANY_MORE.search(plain)) or (
         _NOW.search(plain) is not None and _DENIES.search(plain) is not None
     )
@@ -169,34 +168,53 @@ def _read_telling(text: str, *, corrects: bool) -> _Telling | None:
     return _Telling(text, tokens if changes else (), ends, corrected, read_attribute(text) if changes else None)
 
 
+def _read_correction(plain: str) -> tuple[str, ...]:
+    """Return the tokens of the statement that "X is not Y, it is Z" or "X is Z, not Y" says is wrong; () for none."""
+    if instead := _NOT_THAT.fullmatch(plain):
+        return _tokens(_without_change(f"{instead['what']} {instead['was']}"))
+    head, *tail = _TAIL.split(plain, maxsplit=1)
+    denied = _DENIES.sub(" ", head)
+    return _tokens(_without_change(denied)) if tail and denied != head else ()
+
+
 def _without_change(plain: str) -> str:
     return _ANY_MORE.sub(" ", _NOW.sub(" ", plain))
 
 
 def _ends(telling: _Telling, part: str, said: date) -> bool:
     """Return whether a telling is the same statement as a part of memory, denied or with another value."""
-    part = written_out(part)
-    plain = _expand(part)
-    if _DENIES.search(plain) or _UNDECIDED.search(plain) or not _has_subject(part, plain):
-        return False
-    tokens = _tokens(_NOW.sub(" ", plain))
+    known, tokens = _read_known(part)
     if len(tokens) < 2:
         return False
     if tokens[0] in _OF_OWN and not _has_determiner(telling.text):
         tokens = tokens[1:]
-    if telling.corrected and _is_denied(telling.corrected, tokens):
+    if telling.corrected and _is_denied(_without_copulas(telling.corrected), _without_copulas(tokens)):
         return True
     if telling.denies:
         return _is_denied(telling.tokens, tokens)
-    if telling.attribute is not None and _has_other_attribute_value(telling.text, telling.attribute, part):
+    if telling.attribute is not None and _has_other_attribute_value(telling.text, telling.attribute, known):
         return True
-    return _differ_in_value(telling, tokens, part, said)
+    return _differ_in_value(telling, tokens, known, said)
+
+
+@lru_cache(_KEPT)
+def _read_known(part: str) -> tuple[str, tuple[str, ...]]:
+    """Read a sentence of memory without its openings; no tokens for one that denies, guesses or names no subject."""
+    part = written_out(part)
+    part = read_core(part).told or part
+    plain = _expand(part)
+    unsure = _DENIES.search(plain) or _UNDECIDED.search(plain) or not _has_subject(part, plain)
+    return part, () if unsure else _tokens(_NOW.sub(" ", plain))
 
 
 def _is_denied(denied: tuple[str, ...], tokens: tuple[str, ...]) -> bool:
     """Return whether a statement says the denied words, and besides only when."""
     rest = tokens[len(denied) :]
     return len(denied) > 1 and tokens[: len(denied)] == denied and all(_is_when(token) for token in rest)
+
+
+def _without_copulas(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(token for token in tokens if token not in _COPULAS)
 
 
 def _is_when(token: str) -> bool:

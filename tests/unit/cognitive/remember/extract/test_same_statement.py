@@ -60,7 +60,15 @@ SAME = [
     ("my address is 12 Mill Road", "my address is 4 Oak Street now"),
     ("Mi jefe es Pablo", "Mi jefe ya no es Pablo"),
 ]
+SAME += [
+    ("Taquilla 118", "La taquilla es la 181, no la 118"),
+    ("The budget is 12 grand", "the budget is 14 grand, not 12 grand"),
+    ("The rent is 850 a month", "the rent is 900 now"),
+]
 ANOTHER = [
+    ("Taquilla 118. Candado 4071", "el candado es azul, no la taquilla 118"),
+    ("The budget is 12 grand", "Okafor's budget is 14 grand, not 12 grand"),
+    ("The meeting is on Friday", "the party is on Monday, not the meeting"),
     ("My address is 12 Mill Road, flat 3", "I'm 40 now"),
     ("I paid 300 for my bike", "I'm 41 now"),
     ("pagué 300 por la bici", "son las 9 ahora"),
