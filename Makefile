@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test check crash soak bench bench-against years month cost docs stand-ins lock sbom release-check lowest fmt clean
+.PHONY: help chat test check fuzz crash soak bench bench-against years month cost docs stand-ins lock sbom release-check lowest fmt clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 28
@@ -39,6 +39,15 @@ check: $(VENV)/.ready ## formatting, lint, types, import rules
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+# `make test` tries the same examples each time. One that fails here is shown with how to play it again, and is tried
+# first by the next `make fuzz`, as long as .hypothesis stands.
+fuzz: $(VENV)/.ready ## new random examples for the property tests and two thousand talks, by hand: hours; TALKS=100 for so many
+	@export HYPOTHESIS_PROFILE=fuzz; code=0; \
+	$(BIN)/pytest -m "hypothesis and not slow" --numprocesses auto || code=1; \
+	$(BIN)/pytest -s tests/property/memory/test_true_talks.py tests/integration/http/test_fuzzed.py || code=1; \
+	test $$code = 0 || echo "To play one again: @reproduce_failure(…), as it is printed, above its test; a talk by FIRST_TALK=… TALKS=1." >&2; \
+	exit $$code
 
 crash: $(VENV)/.ready ## kills, power cuts, full disks, odd clocks, damaged files: what was lost and what doubled
 	@$(BIN)/python -m tests.crash

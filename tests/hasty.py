@@ -30,7 +30,7 @@ class HastyScene(Scene):
         self.channel = Hasty()
 
     async def until(self, happy: Callable[[], bool]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not happy():
                 await asyncio.sleep(0.005)
 
@@ -40,7 +40,7 @@ class HastyScene(Scene):
 
     async def answered(self, count: int) -> list[str]:
         """Let moments pass until there are so many answers."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(self.texts) < count:
                 short = [left for left in self.time.pending_sleeps if left <= 1.5]
                 self.time.advance(min(short, default=0))

@@ -316,7 +316,7 @@ class ChannelContract:
                     await asyncio.sleep(0.01)
 
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 yield post
         finally:
             if running is not None:
@@ -443,7 +443,7 @@ class ChannelContract:
         await self.say(channel, "two")
         running = asyncio.create_task(channel.run(sink))
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 taken = await sink.until_accepted(2)
         finally:
             running.cancel()
@@ -472,7 +472,7 @@ class ChannelContract:
         await self.hand_over(channel, "figures.bin", content)
         running = asyncio.create_task(channel.run(sink))
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 (inbound,) = await sink.until_accepted(1)
                 (file,) = inbound.attachments
                 fetched = b"".join([piece async for piece in channel.fetch(file)])
@@ -485,7 +485,7 @@ class ChannelContract:
         """Run the channel until `count` messages came in."""
         running = asyncio.create_task(channel.run(sink))
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 return await sink.until_accepted(count)
         finally:
             running.cancel()
@@ -509,7 +509,7 @@ class ChannelContract:
         """It is acknowledged only once it is on disk: when that fails it is offered again, in this run or the next."""
         sink = RecordingSink(StoreError("the disk is full"))
         await self.say(channel, "precious")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not sink.accepted:
                 running = asyncio.create_task(channel.run(sink))
                 waiting = asyncio.create_task(sink.until_accepted(1))
@@ -529,7 +529,7 @@ class ChannelContract:
         await self.say(channel, "precious")
         running = asyncio.create_task(channel.run(sink))
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 (first,) = await sink.until_offered(1)
         finally:
             running.cancel()
@@ -538,7 +538,7 @@ class ChannelContract:
         sink.open.set()
         running = asyncio.create_task(channel.run(sink))
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 (second,) = await sink.until_accepted(1)
         finally:
             running.cancel()

@@ -64,7 +64,7 @@ class ObserverContract:
         before = asyncio.all_tasks()
         built = observer.build(settings, PluginContext(tmp_path, ManualClock(), "KenoBot", bus))
         if hasattr(built, "aclose"):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await built.aclose()
         await bus.close()
         assert asyncio.all_tasks() <= before, "a task was left running"

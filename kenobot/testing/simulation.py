@@ -30,7 +30,7 @@ __all__ = ["Roster", "ScriptedChannel", "Simulation"]
 
 _NAP = 300.0  # seconds; what sleeps longer is not waited for
 _POLL = 0.02
-_PATIENCE = 10.0  # seconds of real time
+_PATIENCE = 60.0  # seconds of real time
 _BLINK = 0.001  # seconds: a clock in microseconds cannot be moved by less than one
 _BREATH = 1.0  # seconds: a pause as short as this is over at once
 _AN_HOUR = timedelta(hours=1)
@@ -185,7 +185,7 @@ class Simulation:
     async def until(self, happy: Callable[[], bool]) -> None:
         """Let the bot work, and its clock go on with what waits, until something is so.
 
-        Raises AssertionError when that takes ten seconds of real time.
+        Raises AssertionError when that takes a minute of real time.
         """
         ends = time.monotonic() + _PATIENCE
         while not happy():

@@ -18,7 +18,7 @@ from kenobot.providers.embedders.threaded import ThreadedEmbedder
 from kenobot.testing.embedder import EmbedderContract, WordEmbedder
 from tests.integration.providers.embedding_standin import EmbeddingStandIn
 
-_SECONDS = 20.0
+_SECONDS = 120.0
 _SURROUNDINGS = PluginContext(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")
 
 

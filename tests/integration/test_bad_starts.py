@@ -44,7 +44,7 @@ def run(verb: str, home: Path, environ: Mapping[str, str], *more: str) -> "subpr
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
 

@@ -58,7 +58,7 @@ class Chat:
 
     async def end(self) -> tuple[int | None, str, str]:
         """Close its input; its code and what else it printed."""
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(120):
             out, err = await self.process.communicate(b"")
         return self.process.returncode, out.decode(), err.decode()
 

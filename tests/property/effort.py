@@ -1,18 +1,18 @@
-"""How long a state machine plays: some seconds as a rule, as long as the profile says when it is the long one."""
+"""How long a state machine plays: the same stories each time, for some seconds; many new ones by `make fuzz`."""
 
 import os
 
 from hypothesis import HealthCheck, settings
 
 
-def effort(examples: int, steps: int) -> settings:
-    """`examples` stories of `steps` steps, unless HYPOTHESIS_PROFILE is `long`: then what that profile says.
+def is_fuzzing() -> bool:
+    """Whether new examples are wanted, many of them."""
+    return os.environ.get("HYPOTHESIS_PROFILE") == "fuzz"
 
-    Half as many in continuous integration, which tries the same ones each time.
-    """
+
+def effort(examples: int, steps: int) -> settings:
+    """`examples` stories of `steps` steps; as many and as long ones as the profile says when that is to fuzz."""
     unhurried = list(HealthCheck)  # real files and threads: slow by Hypothesis's measure, and meant to be
-    if os.environ.get("HYPOTHESIS_PROFILE") == "long":
+    if is_fuzzing():
         return settings(suppress_health_check=unhurried)
-    if os.environ.get("CI"):
-        examples = (examples + 1) // 2
     return settings(max_examples=examples, stateful_step_count=steps, suppress_health_check=unhurried)

@@ -1,6 +1,7 @@
 """Extract facts without a model: what people tell of themselves, a note for each passage that can be understood alone.
 
-A fact keeps the speaker's words, so that one stored by the same turn's `<memory>` tag is recognised.
+A fact is words of its message in their order, so that one stored by the same turn's `<memory>` tag is recognised: runs
+of white space become one blank, and lines become sentences.
 """
 
 import re

@@ -49,7 +49,7 @@ class Person:
 
     async def until(self, part: str) -> str:
         """Read up to the line that holds `part`; pings are answered."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while True:
                 line = await self.read()
                 assert line, f"the server left before it said {part!r}"

@@ -75,7 +75,7 @@ async def person(port: int, name: str = "ana", room: str = "") -> AsyncIterator[
     client.add_event_handler("session_start", lambda _: begun.set())
     someone = Person(client)
     client.connect("127.0.0.1", port)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await begun.wait()
         await client.get_roster()
         client.send_presence()

@@ -16,5 +16,5 @@ async def served(app: web.Application) -> AsyncIterator[str]:
     try:
         yield f"http://127.0.0.1:{runner.addresses[0][1]}"
     finally:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await runner.cleanup()

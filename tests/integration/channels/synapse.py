@@ -61,7 +61,7 @@ class Person:
     _count = itertools.count()
 
     def __init__(self, address: str, name: str) -> None:
-        self.http = httpx.Client(base_url=f"{address}/_matrix/client/v3", timeout=20, limits=_LIMITS)
+        self.http = httpx.Client(base_url=f"{address}/_matrix/client/v3", timeout=60, limits=_LIMITS)
         self.name = name
         body = {"username": name, "password": PASSWORD, "auth": {"type": "m.login.dummy"}}
         made = self.http.post("/register", json=body).raise_for_status().json()

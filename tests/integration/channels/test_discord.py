@@ -57,7 +57,7 @@ async def running(channel: DiscordChannel, platform: Discord) -> AsyncIterator[R
     sink, sessions = RecordingSink(), len(platform.identified)
     task = asyncio.create_task(channel.run(sink))
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(platform.identified) == sessions and not task.done():
                 await asyncio.sleep(0.01)
             yield sink

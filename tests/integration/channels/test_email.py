@@ -94,7 +94,7 @@ async def reading(channel: Channel, *failures: Exception) -> AsyncIterator[Recor
     sink = RecordingSink(*failures)
     running = asyncio.create_task(channel.run(sink))
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             yield sink
     finally:
         running.cancel()

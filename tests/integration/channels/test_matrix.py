@@ -78,7 +78,7 @@ async def running(channel: Channel, *failures: Exception) -> AsyncIterator[Recor
     sink = RecordingSink(*failures)
     task = asyncio.create_task(channel.run(sink))
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             yield sink
     finally:
         task.cancel()
@@ -280,7 +280,7 @@ async def test_an_answer_that_is_none_of_a_matrix_server_ends_the_run() -> None:
         address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         values = {"homeserver": address, "user": "@keno:example.org", "token": "x"}
         channel = MatrixChannel(MatrixSettings.model_validate(values), SystemClock(), Path("unused"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             with pytest.raises(Unavailable, match="no Matrix server"):
                 await channel.run(RecordingSink())
 

@@ -55,7 +55,7 @@ async def running(channel: SlackChannel, platform: Slack) -> AsyncIterator[Recor
     sink, before = RecordingSink(), platform.connections
     task = asyncio.create_task(channel.run(sink))
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while platform.connections == before and not task.done():
                 await asyncio.sleep(0.01)
             yield sink
@@ -153,7 +153,7 @@ async def test_a_connection_that_slack_ends_is_opened_anew(platform: Slack, tmp_
     """The supervisor starts the channel again."""
     channel, sink = bot(platform, tmp_path), RecordingSink()
     task = asyncio.create_task(channel.run(sink))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not platform.connections:
             await asyncio.sleep(0.01)
         await platform.disconnect()

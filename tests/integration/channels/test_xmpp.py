@@ -50,7 +50,7 @@ async def running(channel: XmppChannel, *failures: Exception) -> AsyncIterator[R
     sink = RecordingSink(*failures)
     task = asyncio.create_task(channel.run(sink))
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not channel._ready and not task.done():
                 await asyncio.sleep(0.01)
             yield sink
@@ -113,7 +113,7 @@ async def test_in_a_room_the_nick_calls_the_bot(server: int) -> None:
         bob.say(ROOM, "kenobot, what is new?", "groupchat")
         (inbound,) = await sink.until_accepted(1)
         await channel.send(Outbound(1, "xmpp", inbound.chat, MessagePart("All well"), "trace"))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while (heard := await bob.heard.get())["body"] != "All well":
                 continue
         bob.say(f"{ROOM}/kenobot", "whispered")
@@ -132,7 +132,7 @@ async def test_what_was_not_stored_comes_again_to_another_process(server: int) -
         full = RecordingSink(*[StoreError("the disk is full")] * 100)
         channel = bot(server)
         task = asyncio.create_task(channel.run(full))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not channel._ready:
                 await asyncio.sleep(0.01)
             ana.say(channel._settings.account, "precious")
@@ -175,5 +175,5 @@ async def test_people_on_the_lists_see_the_bot(server: int) -> None:
         seen = asyncio.Event()
         ana.client.add_event_handler("presence_subscribed", lambda _: seen.set())
         ana.client.send_presence_subscription(channel._settings.account)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await seen.wait()

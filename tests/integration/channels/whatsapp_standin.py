@@ -91,7 +91,7 @@ class WhatsApp:
 
     async def deliver(self) -> None:
         """Post to the bot until cancelled, as Meta does: what is not confirmed comes again."""
-        async with httpx.AsyncClient(trust_env=False, timeout=20) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
             while True:
                 body = await self._posts.get()
                 while not await self._is_confirmed(client, body):

@@ -49,7 +49,7 @@ class ServedBot:
     async def client(self, user: str = "owner", scopes: Iterable[Scope] = SCOPES) -> httpx.AsyncClient:
         """Return a program with a key of its own."""
         headers = {"Authorization": f"Bearer {await self.key(user, scopes)}"}
-        return httpx.AsyncClient(base_url=self.base, headers=headers, timeout=20, trust_env=False)
+        return httpx.AsyncClient(base_url=self.base, headers=headers, timeout=60, trust_env=False)
 
 
 @asynccontextmanager
@@ -72,7 +72,7 @@ async def served_bot(
     await app.start()
     running = asyncio.create_task(channel.run(app.loop))
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             base = await address(channel)
         yield ServedBot(app, channel, base, running)
     finally:

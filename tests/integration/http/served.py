@@ -37,9 +37,9 @@ async def served(channel: HttpChannel, sink: Sink) -> AsyncIterator[httpx.AsyncC
     """Run a channel, and a program that calls it."""
     running = asyncio.create_task(channel.run(sink))
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             base = await address(channel)
-        async with httpx.AsyncClient(base_url=base, timeout=10, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=base, timeout=60, trust_env=False) as client:
             yield client
     finally:
         running.cancel()

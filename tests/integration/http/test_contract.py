@@ -38,7 +38,7 @@ class TestHttp(ChannelContract):
     async def _call(self, channel: HttpChannel) -> None:
         while self._waiting:
             try:
-                async with httpx.AsyncClient(base_url=await address(channel), timeout=10, trust_env=False) as client:
+                async with httpx.AsyncClient(base_url=await address(channel), timeout=60, trust_env=False) as client:
                     answer = await client.post("/webhook", **signed(self._clock, {"message": self._waiting[0]}))
             except httpx.HTTPError:
                 await asyncio.sleep(0)

@@ -1,7 +1,6 @@
 """The REST API keeps to its own OpenAPI document, whatever is sent to it."""
 
 import asyncio
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -10,9 +9,10 @@ import pytest
 
 from kenobot.testing.scripted import ScriptedProvider
 from tests.integration.http.bot import served_bot
+from tests.property.effort import is_fuzzing
 
 _COMMAND = Path(sys.executable).with_name("schemathesis")
-_EXAMPLES = "50" if os.environ.get("HYPOTHESIS_PROFILE") == "long" else "2"  # of each request, beside the covering ones
+_EXAMPLES = ("50",) if is_fuzzing() else ("2", "--seed", "1")  # of each request, beside the covering ones
 
 
 @pytest.mark.skipif(not (_COMMAND.exists() or shutil.which("schemathesis")), reason="schemathesis is not installed")
@@ -26,7 +26,7 @@ async def test_no_request_is_answered_otherwise_than_documented(tmp_path: Path) 
             "run",
             f"{bot.base}/openapi.json",
             *("--header", f"Authorization: Bearer {await bot.key()}"),
-            *("--phases", "coverage,fuzzing", "--max-examples", _EXAMPLES, "--seed", "1", "--request-timeout", "30"),
+            *("--phases", "coverage,fuzzing", "--max-examples", *_EXAMPLES, "--request-timeout", "90"),
             cwd=tmp_path,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

@@ -289,7 +289,7 @@ async def test_callers_that_wait_are_let_go_when_it_stops() -> None:
         await asyncio.sleep(0)
     await channel.server.is_listening.wait()
     base = f"http://127.0.0.1:{channel.server.port}"
-    async with httpx.AsyncClient(base_url=base, timeout=20, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=base, timeout=60, trust_env=False) as client:
         waiting = asyncio.create_task(client.post("/webhook", **signed(clock, {"message": "hello"})))
         await sink.until_accepted(1)
         channel.calls.close()
@@ -319,7 +319,7 @@ async def test_a_head_without_end_is_not_kept(begun: bytes) -> None:
     clock = ManualClock()
     channel, sink = channel_of(clock), RecordingSink()
     more = b"x" * 50_000 if begun.endswith(b": ") else b"X-Field: y\r\n" * 5000
-    async with served(channel, sink), asyncio.timeout(10):
+    async with served(channel, sink), asyncio.timeout(60):
         assert channel.server is not None
         reader, writer = await asyncio.open_connection("127.0.0.1", channel.server.port)
         writer.write(begun)
@@ -345,7 +345,7 @@ async def test_a_connection_that_reads_no_answer_is_closed(monkeypatch: pytest.M
 
     serving = server.Server(answer, "127.0.0.1", 0)
     running = asyncio.create_task(serving.serve(before_closing=lambda: None))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await serving.is_listening.wait()
         _, writer = await asyncio.open_connection("127.0.0.1", serving.port, limit=1)
         writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -359,7 +359,7 @@ async def test_a_connection_that_asks_without_end_is_closed() -> None:
     """A few requests may come before the first is answered; thousands at once hold nobody else up."""
     clock = ManualClock()
     channel, sink = channel_of(clock), RecordingSink()
-    async with served(channel, sink), asyncio.timeout(10):
+    async with served(channel, sink), asyncio.timeout(60):
         assert channel.server is not None
         for count, answers in ((5, 5), (5000, 0)):
             reader, writer = await asyncio.open_connection("127.0.0.1", channel.server.port)
@@ -377,7 +377,7 @@ async def test_a_connection_that_says_nothing_is_closed(monkeypatch: pytest.Monk
     monkeypatch.setattr(server, "HEAD_SECONDS", 0.05)
     clock = ManualClock()
     channel, sink = channel_of(clock), RecordingSink()
-    async with served(channel, sink) as client, asyncio.timeout(20):
+    async with served(channel, sink) as client, asyncio.timeout(60):
         assert channel.server is not None
         for said in (b"", b"POST /webhook HTTP/1.1\r\nX-Endless: "):
             reader, writer = await asyncio.open_connection("127.0.0.1", channel.server.port)

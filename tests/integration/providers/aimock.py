@@ -37,7 +37,7 @@ class AiMock:
     def _ask(self, method: str, body: dict[str, float]) -> None:
         content, kind = json.dumps(body).encode(), {"content-type": "application/json"}
         request = urllib.request.Request(f"{self.url}/__aimock/chaos", content, kind, method=method)
-        with urllib.request.urlopen(request, timeout=10):
+        with urllib.request.urlopen(request, timeout=60):
             pass
 
 

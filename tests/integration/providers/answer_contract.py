@@ -142,7 +142,7 @@ class AnswerContract:
         """Fifty megabytes of one line are given up after the first few, and the server is left."""
         async with self.serve([{"flood": 50}]) as server:
             error = await failure_of(make(server.url))
-            await asyncio.wait_for(server.left.wait(), 10)
+            await asyncio.wait_for(server.left.wait(), 60)
         assert type(error) is Unavailable
         assert "without a break" in str(error)
 
@@ -156,18 +156,18 @@ class AnswerContract:
                     begun.set()
 
             reader = asyncio.create_task(read())
-            await asyncio.wait_for(begun.wait(), 10)
+            await asyncio.wait_for(begun.wait(), 60)
             reader.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await reader
-            await asyncio.wait_for(server.left.wait(), 10)
+            await asyncio.wait_for(server.left.wait(), 60)
 
     async def test_leaving_early_closes_the_connection(self, make: Maker) -> None:
         """A reader that has heard enough does not keep the server busy."""
         async with self.serve([{"hang": True}]) as server:
             async with aclosing(make(server.url).stream(make_request("hello"))) as stream:  # type: ignore[type-var]
                 await anext(stream)
-            await asyncio.wait_for(server.left.wait(), 10)
+            await asyncio.wait_for(server.left.wait(), 60)
 
     async def test_a_slow_reader_is_not_cancelled_by_the_limit(self, make: Maker) -> None:
         """The limit is up while the reader works: the reader finishes, and hears of it when it asks for more."""

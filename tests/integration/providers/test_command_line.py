@@ -94,7 +94,7 @@ class CommandLineContract(AnswerContract):
             await anext(stream)
             seen = [stat.S_IMODE(folder.stat().st_mode) for folder in self.home.glob("kenobot-*")]
             await stream.aclose()  # type: ignore[attr-defined]
-            await asyncio.wait_for(program.left.wait(), 10)
+            await asyncio.wait_for(program.left.wait(), 60)
         assert seen == [0o700]
         assert list(self.home.glob("kenobot-*")) == []
 

@@ -21,7 +21,7 @@ TOKEN = "123456789:" + "canary-" * 5
 
 CHAT = "1"
 
-DEADLINE = 20
+DEADLINE = 60
 
 
 def update(number: object, text: object = "hi", user: int = 1) -> dict[str, Any]:

@@ -396,4 +396,4 @@ class MirrorMachine(Lives):
 
 
 TestMirror = MirrorMachine.TestCase
-TestMirror.settings = effort(25, 15)
+TestMirror.settings = effort(13, 15)

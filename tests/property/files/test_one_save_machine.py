@@ -182,4 +182,4 @@ class OneSaveMachine(Lives):
 
 
 TestOneSave = OneSaveMachine.TestCase
-TestOneSave.settings = effort(40, 15)
+TestOneSave.settings = effort(20, 15)

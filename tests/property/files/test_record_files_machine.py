@@ -353,4 +353,4 @@ def _links(connection: Connection) -> list[tuple[Any, ...]]:
 
 
 TestCards = CardMachine.TestCase
-TestCards.settings = effort(15, 12)
+TestCards.settings = effort(8, 12)

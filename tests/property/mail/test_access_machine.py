@@ -289,4 +289,4 @@ class AccessMachine(RuleBasedStateMachine):
 
 
 TestAccess = AccessMachine.TestCase
-TestAccess.settings = effort(15, 30)
+TestAccess.settings = effort(8, 30)

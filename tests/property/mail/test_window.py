@@ -36,7 +36,7 @@ def _lines(sizes: list[tuple[bool, int]]) -> list[StoredMessage]:
     ]
 
 
-@effort(200, 50)
+@effort(100, 50)
 @given(
     st.lists(st.tuples(st.booleans(), st.integers(0, 4000)), max_size=80),
     st.integers(0, 20),
@@ -61,7 +61,7 @@ def test_a_window_shows_the_end_of_the_talk_within_its_room(
         assert set(begun) <= set(shown)
 
 
-@effort(12, 50)
+@effort(6, 50)
 @given(st.lists(STEPS, min_size=1, max_size=24), st.booleans())
 def test_every_message_is_shown_summed_up_or_pending(steps: list[tuple[str, int, int]], restart: bool) -> None:
     """Long and short messages, pauses and days, a restart: after each turn the worker is idle, and nothing is lost."""

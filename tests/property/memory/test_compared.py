@@ -93,7 +93,7 @@ def _night(memory: Connection, one: Pass, number: int, compared: ComparisonCache
 
 
 @given(days=_DAYS)
-@effort(40, 1)
+@effort(20, 1)
 def test_nights_that_remember_plan_what_nights_that_compare_everything_plan(
     days: list[tuple[list[tuple[str, tuple[object, ...]]], bool]],
 ) -> None:

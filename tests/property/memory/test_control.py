@@ -124,7 +124,7 @@ def check(connection: Connection) -> None:
 
 
 @given(steps)
-@effort(40, 12)
+@effort(20, 12)
 def test_nothing_is_lost_and_every_change_can_be_put_back(done: list[Step]) -> None:
     """Records never become fewer, live keys stay unique, each status has its event; undo, and its undo, restore."""
     with scratch() as folder:

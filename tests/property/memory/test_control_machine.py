@@ -241,4 +241,4 @@ def _record_of(connection: Connection, fact: Fact) -> int:
 
 
 TestHands = HandsMachine.TestCase
-TestHands.settings = effort(16, 10)
+TestHands.settings = effort(8, 10)

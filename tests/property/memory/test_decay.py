@@ -71,7 +71,7 @@ told = st.builds(
 
 
 # Sixty days take a second or so: to look for a smaller story that fails would take minutes.
-@settings(effort(6, 1), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(effort(3, 1), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     facts=st.lists(told, min_size=8, max_size=50),
     nights=st.sets(st.integers(0, DAYS - 1), max_size=DAYS),

@@ -160,7 +160,7 @@ _STEPS = st.one_of(
 )
 
 
-@effort(30, 1)
+@effort(15, 1)
 @given(st.lists(_STEPS, min_size=3, max_size=14))
 def test_every_turn_is_read_or_waits(steps: list[tuple[str, object, str]]) -> None:
     """Killed before, within or after any use of the database, in an outage or not: nothing is lost, nothing doubled."""

@@ -241,7 +241,7 @@ async def _survives(work: Awaitable[object]) -> bool:
 
 
 TestMemory = MemoryMachine.TestCase
-TestMemory.settings = effort(20, 15)
+TestMemory.settings = effort(10, 15)
 
 
 def test_the_dresses_of_a_fact_are_one_fact() -> None:

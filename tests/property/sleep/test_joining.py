@@ -53,7 +53,7 @@ def _left(
 
 
 @given(notes=_NOTES, seed=st.randoms(use_true_random=False))
-@effort(30, 1)
+@effort(15, 1)
 def test_the_order_of_arrival_says_nothing(notes: list[_Note], seed: Random) -> None:
     """Any order of the same notes ends in the same memory, and the pass has nothing left to do then."""
     outcomes = []
@@ -72,7 +72,7 @@ def test_the_order_of_arrival_says_nothing(notes: list[_Note], seed: Random) -> 
 
 
 @given(notes=_NOTES)
-@effort(30, 1)
+@effort(15, 1)
 def test_nothing_is_lost_and_nobody_mixed(notes: list[_Note]) -> None:
     """Every wording and turn stands in what lives or in its past, of one scope and subject; undo restores it all."""
     with open_memory() as memory:
@@ -100,7 +100,7 @@ def test_nothing_is_lost_and_nobody_mixed(notes: list[_Note]) -> None:
 
 
 @given(notes=_NOTES, late=st.sets(st.integers(0, 8)))
-@effort(20, 1)
+@effort(10, 1)
 def test_contradictions_delete_nothing_and_stay_at_home(notes: list[_Note], late: set[int]) -> None:
     """Records only change their status, a stranger takes nothing away, and a second night finds nothing to do."""
     with open_memory() as memory:

@@ -45,7 +45,7 @@ def _memory(found: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
     return [row[:-2] for row in found if row[0] in ("record", "link")] + [row for row in found if row[0] == "proposal"]
 
 
-@effort(12, 1)
+@effort(6, 1)
 @given(st.lists(st.tuples(st.integers(0, 12), st.booleans()), max_size=5))
 def test_however_often_it_is_killed_a_night_comes_to_the_same_memory(kills: list[tuple[int, bool]]) -> None:
     """One clean run and many that ended badly remember the same, and each verdict was paid for at most once a kill."""

@@ -21,7 +21,7 @@ MESSAGE = Inbound("console", "id-1", "local", "owner", "hola", START)
 class Bot:
     """The other end of every connection, one after the other."""
 
-    def __init__(self, tmp_path: Path, connections: int, patience: float = 20) -> None:
+    def __init__(self, tmp_path: Path, connections: int, patience: float = 60) -> None:
         self.pairs = [socket.socketpair() for _ in range(connections)]
         self._left = iter(self.pairs[1:])
         console = Console(ConsoleSettings(), PluginContext(tmp_path, ManualClock(), "Keno"))

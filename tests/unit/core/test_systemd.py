@@ -18,7 +18,7 @@ def test_systemd_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, abstra
     address = f"@{tmp_path}/notify" if abstract else str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
         server.bind(f"\0{address[1:]}" if abstract else address)
-        server.settimeout(5)
+        server.settimeout(60)
         monkeypatch.setenv("NOTIFY_SOCKET", address)
         notify_systemd("READY=1")
         notify_systemd("STOPPING=1")
@@ -30,7 +30,7 @@ def test_a_start_that_lasts_asks_systemd_for_more_time(monkeypatch: pytest.Monke
     monkeypatch.setattr(systemd, "_EXTEND_SECONDS", 0.01)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
         server.bind(str(tmp_path / "notify"))
-        server.settimeout(5)
+        server.settimeout(60)
         monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
         with start_extended():
             assert {server.recv(100) for _ in range(3)} == {b"EXTEND_TIMEOUT_USEC=30000"}

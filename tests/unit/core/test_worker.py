@@ -82,6 +82,6 @@ async def test_work_broken_off_before_its_first_step_is_not_waited_for() -> None
     digger = Digger()
     digger.dig()
     await digger.stop()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await digger.wait_idle()
     assert (digger.begun, digger.idle) == (0, True)

@@ -436,6 +436,6 @@ async def test_notices_stop_with_the_house(house: House, monkeypatch: pytest.Mon
     monkeypatch.setattr(house.channel, "send", hang)
     async with full(house.database):
         await house.bus.emit(MESSAGE_STORE_FAILED, "test", "", channel="fake", chat="2", session="fake-2")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await begun.wait()
             await house.notices.under_way.stop()

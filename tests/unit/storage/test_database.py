@@ -128,7 +128,7 @@ async def test_a_patient_write_does_not_hold_up_the_end(tmp_path: Path) -> None:
     database = Database.open(tmp_path / "kenobot.db", tmp_path / "backups")
     late = asyncio.create_task(database.write_soon(_keep("late")))
     await asyncio.sleep(0)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await database.close()
     await late
     with pytest.raises(StoreError):
@@ -427,7 +427,7 @@ async def test_a_lock_of_another_program_does_not_hold_up_the_end(tmp_path: Path
         late = [asyncio.create_task(database.write(_keep(f"{number}"))) for number in range(3)]
         await asyncio.sleep(0)
         async with asyncio.timeout(8):  # it would be waited for ten seconds
-            await database.close(5)
+            await database.close(1)
             results = await asyncio.gather(*late, return_exceptions=True)
     assert all(isinstance(result, StoreError) for result in results)
     with closing(connect(tmp_path / "kenobot.db")) as connection:

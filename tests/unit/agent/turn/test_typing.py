@@ -30,7 +30,7 @@ async def test_whoever_waits_sees_it(monkeypatch: pytest.MonkeyPatch) -> None:
     channel = _Typing()
     channel.fails = True
     async with show_typing(channel, "1"):
-        await asyncio.wait_for(channel.shown.wait(), 5)
+        await asyncio.wait_for(channel.shown.wait(), 60)
 
 
 async def test_what_comes_at_once_has_no_notice(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -231,11 +231,27 @@ _PIECES = [
 
 @given(st.lists(st.sampled_from(_PIECES) | st.text(max_size=5), max_size=15).map("".join))
 def test_any_text_may_come(text: str) -> None:
-    """Whatever is said, each sentence of what is found is part of it, lines joined, and nothing is blank."""
-    joined = f"{text}\n{' '.join(text.split())}"
+    """Whatever is said, what is found is words of it in their order, with one blank between two."""
     for fact in extract_facts(text, SAID):
-        assert fact.text.strip()
-        assert all(sentence in joined for sentence in fact.text.split(". "))
+        words, at = fact.text.split(), 0
+        assert words
+        assert fact.text == " ".join(words)
+        for word in words:
+            at = text.find(word.rstrip("."), at)
+            assert at >= 0, (fact.text, word)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("I live in  no, \nLyon", "I live in no, Lyon"),
+        ("My  locker\tis   14", "My locker is 14"),
+        ("Mi taquilla\u00a0es  la 14", "Mi taquilla es la 14"),
+    ],
+)
+def test_white_space_within_a_line_becomes_one_blank(text: str, found: str) -> None:
+    """However many blanks or tabs stand between two words, a fact has one."""
+    assert found in [fact.text for fact in extract_facts(text, SAID)]
 
 
 @pytest.mark.parametrize(
