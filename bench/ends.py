@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
-from kenobot.cognitive.remember.extract.changes import KnownStatement
-from kenobot.cognitive.remember.extract.heuristic import Message, extract_facts, read_messages
+from kenobot.cognitive.remember.extract.heuristic import Message, read_messages
 
 DATA = Path(__file__).with_name("ends")
 _SAID = date(2026, 9, 15)
@@ -28,18 +27,13 @@ def outcomes(path: Path) -> Iterator[str]:
     """What becomes of each pair of a writer: "right", "another", "missed", "wrongly" or "spared"."""
     for line in path.read_text("utf-8").splitlines():
         pair = json.loads(line)
-        known = [KnownStatement(note, _due(note)) for note in pair["notes"]]
+        known = pair["notes"]
         facts = read_messages([Message(pair["says"], _SAID, 1, pair["notes"][-1])], known)
         ended = {number - 1 for fact in facts for number, _ in fact.verdicts}
         if pair["ends"] < 0:
             yield "wrongly" if ended else "spared"
         else:
             yield "missed" if not ended else "right" if ended == {pair["ends"]} else "another"
-
-
-def _due(note: str) -> str:
-    days = (dict(fact.attributes).get("due", "") for fact in extract_facts(note, _SAID))
-    return next(filter(None, days), "")
 
 
 def main() -> int:

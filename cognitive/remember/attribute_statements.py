@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from importlib import resources
 
 from kenobot.cognitive.remember.statement_relation import parse_statement
-from kenobot.cognitive.text.fingerprint import is_owner
-from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts
+from kenobot.cognitive.text.fingerprint import is_owner, normalize_name
+from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, word_set
 from kenobot.cognitive.text.relatives import RELATIVES
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
@@ -34,6 +34,7 @@ _PEOPLE = frozenset(fold(word) for word in _TABLES["parts"]["bond"].removeprefix
 _HEDGES = frozenset("if si maybe perhaps quiza quizas might could would".split())
 _SAID_OF_MANY = frozenset("it he she that this there today tomorrow hoy eso user".split())  # to be a number or a day
 _ANYBODY = frozenset("it he she they we this that there el ella ellos ellas eso esto".split())
+_MANY_VALUED = word_set("single_valued_not")
 _SEVERAL = lazy.regex(r"\s(?:and|or|y|o|e)\s", re.IGNORECASE)
 
 
@@ -50,6 +51,12 @@ def attribute_name(kind: str, what: str) -> str:
     """Return the name of the attribute that a statement of some kind gives: the same in both languages."""
     name = " ".join(_NAMES.get(word, word) for word in fold(what).split())
     return {"favourite": f"favourite {name}", "relation": name, "bond": name}.get(kind, kind)
+
+
+def is_single_valued(attribute: str) -> bool:
+    """Return whether there is one value of an attribute at a time, so that another one takes its place."""
+    plain = normalize_name(attribute)
+    return plain not in _MANY_VALUED and plain.removesuffix("s") not in _MANY_VALUED
 
 
 def read_attribute(text: str) -> AttributeStatement | None:

@@ -29,7 +29,6 @@ from kenobot.cognitive.text.claims import (
 )
 from kenobot.cognitive.text.completions import joins_things, named_part
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
-from kenobot.cognitive.text.lexicon import word_set
 from kenobot.cognitive.text.named_days import days_named
 from kenobot.cognitive.text.sentences import split_sentences, without_sentence
 from kenobot.cognitive.text.similarity import Nearness, band_of, similarity
@@ -44,8 +43,6 @@ Resolution = Literal["supersede", "invalidate", "weaken", "differ", "amend"]
 said; only what changed is taken from it, because it says more."""
 
 EVENT_CATEGORIES = frozenset({"commitment", "moment", "event", "action"})
-# A person can have several of these at a time: another one takes no place.
-_SEVERAL = word_set("single_valued_not")
 _GUESSED = ("extraction", "sleep", "import")
 
 
@@ -203,7 +200,7 @@ def _valued(
     same: list[Record] = []
     for name, value in made.attributes.items():
         plain = normalize_name(name)
-        if not is_single_valued(name):
+        if not attribute_statements.is_single_valued(name):
             continue
         for record in term_index.records_with_attribute(connection, made.scope, made.subject, name):
             said = next((held for known, held in record.attribute_map.items() if normalize_name(known) == plain), None)
@@ -217,12 +214,6 @@ def _valued(
                 continue
             found.setdefault(record.id, (record, []))[1].append(name)
     return [(record, tuple(names)) for record, names in found.values()], same
-
-
-def is_single_valued(attribute: str) -> bool:
-    """Return whether there is one value of an attribute at a time, so that another one takes its place."""
-    plain = normalize_name(attribute)
-    return plain not in _SEVERAL and plain.removesuffix("s") not in _SEVERAL
 
 
 def _neighbours(

@@ -57,6 +57,7 @@ _DAYS = lazy.regex(
     rf"|(?=w){_BEFORE_DAYS}(wed)s"
     rf"|(wed)s(?=[\s,.;!?)]*\Z|[,.;!?)]| (?:at|morning|afternoon|evening|night|now|instead|not|\d)\b)){_ENDS}"
 )
+_MARKS = " .,;:!?()\"'“”«»…"
 _ENDS_OF_DAYS = ("sday", "rsday", "nesday", "nesday")
 
 
@@ -75,3 +76,17 @@ def _in_part(text: str) -> str:
     if _LEFT_AWAY.search(text) and not _FOREIGN.search(text):
         text = _LEFT_AWAY.sub(r"\1'", text)
     return _DAYS.sub(lambda day: day[day.lastindex or 0] + _ENDS_OF_DAYS[(day.lastindex or 1) - 1], text)
+
+
+def as_written(text: str, said: str) -> str:
+    """Return a text with the words of `said` that `written_out` changed as they stand there.
+
+    A word that stands there in both ways is left.
+    """
+    own = [word.strip(_MARKS) for word in said.split()]
+    whole = [word.strip(_MARKS) for word in written_out(said).split()]
+    changed = {new: old for new, old in zip(whole, own, strict=False) if new != old and new not in own}
+    if not changed:
+        return text
+    pattern = "|".join(map(re.escape, sorted(changed, key=len, reverse=True)))
+    return re.sub(rf"(?<!\w)(?:{pattern})(?!\w)", lambda word: changed[word[0]], text)

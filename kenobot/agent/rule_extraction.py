@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from kenobot.cognitive.remember.extract import heuristic
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.changes import KnownStatement
 from kenobot.cognitive.remember.extract.heuristic import Message
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.store.records import Record
@@ -22,10 +21,7 @@ class RuleFacts:
 
 def extract_by_rules(messages: Iterable[Message], known: Sequence[Record]) -> RuleFacts:
     """Extract the facts of messages, oldest first. known: live records that they may end, oldest first."""
-    statements = [
-        KnownStatement(record.text, record.attribute_map.get("due", ""), task=record.category == "commitment")
-        for record in known
-    ]
+    statements = [record.text for record in known]
     facts = heuristic.read_messages(messages, statements)
     numbers = {number: None for fact in facts for number, _ in fact.verdicts}
     places = {number: place for place, number in enumerate(numbers, 1)}

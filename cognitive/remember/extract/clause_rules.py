@@ -7,11 +7,10 @@ from datetime import date
 from typing import Literal
 
 from kenobot.cognitive.remember.attribute_statements import attribute_name
-from kenobot.cognitive.remember.extract.change_sentence import PHRASES, TABLES
 from kenobot.cognitive.remember.extract.due_days import day_due
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
+from kenobot.cognitive.remember.extract.rule_tables import PHRASES, TABLES
 from kenobot.cognitive.remember.extract.sentence_core import MARKS, folded, is_statement, without_marks
-from kenobot.cognitive.remember.extract.states import is_state
 from kenobot.cognitive.remember.extract.worth_noting import is_remark
 from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts
@@ -85,7 +84,7 @@ def _in_clause(clause: str, said: date) -> ExtractedFact | None:
     for rule in _RULES:
         if (match := rule.pattern.match(plain)) is not None and (fact := _fact(rule, match, clause, said)) is not None:
             return fact
-    return ExtractedFact(clause, kind="note", confidence=TIERS["explicit"]) if is_state(clause) else None
+    return None
 
 
 def _fact(rule: ExtractionRule, match: re.Match[str], clause: str, said: date) -> ExtractedFact | None:

@@ -9,34 +9,40 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 
-from kenobot.cognitive.remember.extract.change_sentence import PHRASES
-from kenobot.cognitive.remember.extract.changes import Change, KnownStatement, may_change, takes_back
 from kenobot.cognitive.remember.extract.clause_rules import read_clauses
-from kenobot.cognitive.remember.extract.due_days import counts_from_another, day_due, deadlines, with_day
-from kenobot.cognitive.remember.extract.known_parts import PartChange, find_part_change, told_parts
+from kenobot.cognitive.remember.extract.due_days import counts_from_another, deadlines, with_day
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.remember.extract.passages import Passage, ToldSentence, merged, passages
-from kenobot.cognitive.remember.extract.put_right import names_what_was_meant, with_value_put_right
-from kenobot.cognitive.remember.extract.sentence_core import MARKS, Core, folded, is_statement, read_core
+from kenobot.cognitive.remember.extract.rule_tables import PHRASES
+from kenobot.cognitive.remember.extract.same_statement import (
+    EndedStatement,
+    find_ended,
+    has_word_of_change,
+    is_plain_telling,
+    sentence_parts,
+)
+from kenobot.cognitive.remember.extract.sentence_core import (
+    MARKS,
+    Core,
+    folded,
+    is_statement,
+    read_core,
+    takes_back,
+)
 from kenobot.cognitive.remember.extract.sentence_facts import LONGEST_SENTENCE, asks, is_noted, read_facts, read_unread
-from kenobot.cognitive.remember.extract.states import about_subject, subject_of
 from kenobot.cognitive.store.records import CONFIDED
-from kenobot.cognitive.text.colloquial import written_out
+from kenobot.cognitive.text.colloquial import as_written, written_out
 from kenobot.cognitive.text.confidences import is_confided
-from kenobot.cognitive.text.sentences import split_sentences, without_sentence
+from kenobot.cognitive.text.sentences import split_sentences
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 from kenobot.ports.memory import Relation
 
-_OVER = KnownStatement("")  # in the place of one that an earlier message has ended
+_OVER = ""  # in the place of one that an earlier message has ended
 _KEPT = 8192  # sentences whose judgement is kept: of each line of its summary a chat asks anew in each round
 _QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
-_JUST_TOLD = 3  # statements among which the one right before a correction is
 _FEW_WORDS = 7  # of a correction that names only what is right
 _LISTED = lazy.regex(r"\s*(?:[-*•·]|\d+[.)])\s")
-_NAMES = lazy.regex(
-    r"(?:(?:he|she|they)(?:'s| is|'re| are) called|(?:his|her|their) names?(?:'s| is| are)|se llaman?) "
-)
 _GOES_ON = lazy.regex(rf"(?:{PHRASES['goes_on']})")
 _TURNS = lazy.regex(rf"\W*(?:{PHRASES['turns']})(?!\w)")
 _POINTS_BACK = lazy.regex(r"\w+l[oa]s?\W*\Z|.*\b(?:that|it|eso)\b")
@@ -57,7 +63,7 @@ def extract_facts(text: str, said: date, *, evidence: int = 1) -> list[Extracted
     return read_messages([Message(text, said, evidence)], ())
 
 
-def read_messages(messages: Iterable[Message], known: Sequence[KnownStatement]) -> list[ExtractedFact]:
+def read_messages(messages: Iterable[Message], known: Sequence[str]) -> list[ExtractedFact]:
     """Extract the facts of messages, oldest first. known: what they may end, in the order in which it was said.
 
     A verdict on a statement of `known` names its place, from 1; a fact of the messages that a later one ends is left
@@ -69,18 +75,24 @@ def read_messages(messages: Iterable[Message], known: Sequence[KnownStatement]) 
         if takes_back(message.text):
             facts = _without_taken_back(facts, message, known)
             continue
+        earlier = facts
         for passage in passages(message.text, _sentences(message)):
             facts = _with_passage(facts, passage, message, known)
+        if message.text != sent.text:
+            facts = [each if each in earlier else _in_own_words(each, sent) for each in facts]
     return facts
 
 
-def _without_taken_back(
-    facts: list[ExtractedFact], message: Message, known: Sequence[KnownStatement]
-) -> list[ExtractedFact]:
+def _in_own_words(fact: ExtractedFact, said: Message) -> ExtractedFact:
+    """Put the words of a fact back as its speaker wrote them."""
+    return replace(fact, text=as_written(fact.text, f"{said.before}\n{said.text}"))
+
+
+def _without_taken_back(facts: list[ExtractedFact], message: Message, known: Sequence[str]) -> list[ExtractedFact]:
     """End what the message before one told that takes it back."""
     taken = {fold(fact.text) for fact in extract_facts(message.before, message.said)}
     left = [fact for fact in facts if fold(fact.text) not in taken]
-    newest = {fold(statement.text): place for place, statement in enumerate(known, 1)}
+    newest = {fold(statement): place for place, statement in enumerate(known, 1)}
     ended = [newest[text] for text in sorted(taken & newest.keys())]
     if not ended:
         return left
@@ -92,7 +104,7 @@ def _without_taken_back(
 def may_end_something(text: str) -> bool:
     """Return whether a text says that something is no longer so, or begins to put something right."""
     text = written_out(text)
-    if may_change(text) or takes_back(text):
+    if has_word_of_change(text) or takes_back(text):
         return True
     return any(read_core(sentence.strip()).corrects for sentence in split_sentences(text))
 
@@ -168,16 +180,9 @@ def _told(sentence: str, read: Core, said: date, *, confided: bool) -> tuple[Ext
 
 
 def _with_before(read: Core, before: str, said: date) -> Core:
-    """A sentence with the one before it, where it tells more of what that states or of whom it names."""
-    told = read_core(before).told
+    """Quote the sentence before one that goes on about what that states."""
     if _goes_on(read, before, said):
         return replace(read, told=f"{before.rstrip(MARKS)}. {read.told}", asked=True)
-    if (
-        _NAMES.match(folded(read.told))
-        and (subject := subject_of(told))
-        and (named := about_subject(subject, read.told))
-    ):
-        return replace(read, told=named, asked=True)
     return read
 
 
@@ -193,7 +198,7 @@ def _goes_on(core: Core, before: str, said: date) -> bool:
 
 
 def _with_passage(
-    facts: list[ExtractedFact], passage: Passage, message: Message, known: Sequence[KnownStatement]
+    facts: list[ExtractedFact], passage: Passage, message: Message, known: Sequence[str]
 ) -> list[ExtractedFact]:
     """Add what a passage tells to the facts before it, without what it ends."""
     own: list[ExtractedFact] = []
@@ -231,78 +236,45 @@ def _with_fact(facts: list[ExtractedFact], fact: ExtractedFact) -> list[Extracte
 
 
 def _ending(
-    facts: list[ExtractedFact], fact: ExtractedFact, message: Message, known: Sequence[KnownStatement]
+    facts: list[ExtractedFact], fact: ExtractedFact, message: Message, known: Sequence[str]
 ) -> tuple[list[ExtractedFact], ExtractedFact | None]:
-    """Return the facts without what a new one ends, and the new one as it stands then.
+    """Return the facts without the one that a new one ends, and the new one with its verdicts.
 
-    None for one that would only be worth anything if it ended something.
+    None for one that is not worth a note by itself and ends nothing.
     """
-    corrects, said = fact.category == "correction", message.said
-    found = None
-    if corrects or may_change(fact.text):
+    corrects = fact.category == "correction"
+    ended = None
+    if (corrects or has_word_of_change(fact.text)) and is_plain_telling(message.text):
         over = {number for each in facts for number, _ in each.verdicts}
         left = (_OVER if number in over else each for number, each in enumerate(known, 1))
-        pool = [*left, *(KnownStatement(each.text, dict(each.attributes).get("due", "")) for each in facts)]
-        found = find_part_change(fact.text, said, pool, corrects=corrects)
-        found = found or (_put_right(fact.text, message, pool) if corrects else None)
-    if found is None:
+        pool = [*left, *(each.text for each in facts)]
+        ended = find_ended(fact.text, message.said, pool, corrects=corrects)
+    if ended is None:
         return facts, fact if fact.confidence >= TIERS["implied"] else None
-    change = found.change
-    if change.is_part:  # admission takes from the memory only what is named
-        fact = replace(fact, confidence=TIERS["explicit"])
-        return facts, _against(fact, [change.place + 1], found.part) if change.place < len(known) else fact
-    if due := change.due or (change.text != fact.text and _day_ahead(change.text, said)):
-        fact = replace(fact, attributes=tuple({**dict(fact.attributes), "due": due}.items()))
-    fact = replace(fact, text=change.text, category="correction" if not fact.attributes else fact.category)
     fact = replace(fact, confidence=TIERS["explicit"])
-    if change.place < len(known):
-        return facts, _against_all(fact, found, known)
-    return _without_ended(facts, change.place - len(known), found.part, fact, known)
+    if ended.place < len(known):
+        return facts, _against_all(fact, ended, known)
+    place = ended.place - len(known)
+    if ended.part:  # a passage of this very batch: both stand in it
+        return facts, fact
+    gone = facts[place]
+    fact = replace(fact, tags=tuple(dict.fromkeys((*fact.tags, *gone.tags))), ended_parts=gone.ended_parts)
+    return [*facts[:place], *facts[place + 1 :]], _against(fact, (number for number, _ in gone.verdicts))
 
 
-def _put_right(told: str, message: Message, pool: Sequence[KnownStatement]) -> PartChange | None:
-    """What words put right of the statement right before them, in this message or the one before it."""
-    opening = message.text.partition(told)[0]
-    before, bare = fold(f"{message.before}\n{opening}"), names_what_was_meant(split_sentences(f"{opening}…")[-1])
-    for place in range(len(pool) - 1, max(-1, len(pool) - 1 - _JUST_TOLD), -1):
-        text = pool[place].text
-        for part in reversed(told_parts(text)):
-            if fold(part) in before and (instead := with_value_put_right(part, told, bare=bare)):
-                return PartChange(Change(place, text.replace(part, instead)))
-    return None
-
-
-def _without_ended(
-    facts: list[ExtractedFact], gone: int, part: str, fact: ExtractedFact, known: Sequence[KnownStatement]
-) -> tuple[list[ExtractedFact], ExtractedFact]:
-    """The facts without the one that a new one ends, or without a sentence of it, and the new one."""
-    ended = facts[gone]
-    fact = replace(fact, tags=tuple(dict.fromkeys((*fact.tags, *ended.tags))))
-    if part:
-        left = without_sentence(ended.text, part)
-        return [*facts[:gone], *([replace(ended, text=left)] if left else []), *facts[gone + 1 :]], fact
-    # What it ends may go on about a statement that memory has.
-    begun = (number for number, each in enumerate(known, 1) if fold(ended.text).startswith(fold(each.text)))
-    fact = _against(fact, [*begun, *(number for number, _ in ended.verdicts)])
-    return [*facts[:gone], *facts[gone + 1 :]], replace(fact, ended_parts=ended.ended_parts)
-
-
-def _against_all(fact: ExtractedFact, found: PartChange, known: Sequence[KnownStatement]) -> ExtractedFact:
-    """A fact with a verdict on what it ends, and on all that tells the same among other things."""
-    ended = fold(found.part or known[found.change.place].text)
+def _against_all(fact: ExtractedFact, ended: EndedStatement, known: Sequence[str]) -> ExtractedFact:
+    """Give a fact a verdict on the statement that it ends, and on each that says the same words among others."""
+    same = fold(ended.part or known[ended.place])
     for number, each in enumerate(known, 1):
-        if number == found.change.place + 1:
-            fact = _against(fact, [number], found.part)
-            continue
-        parts = told_parts(each.text)
-        same = next((part for part in parts if fold(part) == ended), None)
-        if same is not None and (len(parts) > 1 or found.part):
-            fact = _against(fact, [number], same if len(parts) > 1 else "")
+        parts = sentence_parts(each)
+        part = next((part for part in parts if fold(part) == same), None)
+        if part is not None:
+            fact = _against(fact, [number], part if len(parts) > 1 else "")
     return fact
 
 
 def _against(fact: ExtractedFact, numbers: Iterable[int], part: str = "") -> ExtractedFact:
-    """A fact with a verdict on memories by their numbers, or on one sentence of each."""
+    """Give a fact a verdict on memories by their numbers, or on one sentence of each."""
     against: list[tuple[int, Relation]] = [(number, "contradiction") for number in numbers]
     parts = [(number, part) for number, _ in against if part]
     return replace(
@@ -310,7 +282,3 @@ def _against(fact: ExtractedFact, numbers: Iterable[int], part: str = "") -> Ext
         verdicts=tuple(dict.fromkeys([*fact.verdicts, *against])),
         ended_parts=tuple(dict.fromkeys([*fact.ended_parts, *parts])),
     )
-
-
-def _day_ahead(text: str, said: date) -> str:
-    return dict(day_due(text, said, first=1)).get("due", "")

@@ -8,8 +8,8 @@ of any is a greeting at either end, a question, and a line of a list.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kenobot.cognitive.remember.extract.change_sentence import TABLES
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
+from kenobot.cognitive.remember.extract.rule_tables import TABLES
 from kenobot.cognitive.text.claims import is_of_speaker
 from kenobot.cognitive.text.lexicon import fill_parts
 from kenobot.cognitive.text.sentences import points_back

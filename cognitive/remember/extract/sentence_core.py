@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kenobot.cognitive.remember.extract.change_sentence import PHRASES
+from kenobot.cognitive.remember.extract.rule_tables import PHRASES
 from kenobot.cognitive.text.confidences import CONFIDES
 from kenobot.cognitive.text.sentences import LONGEST, split_sentences
 from kenobot.cognitive.text.words import fold
@@ -31,8 +31,17 @@ _IN_THIS_CHAT = lazy.regex(
 )
 QUOTED_FIRST = lazy.regex(r"[ \t,.;:…-]*(?P<mark>[\"“«])[^\W_][^\"“”«»]*[\"”»][^\w\"“”«»]*\w")
 _POLITE_END = lazy.regex(rf"[,.;]\s*(?:{PHRASES['polite']})[\s.!]*$")
+_TAKES_BACK = lazy.regex(
+    rf"\W*(?:(?:{PHRASES['openings']}|no|nada|oops|ups|uy|perdon|perdona|sorry|wait|espera|actually|please)\W+)*"
+    rf"(?:{PHRASES['takes_back']})(?:\W+(?:{PHRASES['polite']}))*\W*"
+)
 _CORRECTS = lazy.regex(rf"(?:{PHRASES['corrects']})\s+")
 _CORRECTS_BEHIND = lazy.regex(rf"[,;.(—–-]\s*(?:sorry,? )?(?:{PHRASES['corrects_behind']})\W*\Z")
+
+
+def takes_back(text: str) -> bool:
+    """Return whether a text only takes back what its speaker said right before it: "scratch that", "olvida eso"."""
+    return _TAKES_BACK.fullmatch(folded(text)) is not None
 
 
 def is_statement(told: str) -> bool:

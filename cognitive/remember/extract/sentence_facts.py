@@ -5,11 +5,11 @@ from dataclasses import replace
 from datetime import date
 
 from kenobot.cognitive.remember.classify import kind_of
-from kenobot.cognitive.remember.extract.change_sentence import PHRASES
-from kenobot.cognitive.remember.extract.changes import may_change
 from kenobot.cognitive.remember.extract.clause_rules import NAME_OR_FIGURE, is_past, read_clauses
 from kenobot.cognitive.remember.extract.due_days import day_due
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact, FactKind
+from kenobot.cognitive.remember.extract.rule_tables import PHRASES
+from kenobot.cognitive.remember.extract.same_statement import has_word_of_change
 from kenobot.cognitive.remember.extract.sentence_core import (
     ASKING,
     MARKS,
@@ -82,7 +82,7 @@ def read_unread(core: Core, said: date) -> list[ExtractedFact]:
     stands = core.corrects and len(core.told.split()) >= _LEAST_WORDS and NAME_OR_FIGURE.search(core.told)
     if stands or is_noted(core.told):
         confidence = TIERS["explicit"] if stands else TIERS["implied"]
-    elif core.corrects or may_change(core.told):
+    elif core.corrects or has_word_of_change(core.told):
         confidence = TIERS["speculative"]
     else:
         return []

@@ -1,0 +1,280 @@
+"""Find the statement that a sentence ends for sure: the same statement, denied or with another value (ADR 74).
+
+Both are compared word by word. A sentence ends a statement only where it has a word of change ("now", "ya no", "no
+longer", "actually"), names its subject, and differs in nothing but one value of the same kind and unit, in a denial, or
+in the value of one single-valued attribute. Questions, conditions, quotations and reported speech end nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+from kenobot.cognitive.remember.attribute_statements import AttributeStatement, is_single_valued, read_attribute
+from kenobot.cognitive.remember.extract.rule_tables import PHRASES
+from kenobot.cognitive.remember.extract.sentence_core import question_in
+from kenobot.cognitive.text.claims import claims, is_of_speaker
+from kenobot.cognitive.text.colloquial import written_out
+from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
+from kenobot.cognitive.text.fingerprint import is_same_or_more_exact
+from kenobot.cognitive.text.lexicon import STOPWORDS, word_set
+from kenobot.cognitive.text.named_days import days_named, time_named
+from kenobot.cognitive.text.sentences import split_sentences
+from kenobot.cognitive.text.words import fold
+from kenobot.core import lazy
+
+_KEPT = 2048  # texts whose reading is kept: each memory is compared with every sentence that has a word of change
+_LONGEST = 300  # characters of a sentence that may end something
+_LONGEST_VALUE = 6  # words
+_MARKS = " .,;:!¡¿…\"'«»“”()"
+
+
+def _phrase(name: str) -> str:
+    return rf"(?<![\w'])(?:{PHRASES[name]})(?!\w)"
+
+
+_NOW, _FOR_A_WHILE = lazy.regex(_phrase("now")), lazy.regex(_phrase("for_a_while"))
+_NO_LONGER = lazy.regex(_phrase("no_longer"))
+_ANY_MORE = lazy.regex(r"(?<!\w)(?:any ?more|any longer)(?!\w)")
+_CHANGED_TO = lazy.regex(_phrase("changed_to"))
+_REPORTS, _UNDECIDED = lazy.regex(_phrase("reports")), lazy.regex(_phrase("undecided"))
+_QUOTES = lazy.regex(r"[\"“«”»]|(?:^|\s)['‘](?=\w)|^[ \t]{0,3}(?:>|```|~~~)")
+_DENIES = lazy.regex(_phrase("denies"))
+_TAIL = lazy.regex(r",\s+|;\s+|\s+(?:but|sino|pero)\s+")
+_TOKEN = lazy.regex(r"[£$€]?\d[\w.,:/%€$£-]*|[^\W_](?:[\w'’-]*\w)?")
+_EXPANDED = (
+    (lazy.regex(r"\bi'm\b"), "i am"),
+    (lazy.regex(r"\b(we|you|they)'re\b"), r"\1 are"),
+    (lazy.regex(r"\b(i|we|you|they)'ve\b"), r"\1 have"),
+    (lazy.regex(r"\b(?:do|does|did)(?:n't| not)\b"), "not"),
+    (lazy.regex(r"\b(is|are|was|were|has|have|can)(?:n't|not)\b"), r"\1 not"),
+    (lazy.regex(r"(?<=\w)'s(?= (?:not|called|named|\d)|$)"), " is"),
+)
+_EMPTY = word_set("same_statement_empty")
+_NUMBERS = word_set("statement_numbers") - {"one", "un", "una", "uno"}
+_POINTING = word_set("pointing_words")
+_COPULAS = frozenset("is am are es son soy se llama llaman called named cuesta costs".split())
+_HOLDING = STOPWORDS | _COPULAS | word_set("statement_owner") | frozenset("we our nuestro nuestra not no".split())
+_WHEN = frozenset(WEEKDAYS) | frozenset(MONTHS) | word_set("statement_dates") | word_set("statement_frequency")
+_THIRD = lazy.regex(
+    r"(?:ya |ahora |no )*(?:vive|trabaja|tiene|es|esta|estudia|toca|habla|juega|toma|cobra|gana|entra|sale)\b"
+)
+_OWN = lazy.regex(
+    r"(?<!\w)(?:i|we|my|our|me|mi|mis|yo|nos|nuestr[oa]s?|vivo|trabajo|tengo|cumpli|soy|calzo|peso|mido|cobro|gano|pago|tomo"
+    r"|entro|salgo|uso|debo|ahorro|corro|duermo|estudio)(?!\w)"
+)
+_NAME = lazy.regex(r"[A-ZÁÉÍÓÚÑ][\w.'’-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class EndedStatement:
+    """A statement that a sentence ends. place: in the sequence that was compared. part: its sentence, "" for all."""
+
+    place: int
+    part: str = ""
+
+
+def has_word_of_change(text: str) -> bool:
+    """Return whether a text has a word of change, or denies one value and names another."""
+    plain = fold(text)
+    if any(pattern.search(plain) for pattern in (_NOW, _NO_LONGER, _CHANGED_TO, _ANY_MORE)):
+        return True
+    return bool(_DENIES.search(plain) and _TAIL.search(plain))
+
+
+def is_plain_telling(message: str) -> bool:
+    """Return whether a message only tells: it asks nothing, sets no condition, quotes and reports nobody."""
+    plain = fold(message)
+    barred = (_REPORTS, _UNDECIDED, _QUOTES, _FOR_A_WHILE)
+    return not any(pattern.search(plain) for pattern in barred) and not question_in(message)
+
+
+def find_ended(sentence: str, said: date, known: Sequence[str], *, corrects: bool = False) -> EndedStatement | None:
+    """Find the statement that a sentence of a plain telling ends; None where none, or more than one, is the same.
+
+    known: oldest first. corrects: the sentence was introduced as a correction.
+    """
+    if len(sentence) > _LONGEST:
+        return None
+    tellings = [each for text in _pieces(sentence) if (each := _read_telling(text, corrects=corrects)) is not None]
+    if not tellings:
+        return None
+    found = [
+        EndedStatement(place, part if part != statement else "")
+        for place, statement in enumerate(known)
+        for part in sentence_parts(statement)
+        if any(_ends(telling, part, said) for telling in tellings)
+    ]
+    return found[-1] if len({fold(each.part or known[each.place]) for each in found}) == 1 else None
+
+
+@lru_cache(_KEPT)
+def sentence_parts(text: str) -> tuple[str, ...]:
+    """Split a statement into its sentences without end marks; the statement alone, where it is one."""
+    parts = [bare for part in split_sentences(text) if (bare := part.strip(_MARKS))]
+    return tuple(parts) if len(parts) > 1 else (text,)
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """A sentence with a word of change. tokens: without that word and without a denial. denies: it ends the same words.
+
+    corrected: the same for the clause that a correction of two clauses denies, () for none.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    denies: bool
+    corrected: tuple[str, ...]
+    attribute: AttributeStatement | None
+
+
+def _pieces(sentence: str) -> Iterator[str]:
+    yield sentence
+    parts = claims(sentence)
+    if len(parts) > 1:
+        yield from (part.text for part in parts)
+
+
+def _read_telling(text: str, *, corrects: bool) -> _Telling | None:
+    plain = _expand(text)
+    if not _has_subject(text, plain):
+        return None
+    head, *tail = _TAIL.split(plain, maxsplit=1)
+    denied = _DENIES.sub(" ", head)
+    corrected = _tokens(denied) if tail and denied != head else ()
+    ends = bool(_NO_LONGER.search(plain) or _ANY_MORE.search(plain)) or (
+        _NOW.search(plain) is not None and _DENIES.search(plain) is not None
+    )
+    changes = corrects or ends or bool(_NOW.search(plain) or _CHANGED_TO.search(plain))
+    if not changes and not corrected:
+        return None
+    rest = _ANY_MORE.sub(" ", _NOW.sub(" ", _CHANGED_TO.sub(" is ", plain)))
+    tokens = _tokens(_DENIES.sub(" ", _NO_LONGER.sub(" ", rest)) if ends else rest)
+    return _Telling(text, tokens if changes else (), ends, corrected, read_attribute(text) if changes else None)
+
+
+def _ends(telling: _Telling, part: str, said: date) -> bool:
+    """Return whether a telling is the same statement as a part of memory, denied or with another value."""
+    part = written_out(part)
+    plain = _expand(part)
+    if _DENIES.search(plain) or _NO_LONGER.search(plain) or _UNDECIDED.search(plain) or not _has_subject(part, plain):
+        return False
+    tokens = _tokens(_NOW.sub(" ", plain))
+    if len(tokens) < 2:
+        return False
+    if telling.corrected and telling.corrected == tokens:
+        return True
+    if telling.denies:
+        return _is_denied(telling.tokens, tokens)
+    if telling.attribute is not None and _has_other_attribute_value(telling.text, telling.attribute, part):
+        return True
+    return _differ_in_value(telling, tokens, part, said)
+
+
+def _is_denied(denied: tuple[str, ...], tokens: tuple[str, ...]) -> bool:
+    """Return whether a statement says the denied words, and besides only when."""
+    rest = tokens[len(denied) :]
+    return len(denied) > 1 and tokens[: len(denied)] == denied and all(_is_when(token) for token in rest)
+
+
+def _is_when(token: str) -> bool:
+    return token in _WHEN or token.removesuffix("s") in _WHEN
+
+
+def _has_other_attribute_value(text: str, telling: AttributeStatement, part: str) -> bool:
+    """Return whether a statement gives the same single-valued attribute of the same subject another value, alone."""
+    known = read_attribute(part)
+    if known is None or not part.rstrip(_MARKS).endswith(known.value):
+        return False
+    same = known.attribute == telling.attribute and fold(known.subject) == fold(telling.subject)
+    if not telling.subject and not (_is_own(text) and _is_own(part)):
+        return False
+    if not same or not is_single_valued(telling.attribute) or is_same_or_more_exact(known.value, telling.value):
+        return False
+    shape = _shape(telling.value)
+    return shape == _shape(known.value) and (shape != "words" or telling.attribute.startswith("favourite"))
+
+
+def _differ_in_value(telling: _Telling, tokens: tuple[str, ...], part: str, said: date) -> bool:
+    """Return whether two statements have the same words but for one value of the same kind behind the subject."""
+    mine = telling.tokens
+    head = _common(mine, tokens)
+    tail = min(_common(mine[::-1], tokens[::-1]), len(mine) - head, len(tokens) - head)
+    new, old = mine[head : len(mine) - tail], tokens[head : len(tokens) - tail]
+    frame = mine[:head] + mine[len(mine) - tail :]
+    if not new or not old or max(len(new), len(old)) > _LONGEST_VALUE or not head:
+        return False
+    if all(token in _HOLDING for token in frame) and not (_is_age(mine) and _is_age(tokens)):
+        return False
+    kinds = _kind(new, telling.text, said), _kind(old, part, said)
+    if "" in kinds or kinds[0] != kinds[1]:
+        return False
+    named = [token for token in mine[:head] if token not in _HOLDING]
+    if kinds[0] in ("name", "address"):
+        is_attribute = mine[head - 1] in _COPULAS and bool(named) and is_single_valued(named[-1])
+        return is_attribute and not tail
+    return not tail or _is_own(part) or not _COPULAS.isdisjoint(mine[:head])
+
+
+def _kind(value: tuple[str, ...], text: str, said: date) -> str:
+    """Return the kind of a value in a text: number, money, time, day, address or name; "" for any other words."""
+    plain = " ".join(value)
+    if any(sign in plain for sign in "£$€"):
+        return "money"
+    if all(token in _NUMBERS or token.replace(".", "").replace(",", "").isdigit() for token in value):
+        return "number"
+    if time_named(plain) or time_named(f"at {plain}"):
+        return "time"
+    if days_named(plain, said) or all(_is_when(token) for token in value):
+        return "day"
+    if len(value) == 1 and any(char.isdigit() for char in plain):
+        return "code"
+    names = frozenset(fold(name.strip(_MARKS)) for name in _NAME.findall(text))
+    if all(token in names or token[:1].isdigit() for token in value):
+        return "address" if any(token[:1].isdigit() for token in value) else "name"
+    return ""
+
+
+def _is_own(text: str) -> bool:
+    """Return whether a text is about its speaker, or what is the speaker's own."""
+    return is_of_speaker(text) or _OWN.search(fold(text)) is not None
+
+
+def _is_age(tokens: tuple[str, ...]) -> bool:
+    """Return whether tokens are "I am" and a number, and nothing else."""
+    return len(tokens) == 3 and tokens[:2] == ("i", "am") and tokens[2].isdigit()
+
+
+def _shape(value: str) -> str:
+    """Return the shape of an attribute's value: a figure, a name, or words."""
+    if any(char.isdigit() for char in value):
+        return "figure"
+    return "name" if value[:1].isupper() else "words"
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Count the tokens with which two sequences begin alike."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _has_subject(text: str, plain: str) -> bool:
+    """Return whether a text names whom or what it is about: no pronoun, and no Spanish verb without a subject."""
+    first = plain.split(" ", 1)[0].split("'", 1)[0]
+    return bool(first) and first not in _POINTING and not _THIRD.match(plain) and (is_of_speaker(text) or " " in plain)
+
+
+@lru_cache(_KEPT)
+def _expand(text: str) -> str:
+    """Fold a text without marks at its ends, and write out English contractions."""
+    plain = fold(text).replace("’", "'").strip(_MARKS)
+    for pattern, whole in _EXPANDED:
+        plain = pattern.sub(whole, plain)
+    return plain
+
+
+@lru_cache(_KEPT)
+def _tokens(plain: str) -> tuple[str, ...]:
+    """Split an expanded text into its words, without articles and the prepositions of places and times."""
+    found = (token.strip(".,:-") for token in _TOKEN.findall(plain))
+    return tuple(token for token in found if token and token not in _EMPTY)
