@@ -8,9 +8,7 @@ from kenobot.cognitive.compact import sentences as said
 from kenobot.cognitive.compact.digest import SummaryLine
 from kenobot.cognitive.remember.extract import heuristic
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.changes import KnownStatement
 from kenobot.cognitive.remember.extract.heuristic import Message
-from kenobot.cognitive.text.completions import names_part
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.core import lazy, pacing
@@ -34,9 +32,8 @@ def outdated_keys(lines: Iterable[SummaryLine], turns: Sequence[ConversationTurn
             if heuristic.may_end_something(sentence):
                 own = [(text.removeprefix(mark), whole) for text, whole in told if text.startswith(mark)]
                 message = Message(sentence, turn.at.astimezone(zone).date())
-                facts = heuristic.read_messages([message], [KnownStatement(text) for text, _ in own])
-                against = ((fact, own[number - 1]) for fact in facts for number, _ in fact.verdicts)
-                ended = [whole for fact, (text, whole) in against if not names_part(fact.text, text)]
+                facts = heuristic.read_messages([message], [text for text, _ in own])
+                ended = [own[number - 1][1] for fact in facts for number, _ in fact.verdicts]
                 found |= {key_of(whole) for whole in ended}
                 told = [pair for pair in told if pair[1] not in ended]
             told.append((f"{mark}{sentence}", sentence))

@@ -27,7 +27,6 @@ from kenobot.cognitive.text.claims import (
     remove_values,
     with_outdated_note,
 )
-from kenobot.cognitive.text.completions import joins_things, named_part
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
 from kenobot.cognitive.text.named_days import days_named
 from kenobot.cognitive.text.sentences import split_sentences, without_sentence
@@ -86,8 +85,11 @@ def compare(
     Only notes repeat or contradict each other; a person's edit is never a repeat.
     """
     neighbours = _neighbours(connection, made, policy, near)
+    related = _related([(record, nearness) for record, nearness, _ in neighbours.values()], policy)
     if made.form != "note":
-        return Comparison(related=_related([(record, nearness) for record, nearness, _ in neighbours.values()], policy))
+        return Comparison(related=related)
+    if made.candidate.by_rules:
+        return Comparison(conflicts=tuple(_ended_by_rules(connection, made, policy)), related=related)
     verdicts = {verdict.record: verdict.relation for verdict in made.candidate.verdicts}
     parts = {verdict.record: verdict.part for verdict in made.candidate.verdicts}
     other_values, same_values = _valued(connection, made, verdicts)
@@ -123,6 +125,14 @@ def compare(
         alike = (each for each in same_values if each.id not in disputes and each.id != but)
         same = next((each for each in alike if _may_end(each, made) and _same_frame(made, each)), None)
     return Comparison(same, tuple(disputes.values()), _related(rest, policy))
+
+
+def _ended_by_rules(connection: Connection, made: RecordDraft, policy: AdmitPolicy) -> Iterator[Conflict]:
+    """Resolve the contradictions that rules are sure of (ADR 74); the draft stays beside all other memories."""
+    for verdict in made.candidate.verdicts:
+        record = records.get(connection, verdict.record, (made.scope,))
+        if record is not None and record.status == "active" and _may_end(record, made):
+            yield resolve_contradiction(made, record, policy, part=verdict.part, by_owner=made.is_owner_word)
 
 
 def _judge(
@@ -292,11 +302,9 @@ def resolve_contradiction(
     if len(record.source_message_ids) >= policy.min_supporting_turns and not by_owner:
         return Conflict(record, "weaken")
     if part and part in record.text:
-        left = without_sentence(record.text, part, _left_by_event(words, part, record.lang) or "") or None
-    elif denied:
-        left = remove_claims(record.text, denied)
+        left = without_sentence(record.text, part) or None
     else:
-        left = _left_by_event(words, record.text, record.lang)
+        left = remove_claims(record.text, denied) if denied else None
     if left is None or left == record.text or _stands_in(left, words.text):
         return Conflict(record, "invalidate")
     return Conflict(record, "amend", tuple(_gone_attributes(record, left)), left)
@@ -320,16 +328,6 @@ def _tells(record: Record, text: str, name: str, value: str) -> bool:
     if name == "due":
         return bool(days_named(fold(text), date.fromisoformat(record.valid_from[:10])))
     return mentions_value(text, value)
-
-
-def _left_by_event(words: Record | RecordDraft, text: str, lang: str) -> str | None:
-    """What words leave of a text of more than one thing, where they end one of them; None where nothing is left."""
-    from kenobot.cognitive.remember.extract.states import rest_of_state  # noqa: PLC0415 - few turns need its table
-
-    if rest := rest_of_state(text, words.text):
-        return rest
-    over = named_part(words.text, text) if joins_things(text) else ""
-    return with_outdated_note(text, [over], lang) if over else None
 
 
 def resolve_new_value(

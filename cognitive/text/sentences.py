@@ -27,20 +27,10 @@ def points_back(sentence: str) -> bool:
     return _POINTS_BACK.match(fold(sentence)) is not None
 
 
-def without_sentence(text: str, sentence: str, rest: str = "") -> str:
-    """Return a text without one of its sentences, and without those right behind it that only point back to it.
-
-    rest: what still holds of the sentence, in whose place it stands. "" where nothing is left, or the text has no such
-    sentence.
-    """
+def without_sentence(text: str, sentence: str) -> str:
+    """Return a text without one of its sentences; "" where nothing is left, or the text has no such sentence."""
     before, found, after = text.partition(sentence)
     if not found:
         return ""
-    behind = after.lstrip(" .,;:!…\n")
-    while not rest and behind and points_back(behind):
-        first = split_sentences(behind)[0]
-        behind = behind[len(first) :].lstrip(" .,;:!…\n")
-    kept = [part for part in (before.strip(), rest.strip(), behind.strip()) if part]
-    if not before.strip() and kept and text[:1].isupper():
-        kept[0] = kept[0][0].upper() + kept[0][1:]
+    kept = [part for part in (before.strip(), after.lstrip(" .,;:!…\n").strip()) if part]
     return " ".join([*(part if part.endswith(_MARKS) else f"{part}." for part in kept[:-1]), *kept[-1:]])

@@ -95,6 +95,7 @@ def _candidate(fact: ExtractedFact, told: Sequence[ConversationTurn], reading: E
         expires=_expiry(fact, told, reading),
         verdicts=_verdicts(fact, trust, scope, reading.batch.known),
         action=f"store_{fact.kind}" if fact.kind else "",
+        by_rules=fact.by_rules,
     )
 
 

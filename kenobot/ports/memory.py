@@ -38,7 +38,7 @@ class Candidate:
     confidence, importance: 0 to 1; None leaves them to memory's own rules. evidence: inbox rows of the turns that said
     so. verdicts: what is known already of how it relates to records. action: what whoever proposes it wants done with
     it, in the words of `kenobot.cognitive.remember.admit`; "" leaves it to memory, and what is not one of them
-    discards.
+    discards. by_rules: rules read it, which only guess what words mean: it ends nothing but what its verdicts name.
     """
 
     form: Form
@@ -58,6 +58,7 @@ class Candidate:
     expires: datetime | None = None
     verdicts: tuple[RelationVerdict, ...] = ()
     action: str = ""
+    by_rules: bool = False
 
 
 @dataclass(frozen=True, slots=True)

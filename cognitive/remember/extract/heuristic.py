@@ -80,7 +80,7 @@ def read_messages(messages: Iterable[Message], known: Sequence[str]) -> list[Ext
             facts = _with_passage(facts, passage, message, known)
         if message.text != sent.text:
             facts = [each if each in earlier else _in_own_words(each, sent) for each in facts]
-    return facts
+    return [replace(each, by_rules=True) for each in facts]
 
 
 def _in_own_words(fact: ExtractedFact, said: Message) -> ExtractedFact:

@@ -55,7 +55,7 @@ class ExtractedFact:
 
     subject: "" for the speaker. importance: 0 to 1. evidence: numbers of its turns, from 1.
     verdicts: its relation to the memories shown, by their numbers. ended_parts: of a memory of several sentences, the
-    one that it ends.
+    one that it ends. by_rules: no model read it.
     """
 
     text: str
@@ -70,6 +70,7 @@ class ExtractedFact:
     expires: date | None = None
     verdicts: tuple[tuple[int, Relation], ...] = ()
     ended_parts: tuple[tuple[int, str], ...] = ()
+    by_rules: bool = False
 
 
 def parse_facts(answer: str) -> tuple[ExtractedFact, ...] | None:

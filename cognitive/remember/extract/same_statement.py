@@ -52,6 +52,7 @@ _EXPANDED = (
 )
 _EMPTY = word_set("same_statement_empty")
 _NUMBERS = word_set("statement_numbers") - {"one", "un", "una", "uno"}
+_UNITS = word_set("units")
 _POINTING = word_set("pointing_words")
 _COPULAS = frozenset("is am are es son soy se llama llaman called named cuesta costs".split())
 _HOLDING = STOPWORDS | _COPULAS | word_set("statement_owner") | frozenset("we our nuestro nuestra not no".split())
@@ -214,7 +215,8 @@ def _differ_in_value(telling: _Telling, tokens: tuple[str, ...], part: str, said
     if kinds[0] in ("name", "address"):
         is_attribute = mine[head - 1] in _COPULAS and bool(named) and is_single_valued(named[-1])
         return is_attribute and not tail
-    return not tail or _is_own(part) or not _COPULAS.isdisjoint(mine[:head])
+    unit = mine[len(mine) - tail] in _UNITS if tail else False
+    return not tail or unit or _is_own(part) or not _COPULAS.isdisjoint(mine[:head])
 
 
 def _kind(value: tuple[str, ...], text: str, said: date) -> str:

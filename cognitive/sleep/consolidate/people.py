@@ -7,7 +7,7 @@ second given name, or two values of what a person has one of.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from kenobot.cognitive.remember.conflicts import is_single_valued
+from kenobot.cognitive.remember.attribute_statements import is_single_valued
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.store import records as store

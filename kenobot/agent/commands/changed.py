@@ -134,6 +134,7 @@ def _noted(
         subject="" if old.subject == "owner" else old.subject,
         tags=confided_tags([said[0].text]),
         evidence=(asked.asked,),
+        by_rules=True,
     )
     decision = admit(connection, candidate, occasion)
     if decision.record is None or decision.record == old.id:

@@ -369,7 +369,7 @@ def admit_unextracted(
     form: Form = "episode" if turn.scope.startswith("chat:") else "note"
     told = Candidate(
         form, turn.scope, said.text, source="extraction", trust=turn.trust, evidence=(turn.inbox_id,),
-        subject=sanitize_name(turn.speaker),
+        subject=sanitize_name(turn.speaker), by_rules=True,
     )  # fmt: skip
     day = local_day(turn.at, zone)
     when = AdmitContext(

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.remember.attribute_statements import states_only
-from kenobot.cognitive.remember.conflicts import is_single_valued, word_weight
+from kenobot.cognitive.remember.attribute_statements import is_single_valued, states_only
+from kenobot.cognitive.remember.conflicts import word_weight
 from kenobot.cognitive.remember.statement_relation import is_rearranged, parse_statement, relation, repeat_veto
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import RecordPair

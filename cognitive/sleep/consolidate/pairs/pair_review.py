@@ -9,7 +9,8 @@ so that it is not asked about those again until they change.
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from kenobot.cognitive.remember.conflicts import EVENT_CATEGORIES, is_single_valued, word_weight
+from kenobot.cognitive.remember.attribute_statements import is_single_valued
+from kenobot.cognitive.remember.conflicts import EVENT_CATEGORIES, word_weight
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.pairs import pair_relation
 from kenobot.cognitive.sleep.consolidate.pairs.conflicts import QUESTION, resolve_conflict

@@ -4,7 +4,6 @@ from datetime import date
 
 import pytest
 
-from kenobot.cognitive.remember.extract.changes import KnownStatement
 from kenobot.cognitive.remember.extract.heuristic import Message, extract_facts, read_messages
 from kenobot.cognitive.text.sentences import without_sentence
 
@@ -79,7 +78,7 @@ def test_a_passage_is_due_on_its_earliest_day() -> None:
 
 
 def _against(said: str, *known: str) -> list[tuple[str, tuple[tuple[int, str], ...], tuple[tuple[int, str], ...]]]:
-    found = read_messages([Message(said, SAID)], [KnownStatement(text) for text in known])
+    found = read_messages([Message(said, SAID)], known)
     return [(fact.text, fact.verdicts, fact.ended_parts) for fact in found]
 
 
@@ -90,25 +89,10 @@ def test_what_ends_names_the_sentence_that_it_ends() -> None:
     assert _against(said, known) == [(said, ((1, "contradiction"),), ((1, "Ensayo con el coro los martes"),))]
 
 
-def test_a_value_is_put_right_where_it_stands() -> None:
-    """The note keeps its other sentences, and is one note."""
-    known = "Mi tutora se llama Consuelo. Taquilla 118. Candado 4071"
-    [(text, verdicts, parts)] = _against("La taquilla es la 181, no la 118", known)
-    assert text == "Mi tutora se llama Consuelo. Taquilla 181. Candado 4071"
-    assert (verdicts, parts) == (((1, "contradiction"),), ())
-
-
-def test_a_passage_that_ends_something_tells_the_rest_of_its_message_too() -> None:
-    """With the day that it has now."""
-    [(text, verdicts, _)] = _against("El técnico pasa al miércoles. Que disculpe, dice.", "El técnico viene el lunes")
-    assert verdicts == ((1, "contradiction"),)
-    assert "Que disculpe" in text
-    assert "lunes" not in text
-
-
-def test_what_a_message_puts_right_itself_is_not_noted_first() -> None:
-    """In two sentences as in two messages."""
-    assert _texts("El fontanero cobra 95 euros. Perdón, son 85, no 95.") == ["El fontanero cobra 85 euros"]
+def test_a_correction_in_the_same_message_is_noted_with_what_it_corrects() -> None:
+    """No text is put together from two sentences: both are noted, in the order in which they were said."""
+    said = "El fontanero cobra 95 euros. Perdón, son 85, no 95."
+    assert _texts(said) == [said.rstrip(".")]
 
 
 @pytest.mark.parametrize("remark", ["Done. Brain is soup", "Sky is green", "odio los lunes y todavia es domingo"])
@@ -118,15 +102,14 @@ def test_a_remark_is_no_fact_of_somebody(remark: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence", "rest", "left"),
+    ("text", "sentence", "left"),
     [
-        ("One is so. Two is so. Three is so", "Two is so", "", "One is so. Three is so"),
-        ("The dinner is on Friday. It starts at 8. Ana pays", "The dinner is on Friday", "", "Ana pays"),
-        ("Buy milk and bread. Ring Ana", "Buy milk and bread", "Buy milk", "Buy milk. Ring Ana"),
-        ("One is so", "One is so", "", ""),
-        ("One is so", "Two is so", "", ""),
+        ("One is so. Two is so. Three is so", "Two is so", "One is so. Three is so"),
+        ("The dinner is on Friday. It starts at 8. Ana pays", "The dinner is on Friday", "It starts at 8. Ana pays"),
+        ("One is so", "One is so", ""),
+        ("One is so", "Two is so", ""),
     ],
 )
-def test_a_sentence_goes_with_what_only_points_back_to_it(text: str, sentence: str, rest: str, left: str) -> None:
-    """And nothing else does."""
-    assert without_sentence(text, sentence, rest) == left
+def test_a_sentence_goes_alone(text: str, sentence: str, left: str) -> None:
+    """Taking one sentence out of a text leaves all others word for word."""
+    assert without_sentence(text, sentence) == left

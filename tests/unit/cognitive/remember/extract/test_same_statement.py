@@ -1,0 +1,139 @@
+"""Which statement a sentence ends for sure, and that nothing else ends."""
+
+import tomllib
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from kenobot.cognitive.remember.extract.heuristic import Message, read_messages
+
+DATA = Path(__file__).parents[4] / "data"
+CHANGES = tomllib.loads((DATA / "changes.toml").read_text("utf-8"))["case"]
+NEAR = tomllib.loads((DATA / "near_endings.toml").read_text("utf-8"))
+SAID = date(2026, 3, 5)
+
+SAME = [
+    ("I take 20 mg of ramipril every morning", "I take 10 mg of ramipril every morning now"),
+    ("Calzo un 42", "ahora calzo un 43"),
+    ("Calzo un 42", "Ahora calzo un 43"),
+    ("My train leaves at 8:05", "My train leaves at 9:20 now"),
+    ("Hablo polaco", "ya no hablo polaco"),
+    ("I play tennis on Mondays", "I no longer play tennis"),
+    ("I play tennis on Mondays", "I don't play tennis any more"),
+    ("I play tennis on Mondays", "I play tennis on Tuesdays now"),
+    ("Vivo con Dani", "ya no vivo con Dani"),
+    ("mi teléfono es el 611 222 333", "mi teléfono ahora es el 600 123 456"),
+    ("el código del portal es 1234", "el código del portal ahora es 4471"),
+    ("my shoe size is 42", "my shoe size is 43 now"),
+    ("I'm 29", "I'm 30 now"),
+    ("I'm 29", "I'm 30 now!"),
+    ("I live in Nottingham", "I moved to Leeds last week"),
+    ("Vivo en Madrid", "me mudé a Valencia"),
+    ("La reunión con Beltrán es el 14", "la reunión con Beltrán no es el 14, la han cambiado al 16"),
+    ("Mateo's teacher is Ms. Delgado", "Mateo's teacher isn't Ms. Delgado, it's Mr. Park"),
+    ("Mateo's teacher is Ms. Delgado", "Mateo's teacher is Mr. Park now"),
+    ("My boss is called Ana", "my boss is called Luis now"),
+    ("my son Tom is 12", "my son Tom is 13 now"),
+    ("bus 21 leaves at 8", "bus 21 leaves at 9 now"),
+    ("My favourite colour is green", "my favourite colour is red now"),
+    ("Mi color favorito es el verde", "ahora mi color favorito es el rojo"),
+    ("I pay 30 a month for the gym", "I pay 40 a month for the gym now"),
+    ("I work at Tesco", "I work at Aldi now"),
+    ("The meeting is on Friday", "the meeting has been moved to Monday"),
+    ("The meeting is on Friday", "the meeting isn't on Friday, it's on Monday"),
+    ("el turno es el martes a las 5", "el turno ya no es el martes a las 5, es el jueves"),
+    ("im 40", "im 41 now"),
+    ("I have a sister, Ana. My locker is 14", "my locker is 15 now"),
+    ("me gusta el pescado", "ya no me gusta el pescado"),
+    ("entro a las 8", "ahora entro a las 9"),
+    ("My dentist is Ana", "Actually my dentist is Luis"),
+    ("tomo 20 mg de enalapril", "ahora tomo 10 mg de enalapril"),
+    ("My wifi network is Foo12", "my wifi network is Bar13 now"),
+    ("Tom is 12", "Tom is 13 now"),
+]
+ANOTHER = [
+    ("My address is 12 Mill Road, flat 3", "I'm 40 now"),
+    ("I paid 300 for my bike", "I'm 41 now"),
+    ("pagué 300 por la bici", "son las 9 ahora"),
+    ("I take 20 mg of ramipril every morning", "the dog takes 5 mg of something now"),
+    ("Calzo un 42", "mi hermano ahora calza un 45"),
+    ("My train leaves at 8:05", "Ella's train leaves at 9:20 now"),
+    ("Hablo polaco", "ya no me hablo con mi tío"),
+    ("I play tennis on Mondays", "do you think I should play on Tuesdays instead"),
+    ("Vivo con Dani", "Sara me dijo: ya no vivo con Dani"),
+    ("I live in Nottingham", "moved to Leeds last week"),
+    ("Vivo en Madrid con Ana", "me mudé a Valencia"),
+    ("vive en Madrid", "vive en Valencia ahora"),
+    ("Mateo's teacher is Ms. Delgado", "my niece's teacher isn't Ms. Delgado, it's Mr. Park"),
+    ("my friend is called Ana", "my friend is called Luis now"),
+    ("my son Tom is 12", "my son Leo is 12 now"),
+    ("bus 21 leaves at 8", "bus 22 leaves at 8 now"),
+    ("we're 4", "we're 5 now"),
+    ("my car is red", "my car is dirty now"),
+    ("I pay 30 a month for the gym", "if it costs 40 now I'm leaving"),
+    ("The door code at mum's is 4471", "mum's alarm code is 2580"),
+    ("I work at Tesco", "my brother works at Aldi now"),
+    ("I work at Tesco with Ana", "I work at Aldi now"),
+    ("tengo turno el martes a las 5", "el turno ya no es el martes, es el jueves"),
+    ("I have a sister, Ana. My locker is 14", "we're 15 now"),
+    ("no me gusta el pescado", "ahora sí me gusta el pescado"),
+    ("Hoy entro a las 8", "ahora entro a las 9"),
+    ("tomo 20 mg de enalapril", "mi madre ahora toma 10 mg de enalapril"),
+    ("my phone number is 600 111 222", "my work phone number is 600 333 444 now"),
+    ("my mum's phone number is 600 111 222", "my phone number is 600 333 444 now"),
+    ("Tom is 12", "Ella is 12 now"),
+    ("my daughter is 5", "my daughter is 5 months pregnant now"),
+    ("my cat weighs 5 kilos", "my cat weighs 5 pounds now"),
+    ("I start at 8", "I start to get it now"),
+]
+
+
+def _ended(says: str, known: list[str]) -> set[int]:
+    facts = read_messages([Message(says, SAID)], known)
+    return {number for fact in facts for number, _ in fact.verdicts}
+
+
+@pytest.mark.parametrize(("known", "says"), SAME)
+def test_the_same_statement_ends(known: str, says: str) -> None:
+    """The same words with another value of one kind, or denied, end a statement where a word of change is with them."""
+    assert _ended(says, [known]) == {1}
+
+
+@pytest.mark.parametrize(("known", "says"), ANOTHER)
+def test_another_statement_ends_nothing(known: str, says: str) -> None:
+    """Another subject, another kind of value, a condition, hearsay or fewer words than memory has end nothing."""
+    assert _ended(says, [known]) == set()
+
+
+@pytest.mark.parametrize(("known", "says"), SAME)
+@pytest.mark.parametrize(
+    "around", ["{}?", "if {} I'd know", "Sara me dijo: {}", "he said “{}”", "maybe {}", "quizás {}"]
+)
+def test_what_is_asked_fancied_or_reported_ends_nothing(around: str, known: str, says: str) -> None:
+    """Questions, conditions, guesses, quotations and reported speech end nothing."""
+    assert _ended(around.format(says), [known]) == set()
+
+
+@pytest.mark.parametrize("language", ["english", "spanish", "english_later", "spanish_later"])
+def test_what_only_sounds_like_an_end_ends_nothing(language: str) -> None:
+    """Another's thing, another thing of the same place, what was put somewhere, a night and a quotation end nothing."""
+    assert [says for known, says in NEAR[language] if _ended(says, [known])] == []
+
+
+@pytest.mark.parametrize("case", CHANGES, ids=lambda case: case["says"])
+def test_only_what_is_meant_ends(case: dict[str, list[str]]) -> None:
+    """No change of the corpus ends a memory that it does not mean."""
+    assert _ended(str(case["says"]), [text.partition(" @")[0] for text in case["known"]]) <= {case["ends"]}
+
+
+def test_one_sentence_of_a_note_ends_alone() -> None:
+    """A verdict names the sentence that it is about."""
+    facts = read_messages([Message("My locker is 15 now", SAID)], ["I swim on Mondays. My locker is 14"])
+    assert [fact.ended_parts for fact in facts] == [((1, "My locker is 14"),)]
+
+
+def test_the_words_are_those_of_the_speaker() -> None:
+    """What replaces a memory says its own words, as they were written."""
+    (fact,) = read_messages([Message("im 41 now", SAID)], ["I'm 40"])
+    assert fact.text == "im 41 now"
