@@ -128,7 +128,7 @@ def compare(
 
 
 def _ended_by_rules(connection: Connection, made: RecordDraft, policy: AdmitPolicy) -> Iterator[Conflict]:
-    """Resolve the contradictions that rules are sure of (ADR 74); the draft stays beside all other memories."""
+    """Resolve the contradictions that rules are sure of (ADR 44); the draft stays beside all other memories."""
     for verdict in made.candidate.verdicts:
         record = records.get(connection, verdict.record, (made.scope,))
         if record is not None and record.status == "active" and _may_end(record, made):

@@ -45,6 +45,9 @@ class ChangeFilter:
 CONFIDED = "confided"
 """The tag of what was told in confidence: others must not learn of it, whatever is made of it."""
 
+NOTED_BY_RULES = "rules"
+"""The tag of a memory that rules noted in the place of a model."""
+
 
 class Record(NamedTuple):
     """A memory: something believed, a box, a pattern, a summary or a file's note. Times are ISO-8601 text in UTC.

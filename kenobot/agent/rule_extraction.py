@@ -7,7 +7,7 @@ from kenobot.cognitive.remember.extract import heuristic
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.heuristic import Message
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.records import NOTED_BY_RULES, Record
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 
 
@@ -27,6 +27,11 @@ def extract_by_rules(messages: Iterable[Message], known: Sequence[Record]) -> Ru
     places = {number: place for place, number in enumerate(numbers, 1)}
     told = tuple(_about_ended(fact, known, places) for fact in facts)
     return RuleFacts(told, tuple(known[number - 1] for number in numbers))
+
+
+def mark_as_rules(facts: Iterable[ExtractedFact]) -> tuple[ExtractedFact, ...]:
+    """Mark facts that rules noted where a model was to read them."""
+    return tuple(replace(fact, tags=(*fact.tags, NOTED_BY_RULES)) for fact in facts)
 
 
 def without_noted(

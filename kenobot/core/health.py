@@ -15,7 +15,18 @@ from kenobot.core.i18n import Language, Text
 Level = Literal["degraded", "unhealthy"]
 State = Literal["healthy", "degraded", "unhealthy"]
 Check = Literal[
-    "loop", "poll", "channel", "queue", "outbox", "disk", "memory", "database", "provider", "sleep", "backup"
+    "loop",
+    "poll",
+    "channel",
+    "queue",
+    "outbox",
+    "disk",
+    "memory",
+    "database",
+    "provider",
+    "sleep",
+    "backup",
+    "extraction",
 ]
 
 _CONFIRM, _CLEAR = 2, 3  # looks
@@ -33,6 +44,7 @@ _BEGUN: Mapping[Check, Text] = {
     "provider": texts.HEALTH_PROVIDER,
     "sleep": texts.HEALTH_SLEEP,
     "backup": texts.HEALTH_BACKUP,
+    "extraction": texts.HEALTH_EXTRACTION,
 }
 _OVER: Mapping[Check, Text] = {
     "loop": texts.HEALTH_LOOP_OVER,
@@ -46,6 +58,7 @@ _OVER: Mapping[Check, Text] = {
     "provider": texts.HEALTH_PROVIDER_OVER,
     "sleep": texts.HEALTH_SLEEP_OVER,
     "backup": texts.HEALTH_BACKUP_OVER,
+    "extraction": texts.HEALTH_EXTRACTION_OVER,
 }
 STATES: tuple[State, ...] = ("healthy", "degraded", "unhealthy")
 CHECKS: tuple[Check, ...] = tuple(_BEGUN)

@@ -1,4 +1,4 @@
-"""Find the statement that a sentence ends for sure: the same statement, denied or with another value (ADR 74).
+"""Find the statement that a sentence ends for sure: the same statement, denied or with another value (ADR 44).
 
 Both are compared word by word. A sentence ends a statement only where it has a word of change ("now", "ya no", "no
 longer", "actually"), names its subject, and differs in nothing but one value of the same kind and unit, in a denial, or
@@ -12,13 +12,14 @@ from functools import lru_cache
 
 from kenobot.cognitive.remember.attribute_statements import AttributeStatement, is_single_valued, read_attribute
 from kenobot.cognitive.remember.extract.rule_tables import PHRASES
-from kenobot.cognitive.remember.extract.sentence_core import question_in
+from kenobot.cognitive.remember.extract.sentence_core import question_in, read_core
 from kenobot.cognitive.text.claims import claims, is_of_speaker
 from kenobot.cognitive.text.colloquial import written_out
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
 from kenobot.cognitive.text.fingerprint import is_same_or_more_exact
 from kenobot.cognitive.text.lexicon import STOPWORDS, word_set
 from kenobot.cognitive.text.named_days import days_named, time_named
+from kenobot.cognitive.text.relatives import RELATIVES
 from kenobot.cognitive.text.sentences import split_sentences
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
@@ -48,7 +49,7 @@ _EXPANDED = (
     (lazy.regex(r"\b(i|we|you|they)'ve\b"), r"\1 have"),
     (lazy.regex(r"\b(?:do|does|did)(?:n't| not)\b"), "not"),
     (lazy.regex(r"\b(is|are|was|were|has|have|can)(?:n't|not)\b"), r"\1 not"),
-    (lazy.regex(r"(?<=\w)'s(?= (?:not|called|named|\d)|$)"), " is"),
+    (lazy.regex(r"(?<=\w)'s(?= (?:not|no longer|called|named|on|at|in|with|now|[£$€]?\d)|$)"), " is"),
 )
 _EMPTY = word_set("same_statement_empty")
 _NUMBERS = word_set("statement_numbers") - {"one", "un", "una", "uno"}
@@ -64,6 +65,18 @@ _OWN = lazy.regex(
     r"(?<!\w)(?:i|we|my|our|me|mi|mis|yo|nos|nuestr[oa]s?|vivo|trabajo|tengo|cumpli|soy|calzo|peso|mido|cobro|gano|pago|tomo"
     r"|entro|salgo|uso|debo|ahorro|corro|duermo|estudio)(?!\w)"
 )
+_CHANGED = lazy.regex(
+    r"(?P<what>.+?)(?: has| is| ha| se ha)? (?:changed|cambio|cambiado), (?:(?:now|ahora) )?"
+    r"(?P<is>it is|it's|ahora es|es|now) (?P<value>.+)"
+)
+_NOT_THAT = lazy.regex(r"(?P<what>.+?) (?:is|are|es|son) (?P<value>.+?),? (?:and |y )?(?:not|no) (?P<was>[^,;]+)")
+_KIN = lazy.regex(rf"\b(?:[Mm]y|[Oo]ur|[Mm]i|[Nn]uestr[oa]) (?:{'|'.join(sorted(RELATIVES))}) (?=[A-ZÁÉÍÓÚÑ])")
+_DETERMINERS = frozenset("the a an el la los las un una my our mi mis nuestro nuestra his her their su sus".split())
+_OF_OWN = frozenset("my our mi nuestro nuestra".split())
+_TIME_WORDS = _NUMBERS | frozenset(
+    "one una half past quarter to am pm h hs noon midnight o'clock y media cuarto menos de mañana tarde noche".split()
+)
+_ORDINAL = lazy.regex(r"\d+(?:st|nd|rd|th|º|ª|o|a)")
 _NAME = lazy.regex(r"[A-ZÁÉÍÓÚÑ][\w.'’-]*")
 
 
@@ -141,42 +154,67 @@ def _read_telling(text: str, *, corrects: bool) -> _Telling | None:
     plain = _expand(text)
     if not _has_subject(text, plain):
         return None
-    head, *tail = _TAIL.split(plain, maxsplit=1)
-    denied = _DENIES.sub(" ", head)
-    corrected = _tokens(denied) if tail and denied != head else ()
+    if changed := _CHANGED.fullmatch(plain):  # "the code has changed, it's 4471"
+        plain = f"{changed['what']} {'es' if changed['is'].endswith('es') else 'is'} now {changed['value']}"
+    corrected = _read_correction(plain)
     ends = bool(_NO_LONGER.search(plain) or _ANY_MORE.search(plain)) or (
         _NOW.search(plain) is not None and _DENIES.search(plain) is not None
     )
     changes = corrects or ends or bool(_NOW.search(plain) or _CHANGED_TO.search(plain))
     if not changes and not corrected:
         return None
-    rest = _ANY_MORE.sub(" ", _NOW.sub(" ", _CHANGED_TO.sub(" is ", plain)))
-    tokens = _tokens(_DENIES.sub(" ", _NO_LONGER.sub(" ", rest)) if ends else rest)
+    rest = _without_change(_CHANGED_TO.sub(" is ", plain))
+    tokens = _tokens(_DENIES.sub(" ", rest) if ends else rest)
     return _Telling(text, tokens if changes else (), ends, corrected, read_attribute(text) if changes else None)
+
+
+def _read_correction(plain: str) -> tuple[str, ...]:
+    """Return the tokens of the statement that "X is not Y, it is Z" or "X is Z, not Y" says is wrong; () for none."""
+    if instead := _NOT_THAT.fullmatch(plain):
+        return _tokens(_without_change(f"{instead['what']} {instead['was']}"))
+    head, *tail = _TAIL.split(plain, maxsplit=1)
+    denied = _DENIES.sub(" ", head)
+    return _tokens(_without_change(denied)) if tail and denied != head else ()
+
+
+def _without_change(plain: str) -> str:
+    return _ANY_MORE.sub(" ", _NOW.sub(" ", plain))
 
 
 def _ends(telling: _Telling, part: str, said: date) -> bool:
     """Return whether a telling is the same statement as a part of memory, denied or with another value."""
-    part = written_out(part)
-    plain = _expand(part)
-    if _DENIES.search(plain) or _NO_LONGER.search(plain) or _UNDECIDED.search(plain) or not _has_subject(part, plain):
-        return False
-    tokens = _tokens(_NOW.sub(" ", plain))
+    known, tokens = _read_known(part)
     if len(tokens) < 2:
         return False
-    if telling.corrected and telling.corrected == tokens:
+    if tokens[0] in _OF_OWN and not _has_determiner(telling.text):
+        tokens = tokens[1:]
+    if telling.corrected and _is_denied(_without_copulas(telling.corrected), _without_copulas(tokens)):
         return True
     if telling.denies:
         return _is_denied(telling.tokens, tokens)
-    if telling.attribute is not None and _has_other_attribute_value(telling.text, telling.attribute, part):
+    if telling.attribute is not None and _has_other_attribute_value(telling.text, telling.attribute, known):
         return True
-    return _differ_in_value(telling, tokens, part, said)
+    return _differ_in_value(telling, tokens, known, said)
+
+
+@lru_cache(_KEPT)
+def _read_known(part: str) -> tuple[str, tuple[str, ...]]:
+    """Read a sentence of memory without its openings; no tokens for one that denies, guesses or names no subject."""
+    part = written_out(part)
+    part = read_core(part).told or part
+    plain = _expand(part)
+    unsure = _DENIES.search(plain) or _UNDECIDED.search(plain) or not _has_subject(part, plain)
+    return part, () if unsure else _tokens(_NOW.sub(" ", plain))
 
 
 def _is_denied(denied: tuple[str, ...], tokens: tuple[str, ...]) -> bool:
     """Return whether a statement says the denied words, and besides only when."""
     rest = tokens[len(denied) :]
     return len(denied) > 1 and tokens[: len(denied)] == denied and all(_is_when(token) for token in rest)
+
+
+def _without_copulas(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(token for token in tokens if token not in _COPULAS)
 
 
 def _is_when(token: str) -> bool:
@@ -203,32 +241,56 @@ def _differ_in_value(telling: _Telling, tokens: tuple[str, ...], part: str, said
     head = _common(mine, tokens)
     tail = min(_common(mine[::-1], tokens[::-1]), len(mine) - head, len(tokens) - head)
     new, old = mine[head : len(mine) - tail], tokens[head : len(tokens) - tail]
-    frame = mine[:head] + mine[len(mine) - tail :]
     if not new or not old or max(len(new), len(old)) > _LONGEST_VALUE or not head:
         return False
-    if all(token in _HOLDING for token in frame) and not (_is_age(mine) and _is_age(tokens)):
+    new, old, unit = _without_unit(new, old)
+    after = (*unit, *mine[len(mine) - tail :])
+    if all(token in _HOLDING for token in (*mine[:head], *after)) and not (_is_age(mine) and _is_age(tokens)):
         return False
-    kinds = _kind(new, telling.text, said), _kind(old, part, said)
-    if "" in kinds or kinds[0] != kinds[1]:
-        return False
-    named = [token for token in mine[:head] if token not in _HOLDING]
-    if kinds[0] in ("name", "address"):
-        is_attribute = mine[head - 1] in _COPULAS and bool(named) and is_single_valued(named[-1])
-        return is_attribute and not tail
-    unit = mine[len(mine) - tail] in _UNITS if tail else False
-    return not tail or unit or _is_own(part) or not _COPULAS.isdisjoint(mine[:head])
+    kind = _common_kind(_kind(new, telling.text, said), _kind(old, part, said))
+    if kind in ("name", "address"):
+        named = [token for token in mine[:head] if token not in _HOLDING]
+        return not after and mine[head - 1] in _COPULAS and bool(named) and is_single_valued(named[-1])
+    behind_verb = not tail or after[0] in _UNITS or _is_own(part) or not _COPULAS.isdisjoint(mine[:head])
+    return bool(kind) and behind_verb
+
+
+def _without_unit(
+    new: tuple[str, ...], old: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Take the unit from one of two values of which the other has none; return both and the unit."""
+    if len(old) > 1 and old[-1] in _UNITS and _UNITS.isdisjoint(new):
+        return new, old[:-1], old[-1:]
+    if len(new) > 1 and new[-1] in _UNITS and _UNITS.isdisjoint(old):
+        return new[:-1], old, new[-1:]
+    return new, old, ()
+
+
+def _common_kind(one: str, other: str) -> str:
+    """Return the kind that two values have in common, "" for none: a figure alone may be money or an hour."""
+    kinds = {one, other}
+    if len(kinds) == 1:
+        return one
+    return max(kinds, key=len) if "number" in kinds and kinds & {"time", "£", "$", "€"} else ""
 
 
 def _kind(value: tuple[str, ...], text: str, said: date) -> str:
-    """Return the kind of a value in a text: number, money, time, day, address or name; "" for any other words."""
+    """Return the kind of a value in a text: number, time, day, ordinal, code, address, name, or a currency's sign.
+
+    "" for any other words.
+    """
     plain = " ".join(value)
-    if any(sign in plain for sign in "£$€"):
-        return "money"
+    if signs := [sign for sign in "£$€" if sign in plain]:
+        return signs[0]
     if all(token in _NUMBERS or token.replace(".", "").replace(",", "").isdigit() for token in value):
         return "number"
-    if time_named(plain) or time_named(f"at {plain}"):
+    if all(token in _TIME_WORDS or token[0].isdigit() for token in value) and time_named(f"at {plain}"):
         return "time"
-    if days_named(plain, said) or all(_is_when(token) for token in value):
+    if len(value) == 1 and _ORDINAL.fullmatch(plain):
+        return "ordinal"
+    if all(_is_when(token) for token in value) or any(
+        (day.start, day.end) == (0, len(plain)) for day in days_named(plain, said)
+    ):
         return "day"
     if len(value) == 1 and any(char.isdigit() for char in plain):
         return "code"
@@ -236,6 +298,11 @@ def _kind(value: tuple[str, ...], text: str, said: date) -> str:
     if all(token in names or token[:1].isdigit() for token in value):
         return "address" if any(token[:1].isdigit() for token in value) else "name"
     return ""
+
+
+def _has_determiner(text: str) -> bool:
+    """Return whether a text begins with an article or a possessive."""
+    return fold(text).split(" ", 1)[0] in _DETERMINERS
 
 
 def _is_own(text: str) -> bool:
@@ -269,7 +336,7 @@ def _has_subject(text: str, plain: str) -> bool:
 @lru_cache(_KEPT)
 def _expand(text: str) -> str:
     """Fold a text without marks at its ends, and write out English contractions."""
-    plain = fold(text).replace("’", "'").strip(_MARKS)
+    plain = fold(_KIN.sub("", text)).replace("’", "'").strip(_MARKS)
     for pattern, whole in _EXPANDED:
         plain = pattern.sub(whole, plain)
     return plain

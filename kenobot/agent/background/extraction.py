@@ -16,7 +16,7 @@ from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_
 from kenobot.agent.ledger.ledger import NO_CALL, ModelCall
 from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.model_router import ModelRouter
-from kenobot.agent.rule_extraction import extract_by_rules, without_noted
+from kenobot.agent.rule_extraction import extract_by_rules, mark_as_rules, without_noted
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
@@ -44,6 +44,9 @@ from kenobot.ports.signals import (
 from kenobot.storage.connection import Connection
 
 _log = logging.getLogger(__name__)
+
+EXTRACTION = "extraction"
+"""The name under which the model that extracts counts its failures."""
 
 _TICK_SECONDS = 20.0
 
@@ -99,7 +102,7 @@ class ExtractionWorker(PerChatWorker):
         self._policy = policy
         self._patterns = patterns
         self._draining = False
-        self._rest = ExpertRest(context.database, context.clock, "extraction")
+        self._rest = ExpertRest(context.database, context.clock, EXTRACTION)
         self._waiting = ChatBackoff()
         self._spent_day = ""
 
@@ -243,7 +246,8 @@ class ExtractionWorker(PerChatWorker):
                     last = text
 
         found = await self._compute(lambda: extract_by_rules(messages(), known))
-        return ExtractionResult(found.facts, "rules", ended=found.ended)
+        facts = found.facts if self._model is None else mark_as_rules(found.facts)
+        return ExtractionResult(facts, "rules", ended=found.ended)
 
     def _note(self, session: str, turns: int, error: ExtractionFailed) -> None:
         """Halve the batch after some failures; a single turn that the model cannot read is left to the rules."""

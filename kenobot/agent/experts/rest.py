@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from kenobot.core.retry import Backoff
 from kenobot.ports.clock import Clock
+from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.state import read_json, write_json
 
@@ -57,18 +58,30 @@ class ExpertRest:
 
     @property
     def _key(self) -> str:
-        return f"expert:{self._name}"
+        return _key(self._name)
 
     async def _load(self) -> None:
-        none: list[object] = []
-        stored = await self._database.read(lambda connection: read_json(connection, self._key, none))
-        match stored:
-            case [int(failures), str(until)]:
-                self._failures, self._until = failures, datetime.fromisoformat(until) if until else None
-            case _:
-                self._failures = 0
+        self._failures, self._until = await self._database.read(lambda connection: _read(connection, self._name))
 
     async def _store(self) -> None:
         until = self._until.isoformat() if self._until is not None else ""
         value = [self._failures, until]
         await self._database.write(lambda connection: write_json(connection, self._key, value))
+
+
+def is_replaced_by_rules(connection: Connection, name: str) -> bool:
+    """Return whether an expert has failed so often that rules do its work, until it succeeds again."""
+    return _read(connection, name)[0] >= _TRIP_AFTER
+
+
+def _read(connection: Connection, name: str) -> tuple[int, datetime | None]:
+    none: list[object] = []
+    match read_json(connection, _key(name), none):
+        case [int(failures), str(until)]:
+            return failures, datetime.fromisoformat(until) if until else None
+        case _:
+            return 0, None
+
+
+def _key(name: str) -> str:
+    return f"expert:{name}"

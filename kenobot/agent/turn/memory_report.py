@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
-from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules
+from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
 from kenobot.agent.turn.change_question import ChangeAsker, ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import due_on, resolved_on
@@ -203,7 +203,8 @@ class MemoryReporter:
             known = known_memories.live_memories(connection, scope=turn.scope)
         before = buffer.said_before(connection, session=session, turn=turn)
         said = turn.at.astimezone(self._zone).date()
-        return extract_by_rules([Message(turn.text, said, 1, without_quotes(before))], known)
+        found = extract_by_rules([Message(turn.text, said, 1, without_quotes(before))], known)
+        return found if self._final else replace(found, facts=mark_as_rules(found.facts))
 
     def _admit(
         self, session: str, turn: ConversationTurn, extracted: RuleFacts, connection: Connection

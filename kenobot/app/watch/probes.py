@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from kenobot.agent.background.extraction import EXTRACTION
+from kenobot.agent.experts.rest import is_replaced_by_rules
 from kenobot.app.running_channels import ChannelState
 from kenobot.app.watch.machine_room import disk_room, memory_limit, resident_bytes
 from kenobot.app.watch.pulse import Pulse
@@ -77,6 +79,7 @@ class _Stored:
     ages: queue_ages.QueueAges
     last_night: datetime | None
     born: datetime | None
+    rules_extract: bool
 
 
 class Probes:
@@ -112,7 +115,7 @@ class Probes:
             (("loop", "memory", "provider"), self._look_at_process),
             (("poll", "channel"), self._look_at_channels),
             (("disk",), self._look_at_disk),
-            (("queue", "outbox", "sleep"), self._look_at_rows),
+            (("queue", "outbox", "sleep", "extraction"), self._look_at_rows),
             (("database",), self._look_at_database),
             (("backup",), self._look_at_backups),
         )
@@ -238,11 +241,12 @@ class Probes:
     async def _look_at_rows(self) -> list[Reading]:
         async with asyncio.timeout(_ANSWER_SECONDS):
             stored = await self._s.database.read(self._read_rows)
-        return [*self._queues(stored.ages), *self._nights(stored)]
+        return [*self._queues(stored.ages), *self._nights(stored), *self._extraction(stored)]
 
     def _read_rows(self, connection: Connection) -> _Stored:
         ages = queue_ages.read(connection, self._s.clock.now())
-        return _Stored(ages, sleep_plans.last_full_night_at(connection), sleep_plans.first_event_at(connection))
+        night, born = sleep_plans.last_full_night_at(connection), sleep_plans.first_event_at(connection)
+        return _Stored(ages, night, born, is_replaced_by_rules(connection, EXTRACTION))
 
     def _queues(self, ages: queue_ages.QueueAges) -> Iterator[Reading]:
         now = self._s.clock.now()
@@ -262,6 +266,10 @@ class Probes:
         if not (limit and self._s.settings.sleep.enabled and last is not None and self._had_time()):
             return
         yield Reading("sleep", (now - last) / limit, values={"days": (now - last).days})
+
+    def _extraction(self, stored: _Stored) -> Iterator[Reading]:
+        if stored.rules_extract:
+            yield Reading("extraction", 1, sudden=True)
 
     async def _look_at_database(self) -> list[Reading]:
         self._check_now_and_then()

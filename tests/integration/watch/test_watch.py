@@ -39,11 +39,12 @@ class Service:
 
     def __init__(self) -> None:
         self.down = False
+        self.says = "Fine."
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         if self.down:
             raise Unavailable("down")
-        yield Delta("Fine.", "end_turn")
+        yield Delta(self.says, "end_turn")
 
 
 class Fetching:
@@ -464,3 +465,27 @@ def test_the_watch_is_not_loaded_by_a_turn() -> None:
     )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+async def test_rules_that_take_over_from_a_model_are_told_once(tmp_path: Path) -> None:
+    """Their notes are marked, and the owner is told when the model reads for memory again."""
+    service = Service()
+    async with bot(tmp_path, provider=service, extraction=True) as it:
+        for number in range(1, 5):
+            await it.scene.say(f"Remember that my locker number {number} is at the pool")
+            await it.scene.app.background.extraction.drain()
+        told = await it.let_pass(2)
+        assert len([text for text in told if "until it does, simple rules note what is said" in text]) == 1
+        (marked,) = await it.scene.rows(
+            "SELECT count(*) FROM record WHERE tags LIKE '%\"rules\"%' AND status = 'active'"
+        )
+        assert marked > (0,)
+        service.says = '{"facts": []}'
+        for _ in range(3):
+            await it.scene.say("my other locker is at the gym")
+            await it.scene.app.background.extraction.drain()
+            told = await it.let_pass(2)
+            if any("reads what is said for memory again" in text for text in told):
+                break
+        else:
+            pytest.fail("the owner was not told that the model reads for memory again")
