@@ -1,5 +1,6 @@
 """Compare a message with a memory by signs of a change: its words, whom or what each is about, the values of both."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +16,8 @@ from kenobot.core import lazy
 _KEPT = 4096  # texts whose signs are kept
 _TABLES = load_tables("kenobot.cognitive.remember.extract", "likely_change.toml")
 _ROWS = {
-    table: join_phrases(_TABLES, table) for table in ("cues", "doubts", "units", "values", "head", "own", "barred")
+    table: join_phrases(_TABLES, table)
+    for table in ("cues", "doubts", "units", "values", "head", "own", "barred", "matters")
 }
 
 
@@ -23,7 +25,8 @@ def _patterns(table: str) -> dict[str, Pattern[str]]:
     return {name: lazy.regex(rf"(?<!\w)(?:{rows})(?!\w)") for name, rows in _ROWS[table].items()}
 
 
-_CUES, _DOUBTS = _patterns("cues"), _patterns("doubts")
+_CUES, _DOUBTS, _MATTERS = _patterns("cues"), _patterns("doubts"), _patterns("matters")
+_AFFIRMS = lazy.regex(r"\bsí\b|(?<=ahora )si\b|(?<=ya )si\b", re.IGNORECASE)
 _VALUES = {
     **{
         name: lazy.regex(rf"(?<![\w.,:])(\d+(?:[.,]\d+)*)[ -]?(?:{rows})(?!\w)")
@@ -46,7 +49,9 @@ _HEAD = lazy.regex(
 _OWN_HEAD = lazy.regex(rf"(?:{_ROWS['own']['first']})(?!\w)")
 _OWN = lazy.regex(rf"(?<!\w)(?:{_ROWS['own']['first']}|{_ROWS['own']['anywhere']})(?!\w)")
 _FIRST_CLAUSE = lazy.regex(r"[^,;.!?]*")
+_DENIES = lazy.regex(rf"(?<!\w)(?:{PHRASES['denies']})(?!\w)")
 _VOID = STOPWORDS | NEGATIONS | word_set("change_void")
+_EMPTY = "now ahora ya si do does again today hoy actually really also mas much mucho at all finally".split()
 _OTHERS = word_set("change_others")
 
 
@@ -56,6 +61,7 @@ class Signs:
 
     people: relations, and names as far as their letters tell. head: stems of whom or what it is about; head_people:
     those among them. own_head: that is its speaker; own: its first clause tells something of its speaker.
+    denies: it has a word of denial. matters: those that it is about.
     """
 
     cues: frozenset[str]
@@ -69,6 +75,7 @@ class Signs:
     own_head: bool
     own: bool
     denies: bool
+    matters: frozenset[str]
 
 
 @lru_cache(_KEPT)
@@ -92,7 +99,8 @@ def read_signs(text: str) -> Signs:
         _people(head) | names.intersection(head),
         _OWN_HEAD.match(plain, start) is not None,
         clause is not None and _OWN.search(clause[0]) is not None,
-        not NEGATIONS.isdisjoint(told),
+        _DENIES.search(plain) is not None,
+        frozenset(name for name, pattern in _MATTERS.items() if pattern.search(plain)),
     )
 
 
@@ -122,9 +130,27 @@ def is_of_another(told: Signs, known: Signs) -> bool:
     return bool(known.head_people) and told.own_head and not known.head_people & (told.people | told.words)
 
 
+def is_of_another_thing(told: Signs, known: Signs) -> bool:
+    """Return whether both are about things of one kind that each is told apart by a word: one's code, another's."""
+    return bool(told.head & known.head and told.head - known.stems and known.head - told.stems)
+
+
+def is_opposite(told: Signs, known: Signs) -> bool:
+    """Return whether a message says in the words of a memory that it is not so, or is so."""
+    same = bool(known.stems) and known.stems <= told.stems and told.stems - known.stems <= _stems(_EMPTY)
+    return told.denies != known.denies and same
+
+
+def has_another_hour(told: Signs, known: Signs) -> bool:
+    """Return whether a message has another hour for the matter of a memory, which holds from now on."""
+    hours = told.values.get("time", frozenset()), known.values.get("time", frozenset())
+    lasts = bool(told.cues & {"now", "altered"}) and told.doubts.isdisjoint(("once", "adds", "still"))
+    return all(hours) and hours[0].isdisjoint(hours[1]) and bool(told.matters & known.matters) and lasts
+
+
 def is_unlike(told: Signs, known: Signs) -> bool:
     """Return whether a message surely changes nothing of a memory: it is of another, adds, or has an unlike value."""
-    if is_of_another(told, known):
+    if is_of_another(told, known) or is_of_another_thing(told, known):
         return True
     shares = bool(told.stems & known.stems)
     return not shares and "age" in told.values and "age" not in known.values
@@ -132,7 +158,7 @@ def is_unlike(told: Signs, known: Signs) -> bool:
 
 def is_plain_telling(message: str) -> bool:
     """Return whether a message only tells: it asks nothing, sets no condition, reports nobody, tells no time of day."""
-    plain = fold(message).replace("’", "'")
+    plain = fold(_AFFIRMS.sub("", message)).replace("’", "'")
     return not any(pattern.search(plain) for pattern in _BARRED) and not question_in(message)
 
 

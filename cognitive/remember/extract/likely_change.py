@@ -19,7 +19,16 @@ from functools import lru_cache
 from importlib import resources
 from zlib import crc32
 
-from kenobot.cognitive.remember.extract.change_signs import compare, is_plain_telling, is_unlike, read_signs
+from kenobot.cognitive.remember.extract.change_signs import (
+    Signs,
+    compare,
+    has_another_hour,
+    is_of_another,
+    is_opposite,
+    is_plain_telling,
+    is_unlike,
+    read_signs,
+)
 from kenobot.cognitive.remember.extract.worth_noting import feature_names
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
@@ -38,7 +47,7 @@ BUCKETS = 1 << 15
 SCALE = 24.0
 """What a weight of one is stored as; a byte holds up to 127."""
 
-ASKS_FROM = 0.6
+ASKS_FROM = 0.65
 """Probability from which a question is worth its trouble; chosen on people of whom nothing was learned."""
 
 PAIR_WEIGHT = 0.3
@@ -100,13 +109,20 @@ class LikelyChange:
 
 def find_changed(message: str, said: date, standing: Sequence[StandingStatement]) -> int | None:
     """Find the statement about which a person is to be asked, of those `standing`, oldest first. said: their day."""
-    likely = most_likely(message, said, standing)
-    if likely is None or not is_plain_telling(message):
+    if not standing or not is_plain_telling(message):
         return None
-    told, known = read_signs(likely.telling), read_signs(standing[likely.place].text[:_LONGEST])
-    if is_unlike(told, known):
+    told = read_signs(message[:_LONGEST])
+    known = [read_signs(each.text[:_LONGEST]) for each in standing]
+    if plain := [at for at, each in enumerate(known) if _is_plainly_changed(told, each)]:
+        return plain[-1]
+    likely = most_likely(message, said, standing)
+    if likely is None or is_unlike(read_signs(likely.telling), known[likely.place]):
         return None
     return likely.place if sure_of(signs_of(likely, standing)) >= ASKS_FROM else None
+
+
+def _is_plainly_changed(told: Signs, known: Signs) -> bool:
+    return (is_opposite(told, known) or has_another_hour(told, known)) and not is_of_another(told, known)
 
 
 def signs_of(likely: LikelyChange, standing: Sequence[StandingStatement]) -> dict[str, float]:

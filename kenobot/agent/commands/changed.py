@@ -1,6 +1,7 @@
 """Follow the answer to whether a message takes the place of a memory, which `kenobot.agent.turn.change_question` asks.
 
-A yes ends the memory, or the clause of it that is meant, as one decision, which `/undo` takes back. A no changes nothing: the same pair is never asked about again.
+A yes ends the memory, or the clause of it that is meant, as one decision, which `/undo` takes back. A no changes
+nothing: the same pair is never asked about again.
 """
 
 from dataclasses import dataclass
@@ -39,8 +40,8 @@ class ChangePayload:
     """What a stored question is about.
 
     old: the memory that may be over. new: the one made of the message, None without one. after: the conversation's last
-    message, behind which a plain answer counts. asked: inbox row of the message. language: of the question. clause: what
-    of the memory may be over, "" for all of it.
+    message, behind which a plain answer counts. asked: inbox row of the message. language: of the question. clause:
+    what of the memory may be over, "" for all of it.
     """
 
     old: int
