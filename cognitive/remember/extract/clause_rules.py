@@ -63,6 +63,9 @@ def _load_rules() -> Iterator[ExtractionRule]:
 
 
 _RULES = tuple(_load_rules())
+_SINCE = lazy.regex(
+    r"(?:but |pero )?(?:ahora|ya|por fin|now|these days|nowadays|finally)(?: ya)?(?: s[ií](?: que)?)?,? "
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,11 @@ def _in_clause(clause: str, said: date) -> ExtractedFact | None:
     plain = folded(clause)
     if len(plain) != len(clause):  # then what is found in one cannot be cut from the other
         plain = clause.lower()
+    opening = _SINCE.match(plain)
+    start = opening.end() if opening is not None else 0
     for rule in _RULES:
-        if (match := rule.pattern.match(plain)) is not None and (fact := _fact(rule, match, clause, said)) is not None:
+        match = rule.pattern.match(plain) or (rule.pattern.match(plain, start) if start else None)
+        if match is not None and (fact := _fact(rule, match, clause, said)) is not None:
             return fact
     return None
 

@@ -1,21 +1,34 @@
 """Judge which memory a message probably changes, where no rule is sure of it: for a question, never to end anything.
 
-A softmax over all memories and "none", for the message and for each of its sentences: what the words are (words, pairs
-of them and runs of letters, each by its hash), what each memory is, and what both have to do with each other: shared
-words by how rare they are, kinds of values, names, how long ago the memory was told and when it is due. Its weights,
-one signed byte for each hash, are `likely_change.bin`, learned by `python -m bench.learn_likely_change`.
+Which memory it would be is told by a softmax over all memories and "none", for the message and for each of its
+sentences: what the words are (words, pairs of them and runs of letters, each by its hash), what each memory is, and
+what both have to do with each other: shared words by how rare they are, kinds of values, names, how long ago the
+memory was told and when it is due. Its weights, one signed byte for each hash, are `likely_change.bin`. Whether to
+ask is then told by a few signs of both (`change_signs`), weighed by a logistic regression whose weights are
+`change_signs.json`. Both are learned by `python -m bench.learn_likely_change`.
 """
 
+import json
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from importlib import resources
 from zlib import crc32
 
+from kenobot.cognitive.remember.extract.change_signs import (
+    Signs,
+    compare,
+    has_another_hour,
+    is_of_another,
+    is_opposite,
+    is_plain_telling,
+    is_unlike,
+    read_signs,
+)
 from kenobot.cognitive.remember.extract.worth_noting import feature_names
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
 from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
@@ -23,7 +36,10 @@ from kenobot.cognitive.text.words import fold, search_stems, words
 from kenobot.core import lazy
 
 FILE = "likely_change.bin"
-"""The weights, beside this module."""
+"""The weights of the softmax, beside this module."""
+
+SIGNS_FILE = "change_signs.json"
+"""The weights of the signs, beside this module."""
 
 BUCKETS = 1 << 15
 """Hashes that features fall into, of the message and of its pairs with memories each."""
@@ -31,7 +47,7 @@ BUCKETS = 1 << 15
 SCALE = 24.0
 """What a weight of one is stored as; a byte holds up to 127."""
 
-ASKS_FROM = 0.3
+ASKS_FROM = 0.65
 """Probability from which a question is worth its trouble; chosen on people of whom nothing was learned."""
 
 PAIR_WEIGHT = 0.3
@@ -77,26 +93,81 @@ class StandingStatement:
     category: str = "fact"
 
 
-def likely_changes(message: str, said: date, standing: Sequence[StandingStatement]) -> list[float]:
-    """Return for each statement, oldest first, how probably a message of the day `said` changes that and no other."""
+@dataclass(frozen=True, slots=True)
+class LikelyChange:
+    """The statement that a message changes if it changes one. place: among those that were compared.
+
+    telling: the sentence of the message that most probably does so. logit: of its odds against none; lead: of its
+    probability over that of the next.
+    """
+
+    place: int
+    telling: str
+    logit: float
+    lead: float
+
+
+def find_changed(message: str, said: date, standing: Sequence[StandingStatement]) -> int | None:
+    """Find the statement about which a person is to be asked, of those `standing`, oldest first. said: their day."""
+    if not standing or not is_plain_telling(message):
+        return None
+    told = read_signs(message[:_LONGEST])
+    known = [read_signs(each.text[:_LONGEST]) for each in standing]
+    if plain := [at for at, each in enumerate(known) if _is_plainly_changed(told, each)]:
+        return plain[-1]
+    likely = most_likely(message, said, standing)
+    if likely is None or is_unlike(read_signs(likely.telling), known[likely.place]):
+        return None
+    return likely.place if sure_of(signs_of(likely, standing)) >= ASKS_FROM else None
+
+
+def _is_plainly_changed(told: Signs, known: Signs) -> bool:
+    return (is_opposite(told, known) or has_another_hour(told, known)) and not is_of_another(told, known)
+
+
+def signs_of(likely: LikelyChange, standing: Sequence[StandingStatement]) -> dict[str, float]:
+    """Return the signs by which it is judged whether to ask, each with its value."""
+    told, known = read_signs(likely.telling), read_signs(standing[likely.place].text[:_LONGEST])
+    found = dict.fromkeys(compare(told, known), 1.0)
+    found[f"among {_bin(len(standing), 2, 3, 5, 10, 30)}"] = 1.0
+    return {**found, "logit": max(-4.0, min(4.0, likely.logit)) / 2, "lead": likely.lead}
+
+
+def sure_of(signs: Mapping[str, float]) -> float:
+    """Return how probably a message with these signs changes the memory."""
+    weights = _sign_weights()
+    return 1 / (1 + math.exp(-sum(weights.get(name, 0.0) * value for name, value in signs.items())))
+
+
+def most_likely(message: str, said: date, standing: Sequence[StandingStatement]) -> LikelyChange | None:
+    """Find the statement that a message of the day `said` changes most probably; None where there is none at all."""
     if not standing:
-        return []
-    weights = _weights()
-    logits = list[list[float]]()
-    for words_said in tellings(message):
-        own = telling_features(words_said)
-        shared = sum(weights[each] for each in own) / math.sqrt(len(own))
-        pairs = pair_features(words_said, said, standing)
-        logits.append(
-            [
-                (shared + _of_memory(each.text) + PAIR_WEIGHT * sum(weights[at] for at in pair)) / SCALE
-                for each, pair in zip(standing, pairs, strict=True)
-            ]
-        )
-    most = max(0.0, *(logit for each in logits for logit in each))
-    odds = [sum(math.exp(logit - most) for logit in of_one) for of_one in zip(*logits, strict=True)]
-    whole = sum(odds) + math.exp(-most)
-    return [each / whole for each in odds]
+        return None
+    told = tellings(message)
+    return choose(told, [row for words_said in told for row in _logits(words_said, said, standing)], len(standing))
+
+
+def choose(told: Sequence[str], logits: Sequence[float], number: int) -> LikelyChange:
+    """Choose the most probable statement. logits: of each telling beside each of `number` statements."""
+    most = max(0.0, *logits)
+    exponents = [math.exp(logit - most) for logit in logits]
+    odds = [sum(exponents[place::number]) for place in range(number)]
+    none = math.exp(-most)
+    place = max(range(number), key=odds.__getitem__)
+    telling = max(range(len(told)), key=lambda at: exponents[at * number + place])
+    whole = sum(odds) + none
+    second = max((each for at, each in enumerate(odds) if at != place), default=0.0)
+    return LikelyChange(place, told[telling], math.log(max(odds[place], 1e-9) / none), (odds[place] - second) / whole)
+
+
+def _logits(telling: str, said: date, standing: Sequence[StandingStatement]) -> list[float]:
+    weights, own = _weights(), telling_features(telling)
+    shared = sum(weights[each] for each in own) / math.sqrt(len(own))
+    pairs = pair_features(telling, said, standing)
+    return [
+        (shared + _of_memory(each.text) + PAIR_WEIGHT * sum(weights[at] for at in pair)) / SCALE
+        for each, pair in zip(standing, pairs, strict=True)
+    ]
 
 
 def tellings(message: str) -> list[str]:
@@ -227,3 +298,9 @@ def _hash(name: str) -> int:
 def _weights() -> tuple[int, ...]:
     data = resources.files(__package__).joinpath(FILE).read_bytes()
     return tuple(value - 256 if value > 127 else value for value in data)
+
+
+@lru_cache(1)
+def _sign_weights() -> dict[str, float]:
+    found: dict[str, float] = json.loads(resources.files(__package__).joinpath(SIGNS_FILE).read_text("utf-8"))
+    return found

@@ -1,7 +1,7 @@
 """Follow the answer to whether a message takes the place of a memory, which `kenobot.agent.turn.change_question` asks.
 
-A yes ends the memory as one decision, which `/undo` takes back; where nothing was noted of the message, that is noted
-with it. A no changes nothing: the same pair is never asked about again.
+A yes ends the memory, or the clause of it that is meant, as one decision, which `/undo` takes back. A no changes
+nothing: the same pair is never asked about again.
 """
 
 from dataclasses import dataclass
@@ -10,22 +10,26 @@ from typing import Any, cast
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line, undo_button
 from kenobot.agent.commands.natural_language import Answer, parse_answer
 from kenobot.agent.commands.open_questions import find_question, is_put_to
-from kenobot.agent.fact_candidates import confided_tags
-from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import end_record
+from kenobot.cognitive.remember.draft import attributes_json
 from kenobot.cognitive.remember.extract import known_memories
-from kenobot.cognitive.store import events, records
+from kenobot.cognitive.remember.extract.meant_clause import without_clause
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.sentences import begins_with
+from kenobot.cognitive.text.claims import mentions_value
+from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.cognitive.text.sentences import begins_with, without_sentence
+from kenobot.cognitive.text.words import detect_language
 from kenobot.core import texts
 from kenobot.core.i18n import Language
-from kenobot.ports.memory import Candidate
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
 _REASON = "its speaker said that it is over"
+_CLAUSE_REASON = "its speaker said that a clause of it is over"
 
 KIND = "change"
 """The kind of these questions among approvals."""
@@ -36,7 +40,8 @@ class ChangePayload:
     """What a stored question is about.
 
     old: the memory that may be over. new: the one made of the message, None without one. after: the conversation's last
-    message, behind which a plain answer counts. asked: inbox row of the message. language: of the question.
+    message, behind which a plain answer counts. asked: inbox row of the message. language: of the question. clause:
+    what of the memory may be over, "" for all of it.
     """
 
     old: int
@@ -44,6 +49,7 @@ class ChangePayload:
     after: int
     asked: int
     language: Language
+    clause: str = ""
 
 
 def answer_change(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
@@ -73,23 +79,41 @@ def _follow(
     old = records.get(connection, asked.old, call.principal.read_scopes)
     if old is None or old.status != "active":
         return texts.CHANGE_GONE(call.language)
-    event = _end(connection, old, asked, call, context.admit_context(call))
-    text = texts.CHANGE_MADE(call.language, what=one_line(old.text))
+    event = _end(connection, old, asked, context.admit_context(call))
+    text = texts.CHANGE_MADE(call.language, what=one_line(asked.clause or old.text))
     return CommandAnswer(text, ((undo_button(event, call.language),),))
 
 
-def _end(connection: Connection, old: Record, asked: ChangePayload, call: CommandCall, occasion: AdmitContext) -> int:
-    """End a memory by the one that takes its place; returns the event by which all of it is undone."""
+def _end(connection: Connection, old: Record, asked: ChangePayload, occasion: AdmitContext) -> int:
+    """End what is over by the memory that takes its place; returns the event by which all of it is undone."""
     new = records.get(connection, asked.new, (old.scope,)) if asked.new is not None else None
-    root: int | None = None
-    if new is None or new.status != "active":
-        new, root = _noted(connection, old, asked, call, occasion)
-    by, status = (new.id, "superseded") if new is not None else (None, "invalidated")
-    for record in (old, *_longer(connection, old, by)):
-        event = end_record(connection, record, status, occasion.change_context(_REASON, root), by=by)
-        root = event if root is None else root
-    assert root is not None
+    by, status = (new.id, "superseded") if new is not None and new.status == "active" else (None, "invalidated")
+    left = without_clause(old.text, asked.clause) if asked.clause else ""
+    if left and records.by_key(connection, old.scope, old.form, key_of(left)) is None:
+        return _take_clause(connection, old, left, occasion.change_context(_CLAUSE_REASON))
+    root = end_record(connection, old, status, occasion.change_context(_REASON), by=by)
+    for record in _longer(connection, old, by):
+        sentence = record.text[: len(old.text.rstrip(" .!?…"))]
+        act = occasion.change_context(_CLAUSE_REASON, root)
+        _take_clause(connection, record, without_sentence(record.text, sentence), act)
     return root
+
+
+def _take_clause(connection: Connection, old: Record, left: str, act: ChangeContext) -> int:
+    """Leave of a memory the words that still hold."""
+    kept = {
+        name: value
+        for name, value in old.attribute_map.items()
+        if name == "by" or not mentions_value(old.text, value) or mentions_value(left, value)
+    }
+    values: dict[str, ColumnValue] = {
+        "text": left,
+        "key": key_of(left),
+        "lang": detect_language(left),
+        "attributes": attributes_json(kept, old.by),
+        "updated": records.stamp(act.at),
+    }
+    return change(connection, old, "amended", values, act)
 
 
 def _longer(connection: Connection, old: Record, new: int | None) -> list[Record]:
@@ -98,29 +122,3 @@ def _longer(connection: Connection, old: Record, new: int | None) -> list[Record
     live = known_memories.live_memories(connection, scope=old.scope)
     others = (each for each in live if each.id not in (old.id, new) and told.intersection(each.source_message_ids))
     return [each for each in others if begins_with(each.text, old.text)]
-
-
-def _noted(
-    connection: Connection, old: Record, asked: ChangePayload, call: CommandCall, occasion: AdmitContext
-) -> tuple[Record | None, int | None]:
-    """Note the message itself, of which nothing was noted; returns the record, and the event of its making."""
-    said = [each for each in conversation.messages_of_turns(connection, [asked.asked]) if each.role == "user"]
-    if not said:
-        return None, None
-    candidate = Candidate(
-        form="note",
-        scope=old.scope,
-        text=said[0].text,
-        source="extraction",
-        trust=call.principal.trust,
-        subject="" if old.subject == "owner" else old.subject,
-        tags=confided_tags([said[0].text]),
-        evidence=(asked.asked,),
-        by_rules=True,
-    )
-    decision = admit(connection, candidate, occasion)
-    if decision.record is None or decision.record == old.id:
-        return None, None
-    new = records.get(connection, decision.record, (old.scope,))
-    created = decision.action in ("created", "replaced")
-    return new, events.last_decision_on(connection, decision.record) if created else None

@@ -16,14 +16,14 @@ from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.likely_change import ASKS_FROM, StandingStatement, likely_changes
-from kenobot.cognitive.remember.extract.sentence_core import question_in
+from kenobot.cognitive.remember.extract.likely_change import StandingStatement, find_changed
+from kenobot.cognitive.remember.extract.meant_clause import find_clause
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.core import texts
-from kenobot.core.i18n import Language
+from kenobot.core import lazy, texts
+from kenobot.core.i18n import Language, told_language
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Decision
@@ -37,6 +37,7 @@ ASKED = "asked"
 
 _ANSWER_WITHIN = timedelta(hours=1)
 _COUNT = "change questions of the day"
+_QUOTED = lazy.regex(r"[“«][^”»]*[”»]")
 _LONGEST_MESSAGE = 500  # characters: who writes more tells of more than one thing
 _ENDING = ("superseded", "invalidated", "amended", "weakened")
 
@@ -45,17 +46,19 @@ _ENDING = ("superseded", "invalidated", "amended", "weakened")
 class ChangeQuestion:
     """Whether a message takes the place of memory `old`. new: the memory made of the message, None without one.
 
-    words: a fingerprint of what is new, by which the same pair is known.
+    words: a fingerprint of what is new, by which the same pair is known. clause: the one of `old` that is meant, "" for
+    all of it.
     """
 
     old: Record
     new: int | None
     words: str
+    clause: str = ""
 
     def text(self, at: datetime, language: Language) -> str:
         """Word the question."""
         age = time_ago_text(self.old.created, at, language)
-        return texts.CHANGE_QUESTION(language, what=one_line(self.old.text), age=age)
+        return texts.CHANGE_QUESTION(language, what=one_line(self.clause or self.old.text), age=age)
 
 
 class ChangeAsker:
@@ -73,10 +76,8 @@ class ChangeAsker:
         at: datetime,
     ) -> ChangeQuestion | None:
         """Choose the memory that a message probably changes, if there is one to be asked about."""
-        asks = question_in(turn.text)
         if (
             turn.trust != "owner"
-            or asks
             or len(turn.text) > _LONGEST_MESSAGE
             or self._asked_today(connection, at) >= self._most
         ):
@@ -89,23 +90,20 @@ class ChangeAsker:
             for record in known_memories.changeable_memories(connection, scope=turn.scope, text=turn.text)
             if record.id not in made and _may_be_asked_about(record, turn.inbox_id)
         ]
-        odds = likely_changes(
-            turn.text,
-            turn.at.astimezone(self._zone).date(),
-            [StandingStatement(each.text, each.attribute_map.get("due", ""), each.category) for each in standing],
-        )
-        place = max(range(len(odds)), key=odds.__getitem__, default=None)
-        if place is None or odds[place] < ASKS_FROM:
+        said = turn.at.astimezone(self._zone).date()
+        known = [StandingStatement(each.text, each.attribute_map.get("due", ""), each.category) for each in standing]
+        place = find_changed(turn.text, said, known)
+        if place is None:
             return None
-        new = made[-1] if made else None
-        question = ChangeQuestion(standing[place], new, key_of(turn.text))
+        old, new = standing[place], made[-1] if made else None
+        question = ChangeQuestion(old, new, key_of(turn.text), find_clause(turn.text, said, old.text))
         return None if _was_asked(connection, question) else question
 
     def open(
         self, connection: Connection, data: TurnData, question: ChangeQuestion, at: datetime
     ) -> tuple[Choice, ...]:
         """Open a question in the transaction that stores its reply, behind it; return its buttons."""
-        pending, day = data.pending, local_day(at, self._zone)
+        pending, day, language = data.pending, local_day(at, self._zone), reply_language(data)
         count = {"day": day, "count": self._asked_today(connection, at) + 1}
         write_json(connection, _COUNT, count)
         told = {"words": question.words, "new": question.new}
@@ -113,17 +111,23 @@ class ChangeAsker:
             connection, at, "extraction", ASKED, session=pending.session, record=question.old.id, data=told
         )
         newest = conversation.newest_message_id(connection, pending.session)
-        payload = ChangePayload(question.old.id, question.new, newest, pending.id, data.language)
+        payload = ChangePayload(question.old.id, question.new, newest, pending.id, language, question.clause)
         approval = Approval(pending.session, pending.inbound.user, KIND, asdict(payload), at + _ANSWER_WITHIN)
         number = approvals.open_approval(connection, approval)
         return (
-            Choice(texts.BUTTON_REPLACES(data.language), "changed", f"{number} yes"),
-            Choice(texts.BUTTON_BOTH(data.language), "changed", f"{number} no"),
+            Choice(texts.BUTTON_REPLACES(language), "changed", f"{number} yes"),
+            Choice(texts.BUTTON_BOTH(language), "changed", f"{number} no"),
         )
 
     def _asked_today(self, connection: Connection, at: datetime) -> int:
         known: dict[str, str | int] = read_json(connection, _COUNT, {})
         return int(known.get("count", 0)) if known.get("day") == local_day(at, self._zone) else 0
+
+
+def reply_language(data: TurnData) -> Language:
+    """Return the language of a turn's reply, as far as its own words tell, or else of the turn."""
+    reply = data.processed.clean if data.processed is not None else ""
+    return told_language(_QUOTED.sub("", reply)) or data.language
 
 
 def _may_be_asked_about(record: Record, inbox_id: int | None) -> bool:

@@ -13,7 +13,7 @@ from functools import partial
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
+from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
 from kenobot.agent.turn.change_question import ChangeAsker, ChangeQuestion
@@ -151,6 +151,8 @@ class MemoryReporter:
                 self._embedding.note_news()
         is_whole = not here and all(made.action != "refused" for _, made in decisions)
         change = await self._changed(pending, turn, decisions) if turn is not None and is_whole else None
+        if turn is not None and change is not None and change.new is None:  # without an answer both stay
+            change = replace(change, new=await self._note(pending.session, turn))
         asked = without_attachments(pending.inbound.text).strip()
         question = sentence_core.question_in(asked) if lines else asked
         finding = await self._search(question, pending, principal, preceding) if question else _Finding(SearchReport())
@@ -191,6 +193,15 @@ class MemoryReporter:
         if asker is None or not pending.inbound.private:
             return None
         return await self._database.read(lambda connection: asker.choose(connection, turn, decisions, at))
+
+    async def _note(self, session: str, turn: ConversationTurn) -> int | None:
+        """Note a message of which no rule noted anything, and about which a question is put; return the memory."""
+        tags = confided_tags([turn.text])
+        fact = ExtractedFact(turn.text.strip(), confidence=TIERS["implied"], tags=tags, evidence=(1,))
+        decisions, _ = await self._database.write(partial(self._admit, session, turn, RuleFacts((fact,))))
+        self._mirror.mark_dirty([each.record for _, each in decisions if each.record is not None])
+        self._embedding.note_news()
+        return next((each.record for _, each in decisions if each.record is not None), None)
 
     def _extract(self, session: str, turn: ConversationTurn, connection: Connection) -> RuleFacts:
         known: Sequence[Record] = ()

@@ -25,6 +25,7 @@ from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import secret_question
 from kenobot.agent.turn import state_machine as machine
+from kenobot.agent.turn.change_question import reply_language
 from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.edits import Edits
 from kenobot.agent.turn.file_answer import answer_file, asked_for_file, wants_file
@@ -391,7 +392,7 @@ class TurnRunner:
         if self._s.tools is not None and (question := self._s.tools.question(data)):
             notes.append(question)
         elif data.report is not None and data.report.change is not None:
-            notes.append(data.report.change.text(self._s.clock.now(), data.language))
+            notes.append(data.report.change.text(self._s.clock.now(), reply_language(data)))
         whole = "\n\n".join((clean, *notes))
         if data.as_file and (file := answer_file(clean, data.language)) is not None:
             note = "\n\n".join((texts.HERE_AS_FILE(data.language), *notes))

@@ -9,6 +9,7 @@ import pytest
 from kenobot.agent.turn import change_question
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.remember.extract.change_signs import is_plain_telling
 from kenobot.cognitive.remember.extract.likely_change import StandingStatement
 from kenobot.ports.channel import Capabilities
 from kenobot.ports.clock import Clock
@@ -39,10 +40,10 @@ def scene(home: Path, **environ: str) -> Scene:
 def first_is_meant(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each message probably changes the oldest memory: what is chosen is not what these tests are about."""
 
-    def likely(_: str, __: object, standing: Sequence[StandingStatement]) -> list[float]:
-        return [0.9 if at == 0 else 0.0 for at in range(len(standing))]
+    def first(message: str, _: object, standing: Sequence[StandingStatement]) -> int | None:
+        return 0 if standing and is_plain_telling(message) else None
 
-    monkeypatch.setattr(change_question, "likely_changes", likely)
+    monkeypatch.setattr(change_question, "find_changed", first)
 
 
 async def live(house: Scene) -> list[object]:
@@ -76,15 +77,39 @@ async def test_a_yes_by_a_button_ends_the_older_one_and_undo_brings_it_back(tmp_
 
 
 @pytest.mark.usefixtures("first_is_meant")
-async def test_a_message_of_which_nothing_was_noted_is_noted_with_a_yes(tmp_path: Path) -> None:
-    """What takes the place of a memory must be there; one undo takes back both."""
+async def test_a_message_of_which_nothing_was_noted_is_noted_when_it_is_asked_about(tmp_path: Path) -> None:
+    """Without an answer both stay, as the question says; a yes ends the older one, and undo brings it back."""
     async with scene(tmp_path) as house:
         await house.say("Note that the heating oil comes on Friday")
         assert "take the place" in await house.say("Grand so.")
+        assert await live(house) == ["the heating oil comes on Friday", "Grand so."]
         await house.say("yes")
         assert await live(house) == ["Grand so."]
         await house.press("Undo")
-        assert await live(house) == ["the heating oil comes on Friday"]
+        assert await live(house) == ["the heating oil comes on Friday", "Grand so."]
+
+
+async def test_a_yes_ends_the_clause_that_is_meant_and_one_undo_restores_it(tmp_path: Path) -> None:
+    """The question names that clause alone; what else the memory tells stays word for word."""
+    whole = "Trabajo en una imprenta en Vitoria, entro a las 7 y media"
+    async with scene(tmp_path) as house:
+        await house.say(whole)
+        assert "¿Sustituye esto a «entro a las 7 y media»" in await house.say("desde el lunes entro a las 9")
+        await house.say("sí")
+        assert await live(house) == ["Trabajo en una imprenta en Vitoria", "desde el lunes entro a las 9"]
+        await house.press("Deshacer")
+        assert await live(house) == [whole, "desde el lunes entro a las 9"]
+
+
+@pytest.mark.parametrize("answer", ["sí", "no", "hola"])
+async def test_a_liking_that_turned_is_kept_whatever_the_answer(tmp_path: Path, answer: str) -> None:
+    """It is noted by itself, asked about beside its opposite, and never lost."""
+    async with scene(tmp_path) as house:
+        await house.say("no me gusta el pescado")
+        assert "¿Sustituye esto a «no me gusta el pescado»" in await house.say("ahora sí me gusta el pescado")
+        await house.say(answer)
+        assert "ahora sí me gusta el pescado" in await live(house)
+        assert ("no me gusta el pescado" in await live(house)) == (answer != "sí")
 
 
 @pytest.mark.usefixtures("first_is_meant")

@@ -4,7 +4,12 @@ from datetime import date
 
 import pytest
 
-from kenobot.cognitive.remember.extract.likely_change import ASKS_FROM, StandingStatement, likely_changes, tellings
+from kenobot.cognitive.remember.extract.likely_change import (
+    StandingStatement,
+    find_changed,
+    most_likely,
+    tellings,
+)
 
 DAY = date(2026, 6, 8)
 SPANISH = ("trabajo en una panadería y entro a las 7", "pago 480 de alquiler", "tengo dentista el jueves a las 5")
@@ -26,9 +31,7 @@ def _standing(texts: tuple[str, ...]) -> list[StandingStatement]:
 )
 def test_the_memory_that_a_message_changes_is_the_likeliest(message: str, texts: tuple[str, ...], meant: int) -> None:
     """Its words, its kind of value and the turn of the sentence tell it, in both languages."""
-    odds = likely_changes(message, DAY, _standing(texts))
-    assert odds[meant] == max(odds)
-    assert odds[meant] >= ASKS_FROM
+    assert find_changed(message, DAY, _standing(texts)) == meant
 
 
 @pytest.mark.parametrize(
@@ -42,15 +45,50 @@ def test_the_memory_that_a_message_changes_is_the_likeliest(message: str, texts:
 )
 def test_what_changes_nothing_is_not_asked_about(message: str, texts: tuple[str, ...]) -> None:
     """Talk of the day, and what is new."""
-    assert max(likely_changes(message, DAY, _standing(texts))) < ASKS_FROM
+    assert find_changed(message, DAY, _standing(texts)) is None
 
 
-def test_odds_are_of_one_change_at_most() -> None:
-    """They add up to the odds of any change; without memories there is none."""
-    odds = likely_changes("me suben el alquiler a 510", DAY, _standing(SPANISH))
-    assert all(0 <= each <= 1 for each in odds)
-    assert sum(odds) <= 1
-    assert likely_changes("me suben el alquiler a 510", DAY, []) == []
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ("I start at half past seven", "my shift is one to nine now"),
+        ("I take 20 mg of ramipril", "I take 10 mg since Monday"),
+        ("I start work at 8", "I start from 9 on Mondays"),
+        ("no me gusta el pescado", "ahora sí me gusta el pescado"),
+        ("I don't like fish", "I do like fish now"),
+        ("pago 480 de alquiler", "desde enero pago 520 de alquiler"),
+    ],
+)
+def test_a_value_with_a_qualifier_is_asked_about_like_its_plain_form(known: str, message: str) -> None:
+    """A dose, a price, an hour "since Monday", and the opposite of a liking."""
+    assert find_changed(message, DAY, _standing((known,))) == 0
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ("I was born in Leeds in 1984", "what year was I born?"),
+        ("Vivo con Dani", "Sara me dijo: ya no vivo con Dani"),
+        ("I drive a Skoda", "if I sold the Skoda I'd buy a bike"),
+        ("My train leaves at 8:05", "it's 9 now"),
+        ("pagué 300 por la bici", "son las 9 ahora"),
+        ("My address is 12 Mill Road, flat 3", "I'm 40 now"),
+        ("Calzo un 42", "mi hermano ahora calza un 45"),
+        ("I take 20 mg of ramipril every morning", "the dog takes 5 mg of something now"),
+        ("the door code at mum's is 4471", "mum's alarm code is 2580"),
+        ('my favourite shop is Toys "R" Us', "my first search engine was Yahoo!"),
+        ("error 13: permission denied on /var/log", "fixed it: error 13 went away after chmod"),
+        ("2026-03-01 ERROR disk full on node-1", "2026-03-02 ERROR disk full on node-2"),
+    ],
+)
+def test_what_only_looks_like_a_change_is_not_asked_about(known: str, message: str) -> None:
+    """Questions, conditions, another's words, the time of day, an age, other people and other things."""
+    assert find_changed(message, DAY, _standing((known,))) is None
+
+
+def test_without_memories_nothing_is_likely() -> None:
+    """There is nothing to choose from."""
+    assert most_likely("me suben el alquiler a 510", DAY, []) is None
 
 
 def test_a_change_may_stand_in_one_sentence_of_several() -> None:

@@ -1,0 +1,37 @@
+"""A message is about one clause of a memory, and the others go on holding."""
+
+from datetime import date
+
+import pytest
+
+from kenobot.cognitive.remember.extract.meant_clause import find_clause, split_clauses, without_clause
+
+DAY = date(2026, 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "left"),
+    [
+        (
+            "Trabajo en una imprenta en Vitoria, entro a las 7 y media",
+            "desde el lunes entro a las 9",
+            "Trabajo en una imprenta en Vitoria",
+        ),
+        ("I'm a cashier at Kroger, I start at 8", "I start at 10 now", "I'm a cashier at Kroger"),
+        ("Rent is £720 a month, we pay it to Mr Khan", "the rent's 780 a month now", "we pay it to Mr Khan"),
+        ("I drive a Ford Focus and my wife drives a Mini", "I don't drive the Focus", "my wife drives a Mini"),
+        ("Entreno los lunes y juego de portero", "ya no entreno los lunes", "juego de portero"),
+        ("I live in Bath. My desk is by the window.", "my desk is by the door now", "I live in Bath"),
+    ],
+)
+def test_the_clause_that_is_meant_goes_and_the_rest_stays(text: str, message: str, left: str) -> None:
+    """What is left are the words of the memory, in their order."""
+    assert without_clause(text, find_clause(message, DAY, text)) == left
+
+
+@pytest.mark.parametrize("text", ["I live in Bath", "I like fish and chips", "vendo pan y leche"])
+def test_a_statement_of_one_clause_is_meant_whole(text: str) -> None:
+    """A list is no clause of its own, and without the one clause nothing is left."""
+    assert split_clauses(text) == [text]
+    assert find_clause("not any more", DAY, text) == ""
+    assert without_clause(text, text) == ""
