@@ -68,9 +68,4 @@ def _show(connection: Connection, approval: Approval, call: CommandCall) -> str:
     if not approvals.close_approval(connection, approval.id, "approved"):
         return texts.DECIDED(call.language)
     payload = HeldPayload(**cast("dict[str, Any]", approval.payload))
-    return "\n".join([texts.HELD_SHOWN(call.language), "", *map(_plainly, payload.held)])
-
-
-def _plainly(held: str) -> str:
-    """Write a text so that Markdown leaves each of its signs as it is."""
-    return "".join(f"\\{sign}" if sign in "\\`*_~[]<>|" else sign for sign in held) + "\n"
+    return "\n\n".join([texts.HELD_SHOWN(call.language), *payload.held])

@@ -19,7 +19,7 @@ _PIECES = lazy.regex(r"[\W_]+")
 _HUMPS = lazy.regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _WITH_FIGURES = lazy.regex(r"[^\W\d_]{0,8}[0-9]{1,2}[a-z]?|(?:19|20)[0-9]{2}")
 _VOWEL = lazy.regex(r"[aeiouy]")
-_UNREADABLE = lazy.regex(r"[^aeiouy]{5}|[aeiou]{4}|(?<!s)q[^u]|(.)\1\1|[jqvwx][jqvwxz]|[bcdfgkmpt][jqx]")
+_UNREADABLE = lazy.regex(r"[^aeiouy]{5}|[aeiou]{4}|(?<!s)q[^u]|(.)\1\1|[jqvwx][jqvwxz]|[bcdfgkmpt]q|[cfgkmt][jx]")
 _LONGEST_PATH, _MOST_PARTS = 80, 8
 _LONGEST_WORD, _LONGEST_INITIALS = 18, 5
 _MOST_FIGURES = 6
@@ -53,7 +53,9 @@ class PlainUrls:
         pieces = [piece for part in parts for piece in _PIECES.split(part) if piece]
         telling = [piece for piece in pieces if piece.casefold() not in PATH_WORDS]
         figures = "".join(sign for sign in path if sign.isdigit())
-        if len(figures) > _MOST_FIGURES or not all(map(_is_readable, pieces)):
+        if len(figures) > _MOST_FIGURES or not all(
+            piece.casefold() in PATH_WORDS or _is_readable(piece) for piece in pieces
+        ):
             return False
         return not any(map(self._private.carries, [*telling, "".join(telling), figures]))
 

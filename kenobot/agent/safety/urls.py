@@ -347,7 +347,7 @@ def remove_urls(
             start, end, words = _around(text, at, address)
             pieces += text[at:start], f"{words} {mark}" if words else mark
             at = end
-            removed.append(address.text)
+            removed.append(text[address.start : address.end])
         if len(removed) == count:
             return text, removed
         text = "".join([*pieces, text[at:]]).replace(f"[{mark}]({mark})", mark)
