@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,7 @@ async def test_in_a_group_the_owner_alone_sees_it(tmp_path: Path) -> None:
     """A guest's press is turned away at the door, and their words go to the model."""
     async with Scene(tmp_path, ["Noted.", FRESH, "What?"]) as scene:
         scene.channel.capabilities = BUTTONS
-        group = {"chat": "-5", "private": False}
+        group: dict[str, Any] = {"chat": "-5", "private": False}
         await scene.say("the vault phrase is copper lantern", user="1", user_name="Ana", **group)
         await scene.say("add what you know", user="9", user_name="Bob", **group)
         note, value = scene.channel.sent[-1], scene.buttons["Show it"]

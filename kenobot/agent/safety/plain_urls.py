@@ -4,12 +4,12 @@ It has no query, hardly a figure and no private word, so it can carry next to no
 nothing is fetched unless a person opens it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kenobot.agent.safety.hosts import FRONT_PAGES, PATH_WORDS, SITES, SUBDOMAINS
 from kenobot.agent.safety.relay import PrivateWords
 from kenobot.agent.safety.urls import find_urls, host_and_path
-from kenobot.cognitive.text.provenance import is_long
+from kenobot.cognitive.text.provenance import content_words, is_long
 from kenobot.core import lazy
 
 _KNOWN = SITES | {page for page in FRONT_PAGES if "/" not in page}
@@ -26,10 +26,16 @@ _MOST_FIGURES = 6
 
 
 class PlainUrls:
-    """Judges addresses. private: the words that none may carry. own: the speaker's messages, whose hosts are known."""
+    """Judges addresses.
 
-    def __init__(self, private: PrivateWords, own: Iterable[str]) -> None:
+    private: the words that none may carry. own: the speaker's messages, whose hosts are known; the words of the first,
+    the one that is answered, may be said again.
+    """
+
+    def __init__(self, private: PrivateWords, own: Sequence[str]) -> None:
         self._private = private
+        asked = content_words(own[0]) if own and not is_long(own[0]) else frozenset[str]()
+        self._exempt = PATH_WORDS | {word for word in asked if not word.isdigit()}  # bounded: one message; turn
         self._hosts = {  # bounded: the addresses in one prompt; turn
             found[0]
             for text in own
@@ -51,11 +57,9 @@ class PlainUrls:
         if _PATH.match(path) is None or len(path) > _LONGEST_PATH or len(parts) > _MOST_PARTS:
             return False
         pieces = [piece for part in parts for piece in _PIECES.split(part) if piece]
-        telling = [piece for piece in pieces if piece.casefold() not in PATH_WORDS]
+        telling = [piece for piece in pieces if piece.casefold() not in self._exempt]
         figures = "".join(sign for sign in path if sign.isdigit())
-        if len(figures) > _MOST_FIGURES or not all(
-            piece.casefold() in PATH_WORDS or _is_readable(piece) for piece in pieces
-        ):
+        if len(figures) > _MOST_FIGURES or not all(map(_is_readable, telling)):
             return False
         return not any(map(self._private.carries, [*telling, "".join(telling), figures]))
 

@@ -60,7 +60,7 @@ class _Guard:
 
     @cached_property
     def _plain(self) -> PlainUrls:
-        return PlainUrls(self._told, self._shown.own())
+        return PlainUrls(self._told, tuple(self._shown.own()))
 
 
 def close_ways_out(texts: Sequence[str], shown: ShownTexts, mark: str) -> tuple[Sequence[str], list[str]]:

@@ -7,7 +7,7 @@ from kenobot.agent.safety.relay import PrivateWords
 from kenobot.agent.safety.urls import find_urls
 
 PRIVATE = "- The vault phrase is copper lantern\n- The safe opens with 7741\n- We live in Lyon, the dog is called Goya"
-OWN = ("how do I install uv?", "our wiki is at https://wiki.acme.test/start")
+OWN = ("how do I install uv and httpx?", "our wiki is at https://wiki.acme.test/start")
 
 
 def is_plain(address: str) -> bool:
