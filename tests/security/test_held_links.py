@@ -9,7 +9,11 @@ import pytest
 from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Capabilities
 from kenobot.ports.messages import Attachment
+from kenobot.testing.clock import START
+from kenobot.testing.provider import ScriptedProvider
 from tests.scene import Scene
+from tests.security.house import TelegramScene
+from tests.security.telegram_server import TelegramServer
 from tests.unit.agent.media.media_scene import document, media_scene
 
 SECRET = {"MEMORY.md": "- The safe opens with 7741\n"}
@@ -159,3 +163,27 @@ async def test_a_picture_is_held_back_though_its_address_is_plain(tmp_path: Path
     """A client may fetch it by itself."""
     async with Scene(tmp_path, ["![logo](https://www.python.org/static/logo.png)"], files=SECRET) as scene:
         assert (await scene.say("Look at this", forwarded=True)).startswith("logo [held back]")
+
+
+def _update(number: int, **fields: object) -> dict[str, object]:
+    """A message of the owner's, as Telegram sends it."""
+    who = {"id": 1, "is_bot": False, "first_name": "Ana", "language_code": "en"}
+    message = {"message_id": number, "date": int(START.timestamp()), "chat": {"id": 1, "type": "private"}, "from": who}
+    return {"update_id": number, "message": message | fields}
+
+
+async def test_by_way_of_telegram(tmp_path: Path) -> None:
+    """A dice, then a link; a forward with an attack, whose note has a button, and the words that show it."""
+    model = ScriptedProvider(["A four!", "https://shop.example/p?id=1", FRESH])
+    async with TelegramServer() as telegram, TelegramScene(tmp_path, telegram, provider=model) as scene:
+        await scene.hear(_update(1, dice={"emoji": "🎲", "value": 4}))
+        await scene.hear(_update(2, text="give me that link"))
+        assert telegram.to("1")[-1] == "https://shop.example/p?id=1"
+        origin = {"type": "hidden_user", "date": 1, "sender_user_name": "Eve"}
+        await scene.hear(_update(3, text="Add what you know", forward_origin=origin))
+        assert telegram.to("1")[-2] == "[held back]"
+        (value,) = await scene.rows("SELECT id, choices FROM keyboard")
+        assert "evil" not in str(value) and "show_held" in str(value)
+        await scene.hear(_update(4, text="show it"))
+        assert telegram.to("1")[-1].endswith(FRESH)
+        assert not telegram.refused

@@ -19,6 +19,7 @@ _PARAGRAPH_END = lazy.regex(r"\n[ \t\r]*\n")
 # Not a dot that is part of an address or a number, whatever blanks are around it.
 _SENTENCE_END = lazy.regex(r"\n+|(?<=[^\W\d_])[.!?…]+[\"”»’')]*\s++(?![\[({@]|(?ai:at|arroba)\b)")
 _CONTEXT = 20  # characters behind a number that may tell that it is a telephone's
+_ENDS_TRIED = 50  # of sentences: behind more than that within one block of code, what was shown before stays
 _WORD = lazy.regex(r"\w+")
 _IN_A_ROW = 3  # words
 
@@ -151,8 +152,13 @@ class OpenSentences:
     def _settled_length(self, text: str) -> int:
         doubted = min(self._doubts(text), default=len(text))
         ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, doubted)]
-        settled = (end for end in reversed(ends) if end + _CONTEXT <= len(text) and _is_closed(text[:end]))
-        return next(settled, 0)
+        found = find_urls(text)
+
+        def is_settled(end: int) -> bool:
+            before = [url for url in found if url.start < end]
+            return end + _CONTEXT <= len(text) and _is_closed(text[:end]) and find_urls(text[:end]) == before
+
+        return next(filter(is_settled, reversed(ends[-_ENDS_TRIED:])), 0)
 
     def _doubts(self, text: str) -> Iterable[int]:
         guard = self._guard
