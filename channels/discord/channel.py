@@ -83,11 +83,14 @@ class DiscordChannel:
         chat = client.get_partial_messageable(number_of(outbound.thread or outbound.chat))
         view = as_view(part) if part.buttons else None
         more: dict[str, Any] = {"view": view} if view is not None else {}
+        if not part.has_previews and not outbound.replaces:
+            more["suppress_embeds"] = True
         try:
             async with self._deadline():
                 if outbound.replaces:
                     edited = chat.get_partial_message(number_of(outbound.replaces))
-                    await edited.edit(content=content, view=view)
+                    quiet: dict[str, Any] = {} if part.has_previews else {"suppress": True}
+                    await edited.edit(content=content, view=view, **quiet)
                     return outbound.replaces
                 if outbound.reply_to:
                     more["reference"] = discord.MessageReference(

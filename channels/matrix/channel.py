@@ -92,6 +92,8 @@ class MatrixChannel:
             "format": "org.matrix.custom.html",
             "formatted_body": html,
         }
+        if not part.has_previews:
+            content_["com.beeper.linkpreviews"] = []  # MSC4095; other clients ask the server for previews all the same
         if outbound.replaces:
             relation = {"rel_type": "m.replace", "event_id": outbound.replaces}
             edit = {**content_, "body": f"* {body}", "m.new_content": content_, "m.relates_to": relation}

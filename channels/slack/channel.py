@@ -88,7 +88,8 @@ class SlackChannel:
             await self._call("chat.update", body | {"ts": outbound.replaces})
             return outbound.replaces
         thread = {"thread_ts": outbound.thread} if outbound.thread else {}
-        return str((await self._call("chat.postMessage", body | thread | {"unfurl_links": False}))["ts"])
+        unfurled = {"unfurl_links": False} | ({} if part.has_previews else {"unfurl_media": False})
+        return str((await self._call("chat.postMessage", body | thread | unfurled))["ts"])
 
     async def react(self, chat: str, target: str, emoji: str) -> None:
         """Put a reaction below a message."""

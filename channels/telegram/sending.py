@@ -185,7 +185,7 @@ class MessageSender:
         elif (unseen := EphemeralId.parse(to.replaces)) is not None:
             fields: dict[str, object] = {"text": part.text, "entities": shown, "reply_markup": markup}
             if attempt.previewed:
-                fields["link_preview_options"] = self._preview
+                fields["link_preview_options"] = self._options(part)
             held = {name: value for name, value in fields.items() if value is not None}
             await self._bot.do_api_request("editEphemeralMessageText", _place(to.chat, unseen) | held)
             return to.replaces
@@ -195,7 +195,7 @@ class MessageSender:
                 to.chat,
                 int(to.replaces),
                 entities=shown,
-                link_preview_options=self._preview if attempt.previewed else None,
+                link_preview_options=self._options(part) if attempt.previewed else None,
                 reply_markup=markup,
             )
             return to.replaces
@@ -205,11 +205,14 @@ class MessageSender:
                 part.text,
                 message_thread_id=topic(to.thread),
                 entities=shown,
-                link_preview_options=self._preview if attempt.previewed else None,
+                link_preview_options=self._options(part) if attempt.previewed else None,
                 reply_markup=markup,
                 api_kwargs=_alone(to),
             )
         return _sent_id(to, message.message_id, message.api_kwargs)
+
+    def _options(self, part: MessagePart) -> LinkPreviewOptions | None:
+        return self._preview if part.has_previews or self._preview is None else LinkPreviewOptions(is_disabled=True)
 
     async def _send_rich(self, rich: dict[str, object], to: Address, part: MessagePart) -> str:
         fields: dict[str, object] = {"chat_id": to.chat, "rich_message": rich}

@@ -5,6 +5,7 @@ import logging
 import zlib
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from kenobot.channels.telegram.client import TelegramClient, TokenRefused
@@ -80,7 +81,7 @@ class UnfinishedReplies:
         self.note(chat)
 
         async def show() -> None:
-            part = (await self._rendered(text))[0]
+            part = replace((await self._rendered(text))[0], has_previews=False)
             await self._client.edit(chat, message, part, thread)
 
         await self._run(chat, show())

@@ -107,12 +107,16 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class MessagePart:
-    """One message of a reply, small enough for its channel. buttons: by row."""
+    """One message of a reply, small enough for its channel. buttons: by row.
+
+    has_previews: the platform may fetch its addresses to show what is there; if not, a channel that can prevents it.
+    """
 
     text: str
     entities: tuple[TextEntity, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     buttons: tuple[tuple[Button, ...], ...] = ()
+    has_previews: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ CONFIG_CHANGED = Signal("config:changed", "what prompts are made of has changed:
 BOOTSTRAP_DONE = Signal("bootstrap:done", "the first introductions are over in a chat")
 SUBSCRIBER_FAILED = Signal("subscriber:failed", "a receiver of a signal raised or ran out of time")
 LINK_REMOVED = Signal(
-    "link:removed", "an address was taken out of a reply: private memory and foreign text met in that turn"
+    "link:removed", "an address was held back from a reply: private memory and foreign text met in that turn"
 )
 PAIRING_REQUESTED = Signal(
     "pairing:requested", "a stranger was given a code that the owner may approve", frozenset({"name"})

@@ -48,6 +48,32 @@ def open_approval(connection: Connection, approval: Approval) -> int:
     return cursor.lastrowid
 
 
+def add_beside(connection: Connection, approval: Approval) -> int:
+    """Store a question that leaves the one open in its session as it is, as no yes answers it; return its id."""
+    cursor = connection.execute(
+        "INSERT INTO approval (session, account, kind, payload, expires, state) VALUES (?, ?, ?, ?, ?, 'replaced')",
+        (
+            approval.session,
+            approval.account,
+            approval.kind,
+            json.dumps(approval.payload, ensure_ascii=False),
+            approval.expires.isoformat(),
+        ),
+    )
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def find_beside(connection: Connection, session: str, kind: str, at: datetime) -> Approval | None:
+    """Return the newest question of a kind that stands beside the open one of a session, if it is not answered."""
+    row = connection.execute(
+        "SELECT id FROM approval WHERE session = ? AND kind = ? AND state = 'replaced' AND expires > ? "
+        "ORDER BY id DESC LIMIT 1",
+        (session, kind, at.isoformat()),
+    ).fetchone()
+    return get_approval(connection, row[0]) if row is not None else None
+
+
 def find_approval(connection: Connection, session: str, at: datetime) -> Approval | None:
     """Return the question that is open in a session at this time, if one is."""
     row = connection.execute(

@@ -266,6 +266,7 @@ def _payload(letter: Destination, part: MessagePart, preview: int) -> str:
         "preview": preview,
         "reader": letter.reader,
         "secret": letter.secret,
+        "no_previews": not part.has_previews,
     }
     held = {name: value for name, value in payload.items() if value}
     # In its own letters, by which a purge looks for what it erases.
@@ -276,7 +277,7 @@ def _outbound(channel: str, chat: str, number: int, text: str, spans: str, paylo
     more: dict[str, Any] = json.loads(payload)
     attachments = tuple(Attachment(**each) for each in more.get("attachments", ()))
     buttons = tuple(tuple(Button(*each) for each in row) for row in more.get("buttons", ()))
-    part = MessagePart(text, _load(spans), attachments, buttons)
+    part = MessagePart(text, _load(spans), attachments, buttons, has_previews=not more.get("no_previews", False))
     to = (more.get("reply_to", ""), more.get("replaces", ""), more.get("thread", ""))
     alone = {"reader": more.get("reader", ""), "secret": more.get("secret", False)}
     return Outbound(number, channel, chat, part, trace, *to, preview=more.get("preview", 0), **alone)

@@ -1,7 +1,7 @@
 """Read the clauses of a sentence by rules: statements of people about themselves, what is theirs, and their plans."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
@@ -82,12 +82,26 @@ class ClauseReading:
 
 def read_clauses(told: str, said: date) -> ClauseReading:
     """Read the clauses of a sentence, each by the first rule that reads it."""
-    parts = [claim.standalone_text for part in _CLAUSES.split(told) for claim in claims(part)]
-    clauses = [bare for clause in parts if (bare := without_marks(clause))]
-    facts = [_in_clause(clause, said) for clause in clauses]
+    clauses: list[str] = []
+    facts: list[ExtractedFact | None] = []
+    for part in _CLAUSES.split(told):
+        alone = [bare for claim in claims(part) if (bare := without_marks(claim.standalone_text))]
+        found = [_in_clause(clause, said) for clause in alone]
+        if not all(clause in part for clause in alone):  # one of them lacks its subject: the words stay together
+            found, alone = [_join_facts(without_marks(part), found)], [without_marks(part)]
+        clauses, facts = [*clauses, *alone], [*facts, *found]
     read = [fact for fact in facts if fact is not None]
     left = [clause for clause, fact in zip(clauses, facts, strict=True) if fact is None]
     return ClauseReading(read, bool(left), together=bool(read) and any(map(is_statement, left)))
+
+
+def _join_facts(text: str, facts: Sequence[ExtractedFact | None]) -> ExtractedFact | None:
+    """Join what is read of a sentence's clauses into one fact with its whole text; None where nothing is read."""
+    read = [fact for fact in facts if fact is not None]
+    if not read:
+        return None
+    attributes = {name: value for fact in reversed(read) for name, value in fact.attributes}
+    return replace(read[0], text=text, attributes=tuple(attributes.items()))
 
 
 def _in_clause(clause: str, said: date) -> ExtractedFact | None:

@@ -22,7 +22,7 @@ from kenobot.agent.commands.command import (
     CommandCall,
     CommandContext,
 )
-from kenobot.agent.commands.natural_language import match_command, match_without_model, parse_answer
+from kenobot.agent.commands.natural_language import asks_to_show, match_command, match_without_model, parse_answer
 from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
 from kenobot.cognitive.remember.extract.taking_back import takes_back
@@ -116,6 +116,7 @@ _ANSWER = Command((), _later("forget", "answer_question"))
 _ANSWER_OF_CHANGE = Command((), _later("changed", "answer_change"))
 _ANSWER_OF_TAKE_BACK = Command((), _later("take_back", "answer_take_back"))
 _ANSWER_OF_SECRET = Command((), _later("kept_secret", "answer_secret"))
+_SHOW_HELD = Command((), _later("held_back", "show_held"), changes=frozenset())
 _WORDS = Command((), _later("correct", "correct_as_asked"))
 _PRESSED: Mapping[str, Command] = {
     "answer": Command((), _later("forget", "answer_by_button")),
@@ -127,6 +128,7 @@ _PRESSED: Mapping[str, Command] = {
     "changed": Command((), _later("changed", "answer_change_by_button")),
     "take_back": Command((), _later("take_back", "answer_take_back_by_button")),
     "secret": Command((), _later("kept_secret", "answer_secret_by_button")),
+    "show_held": Command((), _later("held_back", "show_held_by_button"), changes=frozenset()),
 }
 """What only buttons give."""
 _PRESSED_BEFORE = Command((), lambda *_: "", changes=frozenset())
@@ -215,10 +217,10 @@ class CommandRegistry:
         self, database: Database, inbound: Inbound, principal: Principal, at: datetime
     ) -> Command | None:
         """Return what follows the answer that a message gives to an open question, None for another. Never raises."""
-        answer = parse_answer(inbound.text)
-        if not _ANSWER.is_allowed(principal, inbound) or answer is None:
+        answer, asks = parse_answer(inbound.text), asks_to_show(inbound.text)
+        if not _ANSWER.is_allowed(principal, inbound) or (answer is None and not asks):
             return None
-        from kenobot.agent.commands import changed, forget, kept_secret, take_back
+        from kenobot.agent.commands import changed, forget, held_back, kept_secret, take_back
         from kenobot.agent.commands.open_questions import find_question
 
         answers: tuple[tuple[str, Command], ...] = (
@@ -230,6 +232,8 @@ class CommandRegistry:
             answers = answers[:1]
 
         def asked(connection: Connection) -> Command | None:
+            if asks:
+                return _SHOW_HELD if held_back.find_held(connection, inbound, principal, at) is not None else None
             if forget.open_question(connection, inbound, principal, at) is not None:
                 return _ANSWER
             if answer not in ("yes", "no"):
@@ -297,7 +301,8 @@ def spoken_language(connection: Connection, session: str) -> Language | None:
 
 def is_command_text(text: str) -> bool:
     """Return whether a text is nothing but a command, in plain words too, or an answer that a command may wait for."""
-    return bool(stop_word(text)) or parse_answer(text) is not None or takes_back(text) or _match(text) is not None
+    answers = (stop_word(text), parse_answer(text) is not None, asks_to_show(text), takes_back(text))
+    return any(answers) or _match(text) is not None
 
 
 def _match(text: str, *, without_model: bool = False) -> tuple[Command, str] | None:

@@ -22,6 +22,7 @@ _LABELS: Final[Mapping[str, str]] = {
     "location": "a location",
     "sticker": "a sticker",
 }
+_MADE: Final[Mapping[str, str]] = {"dice": "a dice", "poll": "a poll", "checklist": "a checklist"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +93,21 @@ def _words(attachment: Attachment, room: int) -> str:
         return text[:_LONGEST]
     if attachment.kind == "image":
         return "[sent a picture]"
+    if not attachment.handle:  # chosen, thrown or filled in by its sender in the chat: nobody else's words
+        label = _LABELS.get(attachment.kind) or _MADE.get(attachment.name, "something else")
+        return f"[sent {label}: {_bracketed(text)}]"
     label = _LABELS.get(attachment.kind, "something else")
-    if attachment.kind in ("sticker", "location") and "\n" not in text and len(text) <= 64:
-        return f"[sent {label}: {text}]"
-    quoted = [name] if (name := file_name(attachment)) else []
-    quoted += text[:room].splitlines() if attachment.handle else text.splitlines()
-    if attachment.handle and len(text) > room:
+    name = f": {_bracketed(file_name(attachment))}" if attachment.name else ""
+    quoted = text[:room].splitlines()
+    if len(text) > room:
         quoted.append(f"[… {len(text) - room} characters more, which are not shown]")
-    return "\n".join([f"[sent {label}, whose content is quoted]", *quote_lines("\n".join(quoted))])
+    return "\n".join([f"[sent {label}{name}, whose content is quoted]", *quote_lines("\n".join(quoted))])
+
+
+def _bracketed(text: str) -> str:
+    """Write a text of several lines within brackets, which end where the text does."""
+    lines = (" ".join(line.split()) for line in text.replace("[", "(").replace("]", ")").splitlines())
+    return " · ".join(line.removeprefix("- ") for line in lines if line)
 
 
 def _unread(attachment: Attachment) -> str:

@@ -181,8 +181,9 @@ class PromptContext:
     """A prompt, and what is stored with the turn so that the next prompt repeats its bytes.
 
     untrusted_texts: texts whose tags must not act. speech: who said what of it. shows_private: it shows memory,
-    preferences or history. shows_untrusted: it shows, or may show, words of others than the speaker. private_results:
-    of tools that read memory. recall_seconds: what finding memories took of the time.
+    preferences or history. shows_untrusted: it shows, or may show, words of others than the speaker. only_recalled: it
+    shows none of them but in memory. private_results: of tools that read memory. recall_seconds: what finding memories
+    took of the time.
     """
 
     request: Request
@@ -192,6 +193,7 @@ class PromptContext:
     speech: SpeechContext
     shows_private: bool
     shows_untrusted: bool
+    only_recalled: bool = False
     reported: bool = False
     private_results: tuple[str, ...] = ()
     recall_seconds: float = 0.0
@@ -216,9 +218,17 @@ class PromptContext:
         """Return the prompt's texts as the guard compares a reply with them."""
         speech, plan = self.speech, self.plan
         own = (*speech.earlier_messages, *speech.model_replies, plan.identity.preferences)
-        others = (speech.message, *(voice.text for voice in speech.other_texts))
+        theirs = tuple(voice.text for voice in speech.other_texts)
         private = self.private_results
-        return ShownTexts(self.texts, lambda: (*plan.memory_on_show, *private, *own), lambda: others)
+        return ShownTexts(
+            self.texts,
+            private=lambda: (*plan.memory_on_show, *private, *own),
+            others=lambda: (speech.message, *theirs),
+            own=lambda: (speech.message, *speech.earlier_messages),
+            replies=lambda: speech.model_replies,
+            recalled=lambda: theirs,
+            only_recalled=self.only_recalled,
+        )
 
     def texts(self) -> Iterator[str]:
         """Every text of the prompt."""
@@ -324,6 +334,7 @@ class ContextBuilder:
             or _has_preferences(identity, principal)
         )
         markup = speakers.texts_with_markup(history, speech)
+        in_talk = speakers.shows_untrusted_words(inbound, spoken, principal, history, speech)
         return PromptContext(
             request=Request(system, (*_replay(plan), Message("user", tuple(blocks))), plan.limits.max_tokens),
             plan=plan,
@@ -331,7 +342,8 @@ class ContextBuilder:
             bootstrap=state,
             speech=speech,
             shows_private=shows_private,
-            shows_untrusted=speakers.shows_untrusted_words(inbound, spoken, principal, history, speech),
+            shows_untrusted=in_talk or bool(speech.other_texts),
+            only_recalled=not in_talk and bool(speech.other_texts),
             recall_seconds=recall_seconds,
         )
 

@@ -8,6 +8,7 @@ from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_blo
 from kenobot.cognitive.text.provenance import AttributedText, is_long, split_quotes
 from kenobot.cognitive.text.quoting import find_quotations
 from kenobot.core import lookalikes
+from kenobot.core.attachment_words import without_attachments
 from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens
 from kenobot.ports.provider import Block, Content, Message
@@ -40,7 +41,7 @@ class PersonText:
     @property
     def may_be_pasted(self) -> bool:
         """Return whether part of the text may be another's: quoted, or longer than people type in a chat."""
-        return is_long(self.text) or bool(self.passages)
+        return is_long(without_attachments(self.text)) or bool(self.passages)
 
 
 class ShownMessage(PersonText):

@@ -81,8 +81,11 @@ def speech_context(
 def shows_untrusted_words(
     inbound: Inbound, spoken: PersonText, principal: Principal, lines: Sequence[ShownMessage], heard: SpeechContext
 ) -> bool:
-    """Return whether the prompt shows others' words, or what may be such in the last two messages."""
-    if heard.other_texts or spoken.may_be_pasted:
+    """Return whether the conversation shows others' words, or what may be such in the last two messages.
+
+    Others' words that memory alone shows are not counted: they count where the reply takes something of them.
+    """
+    if heard.others_spoke or spoken.may_be_pasted:
         return True
     own = (line for line in reversed(lines) if line.role == "user" and _is_own(line, inbound, principal))
     last = next(own, None)

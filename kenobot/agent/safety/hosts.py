@@ -20,6 +20,7 @@ _ANNOTATIONS, _ATTRIBUTES, _BEGINNINGS, _FILES, _FILE_DOMAINS, FRONT_PAGES, _OBJ
         *("annotations", "attributes", "beginnings", "files", "file_domains", "front_pages", "objects", "reserved"),
     )
 )
+SITES, SUBDOMAINS, PATH_WORDS = (frozenset(_TABLES[kind].split()) for kind in ("sites", "subdomains", "path_words"))
 PROGRAM_WORDS = _ANNOTATIONS | _OBJECTS
 _FIGURES = lazy.regex(r"(?:0x[0-9a-f]+|[0-9]+)(?:\.(?:0x[0-9a-f]+|[0-9]+))*")
 _LONGEST_VARIABLE = 3
@@ -67,7 +68,7 @@ def is_host(name: str, *, followed: bool, in_code: bool = False, before_word: bo
     if last in _ATTRIBUTES and all(label in _OBJECTS for label in labels[:-1]):
         return False
     if len(labels) > 2:
-        return True
+        return not (in_code and last in _ATTRIBUTES)
     if last in _ATTRIBUTES and labels[0].isalpha() and len(labels[0]) <= _LONGEST_VARIABLE:
         return False
     if is_file_name(name) or len(labels[0]) == 1 or (in_code and last in _ATTRIBUTES):

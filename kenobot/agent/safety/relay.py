@@ -32,6 +32,7 @@ _SHORTEST = 6
 _LONGEST = 512
 _LETTERS, _DIGITS = 4, 3
 _MOST_PRIVATE_WORDS = 20_000
+_HOLDING, _HELD = 7, 5  # letters of a word that may hold a private one, and of that
 
 
 def asks_to_pass_on(text: str) -> bool:
@@ -50,6 +51,10 @@ class PrivateWords:
         alien = {word for text in others for word in content_words(text)}
         words = sorted(word for word in plain - alien if _is_telling(word))
         self._words = frozenset(words[:_MOST_PRIVATE_WORDS])  # bounded: by the prompt; turn
+        self._figures = tuple(word for word in self._words if word.isdigit())  # bounded: same; turn
+        self._long = tuple(
+            word for word in self._words if len(word) >= _HELD and not word.isdigit()
+        )  # bounded: same; turn
         self._shown = "\n".join(shown).casefold()
 
     def find(self, text: str) -> Iterator[Span]:
@@ -60,6 +65,19 @@ class PrivateWords:
                 continue
             if len(token) > _LONGEST or self._hides(token):
                 yield match.span()
+
+    def carries(self, text: str) -> bool:
+        """Return whether a part of `text` is a private word, is made of such, holds one or hides one."""
+        pieces = _PIECES.findall(" ".join(content_words(text.replace("_", " "))))
+        return any(map(self._carries, pieces))
+
+    def _carries(self, piece: str) -> bool:
+        if piece in self._words or piece.removesuffix("s") in self._words or self._is_chain(piece):
+            return True
+        if piece.isdigit():
+            return any(piece in word or word in piece for word in self._figures) if len(piece) >= _DIGITS else False
+        holds = len(piece) > _HOLDING and any(word in piece for word in self._long)
+        return holds or any(self._tells(reading) for reading in _readings(piece))
 
     def _hides(self, token: str) -> bool:
         return (

@@ -31,38 +31,48 @@ def allowed(exposure: Exposure) -> Exposure:
 
 @dataclass(frozen=True, slots=True)
 class GuardResult:
-    """A reply and its memories as they may leave the turn, and the number of addresses removed."""
+    """A reply and its memories as they may leave the turn, and what was held back of them."""
 
     reply: str
     candidates: tuple[Candidate, ...]
-    removed_urls: int
+    held: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ShownTexts:
-    """The texts of a prompt. everything: all of them. private: memory and history. others: what else was said."""
+    """The texts of a prompt. everything: all of them. private: memory and history. others: what else was said.
+
+    own: the speaker's messages, this one first. replies: the model's own in the history. recalled: others' words that
+    memory shows. only_recalled: no others' words are on show but these.
+    """
 
     everything: Callable[[], Iterable[str]]
     private: Callable[[], Iterable[str]] = tuple
     others: Callable[[], Iterable[str]] = tuple
+    own: Callable[[], Iterable[str]] = tuple
+    replies: Callable[[], Iterable[str]] = tuple
+    recalled: Callable[[], Iterable[str]] = tuple
+    only_recalled: bool = False
 
 
 def guard_reply(
     reply: str, candidates: Sequence[Candidate], exposure: Exposure, shown: ShownTexts, mark: str
 ) -> GuardResult:
-    """Remove what the model put together itself and could carry data out, from the reply and from its memories.
+    """Hold back what the model put together itself and could carry data out, of the reply and of its memories.
 
     That is addresses, and words that hide private ones where the reader is told to pass them on. exposure: `way_out`
     says whether there is one apart from these. shown: what stays: it carries nothing new. mark: the replacement.
     """
     texts = [reply, *(candidate.text for candidate in candidates)]
-    untouched = GuardResult(reply, tuple(candidates), 0)
+    untouched = GuardResult(reply, tuple(candidates))
     if allowed(replace(exposure, way_out=True)).way_out:
         return untouched
     from kenobot.agent.safety.way_out import close_ways_out  # only where a turn shows both: few do
 
-    closed, count = close_ways_out(texts, shown, mark)
-    if not count:
+    closed, held = close_ways_out(texts, shown, mark)
+    if not held:
         return untouched
     kept = zip(candidates, closed[1:], strict=True)
-    return GuardResult(closed[0], tuple(replace(candidate, text=text) for candidate, text in kept), count)
+    return GuardResult(
+        closed[0], tuple(replace(candidate, text=text) for candidate, text in kept), tuple(dict.fromkeys(held))
+    )

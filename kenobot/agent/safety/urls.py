@@ -72,8 +72,10 @@ _AFTER_HOST = lazy.regex(r"(?::[0-9]{1,5})?+(?=[/\\?#])|:[0-9]{1,5}")
 _REST_OF_TARGET = lazy.regex(r"""[^\S\n]{0,8}(?:"[^"\n]{0,200}"|'[^'\n]{0,200}')?[^\S\n]{0,8}\)""")
 _LOCAL_AND_AT = lazy.regex(r"[\w.+%-]@\Z")
 _LOCAL_PART = lazy.regex(r"[\w.+%-]{1,64}\Z")
+_CALLED = lazy.regex(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+\Z")
 _TRAILING = ".,;:!?¡¿…'\"`´*_~)]}>|»”’“‘«，。、；：！？）」』】"
 _HOST_PART = lazy.regex(r"[^/\\?#]*+")
+_WEB = lazy.regex(r"(?:(?ai:https?)://)?([\w-]+(?:\.[\w-]+)+)((?:[/?#].*)?)\Z")
 _BEFORE_WORD = lazy.regex(r"[ ](?=[^\W\d_])[^A-Z]")
 _LONGEST_TEXT = 1024
 _ROUNDS = 5
@@ -156,6 +158,8 @@ def _bare(text: str, start: int, end: int, floor: int, code: Sequence[Range]) ->
     more = _AFTER_HOST.match(text, end)
     if more is not None and more.end() > end and is_file_name(text[start:end]):
         more = None  # not a port, but a line of the file
+    if not mail and text[end : end + 1] == "(" and _is_called(text[start:end]):
+        return None
     if not is_host(
         text[start:end],
         followed=more is not None or mail,
@@ -165,6 +169,20 @@ def _bare(text: str, start: int, end: int, floor: int, code: Sequence[Range]) ->
         return None
     local = (_LOCAL_PART if mail else _LOCAL_IN_WORDS).search(text, max(floor, start - 80), start - mail)
     return local.start() if local else start, _past(_UNTIL_TARGET, text, end) if more else end
+
+
+def _is_called(name: str) -> bool:
+    """Return whether a name with dots before a bracket is rather the path of a function: `coro.utils.run()`."""
+    ending = name.rpartition(".")[2].casefold()
+    return _CALLED.match(name) is not None and ending not in _COMMON and not name.casefold().startswith("www.")
+
+
+def find_code_names(text: str) -> Iterator[tuple[int, int]]:
+    """Find the names with dots that are no addresses because they are called, or stand in code."""
+    code = code_ranges(text) if "`" in text or "~~~" in text else []
+    for match in _WHOLE_HOST.finditer(text):
+        if text[match.end() : match.end() + 1] == "(" or _is_within(code, match.start()):
+            yield match.span()
 
 
 def _is_within(ranges: Sequence[Range], at: int) -> bool:
@@ -296,26 +314,44 @@ def _beginnings(form: str) -> Iterator[str]:
         yield form
 
 
-def remove_urls(text: str, keep: Callable[[str], bool], mark: str) -> tuple[str, int]:
-    """Replace each address that `keep` turns down by `mark`; returns the text and how many they were.
+def host_and_path(address: str) -> tuple[str, str] | None:
+    """Split an address of the web, without "www."; None for one of another kind, with a port or a name to log in."""
+    match = _WEB.match(address)
+    return (match[1].casefold().removeprefix("www."), match[2]) if match else None
 
-    Of a Markdown link the words stay. A new address that the rest makes is replaced as well; a text that goes on making
-    new ones is hostile and is replaced whole.
+
+def is_picture(text: str, start: int) -> bool:
+    """Return whether the address at `start` is the target of a Markdown picture."""
+    close = text.rfind("](", max(0, start - 10), start)
+    opening = text.rfind("[", max(0, close - _LONGEST_TEXT), close) if close >= 0 else -1
+    return opening > 0 and text[opening - 1] == "!"
+
+
+def remove_urls(
+    text: str, keep: Callable[[str], bool], mark: str, keep_picture: Callable[[str], bool] | None = None
+) -> tuple[str, list[str]]:
+    """Replace each address that `keep` turns down by `mark`; returns the text and these addresses.
+
+    keep_picture: the same for the target of a picture, which clients fetch by themselves. Of a Markdown link the words
+    stay. A new address that the rest makes is replaced as well; a text that goes on making new ones is hostile and is
+    replaced whole.
     """
-    total = 0
+    removed: list[str] = []
     for _ in range(_ROUNDS):
         pieces: list[str] = []
-        at = count = 0
+        at, count = 0, len(removed)
         for address in find_urls(text):
-            if keep(address.text):
+            keeps = keep_picture if keep_picture is not None and is_picture(text, address.start) else keep
+            if keeps(address.text):
                 continue
             start, end, words = _around(text, at, address)
             pieces += text[at:start], f"{words} {mark}" if words else mark
-            at, count = end, count + 1
-        if not count:
-            return text, total
-        text, total = "".join([*pieces, text[at:]]).replace(f"[{mark}]({mark})", mark), total + count
-    return mark, total
+            at = end
+            removed.append(text[address.start : address.end])
+        if len(removed) == count:
+            return text, removed
+        text = "".join([*pieces, text[at:]]).replace(f"[{mark}]({mark})", mark)
+    return mark, [*removed, text]
 
 
 def _around(text: str, floor: int, address: Url) -> tuple[int, int, str]:

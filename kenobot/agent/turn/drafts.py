@@ -102,12 +102,13 @@ class ReplyDraft:
         self._heard: list[str] = []  # bounded: one reply; turn
         self._task: asyncio.Task[None] | None = None
 
-    def listen(self, context: PromptContext, said: str) -> Callable[[str], None]:
+    def listen(self, context: PromptContext, said: str, mark: str) -> Callable[[str], None]:
         """Begin to listen to the reply, or to the rest of one of which `said` is there. What was shown is replaced.
 
-        context: of this very request: another provider may be shown more of memory.
+        context: of this very request: another provider may be shown more of memory. mark: of what is held back.
         """
-        self._open = OpenReply(self._drafts.pipeline, self._drafts.redact, context.exposure, context.shown)
+        pipeline, redact = self._drafts.pipeline, self._drafts.redact
+        self._open = OpenReply(pipeline, redact, context.exposure, context.shown, mark)
         self._text = said
         self._heard.clear()
         return self._hear

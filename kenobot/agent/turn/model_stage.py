@@ -14,6 +14,7 @@ from kenobot.agent.turn.pieces import ToolRound, continued, joined_text
 from kenobot.agent.turn.tool_rounds import with_rounds
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.text.recall_need import recall_need
+from kenobot.core import texts
 from kenobot.core.worker import TextWork
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.errors import OverBudget, PromptTooLong, Rejected
@@ -116,7 +117,7 @@ class ModelStage:
         if self._drafts is None or data.renews is not None or not wanted:
             return None
         data.draft = data.draft or self._drafts.open(data.pending, data.attempt)
-        return None if data.draft is None else data.draft.listen(context, said)
+        return None if data.draft is None else data.draft.listen(context, said, texts.HELD_BACK(data.language))
 
     def _timed(self, data: TurnData, listener: Callable[[str], None] | None) -> Callable[[str], None]:
         """Return `listener`, which notes when the first word comes."""

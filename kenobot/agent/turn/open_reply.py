@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 class OpenReply:
     """Holds back what the whole reply may show otherwise: tags, what may become a secret or an address, half letters.
 
-    exposure, shown: of the turn, as `guard_reply` takes them.
+    exposure, shown, mark: of the turn, as `guard_reply` takes them.
     """
 
-    def __init__(self, pipeline: Pipeline, redact: Redactor, exposure: Exposure, shown: ShownTexts) -> None:
+    def __init__(self, pipeline: Pipeline, redact: Redactor, exposure: Exposure, shown: ShownTexts, mark: str) -> None:
         self._pipeline = pipeline
         self._redact = redact
         self._prompt = shown
+        self._mark = mark
         self.is_guarded = not allowed(replace(exposure, way_out=True)).way_out
         self._sentences: OpenSentences | None = None
         self._before = ""
@@ -42,12 +43,12 @@ class OpenReply:
         if end == len(clean) or is_joined(clean, end):
             shown = shown[: last_whole(shown, len(shown))]
         if self.is_guarded:
-            shown = shown[: self._guard().settled_length(shown)]
+            shown = self._guard().close(shown)
         return "" if is_blank(shown) else shown.rstrip()
 
     def _guard(self) -> "OpenSentences":
         if self._sentences is None:
             from kenobot.agent.safety.way_out import OpenSentences  # noqa: PLC0415 - few turns need it
 
-            self._sentences = OpenSentences(self._prompt)
+            self._sentences = OpenSentences(self._prompt, self._mark)
         return self._sentences

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.channel import Channel, ShowsPreviews
@@ -71,7 +71,8 @@ class MessagePreview:
 
     async def _begin(self, text: str) -> bool:
         """Store and dispatch the message; False where an earlier attempt did."""
-        first, to = self._channel.render(text)[:1], self._pending.inbound
+        first = [replace(part, has_previews=False) for part in self._channel.render(text)[:1]]
+        to = self._pending.inbound
 
         def write(connection: Connection) -> tuple[int, list[Outbound]]:
             if not inbox.is_claimed(connection, self._pending.id, self._attempt):

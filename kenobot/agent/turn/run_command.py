@@ -73,4 +73,5 @@ def _enqueue(
     is_for_others = command.openly or answer.pressers is not None
     if is_secret or (abilities.one_reader and not inbound.private and not is_for_others):
         to = replace(to, reader=inbound.user, secret=is_secret)
-    return outbox.enqueue(connection, to, parts, call.at)
+    quiet = [replace(part, has_previews=False) for part in parts]  # what is shown is not opened thereby
+    return outbox.enqueue(connection, to, quiet, call.at)

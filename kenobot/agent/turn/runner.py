@@ -29,6 +29,7 @@ from kenobot.agent.turn.change_question import reply_language
 from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.edits import Edits
 from kenobot.agent.turn.file_answer import answer_file, asked_for_file, wants_file
+from kenobot.agent.turn.held_note import add_note, note_in_reply, without_previews
 from kenobot.agent.turn.model_stage import ModelStage
 from kenobot.agent.turn.notices import Notices
 from kenobot.agent.turn.phases import PhaseTimes
@@ -345,11 +346,11 @@ class TurnRunner:
             )  # also in memory
             for text in said or ("",)
         )
-        mark = texts.LINK_REMOVED(data.language)
+        mark = texts.HELD_BACK(data.language)
         guarded = trifecta.guard_reply(processed.clean, effects.candidates, context.exposure, context.shown, mark)
         effects.candidates = _attributed(guarded.candidates, context.speech)
         shown = guarded.reply if pieces[-1].whole else f"{guarded.reply}\n\n{texts.CUT(data.language)}"
-        data.processed, data.removed_urls = replace(processed, clean=shown), guarded.removed_urls
+        data.processed, data.held_addresses = replace(processed, clean=shown), guarded.held
         data.grade = grade_reply(guarded.reply, data.pending.inbound.text, context.plan.texts)
         data.violated_rules = tuple(self._s.identity.violations(guarded.reply))
 
@@ -393,6 +394,8 @@ class TurnRunner:
             notes.append(question)
         elif data.report is not None and data.report.change is not None:
             notes.append(data.report.change.text(self._s.clock.now(), reply_language(data)))
+        if held := note_in_reply(data, self._s.channels.get(data.pending.inbound.channel)):
+            notes.append(held)
         whole = "\n\n".join((clean, *notes))
         if data.as_file and (file := answer_file(clean, data.language)) is not None:
             note = "\n\n".join((texts.HERE_AS_FILE(data.language), *notes))
@@ -448,7 +451,8 @@ class TurnRunner:
         choices = self._models.settle_report(connection, data, at) or secret_question.open_offer(connection, data, at)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
         parts = self._with_buttons(connection, data, answer.parts, choices)
-        waiting = outbox.enqueue(connection, data.destination(), parts, at)
+        parts = add_note(connection, data, parts, self._s.channels.get(pending.inbound.channel), at)
+        waiting = outbox.enqueue(connection, data.destination(), without_previews(data, parts), at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
         times = data.times.result(data.attempt)

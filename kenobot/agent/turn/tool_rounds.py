@@ -135,5 +135,6 @@ def _attributed(context: PromptContext, request: Request, shown: Sequence[ShownR
         speech=speech,
         shows_private=context.shows_private or bool(private),
         shows_untrusted=context.shows_untrusted or bool(foreign or quoted),
+        only_recalled=context.only_recalled and not (foreign or quoted),
         private_results=(*context.private_results, *private),
     )

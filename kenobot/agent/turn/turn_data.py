@@ -53,7 +53,7 @@ class TurnData:
     last may show them to its model. tools: what became of the tools that were called. reduced: the prompt had to be
     cut. brings_foreign: a tool brought words from outside. renews: inbox row whose answer this one takes the place of.
     as_file: the person wants the answer as a file, and the channel sends some.
-    held_back: a call that the owner is asked about.
+    held_back: a call that the owner is asked about. held_addresses: what the guard held back of the reply.
     """
 
     pending: PendingMessage
@@ -69,7 +69,7 @@ class TurnData:
     unsaved: FreshReply | None = None
     effects: CollectedEffects | None = None
     processed: ProcessedReply | None = None
-    removed_urls: int = 0
+    held_addresses: tuple[str, ...] = ()
     grade: ReplyGrade | None = None
     draft: ReplyDraft | None = None
     report: "MemoryReport | None" = None

@@ -80,8 +80,8 @@ def _committed(data: TurnData, clean: str) -> Iterator[tuple[Signal, dict[str, P
             yield CONFIG_CHANGED, {"reason": _REASONS[candidate.form]}
     for element in data.processed.ignored:
         yield TAG_IGNORED, {"tag": element.name}
-    if data.removed_urls:
-        yield LINK_REMOVED, {"count": data.removed_urls, **chat}
+    if data.held_addresses:
+        yield LINK_REMOVED, {"count": len(data.held_addresses), **chat}
     for name, error in data.processed.failures:
         yield PROCESSOR_FAILED, {"processor": name, "error": error}
     if data.effects is not None and data.effects.bootstrap_ended:

@@ -113,8 +113,8 @@ async def test_a_liking_that_turned_is_kept_whatever_the_answer(tmp_path: Path, 
 
 
 @pytest.mark.usefixtures("first_is_meant")
-async def test_what_goes_on_about_the_older_one_ends_with_it(tmp_path: Path) -> None:
-    """Two memories of one message, of which the longer begins with the other, are over together, and come back so."""
+async def test_the_same_sentence_ends_in_a_longer_memory_too(tmp_path: Path) -> None:
+    """Of two memories of one message the longer keeps its other words, and one undo brings both back."""
     async with scene(tmp_path) as house:
         await house.say("Note that my mother comes on the 17th")
         [(number,)] = await house.rows("SELECT max(id) FROM inbox")
@@ -127,7 +127,7 @@ async def test_what_goes_on_about_the_older_one_ends_with_it(tmp_path: Path) -> 
         assert len(await live(house)) == 2
         await house.say("Remember she comes a week later")
         await house.press("Yes, it does")
-        assert await live(house) == ["she comes a week later"]
+        assert await live(house) == ["Two nights by the sea with Rex", "she comes a week later"]
         await house.press("Undo")
         assert len(await live(house)) == 3
 

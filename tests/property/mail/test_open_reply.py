@@ -107,7 +107,7 @@ def test_what_is_shown_early_begins_what_is_shown_in_the_end(case: Case) -> None
     """Whatever the reply: with tags, secrets, addresses and letters that come in halves."""
     text, exposure = "".join(case.pieces), Exposure(case.guarded, case.guarded, way_out=False)
     end = ink(whole(text, exposure))
-    reply = OpenReply(PIPELINE, REDACT, exposure, PROMPT)
+    reply = OpenReply(PIPELINE, REDACT, exposure, PROMPT, MARK)
     for length in range(len(text) + 1):
         shown = ink(reply.shown(text[:length]))
         assert end.startswith(shown), (text[:length], shown, end)

@@ -97,7 +97,7 @@ async def test_the_text_of_a_document_is_quoted_as_anothers(tmp_path: Path) -> N
     scene, _ = media_scene(tmp_path, {"d": text.encode()}, reply)
     async with scene:
         await scene.say("What does it say?", attachments=(document("invoice.txt"),))
-        assert "> invoice.txt\n> Invoice 17" in scene.requests[-1]
+        assert "[sent a file: invoice.txt, whose content is quoted]\n> Invoice 17" in scene.requests[-1]
         assert await scene.rows("SELECT trust FROM record WHERE text LIKE '%safe%' AND trust = 'owner'") == []
 
 
@@ -185,9 +185,13 @@ async def test_places_contacts_polls_and_stickers_are_said_in_words(tmp_path: Pa
     async with scene:
         assert await scene.say("", attachments=sent) == "Aha."
         prompt = scene.requests[-1]
-        for part in ("[sent a location: 40.416800, -3.703800]", "[sent a sticker: 😀]", "> Ana López\n> +34600"):
+        for part in (
+            "[sent a location: 40.416800, -3.703800]",
+            "[sent a sticker: 😀]",
+            "[sent a contact: Ana López · +34600",
+            "[sent a poll: Dinner? · yes · no]",
+        ):
             assert part in prompt
-        assert "> poll\n> Dinner?\n> - yes" in prompt
 
 
 async def test_without_a_model_what_stands_for_an_attachment_is_no_fact(tmp_path: Path) -> None:

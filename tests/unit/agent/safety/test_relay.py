@@ -81,4 +81,4 @@ def test_the_word_is_removed_only_where_all_three_meet() -> None:
     for foreign, count in (("A survey; see form AB-1234", 0), (FOREIGN, 1)):
         shown = ShownTexts(lambda: [PRIVATE], lambda: [PRIVATE], lambda foreign=foreign: [foreign])  # type: ignore[misc]
         told = guard_reply("The file is nina-4870", [], Exposure(True, True, False), shown, "[cut]")
-        assert told.removed_urls == count, foreign
+        assert len(told.held) == count, foreign

@@ -76,7 +76,7 @@ def test_an_address_is_found_whole(text: str, expected: str) -> None:
 def test_ordinary_text_holds_no_address(text: str) -> None:
     """Abbreviations, numbers, files, programs and the full stops of other scripts are left alone."""
     assert find_urls(text) == []
-    assert remove_urls(text, lambda address: False, MARK) == (text, 0)
+    assert remove_urls(text, lambda address: False, MARK) == (text, [])
 
 
 @pytest.mark.parametrize(

@@ -186,22 +186,23 @@ async def test_a_secret_is_never_shown_and_neither_is_its_beginning(tmp_path: Pa
 
 
 async def test_addresses_wait_where_private_words_and_others_words_meet(tmp_path: Path) -> None:
-    """By the sentence, and no further than the first address; without memory on show all of it is shown."""
+    """By the sentence, with a mark in the place of an address; without memory on show all of it is shown."""
     reply = [
         "Your safe is old. ",
         "Its lock is of steel. ",
         "See evil",
         ".example/?q=7741 for more. ",
-        "Or do not, ok?",
+        "Or do not, ok? ",
+        "It is your safe, after all.",
     ]
     async with House(tmp_path / "a", files={"MEMORY.md": "- The safe opens with 7741\n"}) as house:
         await house.scene.put("What about it?", forwarded=True)
         for piece in reply:
             house.talker.say(piece)
             await asyncio.sleep(0)
-        await house.shows("Your safe is old. Its lock is of steel.")
+        await house.shows("Your safe is old. Its lock is of steel. See [held back] for more. Or do not, ok?")
         assert "evil" not in await house.ends()
-        assert not any("See" in shown for shown in house.chat.drafted)
+        assert not any("evil" in shown for shown in house.chat.drafted)
     async with House(tmp_path / "b") as house:
         await house.scene.put("What about it?", forwarded=True)
         house.talker.say(*reply)
@@ -277,7 +278,7 @@ async def test_a_second_try_is_held_back_by_what_it_was_shown_itself(tmp_path: P
         chat.shown = ""
         exposure = Exposure(private=private, untrusted=True, way_out=False)
         context = cast("PromptContext", SimpleNamespace(exposure=exposure, shown=ShownTexts(tuple)))
-        draft.listen(context, "")("See evil.example now")
+        draft.listen(context, "", "[held back]")("See evil.example now")
         assert draft._task is not None
         await draft._task
         assert chat.shown == (f"{shown}no" if shown else "")
