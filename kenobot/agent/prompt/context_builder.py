@@ -285,10 +285,11 @@ class ContextBuilder:
         plan = plan.adding(self.memory.procedures(connection, base, lambda: _joined(plan.memory_on_show)))
         if not self.memory.searches(limits.recall_mode, plan.prefix.omitted, text):
             return plan
+        said = (line.text for line in plan.history if line.role == "user")
         query = replace(
             base,
             preceding_text=" ".join(line.text for line in plan.history[-_PRECEDING:]),
-            prompt_text=_joined((*plan.memory_on_show, identity.preferences)),
+            prompt_text=_joined((*plan.memory_on_show, identity.preferences, *said)),
             from_message=plan.history[0].id if plan.history else None,
             all_shown=not self.memory.searches(limits.recall_mode, plan.prefix.omitted),
         )

@@ -26,13 +26,13 @@ from tests.unit.cognitive.recall.house import Memory
 async def test_what_only_comes_near_is_shown_and_told_as_unknown(
     memory: Memory, told: tuple[str, ...], question: str
 ) -> None:
-    """It stands in the prompt below the warning that it probably is no answer."""
+    """It stands in the prompt below the warning that it may be no answer."""
     for text in told:
         await memory.learn(text)
     pack = await memory.recall(question)
     assert pack.memories
     assert (pack.level, pack.answer_probability) == ("none", 0.0)
-    assert render(pack).startswith("_Memory probably does not hold")
+    assert render(pack).startswith("_What follows may only come near")
 
 
 @pytest.mark.parametrize(
