@@ -59,7 +59,7 @@ _OF_SOMEBODY = lazy.regex(
     r"\b(?:de|del) [^\W\d_a-zà-ÿ]\w+|[^\W\d_a-zà-ÿ]\w+['’]s? \w+"
 )  # "la mujer de Javier", "Javier's wife"
 _ORDER = lazy.regex(  # after a verb that begins a sentence: "Call the dentist", "Llamar al dentista"
-    r" (?:the|an?|my|our|his|her|their|your|some|with|to|for|al|el|la|los|las|una?|mis?|sus?|nuestr[oa]s?|con|por|\d+)\b"
+    r" (?:the|an?|my|our|his|her|their|your|some|with|to|for|al|el|l[ao]s?|una?|mis?|sus?|nuestr[oa]s?|con|por|\d+)\b"
 )
 _SELF = frozenset("i'm i've i'd i'll".split())
 _LONGEST = 2000  # characters of a text that are searched
