@@ -1,7 +1,8 @@
 """Collect the memories of one stretch of talk in boxes, and join boxes about the same thing to traces.
 
 Each scope has one topic under way, and a box from its second memory on. A box is closed when the named topics change,
-after a pause, or when full. Words alone do not change the topic. A closed box is compared with those of the last days.
+after a pause, or when full; where nothing is named, when a memory shares no word with those before it and does not
+point back to them. A closed box is compared with those of the last days.
 """
 
 import json
@@ -18,6 +19,7 @@ from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import MARKS, Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.words import fold, terms
+from kenobot.core import lazy
 from kenobot.ports.identity import least_trusted
 from kenobot.storage.connection import Connection
 
@@ -28,6 +30,11 @@ DEFAULT = BoxPolicy()
 _BOXED = frozenset({"note", "episode", "procedure"})
 _TALK = frozenset({"tag", "command", "extraction"})  # what is said; an edit, an import or sleep is no conversation
 _NOBODY = frozenset({"", "owner"})
+_WORDS_KEPT = 64  # of what was told last, where nothing is named
+_POINTS_BACK = lazy.regex(
+    r"^\W*(?:(?:and|but|so|y|pero|que|porque|because|also|tambien)\b|(?:it|its|they|their|them|he|she|his|her|this|that|these|those|there|su|sus"
+    r"|lo|le|les|eso|esto|ese|esa|esos|esas|ella|ellas|ellos|alli|ahi)\b)|\b(?:it|its|them|their|eso|ello)\b"
+)
 
 
 def topic_overlap(one: Iterable[str], other: Iterable[str]) -> float:
@@ -55,11 +62,17 @@ def starts_new_thread(before: datetime, session: str, now: datetime, in_session:
 
 
 def close_reason(
-    contents: BoxContents, topics: Sequence[str], at: datetime, session: str, policy: BoxPolicy
+    contents: BoxContents,
+    topics: Sequence[str],
+    at: datetime,
+    session: str,
+    policy: BoxPolicy,
+    said: Sequence[str] = (),
 ) -> CloseReason | None:
     """The reason to close a box before a memory about `topics`; None to add the memory to it.
 
-    Memories of one turn stay together. Within a thread, overlap with the topics named last is enough.
+    Memories of one turn stay together. Within a thread, overlap with the topics named last is enough. said: the words
+    of the memory, which count where nobody named anything; none where it points back to what was said.
     """
     if at - contents.last_at >= policy.close_after:
         return "time_gap"
@@ -67,7 +80,8 @@ def close_reason(
     if thread and at == contents.last_at and session:
         return None
     if not (topics and contents.topics):
-        return None if thread else "topic_shift"
+        shifts = not (topics or contents.topics) and said and contents.latest and not {*said} & {*contents.latest}
+        return "topic_shift" if shifts or not thread else None
     shared = topic_overlap(contents.topics, topics)
     if thread:
         shared = max(shared, topic_overlap(contents.latest, topics))
@@ -98,8 +112,9 @@ def add_together(
     The cost does not grow with the box.
     """
     topics = tuple(dict.fromkeys(map(fold, topics)))
-    scope, begun = records[0].scope, BoxContents(topics, topics, 1, act.at, act.session)
-    known = _going_on(connection, scope, topics, act, policy) or OpenTopic(scope, records[0].id, None, begun)
+    latest = topics or _words(records, policy)
+    scope, begun = records[0].scope, BoxContents(topics, latest, 1, act.at, act.session)
+    known = _going_on(connection, records, topics, act, policy) or OpenTopic(scope, records[0].id, None, begun)
     held, box = known.contents, known.box
     others = [record for record in records if record.id != known.first_record]
     if box is None and (others or policy.box_single_records):
@@ -107,7 +122,7 @@ def add_together(
     new = [record for record in others if box is not None and _put_in(connection, record, box, act.at, topics, policy)]
     after = BoxContents(
         topics=tuple(dict.fromkeys((*held.topics, *topics))),
-        latest=_latest(held, topics, act.at),
+        latest=_latest(held, topics, latest, act.at),
         count=held.count + len(new),
         last_at=act.at,
         session=act.session,
@@ -119,11 +134,13 @@ def add_together(
 
 
 def _going_on(
-    connection: Connection, scope: str, topics: Sequence[str], act: ChangeContext, policy: BoxPolicy
+    connection: Connection, records: Sequence[Record], topics: Sequence[str], act: ChangeContext, policy: BoxPolicy
 ) -> OpenTopic | None:
     """The open topic, if what comes next goes on with it; if not it is ended, and its box closed."""
+    scope = records[0].scope
     known = box_store.open_topic_of(connection, scope) or _of_box(connection, scope)
-    reason = close_reason(known.contents, topics, act.at, act.session, policy) if known is not None else None
+    said = () if any(_POINTS_BACK.search(fold(record.text)) for record in records) else _words(records, policy)
+    reason = close_reason(known.contents, topics, act.at, act.session, policy, said) if known is not None else None
     if known is None or reason is None:
         return known
     box = store.get(connection, known.box, (scope,)) if known.box is not None else None
@@ -146,15 +163,19 @@ def _put_in(
     connection: Connection, record: Record, box: int, at: datetime, topics: Sequence[str], policy: BoxPolicy
 ) -> bool:
     """Make a record a member of a box, with its topics, or its words if it has none. False when it is one already."""
-    about = topics or plain_topics(terms(record.text), policy.max_topics)
+    about = topics or _words([record], policy)
     return box_store.upsert_box_link(connection, record.id, box, "member", at, about, named=bool(topics))
 
 
-def _latest(held: BoxContents, topics: Sequence[str], at: datetime) -> tuple[str, ...]:
-    """The topics named last: what comes in one breath is one naming, and words alone name nothing."""
-    if not topics:
-        return held.latest
-    return tuple(dict.fromkeys((*held.latest, *topics))) if at == held.last_at else tuple(topics)
+def _words(records: Sequence[Record], policy: BoxPolicy) -> tuple[str, ...]:
+    return plain_topics((term for record in records for term in terms(record.text)), policy.max_topics)
+
+
+def _latest(held: BoxContents, topics: Sequence[str], told: Sequence[str], at: datetime) -> tuple[str, ...]:
+    """The topics named last: what comes in one breath is one naming. Words, `told`, are kept where nothing is named."""
+    if topics:
+        return tuple(dict.fromkeys((*held.latest, *topics))) if held.topics and at == held.last_at else tuple(topics)
+    return held.latest if held.topics else tuple(dict.fromkeys((*told, *held.latest)))[:_WORDS_KEPT]
 
 
 def _of_box(connection: Connection, scope: str) -> OpenTopic | None:
@@ -164,9 +185,10 @@ def _of_box(connection: Connection, scope: str) -> OpenTopic | None:
     if box is None or not members:
         return None
     named = [member for member in members if member.named]
+    words = dict.fromkeys(word for member in reversed(members) for word in member.topics)
     held = BoxContents(
         topics=named_topics(members),
-        latest=named_topics(member for member in named if member.at == named[-1].at),
+        latest=named_topics(each for each in named if each.at == named[-1].at) or tuple(words)[:_WORDS_KEPT],
         count=len(members),
         last_at=members[-1].at,
         session=box.attribute_map.get("session", ""),

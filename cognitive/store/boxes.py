@@ -32,7 +32,10 @@ class BoxMember:
 
 @dataclass(frozen=True, slots=True)
 class BoxContents:
-    """Contents of a box: its named topics, those named last, its size, and the time and session of its last member."""
+    """Contents of a box: its named topics, its size, and the time and session of its last member.
+
+    latest: the topics named last; where none was named, the words of what was told last.
+    """
 
     topics: tuple[str, ...]
     latest: tuple[str, ...]

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from kenobot.core.token_estimate import PICTURE_TOKENS, estimate_tokens
 from kenobot.ports.identity import Trust, chat_scope
+from kenobot.ports.names import SpokenLine, split_line
 from kenobot.ports.provider import Role
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
@@ -81,6 +82,13 @@ class MessageRow(NamedTuple):
     @property
     def effective_scope(self) -> str:
         return self.scope or chat_scope(self.session)
+
+    @property
+    def line(self) -> SpokenLine:
+        """Split the text into speaker and words. A private chat names no speakers, nor does a reply."""
+        if self.role == "assistant" or not self.effective_scope.startswith("chat:"):
+            return SpokenLine("", "", self.text)
+        return split_line(self.text)
 
 
 class ReceivedMail(NamedTuple):

@@ -12,6 +12,7 @@ from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.documents import name_key, source_of
 from kenobot.cognitive.recall.index.posting_rows import Partition
+from kenobot.cognitive.recall.question.answers import asked_type
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import fold, search_stems, words
@@ -25,6 +26,8 @@ _FIRST_PERSON = frozenset(
     "i i'm im i've i'd i'll me my mine myself we our ours yo mi mis mio mia mios mias me conmigo nosotros nosotras "
     "nuestro nuestra nuestros nuestras soy tengo vivo".split()
 )
+
+_CALLED = frozenset("called llama llaman llamo llamas llamaba".split())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +117,8 @@ class ParsedQuery:
 def parse_query(text: str, before: str, policy: RecallPolicy) -> ParsedQuery:
     """Parse a message. A short one, such as "and hers?", borrows words of the text before it."""
     own = words(text)
-    found = {_stems(word): 1.0 for word in _ends(own)}
+    naming = _CALLED if asked_type(text) == "name" else frozenset[str]()
+    found = {_stems(word): policy.naming_weight if word in naming else 1.0 for word in _ends(own)}
     if len(found) < policy.borrow_below_words:
         for word in _ends(words(before)):
             found.setdefault(_stems(word), policy.borrowed_weight)

@@ -14,7 +14,6 @@ from kenobot.cognitive.store.records import AMONG
 from kenobot.cognitive.text.dates import names_time
 from kenobot.cognitive.text.recall_need import is_standing_wish, recall_need
 from kenobot.cognitive.text.words import fold, words
-from kenobot.ports.names import split_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
@@ -76,7 +75,7 @@ def write_turns(index: Connection, truth: Connection, messages: Iterable[int], r
             continue  # nods answer no question
         said = words(text)
         turn = IndexedTurn(
-            row.id, segment, position, at.toordinal(), "" if by_bot else _speaker(text), by_bot, len(said),
+            row.id, segment, position, at.toordinal(), name_key(row.line.name), by_bot, len(said),
             text.rstrip().endswith(_QUESTION_MARKS), names_time(fold(text)),
             not by_bot and is_standing_wish(said),
         )  # fmt: skip
@@ -103,11 +102,6 @@ def _before(index: Connection, truth: Connection, session: str, message: int) ->
             break
         segment, position, later = row.id, position + 1, earlier
     return segment, position, at
-
-
-def _speaker(text: str) -> str:
-    """The speaker, whom the conversation of a group names before the text; "" where it does not."""
-    return name_key(split_line(text).name)
 
 
 # ── search ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -15,7 +15,6 @@ from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
 from kenobot.cognitive.text.words import fold, search_terms, standalone_letters
 from kenobot.core import lazy
-from kenobot.ports.names import split_line
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
 
@@ -123,6 +122,6 @@ def turn_documents(ids: Iterable[int], messages: Sequence[MessageRow]) -> list[t
 
 
 def _of_turn(row: MessageRow) -> Document | None:
-    said = split_line(row.text)
+    said = row.line
     found = _terms(f"{said.name} {said.text}" if said.id else row.text)  # a role is no word of the conversation
     return Document(row.id * IDS_PER_SOURCE + TURN_OFFSET, row.effective_scope, "turn", found) if found else None

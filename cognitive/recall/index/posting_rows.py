@@ -21,7 +21,7 @@ from kenobot.cognitive.recall.index.documents import (
 from kenobot.cognitive.store.records import AMONG
 from kenobot.storage.connection import Connection
 
-VERSION = 7
+VERSION = 8
 """Version of tables and terms: an index of another one is made anew."""
 
 UNREADABLE = "the words of a document cannot be read"

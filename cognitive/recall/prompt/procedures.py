@@ -7,7 +7,7 @@ from kenobot.cognitive.procedural.pattern import MatchedPattern, Pattern, best_m
 from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
 from kenobot.cognitive.recall.results.memory import NO_MEMORY, MemoryEntry, MemoryPack, MemoryQuery
 from kenobot.cognitive.recall.results.render import render_record
-from kenobot.cognitive.recall.search.filters import ShownItems
+from kenobot.cognitive.recall.search.on_show import ShownTexts
 from kenobot.cognitive.store import records
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.connection import Connection
@@ -33,7 +33,7 @@ def read_procedures(connection: Connection, query: MemoryQuery, on_show: Callabl
     for fit in match_patterns(patterns, query.text):
         if fit.score < policy.min_score or len(lines) == policy.max_shown:
             break
-        if render_record(fit.pattern.record) in ShownItems(shown):
+        if render_record(fit.pattern.record) in ShownTexts(shown):
             continue
         line = _line(fit.pattern)
         left -= estimate_tokens(f"{line}\n")

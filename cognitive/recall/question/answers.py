@@ -58,6 +58,9 @@ _TO_BE_NAMED = lazy.regex(
 _OF_SOMEBODY = lazy.regex(
     r"\b(?:de|del) [^\W\d_a-zà-ÿ]\w+|[^\W\d_a-zà-ÿ]\w+['’]s? \w+"
 )  # "la mujer de Javier", "Javier's wife"
+_ORDER = lazy.regex(  # after a verb that begins a sentence: "Call the dentist", "Llamar al dentista"
+    r" (?:the|an?|my|our|his|her|their|your|some|with|to|for|al|el|l[ao]s?|una?|mis?|sus?|nuestr[oa]s?|con|por|\d+)\b"
+)
 _SELF = frozenset("i'm i've i'd i'll".split())
 _LONGEST = 2000  # characters of a text that are searched
 _KIND_OPENING, _TYPE_OPENING = 5, 12  # words of a question within which it says what it asks for
@@ -158,6 +161,8 @@ def lacks_answer(asked: AnswerType | None, question: str, text: str) -> bool:
         return not held and not _FULL_NAME.search(text)
     if asked not in ("name", "person"):
         return not held
+    if asked == "person":
+        held = _names_person(question, plain)
     of_relative = names_relationship(question)
     if of_relative and _OWN_NAME.fullmatch(plain):
         return True
@@ -169,6 +174,27 @@ def lacks_answer(asked: AnswerType | None, question: str, text: str) -> bool:
     if _OF_SOMEBODY.search(question):
         return not (names_same_relationship(question, text) or _BORN.search(plain))
     return names_other_relationship(question, text) and not _TO_BE_NAMED.search(plain)
+
+
+def asks_who_is(question: str) -> bool:
+    """Return whether a question asks who it is that has a bond or trade, as "who is my dentist?" does."""
+    return _pattern("other", "who_is").search(fold(question[:_LONGEST])) is not None
+
+
+def asks_name(question: str) -> bool:
+    """Return whether a question asks for a name, or who it is that has a bond or trade."""
+    return asked_type(question) == "name" or asks_who_is(question)
+
+
+def _names_person(question: str, plain: str) -> bool:
+    """Return whether a folded text names a person by a bond, trade or pronoun that the question has not.
+
+    "Who is my dentist?" has its trade, and no pronoun says who that is.
+    """
+    known = set(words(fold(question[:_LONGEST])))
+    if asks_who_is(question):
+        known |= set(_tables()["other"]["pronouns"].split())
+    return any(match[0] not in known for match in _pattern("type_held", "person").finditer(plain))
 
 
 def _lacks_day(question: str, plain: str) -> bool:
@@ -190,9 +216,13 @@ def _is_day_of_others(plain: str) -> bool:
 
 @lru_cache(512)
 def topic_stems(question: str) -> frozenset[str]:
-    """Return the stems of what a question is about, without the words that ask for a type of answer."""
+    """Return the stems of what a question is about, without the words that ask for a type of answer.
+
+    Where it has no others, those are what it is about: "what is our school called?" is about a school.
+    """
     said = (word for word in words(fold(question[:_LONGEST])) if word not in STOPWORDS)
-    return frozenset(stems(word)[0] for word in said) - _type_stems()
+    found = frozenset(stems(word)[0] for word in said)
+    return found - _type_stems() or found - _naming_stems()
 
 
 def topic_text(question: str) -> str:
@@ -221,6 +251,11 @@ def _type_stems() -> frozenset[str]:
     return frozenset(stem for word in _tables()["other"]["type_words"].split() for stem in stems(word))
 
 
+@lru_cache(1)
+def _naming_stems() -> frozenset[str]:
+    return frozenset(stem for word in _tables()["other"]["naming_words"].split() for stem in stems(word))
+
+
 def is_latin(text: str) -> bool:
     """Return whether a text is mostly in Latin letters."""
     letters = [char for char in text if char.isalpha()]
@@ -235,6 +270,8 @@ def _has_new_name(question: str, text: str, *, person: bool) -> bool:
         if person and _PLACE_FOLLOWS.search(before):
             continue
         first = not before.rstrip(" ¿¡\"'(").strip() or before.rstrip()[-1] in ".:;!?"
+        if first and _ORDER.match(fold(text[name.end() :])):
+            continue
         for word in words(name[0]):
             if len(word) < 2 or word in _SELF or word in known or calendar_names(word):
                 continue

@@ -111,7 +111,7 @@ class RecalledMemory:
 
     ways: how it was found. matched: stems of the message that it holds; terms: all of its terms in the index.
     current_confidence: its confidence as of now. relevance_parts: what its relevance is made of, where vectors were
-    searched. line: its rendering; tokens: those of the line and its heading.
+    searched. line: its rendering; tokens: those of the line and its heading. on_show: the prompt shows it already.
     """
 
     record: Record
@@ -123,6 +123,7 @@ class RecalledMemory:
     current_confidence: float = 1.0
     line: str = ""
     tokens: int = 0
+    on_show: bool = False
     terms: frozenset[str] = frozenset()
     relevance_parts: Mapping[str, float] = field(default_factory=dict)  # bounded: the seven parts of a fit; turn
 
@@ -141,7 +142,7 @@ class RecalledMemory:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A turn of the conversation that a search chose. near: see `RankedTurn`."""
+    """A turn of the conversation that a search chose. near: see `RankedTurn`. on_show: the prompt shows it already."""
 
     turn: MessageRow
     relevance: float
@@ -149,6 +150,7 @@ class Excerpt:
     line: str = ""
     tokens: int = 0
     near: float | None = None
+    on_show: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,10 @@ _NOTHING = (
     "do not guess._"
 )
 _DOUBTS = {
-    "none": "_Memory probably does not hold what the next message asks for; what follows only comes near it. Use it "
-    "where it really answers; where it does not, say that this is not remembered, and do not guess._",
-    "low": "_It is uncertain whether what follows answers the next message. Where it does not, say so; do not guess._",
+    "none": "_What follows may only come near what the next message asks for. Use it, and whatever else is shown here, "
+    "where it really answers; where nothing does, say that this is not remembered, and do not guess._",
+    "low": "_It is uncertain whether what follows answers the next message. Where nothing that is shown here does, say "
+    "so; do not guess._",
 }
 
 

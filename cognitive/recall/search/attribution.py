@@ -17,7 +17,6 @@ from kenobot.cognitive.recall.index.documents import name_key
 from kenobot.cognitive.recall.results.memory import Excerpt
 from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.core import lazy
-from kenobot.ports.names import split_line
 
 _GOES_ON = lazy.regex(r"'s\b|\s+\w")
 _CALLS = lazy.regex(r"(?:[,!¡]|\b(?:hi|hey|hello|hola|buenas|dear|thanks|thank you|gracias|oh|wow|yes|no|yeah|ok))\s+$")
@@ -39,7 +38,7 @@ FEATURE_NAMES = tuple(each.name for each in fields(AttributionFeatures))
 
 def attribution_features(query: ParsedQuery, excerpts: Sequence[Excerpt]) -> AttributionFeatures | None:
     """Extract the features of excerpts; None where the question names none of their speakers, or says nothing else."""
-    said = [split_line(each.turn.text) for each in excerpts]
+    said = [each.turn.line for each in excerpts]
     wanted = set(query.names)
     named = {each for each in (name_key(line.name) for line in said) if each and _is_meant(each, wanted)}
     names = {stem for each in named for word in words(each) for stem in stems(word)}

@@ -16,7 +16,6 @@ from kenobot.core import lazy
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import QUOTED_TRUST, Trust
-from kenobot.ports.names import split_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
@@ -33,6 +32,7 @@ _LONGEST = 8000  # characters of a turn in which its matches are looked for
 _CUT = "[…] "
 _QUESTION_MARKS = ("?", "？", "؟")
 _HEAD = 2  # letters in which a word and its stem may differ at the end, and that they share at the least
+_BESIDE, _BESIDE_PEOPLE = range(-1, 2), range(-2, 3)  # places of what is quoted, from a turn that is about the message
 _OWN_WORDS = 2  # that a reply must have beside those of its question
 
 
@@ -41,39 +41,58 @@ def select_excerpts(
 ) -> list[Excerpt]:
     """Select the most relevant turns that may be shown and fit into `room` tokens, best first.
 
-    A long turn is cut to its share of the room that is left, so that as many are shown as may be.
+    A long turn is cut to its share of the room that is left, so that as many are shown as may be. Turns that the prompt
+    shows already are among them, and take no room.
     """
     query, policy = sieve.query, sieve.query.policy.recall
     limit = query.excerpt_limit or policy.max_excerpts
-    near = [each for each in ranked if each.segment_relevance >= policy.min_relevance][: _READ * limit]
+    near = _bearing(ranked, policy.min_relevance)[: _READ * limit]
     if not near or room <= 1:
         return []
     kept = sieve.filter_turns(connection, index, [each.turn.message for each in near])
     asked = _questions(connection, kept.values())
     chosen: list[Excerpt] = []
+    places = limit
     quoted = set[str]()
     for each in near:
         turn = kept.get(each.turn.message)
         if turn is None:
             continue
-        if len(chosen) == limit:
+        on_show = sieve.shows_turn(turn)
+        if not on_show and places == 0:
             sieve.dropped["outranked"] += 1
             continue
         question = asked.get(turn.inbox_id or 0, "") if each.turn.by_bot else turn.text
         useless = _only_asks(question, query.text) and not (each.turn.by_bot and each.matched)
-        if turn.text in quoted or useless or (each.turn.by_bot and _is_echo(turn, question, query.text)):
+        if normalise(turn.text) in quoted or useless or (each.turn.by_bot and _is_echo(turn, question, query.text)):
             sieve.drop("turn", turn.id, "irrelevant")
             continue
-        share = min(room, policy.excerpt_tokens, max(_SHORTEST, room // (limit - len(chosen))))
+        quoted.add(normalise(turn.text))
+        if on_show:
+            sieve.drop("turn", turn.id, "on show as a turn")
+            chosen.append(Excerpt(turn, each.relevance, each.matched, turn.text, 0, each.near, on_show=True))
+            continue
+        share = min(room, policy.excerpt_tokens, max(_SHORTEST, room // places))
         line = shorten(_line(turn, query, each.matched, share), share - 1)
         tokens = estimate_tokens(line + "\n")
         if tokens > room or (room < _SHORTEST and line.endswith(CLIPPED)):
             sieve.dropped["no room"] += 1
             continue
-        room -= tokens
-        quoted.add(turn.text)
+        room, places = room - tokens, places - 1
         chosen.append(Excerpt(turn, each.relevance, each.matched, line, tokens, each.near))
     return chosen
+
+
+def _bearing(ranked: Sequence[RankedTurn], least: float) -> list[RankedTurn]:
+    """Select the turns of this relevance, and those beside one: an answer may share no word with its question."""
+    named = {each.turn.segment for each in ranked if each.turn.speaker}
+    places = {(each.turn.segment, each.turn.position) for each in ranked if each.relevance >= least}
+    around = {
+        (segment, position + step)
+        for segment, position in places
+        for step in (_BESIDE_PEOPLE if segment in named else _BESIDE)
+    }
+    return [each for each in ranked if (each.turn.segment, each.turn.position) in around]
 
 
 def _questions(connection: Connection, turns: Collection[MessageRow]) -> Mapping[int, str]:
@@ -111,7 +130,9 @@ def _line(turn: MessageRow, query: MemoryQuery, matched: Collection[str], tokens
         trust = "owner"  # a guest in private is told their own words
     who = "you answered" if turn.role == "assistant" else "was said"
     where = " in another chat" if query.session not in ("", turn.session) else ""
-    text = _redacted_head(clip_around(turn.text, matched, tokens), tokens)
+    said = turn.line.text
+    label = turn.text.removesuffix(said)
+    text = _redacted_head(f"{label}{clip_around(said, matched, tokens)}", tokens)
     return f"- {at:%Y-%m-%d %H:%M} {who}{where}: {quote_untrusted(text, trust)}"
 
 
@@ -122,8 +143,7 @@ def clip_around(text: str, matched: Collection[str], tokens: int) -> str:
     """
     if estimate_tokens(text) <= tokens or not matched:
         return text
-    said = split_line(text)
-    sentences = [each for each in _SENTENCE_END.split(said.text[:_LONGEST]) if each.strip()]
+    sentences = [each for each in _SENTENCE_END.split(text[:_LONGEST]) if each.strip()]
     wanted = set(matched)
     likely = _words_like(wanted)
     held = [wanted & {stem for word in likely(each) for stem in search_stems(word)} for each in sentences]
@@ -134,7 +154,7 @@ def clip_around(text: str, matched: Collection[str], tokens: int) -> str:
             best, most = first - 1, found
     if best == 0:
         return text
-    return f"{text[: len(text) - len(said.text)]}{_CUT}{' '.join(sentences[best:])}"
+    return f"{_CUT}{' '.join(sentences[best:])}"
 
 
 def _words_like(wanted: Collection[str]) -> Callable[[str], list[str]]:

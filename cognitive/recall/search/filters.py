@@ -16,6 +16,7 @@ from kenobot.cognitive.recall.results.memory import MemoryQuery, RecalledMemory
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.recall.results.trace import SourceKind
 from kenobot.cognitive.recall.scoring.score import hidden_by_lifecycle
+from kenobot.cognitive.recall.search.on_show import ShownTexts
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record
@@ -30,9 +31,6 @@ DropReason = Literal[
     "irrelevant", "on show already", "no room", "veiled", "on show as a turn", "taken back", "outranked",
 ]  # fmt: skip
 
-_MARKS = ("- ", "— ")
-_ENDS = ("\n", " _(")  # of an item; what is known of it may follow
-
 
 @dataclass(slots=True)
 class RecallFilter:
@@ -41,17 +39,25 @@ class RecallFilter:
     query: MemoryQuery
     dropped: Counter[DropReason] = field(default_factory=Counter)  # bounded: the 15 reasons there are; turn
     _seen: dict[int, bool] = field(default_factory=dict)  # bounded: what was read; turn
-    _shown: "ShownItems | None" = None
+    on_show: ShownTexts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.on_show = ShownTexts(self.query.prompt_text)
 
     def in_prompt(self, record: Record) -> bool:
         """Return whether the prompt shows a record already."""
         if not self.query.prompt_text:
             return False
         if record.id not in self._seen:
-            if self._shown is None:
-                self._shown = ShownItems(self.query.prompt_text)
-            self._seen[record.id] = render_record(record) in self._shown
+            self._seen[record.id] = render_record(record) in self.on_show
         return self._seen[record.id]
+
+    def shows_turn(self, turn: MessageRow) -> bool:
+        """Return whether the prompt shows a turn already, or other words that say the same."""
+        query = self.query
+        if query.from_message is not None and turn.session == query.session and turn.id >= query.from_message:
+            return True
+        return bool(query.prompt_text) and self.on_show.say(turn.line.text)
 
     def filter_records(self, connection: Connection, ids: Sequence[int]) -> dict[int, Record]:
         """Read the records among `ids` that may be shown, in this order, with their values at the query's `as_of`."""
@@ -116,13 +122,11 @@ class RecallFilter:
 
     def _against_turn(self, turn: MessageRow, ended: Set[str]) -> DropReason | None:
         """The reason to drop a turn. ended: statuses of the records learned from it that are no longer live."""
-        shown_from, as_of = self.query.from_message, self.query.as_of
+        as_of = self.query.as_of
         if turn.hidden or "forgotten" in ended:
             return "veiled"
         if not turn.text.strip():
             return "irrelevant"
-        if shown_from is not None and turn.session == self.query.session and turn.id >= shown_from:
-            return "on show as a turn"
         if as_of is not None:
             return "not valid then" if (parse_time(turn.at) or as_of) > as_of else None
         return "taken back" if ended else None
@@ -165,14 +169,3 @@ def drop_covered_weeks(memories: Sequence[RecalledMemory], sieve: RecallFilter) 
     ]
     sieve.dropped["irrelevant"] += len(memories) - len(kept)
     return kept
-
-
-class ShownItems:
-    """Find texts that a prompt shows as items of their own: behind the mark of a list."""
-
-    def __init__(self, shown: str) -> None:
-        self._shown = shown
-
-    def __contains__(self, text: str) -> bool:
-        # Most are not shown at all, which one search tells.
-        return text in self._shown and any(f"{mark}{text}{end}" in self._shown for mark in _MARKS for end in _ENDS)

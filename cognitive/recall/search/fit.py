@@ -18,6 +18,8 @@ from kenobot.cognitive.recall.results.trace import QuestionKind
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
 from kenobot.cognitive.recall.search.confidence import OTHER_MODELS
 from kenobot.cognitive.recall.search.filters import RecallFilter
+from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
+from kenobot.cognitive.text.words import terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class FitFeatures:
     days: float  # how close the memory comes to the days that the question names
 
 
+_TOLD_TOGETHER = frozenset({"member", "time"})
 FEATURE_NAMES = tuple(each.name for each in fields(FitFeatures))
 _values = attrgetter(*FEATURE_NAMES)  # as `astuple`, which copies each: a question fits dozens of memories
 
@@ -79,8 +82,29 @@ def keep_fitting(
 
 
 def told_together(memory: RecalledMemory) -> bool:
-    """Return whether a memory was reached over the box of those that were told at the same time."""
-    return any(step.type == "member" for step in memory.path)
+    """Return whether a memory was reached because it was told in the same box, or the same half hour."""
+    return any(step.type in _TOLD_TOGETHER for step in memory.path)
+
+
+def keep_on_topic(text: str, ranked: Sequence[RecalledMemory], sieve: RecallFilter) -> list[RecalledMemory]:
+    """Drop what was only told together with another memory, and shares no word with that or with the message."""
+    known = {each.record.id: each for each in ranked}
+    asked = frozenset(terms(text))
+    kept: list[RecalledMemory] = []
+    for each in ranked:
+        if told_together(each):
+            about = asked | _topic(known[each.path[0].src])
+            if about.isdisjoint(_topic(each)):
+                sieve.drop("record", each.record.id, "irrelevant")
+                continue
+        kept.append(each)
+    return kept
+
+
+def _topic(memory: RecalledMemory) -> frozenset[str]:
+    record = memory.record
+    subject = "" if record.subject == OWNER_SUBJECT else record.subject
+    return frozenset(terms(f"{subject} {record.text}"))
 
 
 def turns_fit(question: QuestionKind, turns: Sequence[RankedTurn], policy: RecallPolicy) -> bool:

@@ -43,6 +43,9 @@ def lack_answer(
     in other words there, as "Germany" is in "Berlin". A question is no answer, whether it was asked before or memory
     has it open.
 
+    Likewise of names only what has a word of what the question is about counts, where some of it has one: the
+    landlord's is not the dentist's.
+
     by_nearness: given where vectors were searched. Of most types only what has a word of what the question is about
     counts then, or comes near: another colour, or another number, is always told of something.
 
@@ -52,12 +55,14 @@ def lack_answer(
     asked = answers.asked_type(question)
     if asked is None:
         return False
-    least = _least_nearness(asked, by_nearness)
+    least = _least_nearness(asked, question, by_nearness)
     named = _names(" ".join(proper_names(question)))
     topic, typed = frozenset[str](), frozenset[str]()
-    if least:
+    if least or answers.asks_name(question):
         typed = answers.type_words_in(question)
         topic = answers.topic_stems(question) - {stem for name in named for stem in stems(name)}
+    if not least and not any(_has(topic, item_text(item)) for item in shown if not only_asks(item)):
+        topic = frozenset()
     told = [(item_text(item), _bears(item, named)) for item in shown]
     before = {(item.turn.session, item.turn.id): item.turn.text for item in shown if isinstance(item, Excerpt)}
     anywhere = any(bears for _, bears in told)
@@ -66,18 +71,24 @@ def lack_answer(
             continue
         meant = bears or not anywhere or not answers.is_latin(text)
         if meant and not answers.lacks_answer(asked, question, text):
-            about = f"{text} {_replied_to(item, before)}" if least else text
+            about = f"{text} {_replied_to(item, before)}" if topic else text
             apart = topic_nearness.get(item_key(item), least)
             if _is_about(item, about, topic, least, apart_from=typed, apart=apart):
                 return False
     return True
 
 
-def _least_nearness(asked: AnswerType, policy: RecallPolicy | None) -> float:
+def _least_nearness(asked: AnswerType, question: str, policy: RecallPolicy | None) -> float:
     """Return from which similarity on what has no word of the question counts; 0 where all of it does."""
-    if policy is None or asked not in _NEEDS_TOPIC:
+    if policy is None:
         return 0.0
-    return policy.thing_near_from if asked == "thing" else policy.type_near_from
+    if asked == "thing":
+        return policy.thing_near_from
+    return policy.type_near_from if asked in _NEEDS_TOPIC or answers.asks_name(question) else 0.0
+
+
+def _has(topic: frozenset[str], text: str) -> bool:
+    return not topic.isdisjoint(stem for word in words(fold(text)) for stem in stems(word))
 
 
 def _is_about(
@@ -94,7 +105,7 @@ def _is_about(
     apart_from: stems; an item that has one must come as near without them, and `apart` is how near it then is.
     """
     if not least:
-        return True
+        return not topic or _has(topic, text)
     said = frozenset(stem for word in words(fold(text)) for stem in stems(word))
     near = item.near if isinstance(item, Excerpt) else item.relevance_parts.get("meaning")
     if (near or 0.0) >= least and (apart >= least or said.isdisjoint(apart_from)):

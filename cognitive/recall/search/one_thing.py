@@ -15,10 +15,9 @@ from importlib import resources
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.results.trace import AgePair
 from kenobot.cognitive.recall.search.lacking import ItemKey, item_key, item_text, only_asks
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.words import fold, head_and_tail, stems, words
+from kenobot.cognitive.recall.search.on_show import content_words
+from kenobot.cognitive.text.words import fold, head_and_tail, stems
 from kenobot.core import lazy
-from kenobot.ports.names import split_line
 
 Found = RecalledMemory | Excerpt
 
@@ -41,10 +40,10 @@ _TELLS_A_CHANGE = lazy.regex(
 
 def told_by_memories(excerpts: Sequence[Excerpt], memories: Sequence[RecalledMemory]) -> dict[int, int]:
     """Return, by the ids of turns, the record of the first memory that says what a turn says, but for a few words."""
-    told = [(each.record.id, _content(f"{each.record.subject} {each.record.text}")) for each in memories]
+    told = [(each.record.id, content_words(f"{each.record.subject} {each.record.text}")) for each in memories]
     found: dict[int, int] = {}
     for excerpt in excerpts:
-        said = _content(head_and_tail(excerpt.turn.text))
+        said = content_words(head_and_tail(excerpt.turn.text))
         record = next((number for number, known in told if said and len(said & known) >= _SAME_WORDS * len(said)), None)
         if record is not None:
             found[excerpt.turn.id] = record
@@ -103,12 +102,12 @@ def _statement(item: Found) -> _Statement | None:
     if only_asks(item):
         return None
     text = fold(item_text(item))
-    found = frozenset(stem for word in _content(text) for stem in stems(word))
+    found = frozenset(stem for word in content_words(text) for stem in stems(word))
     if isinstance(item, RecalledMemory):
         record = item.record
         at, near = record.last_seen or record.created, item.relevance_parts.get("meaning", 0.0)
         return _Statement(text, at[:_SECONDS], near, found, frozenset(record.source_message_ids))
-    if item.turn.role != "user" or split_line(item.turn.text).name:
+    if item.turn.role != "user" or item.turn.line.name:
         return None
     messages = frozenset[int]() if item.turn.inbox_id is None else frozenset({item.turn.inbox_id})
     return _Statement(text, item.turn.at[:_SECONDS], item.near or 0.0, found, messages)
@@ -128,10 +127,6 @@ def _features(older: _Statement, newer: _Statement, at: int, place: int) -> Iter
 def _probability(features: Sequence[float], by: Mapping[str, float]) -> float:
     odds = by["always"] + sum(by[name] * value for name, value in zip(FEATURE_NAMES, features, strict=True))
     return 1 / (1 + math.exp(-odds))
-
-
-def _content(text: str) -> frozenset[str]:
-    return frozenset(word for word in words(text) if word not in STOPWORDS)
 
 
 @lru_cache(1)

@@ -45,7 +45,7 @@ from kenobot.cognitive.recall.search.confidence import (
 )
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.filters import RecallFilter
-from kenobot.cognitive.recall.search.fit import keep_fitting, told_together, turns_fit
+from kenobot.cognitive.recall.search.fit import keep_fitting, keep_on_topic, told_together, turns_fit
 from kenobot.cognitive.recall.search.lacking import ItemKey, item_key, item_text, lack_answer, only_asks
 from kenobot.cognitive.recall.search.one_thing import age_pairs, newer_first, told_by_memories
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
@@ -55,7 +55,6 @@ from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.cognitive.text.words import search_terms
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.ports.names import split_line
 from kenobot.storage.connection import Connection
 
 _SHELVES: tuple[Literal["record", "turn"], ...] = ("record", "turn")
@@ -76,7 +75,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     relevance = {number: relevance_from_similarity(each, query.policy.meaning) for number, each in similarities.items()}
     query = replace(query, vector_relevance=relevance | dict(query.vector_relevance))
     sieve = RecallFilter(query)
-    ranked = ranking.rank_records(connection, hits, sieve, similarities)
+    ranked = keep_on_topic(query.text, ranking.rank_records(connection, hits, sieve, similarities), sieve)
     if query.trace is not None:
         query.trace.add_records(ranked)
     question = _question_kind(index, query, hits)
@@ -88,34 +87,37 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
             similarities |= index.vectors.similarities("record", query.text, None, 0, also=beside)
         ranked = keep_fitting(question, ranked, similarities, sieve)
     fresh = _not_in_prompt(ranked, sieve)
+    on_show = [replace(_lined(each, query), tokens=0, on_show=True) for each in ranked if sieve.in_prompt(each.record)]
     if query.marks:
         fresh = ranked = _by_marks(fresh, query.marks, sieve)
-    memories = _packed(index, fresh, query, sieve, room)
+    memories = sorted([*_packed(index, fresh, query, sieve, room), *on_show], key=rank_key)
     best = max((memory.relevance for memory in ranked), default=0.0)
     if query.marks and asks(query.text):
-        likely = best if memories else 0.0
+        likely = best if ranked or not on_show else None
     turns: list[RankedTurn] = []
     if best < policy.strong_from or (asks(query.text) and not query.marks):
         turns = _rank_turns(index, query, parsed, question, sieve)
     excerpts = select_excerpts(connection, index, turns, sieve, room) if turns else []
-    shown = _mixed(ranked, memories, excerpts, query, sieve, room)
-    shown = _by_age(shown, query) if question is not None else shown
-    memories = [each for each in shown if isinstance(each, RecalledMemory)]
-    excerpts = [each for each in shown if isinstance(each, Excerpt)]
+    found = _mixed(ranked, memories, excerpts, query, sieve, room)
+    found = _by_age(found, query) if question is not None else found
+    memories = [each for each in found if isinstance(each, RecalledMemory)]
+    excerpts = [each for each in found if isinstance(each, Excerpt)]
     best_excerpt = max((excerpt.relevance for excerpt in excerpts), default=0.0)
     by_turns = 0.0 if query.marks else best_excerpt  # shared words do not outweigh a reranker that found no answer
     best = best if memories else 0.0
     near = level = _level_by_nearness(best, likely if memories or likely is None else 0.0, by_turns, policy)
-    if shown and not query.marks and asks(query.text):
-        lacking = _hold_no_answer(index, query, parsed, shown, measured=question is not None)
-        level, likely = _doubted(level, likely, lacking, _judged(index, query, shown, lacking=lacking, likely=likely))
+    if found and not query.marks and asks(query.text):
+        lacking = _hold_no_answer(index, query, parsed, found, measured=question is not None)
+        level, likely = _doubted(level, likely, lacking, _judged(index, query, found, lacking=lacking, likely=likely))
+    if level == "none" and asks(query.text) and sieve.on_show.answer(query.text):
+        level = "low"
     return replace(
         empty,
         level=level,
         near=near,
         score=max(best, best_excerpt),
         answer_probability=likely,
-        shown=tuple(shown),
+        shown=tuple(each for each in found if not each.on_show),
         query_terms=tuple(word.stems[0] for word in parsed.terms),
         subjects=tuple(sorted(hits.mentioned.subjects | ({"owner"} if hits.mentioned.first_person else set()))),
         dropped=sieve.drop_counts(),
@@ -173,7 +175,7 @@ def _judged(
     excerpts = [each for each in chosen if isinstance(each, Excerpt)]
     if not chosen or not is_latin(query.text) or not all(is_latin(item_text(each)) for each in chosen):
         return None
-    if excerpts and all(split_line(each.turn.text).name for each in excerpts):
+    if excerpts and all(each.turn.line.name for each in excerpts):
         return None
     vectors = index.vectors
     if vectors is None or query.as_of is not None or not vectors.has_query_vector(query.text):
@@ -361,8 +363,8 @@ def _mixed(
 ) -> list[RecalledMemory | Excerpt]:
     """Put memories and excerpts into one order, and drop the last that have no room.
 
-    What the prompt shows already keeps its place in the order, so that less likely excerpts do not come for it. A
-    memory stands in the place of a turn that says the same.
+    What the prompt shows already has its place in the order, so that less likely excerpts do not come for it. A memory
+    stands in the place of a turn that says the same.
     """
     if not excerpts:
         return list(memories)
@@ -372,13 +374,11 @@ def _mixed(
     share = mixing.memory_share(features)
     found: dict[mixing.Item, RecalledMemory | Excerpt] = {("record", each.record.id): each for each in memories}
     found |= {("turn", each.turn.id): each for each in excerpts}
-    on_show = [each for each in ranked if sieve.in_prompt(each.record)]
-    known = sorted([*memories, *on_show], key=rank_key)
     order = mixing.in_one_order(
-        [each.record.id for each in known], [each.turn.id for each in excerpts], share, query.policy.recall
+        [each.record.id for each in memories], [each.turn.id for each in excerpts], share, query.policy.recall
     )
     lines = query.limit + query.excerpt_limit or query.policy.recall.limit
-    repeated = told_by_memories(excerpts, known)
+    repeated = told_by_memories(excerpts, memories)
     places: dict[mixing.Item, None] = {}
     for (kind, number), _ in order:
         told = repeated.get(number) if kind == "turn" else None
@@ -391,7 +391,7 @@ def _mixed(
             chosen.append(each)
         elif each is not None:
             sieve.dropped["no room"] += 1
-    sieve.dropped["outranked"] += sum(item in found for item in list(places)[lines:])
+    sieve.dropped["outranked"] += sum(not found[item].on_show for item in list(places)[lines:] if item in found)
     return chosen
 
 

@@ -66,6 +66,10 @@ _HEADINGS: Mapping[Section, str] = {
     "chat": "### Chat-specific memory",
     "context": _CHAT_CONTEXT,
 }
+_NOTHING_YET = (
+    "_Nothing was remembered when this conversation began. When asked for what does not stand in it since, say so; do "
+    "not guess._"
+)
 _NOTED_PREFERENCES = 1000  # tokens that a note of new preferences may take; longer ones are worth a new prefix
 _PRECEDING = 2  # messages from which a short one borrows search terms
 
@@ -295,10 +299,11 @@ class ContextBuilder:
         plan = plan.adding(self.memory.procedures(connection, base, lambda: _joined(plan.memory_on_show)))
         if not self.memory.searches(limits.recall_mode, plan.prefix.omitted, text):
             return plan
+        said = (line.text for line in plan.history if line.role == "user")
         query = replace(
             base,
             preceding_text=" ".join(line.text for line in plan.history[-_PRECEDING:]),
-            prompt_text=_joined((*plan.memory_on_show, identity.preferences)),
+            prompt_text=_joined((*plan.memory_on_show, identity.preferences, *said)),
             from_message=plan.history[0].id if plan.history else None,
             all_shown=not self.memory.searches(limits.recall_mode, plan.prefix.omitted),
         )
@@ -510,7 +515,7 @@ def _render(memory: MemoryPack) -> str:
         if memory[section]
     ]
     if not (memory["long_term"] or memory["recent"] or memory["chat"]):
-        parts.insert(0, "_Nothing was remembered when this conversation began. When asked, say so; do not guess._")
+        parts.insert(0, _NOTHING_YET)
     if memory.omitted:
         parts.append(f"_({memory.omitted} older notes are remembered but did not fit here.)_")
     return "\n\n".join(parts)

@@ -57,6 +57,8 @@ def _found_lines(context: CommandContext, pack: SearchReport) -> Iterator[str]:
         reasons = "; ".join(translate(_LINKED.sub(r"is linked to #\1", each)) for each in why.sentence().split("; "))
         yield f"         {told}{f': {reasons}' if reasons else ''}"
     matching = [each for each in pack.excerpts if each.matched]
+    if not matching and not pack.memories:
+        matching = [*pack.excerpts]
     for each in matching:
         yield f"      ·  {flat(_SAID.sub('', each.line))}"
         said = "said in a chat, {at}" if each.turn.role == "user" else "answered in a chat, {at}"

@@ -216,7 +216,8 @@ async def _say(place: EvalHome, units: Sequence[Passage]) -> None:
     said = [(unit.role, unit.attributed_text, unit.at) for unit in units]
 
     def work(connection: Connection) -> int:
-        newest = sessions.import_history(connection, SESSION, said, "owner", OWNER_SCOPE)
+        scope = chat_scope(SESSION) if any(unit.who for unit in units) else OWNER_SCOPE  # speakers make it a group's
+        newest = sessions.import_history(connection, SESSION, said, "owner", scope)
         events.add_event(connection, units[-1].at, "import", "imported", session=SESSION)
         return newest
 

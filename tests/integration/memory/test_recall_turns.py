@@ -136,3 +136,33 @@ async def test_what_was_said_long_ago_in_this_chat_is_quoted(tmp_path: Path) -> 
     assert "was said: We saw a heron at the Albufera lagoon" in here
     assert "was said in another chat: We saw a heron at the Albufera lagoon" in other_chat
     assert "heron" not in elsewhere
+
+
+_FACTS = (
+    ("The spare key lies under the flowerpot", "where does the spare key lie?"),
+    ("My locker is 14", "what number is my locker?"),
+    ("My sister Ana lives in Porto", "where does my sister live?"),
+    ("Bea's birthday is on 12 May", "when is Bea's birthday?"),
+    ("I play tennis on Mondays", "when do I play tennis?"),
+    ("The plumber is called Ignacio Ferrer", "what is the plumber called?"),
+    ("Calzo un 42", "¿qué número calzo?"),
+    ("Mi color favorito es el verde", "¿cuál es mi color favorito?"),
+)
+
+
+@pytest.mark.parametrize("anew", [True, False])
+async def test_a_prompt_never_denies_what_it_shows(tmp_path: Path, anew: bool) -> None:
+    """Each fact stands in it once, in a new conversation and in the one in which it was told."""
+    replies = [f"Noted. <memory>{fact}</memory>" for fact, _ in _FACTS]
+    async with Scene(tmp_path, [*replies, "ok"]) as scene:
+        for fact, _ in _FACTS:
+            await scene.say(fact)
+        if anew:
+            await scene.say("/new")
+        for fact, question in _FACTS:
+            await scene.say(question)
+            assert isinstance(scene.provider, ScriptedProvider)
+            last = scene.provider.requests[-1].messages[-1].text
+            assert fact in scene.requests[-1]
+            assert "do not guess" not in last
+            assert "### Said earlier" not in last

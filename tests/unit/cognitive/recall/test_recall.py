@@ -268,3 +268,27 @@ async def test_somebody_elses_relations_mean_nobody(memory: Memory) -> None:
     await memory.learn("My husband Declan is a sound engineer", scope="user:telegram-9")
     pack = await memory.recall("where is my husband?")
     assert "declan" not in pack.query_terms
+
+
+@pytest.mark.parametrize("kind", ["time", "member"])
+@pytest.mark.parametrize(
+    ("told", "strange", "fitting", "question"),
+    [
+        (
+            "I have a dentist appointment on Thursday",
+            "My bank card ends in 4471",
+            "The appointment costs 80 euros",
+            "what about the dentist?",
+        ),
+        ("Tengo cita con el dentista", "Mi tarjeta acaba en 4471", "La cita cuesta 80 euros", "¿qué hay del dentista?"),
+    ],
+)
+async def test_what_was_only_told_in_the_same_hour_is_not_brought(
+    memory: Memory, kind: str, told: str, strange: str, fitting: str, question: str
+) -> None:
+    """Links lead on by topic: to what shares a word with the message, or with what was found."""
+    first, other, near = [await memory.learn(text) for text in (told, strange, fitting)]
+    box = await memory.learn("a box", form="box") if kind == "member" else first
+    for record in (first, other, near) if kind == "member" else (other, near):
+        await memory.link(record, box, kind)
+    assert await memory.texts(question) == [told, fitting]

@@ -94,10 +94,26 @@ async def test_one_memory_is_no_box(database: Database) -> None:
     [
         ("I live in Madrid", "My sister plays the violin", "The router stands behind the boxes", "Paella needs rice"),
         ("Vivo en Madrid", "Mi hermana toca el violín", "我喜欢喝茶", "🎻 los jueves"),
+        ("My bank card ends in 4471", "I have a dentist appointment on Thursday", "My car is a blue Fiesta"),
+        ("Mi tarjeta acaba en 4471", "Tengo cita con el dentista el jueves", "Prometí una tarta a Bea"),
     ],
 )
-async def test_words_alone_do_not_turn_the_talk(database: Database, told: Sequence[str]) -> None:
-    """Facts without tags that are told one after the other lie in one box, though they share no word."""
+async def test_facts_of_all_kinds_without_names_lie_in_no_box(database: Database, told: Sequence[str]) -> None:
+    """What shares no word with what was told before it is another topic."""
+    talk = Talk(database)
+    assert {await talk.tell(text, minutes=5) for text in told} == {0}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        ("My sister plays the violin", "The violin is from Cremona", "She learned it there", "Cremona is in Italy"),
+        ("Mi hermana toca el violín", "El violín es de Cremona", "Lo compró allí", "Y le costó mucho"),
+        ("The kettle leaks", "It was expensive", "And I bought it in Lisbon"),
+    ],
+)
+async def test_facts_without_names_that_hang_together_lie_in_one_box(database: Database, told: Sequence[str]) -> None:
+    """They share words, or point back; what is said elsewhere closes it."""
     talk = Talk(database)
     boxes_ = [await talk.tell(text, minutes=5) for text in told]
     assert len(set(boxes_[1:])) == 1 and boxes_[1] > 0
@@ -256,7 +272,7 @@ async def test_what_was_said_twice_in_words_shares_a_trace(database: Database) -
         return await talk.tell(other)
 
     first = await two("The red kettle leaks", "The kettle is from Lisbon")
-    other = await two("Paella needs bomba rice", "Saffron comes from La Mancha")
+    other = await two("Paella needs bomba rice", "Rice for paella comes from Valencia")
     again = await two("The red kettle leaks badly now", "A new kettle from Lisbon")
     await talk.rest(31)
     traces = [(await talk.box(box)).attribute_map["trace"] for box in (first, other, again)]

@@ -3,7 +3,7 @@
 import pytest
 
 from kenobot.cognitive.recall.candidates.first_person import as_speakers_say, in_first_person
-from tests.unit.cognitive.recall.house import Memory
+from tests.unit.cognitive.recall.house import HERE, Memory
 from tests.unit.cognitive.recall.index.test_conversation_rows import talk_of
 
 NAMES = {"ann", "jose", "mary lou", "mary"}
@@ -32,7 +32,7 @@ async def test_only_speakers_within_reach_are_put_so(memory: Memory) -> None:
     await memory.recall("Bob?")
 
     assert as_speakers_say(memory.index, None, "Did Ann see Bob?") == "Did I see Bob?"
-    assert as_speakers_say(memory.index, ["owner"], "Did Ann Smith see Bob?") == "Did I see Bob?"
+    assert as_speakers_say(memory.index, [HERE], "Did Ann Smith see Bob?") == "Did I see Bob?"
     assert as_speakers_say(memory.index, ["chat:another"], "Did Ann see Bob?") == "Did Ann see Bob?"
 
 

@@ -11,7 +11,7 @@ from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.scoring.weights import TALK_KINDS, TURN_PRIOR, TalkKind, turn_weights
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
-from tests.unit.cognitive.recall.house import Memory
+from tests.unit.cognitive.recall.house import HERE, Memory
 
 PAUSE = timedelta(hours=3)
 
@@ -26,7 +26,7 @@ async def talk_of(memory: Memory, *stretches: list[str], apart: timedelta = PAUS
     ]
 
     def work(connection: Connection) -> None:
-        conversation.import_history(connection, "telegram-1", said, "owner", "owner")  # type: ignore[arg-type]
+        conversation.import_history(connection, "telegram-1", said, "owner", HERE)  # type: ignore[arg-type]
 
     await memory.database.write(work)
 
@@ -203,3 +203,32 @@ async def test_a_segment_in_which_speakers_are_named_is_ranked_as_talk_of_people
         assert kind == "turn"
         weights = turn_weights("people" if number <= 2 else "assistant", by_meaning=False)
         assert item.score == pytest.approx(sum(weights[name] * item.features[name] for name in weights))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Next: buy milk for the veranda",
+        "Plan for the veranda: turquoise",
+        "Got it. Day 3-4: the veranda",
+        "Lista: pintar la veranda",
+        "Ana dice: la veranda",
+        "error: veranda not found",
+        "Ann (owner, id 7): the veranda",
+    ],
+)
+async def test_a_private_chat_has_no_speakers(memory: Memory, text: str) -> None:
+    """What stands before a colon is part of the message, and its talk is with the assistant."""
+    await memory.say(text, 1, scope="owner", answer="Done: the veranda.")
+    trace = RecallTrace()
+    assert text in await _found(memory, "what about the veranda?", trace=trace)
+    assert {turn.speaker for turn in _known(memory, (1, 2))} == {""}
+    assert trace.ranked["turn", 2].features["opens"] == 0, "among people the first two open a talk"
+
+
+@pytest.mark.parametrize("text", ["Ann (guest, id 7): buy milk", "Ann: buy milk"])
+async def test_the_talk_of_a_group_keeps_its_speakers(memory: Memory, text: str) -> None:
+    """Named by the runtime, or as an import brought them; the assistant's own lines have none."""
+    await memory.say(text, 1, scope=HERE, answer="Noted: milk.")
+    await memory.recall("milk?")
+    assert [turn.speaker for turn in _known(memory, (1, 2))] == ["ann", ""]

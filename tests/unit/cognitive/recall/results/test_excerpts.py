@@ -162,3 +162,36 @@ async def test_a_question_is_no_answer_to_itself(memory: Memory, before: str, no
     assert (pack.excerpts, pack.level) == ((), "none")
     await memory.say("The compiler of the project is Clang; el compilador del proyecto es Clang", 2)
     assert ["Clang" in line for line in await _quoted(memory, now)] == [True]
+
+
+async def test_what_stands_far_from_the_words_of_a_message_is_not_quoted(memory: Memory) -> None:
+    """Neither a line before nor one behind in the same talk has bearing on it for that alone."""
+    told = ["My locker is 14", "I play tennis on Mondays", "The boiler was serviced in October", "Bea likes figs"]
+    for number, text in enumerate(told, 1):
+        await memory.say(text, number, scope="owner", answer="Noted.")
+    lines = "".join(await _quoted(memory, "when do I play tennis?"))
+    assert "tennis on Mondays" in lines
+    assert not any(other in lines for other in ("locker", "boiler", "figs"))
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Remember: the spare key lies under the flowerpot", "## 10:00 — The spare key lies under the flowerpot"),
+        ("La llave está debajo de la maceta", "- La llave está debajo de la maceta _(2026-02-14)_"),
+        ("my locker is 14!", "My locker is 14"),
+    ],
+)
+async def test_the_same_words_are_not_shown_twice(memory: Memory, said: str, shown: str) -> None:
+    """Whether the prompt has them as a memory, or as what was said in another chat."""
+    await memory.say(said, 1, "telegram-2", scope="owner", answer="Noted.")
+    asked = "and the key, la llave, my locker?"
+    assert said in "".join(await _quoted(memory, asked))
+    assert not await _quoted(memory, asked, prompt_text=f"### Recent notes\n{shown}\n")
+    assert await _quoted(memory, asked, prompt_text=f"### Recent notes\n{shown} and two more things, Ana and Leo\n")
+
+
+async def test_a_question_on_show_does_not_stand_for_its_answer(memory: Memory) -> None:
+    """It has the same words."""
+    await memory.say("The rent is 510", 1, "telegram-2", scope="owner", answer="Noted.")
+    assert await _quoted(memory, "what is the rent?", prompt_text="is the rent 510?\n")

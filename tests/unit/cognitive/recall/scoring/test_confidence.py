@@ -120,7 +120,7 @@ async def test_the_model_is_told_in_plain_words_that_memory_may_not_hold_it(memo
     _placed(memory, {"job": (job, [1, 0, 0, 0])}, {"What is his job?": [0.9, 0.43589, 0, 0]})
     pack = await memory.recall("What is his job?")
     assert pack.memories
-    assert render(replace(pack, level="none", answer_probability=0.1)).startswith("_Memory probably does not hold")
+    assert render(replace(pack, level="none", answer_probability=0.1)).startswith("_What follows may only come near")
     assert render(replace(pack, level="low", answer_probability=0.4)).startswith("_It is uncertain")
     assert render(replace(pack, level="high", answer_probability=0.9)).startswith("### Remembered")
     assert render(replace(pack, level="low", answer_probability=None)).startswith("### Remembered")

@@ -15,7 +15,7 @@ async def test_the_level_of_a_question_is_that_of_the_best_mark(memory: Memory, 
     pack = await memory.recall(ASKED, marks={boiler: mark / 3})
     assert pack.level == level
     assert [memory.record.id for memory in pack.memories] == [boiler] * (mark > 0)
-    assert render(pack).startswith("_Memory probably does not hold") == (mark == 1)
+    assert render(pack).startswith("_What follows may only come near") == (mark == 1)
 
 
 async def test_words_that_nobody_read_do_not_outweigh_who_read(memory: Memory) -> None:

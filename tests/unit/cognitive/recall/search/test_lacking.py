@@ -26,13 +26,13 @@ from tests.unit.cognitive.recall.house import Memory
 async def test_what_only_comes_near_is_shown_and_told_as_unknown(
     memory: Memory, told: tuple[str, ...], question: str
 ) -> None:
-    """It stands in the prompt below the warning that it probably is no answer."""
+    """It stands in the prompt below the warning that it may be no answer."""
     for text in told:
         await memory.learn(text)
     pack = await memory.recall(question)
     assert pack.memories
     assert (pack.level, pack.answer_probability) == ("none", 0.0)
-    assert render(pack).startswith("_Memory probably does not hold")
+    assert render(pack).startswith("_What follows may only come near")
 
 
 @pytest.mark.parametrize(
@@ -132,3 +132,28 @@ def test_a_reply_is_about_what_it_was_asked_about(between: str, lacks: bool) -> 
     talk = ("Bronwen rents out the old post office", between, "Six hundred and fifty, with firewood")
     shown = [_said(text, 0.4, place) for place, text in enumerate(talk, 1)]
     assert lack_answer("What is the price of the old post office?", shown, DEFAULT.recall) == lacks
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "unknown"),
+    [
+        (("Call the dentist about the bill", "My landlord is called Piers"), "what's my dentist called?", True),
+        (("I have a dentist appointment on Thursday at 10", "My vet is Dr Aranda"), "who is my dentist?", True),
+        (("Our school is near the park", "My landlord is called Piers"), "what's our school called?", True),
+        (("Llamar al dentista por la factura", "Mi casero se llama Piers"), "¿cómo se llama mi dentista?", True),
+        (("Tengo cita con el dentista el jueves", "Me llamo Tomás"), "como se llama mi dentista", True),
+        (("La peluquera cobra 25 euros", "Mi casero se llama Piers"), "¿cómo se llama mi peluquera?", True),
+        (("Call the dentist about the bill", "My dentist is Dr Almeida"), "what's my dentist called?", False),
+        (("Call Piers about the rent", "My landlord is called Piers"), "what's my landlord called?", False),
+        (("Our school is near the park", "Our school is Manor House"), "what's our school called?", False),
+        (("Tengo cita con la dentista el jueves", "Mi dentista es Almeida"), "¿quién es mi dentista?", False),
+        (("Mi gata duerme mucho", "Mi gata se llama misu"), "¿cómo se llama mi gata?", False),
+    ],
+)
+async def test_the_name_of_another_is_no_answer(
+    memory: Memory, told: tuple[str, ...], question: str, unknown: bool
+) -> None:
+    """Nor is a call or an appointment a name."""
+    for text in told:
+        await memory.learn(text)
+    assert ((await memory.recall(question)).level == "none") == unknown

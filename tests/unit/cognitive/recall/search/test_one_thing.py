@@ -32,9 +32,9 @@ async def _found(memory: Memory, *told: str) -> list[RecalledMemory]:
     ]
 
 
-def _turn(number: int, text: str, role: Role = "user") -> Excerpt:
+def _turn(number: int, text: str, role: Role = "user", scope: str = "owner") -> Excerpt:
     at = f"2026-05-{number:02}T10:00:00"
-    row = MessageRow(number, "a", role, text, at, number, "owner", "owner", "owner", False, None, None)
+    row = MessageRow(number, "a", role, text, at, number, "owner", scope, "owner", False, None, None)
     return Excerpt(row, 0.5, (), near=1.2)
 
 
@@ -62,9 +62,10 @@ async def test_what_was_said_in_one_message_keeps_its_order(memory: Memory) -> N
 
 def test_questions_replies_and_talk_of_several_people_take_no_part() -> None:
     old = _turn(1, _OLD)
-    others = [_turn(2, "is the rent 510 now?"), _turn(3, _NEW, "assistant"), _turn(4, f"Ana: {_NEW}")]
+    others = [_turn(2, "is the rent 510 now?"), _turn(3, _NEW, "assistant"), _turn(4, f"Ana: {_NEW}", scope="chat:a")]
     assert not [pair for other in others for pair in age_pairs([old, other])]
     assert age_pairs([old, _turn(5, _NEW)])
+    assert age_pairs([old, _turn(6, f"Note: {_NEW}")]), "a private chat has no speakers"
 
 
 @given(st.permutations(range(1, 9)))
