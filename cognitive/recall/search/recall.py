@@ -86,8 +86,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         if beside := [each.record.id for each in ranked if told_together(each)]:
             similarities |= index.vectors.similarities("record", query.text, None, 0, also=beside)
         ranked = keep_fitting(question, ranked, similarities, sieve)
-    fresh = _not_in_prompt(ranked, sieve)
-    on_show = [replace(_lined(each, query), tokens=0, on_show=True) for each in ranked if sieve.in_prompt(each.record)]
+    fresh, on_show = _split_by_prompt(ranked, sieve)
     if query.marks:
         fresh = ranked = _by_marks(fresh, query.marks, sieve)
     memories = sorted([*_packed(index, fresh, query, sieve, room), *on_show], key=rank_key)
@@ -106,11 +105,13 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     by_turns = 0.0 if query.marks else best_excerpt  # shared words do not outweigh a reranker that found no answer
     best = best if memories else 0.0
     near = level = _level_by_nearness(best, likely if memories or likely is None else 0.0, by_turns, policy)
-    if found and not query.marks and asks(query.text):
-        lacking = _hold_no_answer(index, query, parsed, found, measured=question is not None)
-        level, likely = _doubted(level, likely, lacking, _judged(index, query, found, lacking=lacking, likely=likely))
-    if level == "none" and asks(query.text) and sieve.on_show.answer(query.text):
-        level = "low"
+    if asks(query.text):
+        if found and not query.marks:
+            lacking = _hold_no_answer(index, query, parsed, found, measured=question is not None)
+            answered = _judged(index, query, found, lacking=lacking, likely=likely)
+            level, likely = _doubted(level, likely, lacking, answered)
+        if level == "none" and sieve.on_show.answer(query.text):
+            level = "low"
     return replace(
         empty,
         level=level,
@@ -308,11 +309,14 @@ def _search_index(index: Connection, *, query: MemoryQuery, parsed: ParsedQuery,
 # ── packing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _not_in_prompt(ranked: Sequence[RecalledMemory], sieve: RecallFilter) -> list[RecalledMemory]:
-    """Return what the prompt does not show already."""
+def _split_by_prompt(
+    ranked: Sequence[RecalledMemory], sieve: RecallFilter
+) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
+    """Return what the prompt does not show yet, and what it shows already, which takes no room."""
     fresh = [memory for memory in ranked if not sieve.in_prompt(memory.record)]
-    sieve.dropped["on show already"] += len(ranked) - len(fresh)
-    return fresh
+    known = [memory for memory in ranked if sieve.in_prompt(memory.record)]
+    sieve.dropped["on show already"] += len(known)
+    return fresh, [replace(_lined(each, sieve.query), tokens=0, on_show=True) for each in known]
 
 
 def _by_marks(

@@ -215,7 +215,7 @@ async def test_an_edit_of_an_earlier_message_is_no_correction(scene: Scene) -> N
 async def test_only_what_says_something_is_opened_and_corrected(scene: Scene) -> None:
     """A day's box and the like hold memories together, and keep their names."""
     await scene.say("/remember the cat is called Mia")
-    await scene.say("/remember the gate is green")
+    await scene.say("/remember the cat likes the gate")
     holders = await scene.rows("SELECT id FROM record WHERE status = 'active' AND form IN ('box', 'entity')")
     assert holders
     for (number,) in holders:
@@ -251,7 +251,7 @@ async def test_a_yes_is_no_wording(scene: Scene) -> None:
 async def test_only_words_of_the_person_and_of_the_moment_correct(scene: Scene) -> None:
     """Another person's message, a forwarded one, and one after ten minutes are messages like any other."""
     group: dict[str, Any] = {"chat": "-7", "private": False}
-    await scene.say("/remember the gate is green", user="2", **group)
+    await scene.say("/remember the cat likes the gate", user="2", **group)
     await scene.say("/correct 1", user="2", **group)
     assert await scene.say("I am painting it", user="3", **group) == "Hm."
     await scene.say("/correct 1", user="2", **group)
