@@ -75,7 +75,12 @@ async def test_in_a_group_the_owner_alone_sees_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("asked", "words"),
-    [("Look at this", "show it"), ("Look at this", "Show me the link, please"), ("Mira esta carta", "muéstralo")],
+    [
+        ("Look at this", "show it"),
+        ("Look at this", "Show me the link, please"),
+        ("Mira esta carta", "muéstralo"),
+        ("Mira esta carta", "Enséñame el enlace"),
+    ],
 )
 async def test_words_do_where_there_are_no_buttons(tmp_path: Path, asked: str, words: str) -> None:
     """Right behind the reply, once; later they are talk."""

@@ -168,6 +168,15 @@ async def test_what_was_said_while_it_was_away_is_read_in_order(platform: Discor
     assert [inbound.text for inbound in new][:2] == ["one", "two"]
 
 
+async def test_nothing_is_embedded_where_a_part_wants_no_previews(platform: Discord, tmp_path: Path) -> None:
+    """So that nothing is fetched unless a person opens it."""
+    async with running(channel := bot(tmp_path), platform) as sink:
+        await platform.say("hello")
+        (inbound,) = await sink.until_accepted(1)
+        await channel.send(answer(inbound, MessagePart("https://a.example/x", has_previews=False)))
+    assert platform.posted[0]["flags"] == 4
+
+
 async def test_a_first_start_answers_nothing_of_before(platform: Discord, tmp_path: Path) -> None:
     """The history of a server is no conversation with the bot."""
     old = await platform.say("long ago", id="5")

@@ -133,6 +133,15 @@ async def test_in_a_channel_a_mention_or_an_answer_in_its_thread_calls_the_bot(p
     assert platform.posted[0]["thread_ts"] == "1.5"
 
 
+async def test_nothing_is_unfurled_where_a_part_wants_no_previews(platform: Slack, tmp_path: Path) -> None:
+    """Neither links nor media, so that nothing is fetched unless a person opens it."""
+    async with running(channel := bot(platform, tmp_path), platform) as sink:
+        await platform.say("hello")
+        (inbound,) = await sink.until_accepted(1)
+        await channel.send(answer(inbound, MessagePart("https://a.example/x.png", has_previews=False)))
+    assert (platform.posted[0]["unfurl_links"], platform.posted[0]["unfurl_media"]) == (False, False)
+
+
 async def test_what_was_said_while_it_was_away_is_read_in_order(platform: Slack, tmp_path: Path) -> None:
     """And what was not acknowledged comes again by itself, under the same id."""
     async with running(bot(platform, tmp_path), platform) as sink:
