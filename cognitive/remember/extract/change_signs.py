@@ -131,7 +131,9 @@ def is_of_another(told: Signs, known: Signs) -> bool:
 
 
 def is_of_another_thing(told: Signs, known: Signs) -> bool:
-    """Return whether both are about things of one kind that each is told apart by a word: one's code, another's."""
+    """Return whether both tell a value, and no change, of things of one kind: the door code, the alarm code."""
+    if compare_values(told, known) != "another" or told.cues & {"now", "over", "altered"}:
+        return False
     return bool(told.head & known.head and told.head - known.stems and known.head - told.stems)
 
 
