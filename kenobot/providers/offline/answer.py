@@ -216,7 +216,8 @@ def _met(reading: ParsedRequest, said: str, name: str) -> str:
     """Greet by name, keep a name that the rules did not, and say what else was kept."""
     kept = [change for change in reading.changes if change.label in ("noted", "known")]
     named = any(name.casefold() in change.text.casefold() for change in kept)
-    surely = any(phrases.SAID_NAME.match(change.text) for change in kept) or phrases.SAID_NAME.match(said) or phrases.PRESENTED.match(said)
+    told = (said, *(change.text for change in kept))
+    surely = any(map(phrases.SAID_NAME.match, told)) or phrases.PRESENTED.match(said)
     lines = [_say(reading, "met" if surely else "met_word", name)]
     lines += _changed(reading) if len(kept) > named else ()
     lines += [] if named else [f"<memory>{NAME_FACT[reading.language].format(name)}</memory>"]
