@@ -15,6 +15,7 @@ from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import attribute_statements
 from kenobot.cognitive.remember.draft import FACT_FORMS, RecordDraft, attributes_json
+from kenobot.cognitive.remember.extract.clauses import without_clause
 from kenobot.cognitive.remember.statement_relation import relation, repeat_veto
 from kenobot.cognitive.store import links, records, term_index
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
@@ -302,7 +303,7 @@ def resolve_contradiction(
     if len(record.source_message_ids) >= policy.min_supporting_turns and not by_owner:
         return Conflict(record, "weaken")
     if part and part in record.text:
-        left = without_sentence(record.text, part) or None
+        left = without_clause(record.text, part) or without_sentence(record.text, part) or None
     else:
         left = remove_claims(record.text, denied) if denied else None
     if left is None or left == record.text or _stands_in(left, words.text):

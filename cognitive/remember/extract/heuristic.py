@@ -21,9 +21,10 @@ from kenobot.cognitive.remember.extract.same_statement import (
     find_ended,
     has_word_of_change,
     is_plain_telling,
-    sentence_parts,
+    known_parts,
 )
 from kenobot.cognitive.remember.extract.sentence_core import (
+    MARKS,
     Core,
     asks,
     folded,
@@ -284,12 +285,11 @@ def _ending(
 
 def _against_all(fact: ExtractedFact, ended: EndedStatement, known: Sequence[str]) -> ExtractedFact:
     """Give a fact a verdict on the statement that it ends, and on each that says the same words among others."""
-    same = fold(ended.part or known[ended.place])
+    same = fold(ended.part or known[ended.place]).strip(MARKS)
     for number, each in enumerate(known, 1):
-        parts = sentence_parts(each)
-        part = next((part for part in parts if fold(part) == same), None)
+        part = next((part for part in known_parts(each) if fold(part).strip(MARKS) == same), None)
         if part is not None:
-            fact = _against(fact, [number], part if len(parts) > 1 else "")
+            fact = _against(fact, [number], part if part != each else "")
     return fact
 
 

@@ -11,6 +11,7 @@ from datetime import date
 from functools import lru_cache
 
 from kenobot.cognitive.remember.attribute_statements import AttributeStatement, is_single_valued, read_attribute
+from kenobot.cognitive.remember.extract.clauses import bare_clause, split_clauses
 from kenobot.cognitive.remember.extract.rule_tables import PHRASES
 from kenobot.cognitive.remember.extract.sentence_core import question_in, read_core
 from kenobot.cognitive.text.claims import claims, is_of_speaker
@@ -70,6 +71,7 @@ _CHANGED = lazy.regex(
     r"(?P<is>it is|it's|ahora es|es|now) (?P<value>.+)"
 )
 _NOT_THAT = lazy.regex(r"(?P<what>.+?) (?:is|are|es|son) (?P<value>.+?),? (?:and |y )?(?:not|no) (?P<was>[^,;]+)")
+_NARROWS = lazy.regex(r"(?:in|at|on|for|only|but|if|when|with|en|solo|pero|si|cuando|con|para|por)\b")
 _KIN = lazy.regex(rf"\b(?:[Mm]y|[Oo]ur|[Mm]i|[Nn]uestr[oa]) (?:{'|'.join(sorted(RELATIVES))}) (?=[A-ZÁÉÍÓÚÑ])")
 _DETERMINERS = frozenset("the a an el la los las un una my our mi mis nuestro nuestra his her their su sus".split())
 _OF_OWN = frozenset("my our mi nuestro nuestra".split())
@@ -113,17 +115,25 @@ def find_ended(sentence: str, said: date, known: Sequence[str], *, corrects: boo
     tellings = [each for text in _pieces(sentence) if (each := _read_telling(text, corrects=corrects)) is not None]
     if not tellings:
         return None
-    found = [
-        EndedStatement(place, part if part != statement else "")
-        for place, statement in enumerate(known)
-        for part in sentence_parts(statement)
-        if any(_ends(telling, part, said) for telling in tellings)
-    ]
-    return found[-1] if len({fold(each.part or known[each.place]) for each in found}) == 1 else None
+    found: dict[int, EndedStatement] = {}
+    for place, statement in enumerate(known):
+        for part in known_parts(statement):
+            if place not in found and any(_ends(telling, part, said) for telling in tellings):
+                found[place] = EndedStatement(place, part if part != statement else "")
+    same = {fold(each.part or known[each.place]).strip(_MARKS) for each in found.values()}
+    return found[max(found)] if len(same) == 1 else None
 
 
 @lru_cache(_KEPT)
-def sentence_parts(text: str) -> tuple[str, ...]:
+def known_parts(statement: str) -> tuple[str, ...]:
+    """Return the parts of a statement that can end alone: its sentences, and the clauses of each."""
+    parts = _sentence_parts(statement)
+    clauses = [bare_clause(clause) for part in parts for clause in split_clauses(part)]
+    return tuple(dict.fromkeys((*parts, *clauses)))
+
+
+@lru_cache(_KEPT)
+def _sentence_parts(text: str) -> tuple[str, ...]:
     """Split a statement into its sentences without end marks; the statement alone, where it is one."""
     parts = [bare for part in split_sentences(text) if (bare := part.strip(_MARKS))]
     return tuple(parts) if len(parts) > 1 else (text,)
@@ -144,7 +154,11 @@ class _Telling:
 
 
 def _pieces(sentence: str) -> Iterator[str]:
+    """Iterate over the parts of a sentence that may end something: the whole, its head, its claims."""
     yield sentence
+    head, comma, tail = sentence.partition(", ")
+    if comma and not _NARROWS.match(fold(tail)):
+        yield head
     parts = claims(sentence)
     if len(parts) > 1:
         yield from (part.text for part in parts)

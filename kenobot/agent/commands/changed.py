@@ -14,7 +14,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.remember.draft import attributes_json
 from kenobot.cognitive.remember.extract import known_memories
-from kenobot.cognitive.remember.extract.meant_clause import without_clause
+from kenobot.cognitive.remember.extract.clauses import without_clause
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Record

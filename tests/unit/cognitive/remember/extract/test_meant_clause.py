@@ -4,7 +4,8 @@ from datetime import date
 
 import pytest
 
-from kenobot.cognitive.remember.extract.meant_clause import find_clause, split_clauses, without_clause
+from kenobot.cognitive.remember.extract.clauses import split_clauses, without_clause
+from kenobot.cognitive.remember.extract.meant_clause import find_clause
 
 DAY = date(2026, 3, 5)
 
