@@ -57,7 +57,8 @@ _LEAST = 5  # examples that a sign must be of
 _IN_A_HOME = 40  # dialogues
 _PARTS = 5  # of the dialogues
 _NEWTON = 20  # steps
-_HARM = sorted((Path(fortnights.__file__).parent / "data").glob("harm_*.toml"))
+HARM = sorted((Path(fortnights.__file__).parent / "data").glob("harm_*.toml"))
+"""The dialogues of `kenobot bench life --harm`."""
 _DIALOGUES = ("develop", "near-develop", "ended-develop", "events-develop", "misses-develop")
 _PEOPLE = (
     *(*fortnights.PEOPLE, *fortnights.KEPT_BACK, *fortnights.OF_CHANGES),
@@ -354,7 +355,7 @@ def main() -> int:
         for each in load_life(dialogue, "dialogue")
     ]
     weights = learn(_weighed(examples))
-    judged = signs_by_others(weights, examples, [*short, *load_dialogues(load_harm(_HARM))])
+    judged = signs_by_others(weights, examples, [*short, *load_dialogues(load_harm(HARM))])
     for line in judge(judged):
         print(line, flush=True)
     signs = fit_signs(judged)

@@ -255,7 +255,7 @@ class App:
         from kenobot.agent.turn.change_question import ChangeAsker
         from kenobot.agent.turn.memory_report import MemoryReporter
 
-        asker = ChangeAsker(self.zone, self.settings.memory.ask_changes)
+        asker = ChangeAsker(self.zone, self.settings.memory.ask_changes, self.index)
         parts = (self.database, self.clock, self.zone, self.index, self.embedding, self.memory_files)
         return MemoryReporter(*parts, final=self._background_model is None, asker=asker)
 

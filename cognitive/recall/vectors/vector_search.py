@@ -173,6 +173,17 @@ class VectorIndex:
                 return scale.query_similarity(cosine)
         return None
 
+    def beside(self, model: str, text: str, numbers: Sequence[int]) -> tuple[Floats, Floats] | None:
+        """Return the vector of a passage, and a row for each record; None where one of them is not at hand."""
+        held = self._models.get(model)
+        matrix = held.matrices.get("record") if held is not None else None
+        row = self.cached(model, "passage", passage_text(text, self._policy.meaning))
+        rows = [matrix.vector(number) for number in numbers] if matrix is not None and row is not None else []
+        if row is None or not rows:
+            return None
+        found = [each for each in rows if each is not None]
+        return (row, stack(found)) if len(found) == len(rows) else None
+
     def query_row(self, text: str) -> list[float] | None:
         """Return the vector of a message by the model in use, where it is cached."""
         row = self.cached(next(iter(self._models)), "query", query_text(text, self._policy.meaning))

@@ -47,8 +47,11 @@ BUCKETS = 1 << 15
 SCALE = 24.0
 """What a weight of one is stored as; a byte holds up to 127."""
 
-ASKS_FROM = 0.65
-"""Probability from which a question is worth its trouble; chosen on people of whom nothing was learned."""
+ASKS_FROM = 0.4
+"""Log odds of a change from which a question is worth its trouble: seven of ten are right, by dialogues kept aside."""
+
+ASKS_FROM_BOTH = -1.0
+"""The same, of the log odds by signs and by meaning together."""
 
 PAIR_WEIGHT = 0.3
 """Weight of a feature that a message and a memory have together."""
@@ -107,18 +110,26 @@ class LikelyChange:
     lead: float
 
 
-def find_changed(message: str, said: date, standing: Sequence[StandingStatement]) -> int | None:
-    """Find the statement about which a person is to be asked, of those `standing`, oldest first. said: their day."""
+def find_changed(
+    message: str, said: date, standing: Sequence[StandingStatement], meanings: Sequence[float] = ()
+) -> int | None:
+    """Find the statement about which a person is to be asked, of those `standing`, oldest first. said: their day.
+
+    meanings: of each statement the log odds by `change_meaning`, where all have vectors.
+    """
     if not standing or not is_plain_telling(message):
         return None
     told = read_signs(message[:_LONGEST])
     known = [read_signs(each.text[:_LONGEST]) for each in standing]
     if plain := [at for at, each in enumerate(known) if _is_plainly_changed(told, each)]:
         return plain[-1]
-    likely = most_likely(message, said, standing)
+    likely = most_likely(message, said, standing, meanings)
     if likely is None or is_unlike(read_signs(likely.telling), known[likely.place]):
         return None
-    return likely.place if sure_of(signs_of(likely, standing)) >= ASKS_FROM else None
+    logit = logit_of(signs_of(likely, standing))
+    if meanings:
+        return likely.place if logit + meanings[likely.place] >= ASKS_FROM_BOTH else None
+    return likely.place if logit >= ASKS_FROM else None
 
 
 def _is_plainly_changed(told: Signs, known: Signs) -> bool:
@@ -133,27 +144,37 @@ def signs_of(likely: LikelyChange, standing: Sequence[StandingStatement]) -> dic
     return {**found, "logit": max(-4.0, min(4.0, likely.logit)) / 2, "lead": likely.lead}
 
 
-def sure_of(signs: Mapping[str, float]) -> float:
-    """Return how probably a message with these signs changes the memory."""
+def logit_of(signs: Mapping[str, float]) -> float:
+    """Return the log odds by which a message with these signs changes the memory."""
     weights = _sign_weights()
-    return 1 / (1 + math.exp(-sum(weights.get(name, 0.0) * value for name, value in signs.items())))
+    return sum(weights.get(name, 0.0) * value for name, value in signs.items())
 
 
-def most_likely(message: str, said: date, standing: Sequence[StandingStatement]) -> LikelyChange | None:
-    """Find the statement that a message of the day `said` changes most probably; None where there is none at all."""
+def most_likely(
+    message: str, said: date, standing: Sequence[StandingStatement], meanings: Sequence[float] = ()
+) -> LikelyChange | None:
+    """Find the statement that a message of the day `said` changes most probably; None where there is none at all.
+
+    meanings: see `find_changed`.
+    """
     if not standing:
         return None
     told = tellings(message)
-    return choose(told, [row for words_said in told for row in _logits(words_said, said, standing)], len(standing))
+    logits = [row for words_said in told for row in _logits(words_said, said, standing)]
+    return choose(told, logits, len(standing), meanings)
 
 
-def choose(told: Sequence[str], logits: Sequence[float], number: int) -> LikelyChange:
-    """Choose the most probable statement. logits: of each telling beside each of `number` statements."""
+def choose(told: Sequence[str], logits: Sequence[float], number: int, meanings: Sequence[float] = ()) -> LikelyChange:
+    """Choose the most probable statement. logits: of each telling beside each of `number` statements.
+
+    meanings: of each statement, or none; they choose with the words, and are no part of the odds.
+    """
     most = max(0.0, *logits)
     exponents = [math.exp(logit - most) for logit in logits]
     odds = [sum(exponents[place::number]) for place in range(number)]
     none = math.exp(-most)
-    place = max(range(number), key=odds.__getitem__)
+    both = [math.log(max(odd, 1e-9)) + more for odd, more in zip(odds, meanings or [0.0] * number, strict=True)]
+    place = max(range(number), key=both.__getitem__)
     telling = max(range(len(told)), key=lambda at: exponents[at * number + place])
     whole = sum(odds) + none
     second = max((each for at, each in enumerate(odds) if at != place), default=0.0)

@@ -14,6 +14,7 @@ from kenobot.agent.commands.changed import KIND, ChangePayload
 from kenobot.agent.commands.command import one_line, time_ago_text
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE
+from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.likely_change import StandingStatement, find_changed
@@ -64,9 +65,11 @@ class ChangeQuestion:
 class ChangeAsker:
     """Choose and open such questions. most: of a day, 0 for none."""
 
-    def __init__(self, zone: ZoneInfo, most: int) -> None:
+    def __init__(self, zone: ZoneInfo, most: int, index: SideIndex | None = None) -> None:
+        """index: has the vectors of memories, by which they are compared as well; None: by words alone."""
         self._zone = zone
         self._most = most
+        self._index = index
 
     def choose(
         self,
@@ -92,7 +95,7 @@ class ChangeAsker:
         ]
         said = turn.at.astimezone(self._zone).date()
         known = [StandingStatement(each.text, each.attribute_map.get("due", ""), each.category) for each in standing]
-        place = find_changed(turn.text, said, known)
+        place = find_changed(turn.text, said, known, self._weigh_meanings(turn.text, standing))
         if place is None:
             return None
         old, new = standing[place], made[-1] if made else None
@@ -118,6 +121,17 @@ class ChangeAsker:
             Choice(texts.BUTTON_REPLACES(language), "changed", f"{number} yes"),
             Choice(texts.BUTTON_BOTH(language), "changed", f"{number} no"),
         )
+
+    def _weigh_meanings(self, text: str, standing: Sequence[Record]) -> Sequence[float]:
+        """Weigh by meaning how probably a message changes each memory; () without the vectors of all."""
+        vectors = self._index.vectors if self._index is not None else None
+        if vectors is None:
+            return ()
+        # Needs numpy, which comes with an embedder.
+        from kenobot.cognitive.remember.extract.change_meaning import MODEL, weigh_meanings  # noqa: PLC0415
+
+        found = vectors.beside(MODEL, text, [each.id for each in standing])
+        return weigh_meanings(*found) if found is not None else ()
 
     def _asked_today(self, connection: Connection, at: datetime) -> int:
         known: dict[str, str | int] = read_json(connection, _COUNT, {})

@@ -192,6 +192,7 @@ class MemoryReporter:
         asker, at = self._asker, self._clock.now()
         if asker is None or not pending.inbound.private:
             return None
+        await self._embedding.embed_statements([turn.text])
         return await self._database.read(lambda connection: asker.choose(connection, turn, decisions, at))
 
     async def _note(self, session: str, turn: ConversationTurn) -> int | None:

