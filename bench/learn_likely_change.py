@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench import ends, learn_worth_noting
+from bench import learn_worth_noting
 from bench.learn_confidence import Floats
 from kenobot.cognitive.remember.extract import likely_change
 from kenobot.cognitive.remember.extract.change_signs import is_plain_telling, is_unlike, read_signs
@@ -131,7 +131,7 @@ def example(
 
 def load_pairs(chance: random.Random) -> Iterator[Example]:
     """Iterate over the pairs, each among memories of other pairs of its writer."""
-    for path in ends.files():
+    for path in sorted((Path(__file__).parent / "ends").glob("*.jsonl")):
         pairs = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
         pool = sorted({note for pair in pairs for note in pair["notes"]})
         for pair in pairs:
