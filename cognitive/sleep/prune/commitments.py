@@ -105,7 +105,7 @@ def _questions(view: NightView, left_open: Sequence[Record], heard: Sequence[tup
 
 
 def _question(view: NightView, record: Record, category: str, day: str, reason: str) -> Change:
-    language = "es" if record.lang == "es" else "en"
+    language = pass_rows.language_about(view.connection, record)
     [question] = texts(category, language, text=one_line(record.text), day=day)
     expires = view.now + timedelta(days=view.policy.pruning.ask_overdue_days)
     return Change("asked", reason, (question_about(question, category, record, expires=expires),), record.id)
