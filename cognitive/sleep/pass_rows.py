@@ -336,6 +336,19 @@ def recent_utterances(connection: Connection, since: datetime, until: datetime, 
     return sorted([*messages, *noted], key=lambda one: (one.at, one.text))
 
 
+def language_about(connection: Connection, *told: Record) -> str:
+    """Return the language to speak of records in: theirs, or that of their scope's newest record that has one."""
+    known = {record.lang for record in told} & {"es", "en"}
+    if known:
+        return max(known)  # Spanish before English
+    newest = connection.execute(
+        f"SELECT lang FROM record WHERE +scope = ? AND lang IN ('es', 'en') AND {FACTS} AND source != 'sleep' "
+        "ORDER BY id DESC LIMIT 1",
+        (told[0].scope,),
+    ).fetchone()
+    return "en" if newest is None else str(newest[0])
+
+
 def own_facts_since(connection: Connection, since: datetime, until: datetime) -> Iterator[Record]:
     """Live facts in people's own words that came in between two moments."""
     return _pages(

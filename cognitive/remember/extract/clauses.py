@@ -1,5 +1,6 @@
 """Split a statement into clauses, each as it is written, and take one of them out."""
 
+from kenobot.cognitive.text.claims import claims
 from kenobot.cognitive.text.lexicon import load_phrases
 from kenobot.core import lazy
 
@@ -16,15 +17,37 @@ def split_clauses(text: str) -> list[str]:
 
 
 def without_clause(text: str, clause: str) -> str:
-    """Return a statement without one of its clauses, in its own words; "" where nothing or no such clause is left."""
+    """Return a statement without one of its clauses, in its own words; "" where nothing or no such clause is left.
+
+    A clause that went on about the subject of that one gets its subject: "lives in Leeds and works as a vet".
+    """
+    left, mark = "", None
     parts = split_clauses(text)
-    left = [part for part in parts if bare_clause(part) != clause]
-    if not left or len(left) == len(parts):
-        return ""
-    return "".join([bare_clause(left[0]) if len(left) == 1 or left[0] != parts[0] else left[0], *left[1:]]).strip()
+    kept = [part for part in parts if bare_clause(part) != clause]
+    for part in parts if len(kept) < len(parts) else ():
+        own_mark, body = _split_mark(part)
+        if part not in kept:
+            mark = own_mark if mark is None else mark
+            continue
+        if mark is not None:
+            body = f"{_with_subject(text, bare_clause(part))}{body[len(bare_clause(part)) :]}"
+        left += f"{own_mark if mark is None else mark}{body}" if left else body
+        mark = None
+    return (bare_clause(left) if len(kept) == 1 else left).strip()
+
+
+def _with_subject(text: str, clause: str) -> str:
+    """Return a clause of a text with the subject that its sentence gives it."""
+    found = next((each for each in claims(text) if f"{clause} ".startswith(f"{each.text} ")), None)
+    return clause if found is None else f"{found.standalone_text}{clause[len(found.text) :]}"
+
+
+def _split_mark(part: str) -> tuple[str, str]:
+    """Split a clause from what joins it to the one before."""
+    found = _BETWEEN.match(part)
+    return (found["mark"], part[found.end("mark") :]) if found else ("", part)
 
 
 def bare_clause(part: str) -> str:
     """Return a clause without the marks around it and the word that joins it to the one before."""
-    found = _BETWEEN.match(f"{part}")
-    return (part[found.end("mark") :] if found else part).strip(" .,;!…")
+    return _split_mark(part)[1].strip(" .,;!…")

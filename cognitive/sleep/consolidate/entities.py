@@ -127,7 +127,7 @@ def _proposal(view: NightView, key: str, scope: str, one: str, other: str) -> Pr
     shown = [number for name in (kept, gone) for number in ids[name][-_SHOWN:]]
     quoted = records.by_ids(view.connection, shown, (scope,)).values()
     lines = "\n".join(f"- {record.subject}: {one_line(record.text, _QUOTED)}" for record in quoted)
-    language = "es" if any(record.lang == "es" for record in quoted) else "en"
+    language = pass_rows.language_about(view.connection, *quoted)
     title, text = texts(_KIND, language, gone=gone, kept=kept, quoted=lines)
     payload: dict[str, Json] = {"scope": scope, "from": gone, "into": kept}
     evidence = {"records": list[Json](shown)}

@@ -55,30 +55,39 @@ def plan(view: NightView) -> Iterator[Change]:
 
 
 def _heard_of(view: NightView, open_records: Sequence[Record]) -> Iterator[tuple[Record, str, bool]]:
-    """Find the open commitments that people may have called done since the last night, the day, and whether surely."""
+    """Find the open commitments that people may have called done since the last night, the day, and whether surely.
+
+    Words that surely say so count, though others only sounded like it before.
+    """
     since = view.now - _FIRST_NIGHT if view.since is None else view.since - _OVERLAP
     left = list(open_records)
+    maybe: dict[int, tuple[Record, str]] = {}  # bounded: open commitments; night
     if not left:
         return
     for utterance in pass_rows.recent_utterances(view.connection, since, view.now, view.policy.pruning.max_searched):
         concerned = [record for record in left if _may_end(utterance, record)]
         day = local_day(datetime.fromisoformat(utterance.at), view.zone)
         for sentence in completion_sentences(utterance.text) if concerned else ():
-            record = _meant(sentence, concerned)
+            record = _meant(sentence, concerned, [each for each in concerned if each.id not in maybe])
             if record is None or pass_rows.was_ever_undone(view.connection, record.id, utterance.at):
                 continue
             concerned.remove(record)
-            left.remove(record)
-            yield record, day, says_done(sentence, record.text)
+            if says_done(sentence, record.text):
+                left.remove(record)
+                maybe.pop(record.id, None)
+                yield record, day, True
+            else:
+                maybe.setdefault(record.id, (record, day))
+    yield from ((record, day, False) for record, day in maybe.values())
 
 
-def _meant(sentence: str, concerned: Sequence[Record]) -> Record | None:
-    """Find the commitment that a sentence says is done, and not only a part of it."""
+def _meant(sentence: str, concerned: Sequence[Record], unheard: Sequence[Record]) -> Record | None:
+    """Find the commitment that a sentence says is done, and not only a part of it; by a guess one of `unheard`."""
     same = next((record for record in concerned if says_done(sentence, record.text)), None)
     if same is not None or not completes(sentence):
         return same
-    place = completed_commitment(sentence, [record.text for record in concerned])
-    return None if place is None or names_part(sentence, concerned[place].text) else concerned[place]
+    place = completed_commitment(sentence, [record.text for record in unheard])
+    return None if place is None or names_part(sentence, unheard[place].text) else unheard[place]
 
 
 def _questions(view: NightView, left_open: Sequence[Record], heard: Sequence[tuple[Record, str]]) -> Iterator[Change]:
@@ -105,7 +114,7 @@ def _questions(view: NightView, left_open: Sequence[Record], heard: Sequence[tup
 
 
 def _question(view: NightView, record: Record, category: str, day: str, reason: str) -> Change:
-    language = "es" if record.lang == "es" else "en"
+    language = pass_rows.language_about(view.connection, record)
     [question] = texts(category, language, text=one_line(record.text), day=day)
     expires = view.now + timedelta(days=view.policy.pruning.ask_overdue_days)
     return Change("asked", reason, (question_about(question, category, record, expires=expires),), record.id)

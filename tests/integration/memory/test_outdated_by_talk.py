@@ -56,18 +56,18 @@ TALKS = [
     ),
     (
         ("I pay 42 euros a month for Netflix and Spotify", "I cancelled Netflix"),
-        {"What do I pay for Netflix?": "no longer: Netflix"},
-        ["I pay 42 euros a month for Netflix and Spotify [no longer: Netflix]", "I cancelled Netflix"],
+        {"What do I pay for Netflix?": "I pay 42 euros a month for Netflix and Spotify"},
+        ["I pay 42 euros a month for Netflix and Spotify", "I cancelled Netflix"],
     ),
     (
-        ("Mi madre está ingresada en el Clínico y tiene 74 años", "mamá ya está en casa"),
-        {"¿Cuántos años tiene mi madre?": "74"},
-        ["Mi madre tiene 74 años", "mamá ya está en casa"],
+        ("Mi madre está ingresada en el Clínico y tiene 74 años", "mi madre ya está en casa"),
+        {"¿Cuántos años tiene mi madre?": "74", "¿Dónde está mi madre?": "ya está en casa"},
+        ["Mi madre está ingresada en el Clínico y tiene 74 años", "mi madre ya está en casa"],
     ),
     (
-        ("There are 28 kids in my class", "two kids moved away so I'm down to 26"),
+        ("There are 28 kids in my class", "two kids moved away so I'm down to 26", "yes"),
         {"How many kids are in my class?": "26"},
-        ["There are 26 kids in my class"],
+        ["two kids moved away so I'm down to 26"],
     ),
 ]
 
@@ -76,7 +76,10 @@ TALKS = [
 async def test_what_is_no_longer_so_is_not_answered(
     tmp_path: Path, told: Sequence[str], asked: dict[str, str], left: list[str]
 ) -> None:
-    """Without a model: the answer is what was said last, in this chat and in one that begins later; the rest stays."""
+    """Without a model: the answer is what was said last, in this chat and in one that begins later; the rest stays.
+
+    What no rule is sure of, and nobody said yes to, stays beside it word for word.
+    """
     clock = EagerClock()
     async with Scene(tmp_path, provider=offline(tmp_path, clock), clock=clock, extraction=True) as scene:
         for text in told:

@@ -120,17 +120,20 @@ async def test_what_a_night_let_go_is_recalled_no_more_and_recalled_again_after_
 
 
 async def test_a_promise_that_was_said_to_be_kept_is_found_in_the_conversation(tmp_path: Path) -> None:
-    """No tag, no model: the owner's plain words, in the turn they wrote."""
+    """No tag, no model: what sounds done is asked about, and its own words with "done" end it, in that turn."""
     async with Scene(tmp_path, ["Vale."], extraction=True, clock=ManualClock()) as scene:
         await scene.say("Prometo regar las plantas de Ana")
         await scene.app.background.extraction.tick()
         await scene.app.background.extraction.wait_idle()
         scene.clock.advance(days=2)  # type: ignore[attr-defined]
         await scene.say("Ya he regado las plantas de Ana")
-        done = await _sleep(scene, commitments.PASS, days=2.5)
-        assert [change.kind for change in done] == ["resolved"]
+        assert [change.kind for change in await _sleep(scene, commitments.PASS, days=2.5)] == ["asked"]
+        scene.clock.advance(days=1)  # type: ignore[attr-defined]
+        await scene.say("Prometo regar las plantas de Ana: hecho")
+        done = await _sleep(scene, commitments.PASS, days=3.5)
+        assert [change.kind for change in done] == ["resolved", "expired"]
         assert await _sleep(scene, commitments.PASS, days=60) == []
-        assert [change.kind for change in await _sleep(scene, commitments.PASS, days=95)] == ["expired"]
+        assert [change.kind for change in await _sleep(scene, commitments.PASS, days=96)] == ["expired"]
 
 
 async def test_a_lesson_stands_in_memory_md_and_in_the_next_prompt(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def _weaker(record: Record, policy: Policy) -> dict[str, ColumnValue]:
 
 def _question(view: NightView, older: Record, newer: Record) -> Change:
     """Ask the owner: both stay as they are until more is known."""
-    language = "es" if "es" in (older.lang, newer.lang) else "en"
+    language = pass_rows.language_about(view.connection, older, newer)
     [question] = texts("conflict", language, older=one_line(older.text), newer=one_line(newer.text))
     learn = question_about(question, QUESTION, older, newer)
     against = AddLink(newer.id, older.id, "contradicts", "both cannot be so, and nothing tells which is")

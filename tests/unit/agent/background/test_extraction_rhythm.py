@@ -163,11 +163,12 @@ async def test_a_model_that_gives_no_lists_is_left_alone(tmp_path: Path) -> None
     """Three answers without a list, whatever the chat, and rules read the next ones, also after a restart."""
     provider, clock = Minds(lambda _: "I would rather talk about it."), EagerClock()
     async with Scene(tmp_path, provider=provider, extraction=True, clock=clock) as scene:
-        for town in ("Lyon", "Graz", "Oslo", "Bern", "Riga", "Cork"):
-            await scene.say(f"Vivo en {town}")
+        towns = [f"Vivo en {town}" for town in ("Lyon", "Graz", "Oslo", "Bern", "Riga", "Cork")]
+        for text in towns:
+            await scene.say(text)
             await tick(scene)
         assert len(provider.asked) == 3
-        assert [text for _, text, _ in await live(scene)] == ["Vivo en Cork"]
+        assert [text for _, text, _ in await live(scene)] == towns
     provider = Minds(lyon)
     async with Scene(tmp_path, provider=provider, extraction=True, clock=clock) as scene:
         await scene.say("Vivo en Turku")

@@ -274,11 +274,11 @@ async def test_a_quiet_night_tells_nobody(tmp_path: Path) -> None:
 
 
 async def test_what_a_person_wrote_into_a_file_is_part_of_the_night(tmp_path: Path) -> None:
-    """Though nobody has said anything since: what stands out of it is promoted in the same night."""
-    told = "n8n webhooks prefer query params for auth, headers always fail with 401"
+    """Though nobody has said anything since: what stands out of it is promoted in the same night, word for word."""
+    told = "Learned: n8n webhooks prefer query params for auth, headers always fail with 401"
     async with Scene(tmp_path, ["All right."]) as scene:
         await scene.say("hello there, how are you?")
-        (scene.home.memory / "2026-02-14.md").write_text(f"## 09:00 — Learned: {told}\n", "utf-8")
+        (scene.home.memory / "2026-02-14.md").write_text(f"## 09:00 — {told}\n", "utf-8")
         await scene.app.background.sleep_worker.sleep("hourly")
         await scene.app.wait_drained()
         assert f"- {told}\n" in scene.read("MEMORY.md")

@@ -30,6 +30,38 @@ def test_the_clause_that_is_meant_goes_and_the_rest_stays(text: str, message: st
     assert without_clause(text, find_clause(message, DAY, text)) == left
 
 
+@pytest.mark.parametrize(
+    ("text", "clause", "left"),
+    [
+        ("I live in Lyon and work at Acme", "I live in Lyon", "I work at Acme"),
+        (
+            "My brother Tom lives in Leeds and works as a vet",
+            "My brother Tom lives in Leeds",
+            "My brother Tom works as a vet",
+        ),
+        (
+            "Mi hermana Pilar vive en Huesca y trabaja de enfermera.",
+            "Mi hermana Pilar vive en Huesca",
+            "Mi hermana Pilar trabaja de enfermera",
+        ),
+        (
+            "I'm Ana. My brother lives in Leeds and works as a vet.",
+            "My brother lives in Leeds",
+            "I'm Ana. My brother works as a vet.",
+        ),
+        (
+            "I'm Ana. My brother lives in Leeds and works as a vet.",
+            "works as a vet",
+            "I'm Ana. My brother lives in Leeds",
+        ),
+        ("Mi madre está en el Clínico y tiene 74 años", "Mi madre está en el Clínico", "Mi madre tiene 74 años"),
+    ],
+)
+def test_what_is_left_keeps_its_subject(text: str, clause: str, left: str) -> None:
+    """A clause that went on about the subject of the one that goes is about nobody else afterwards."""
+    assert without_clause(text, clause) == left
+
+
 @pytest.mark.parametrize("text", ["I live in Bath", "I like fish and chips", "vendo pan y leche"])
 def test_a_statement_of_one_clause_is_meant_whole(text: str) -> None:
     """A list is no clause of its own, and without the one clause nothing is left."""

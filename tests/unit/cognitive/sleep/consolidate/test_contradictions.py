@@ -100,12 +100,16 @@ def test_what_many_turns_support_is_weakened_by_a_verdict(memory: Connection) ->
 def test_what_may_not_be_taken_is_asked_about(
     memory: Connection, older: dict[str, str], newer: dict[str, str | float]
 ) -> None:
-    """What the owner confirmed, or said, yields to their word only: both stay, and there is one open question."""
+    """What the owner confirmed, or said, yields to their word only: both stay, and there is one open question.
+
+    It is in the language in which they told the rest, where the words of neither have one.
+    """
+    put(memory, "Mi vecina Eva tiene una huerta", at=START)
     put(memory, "Laura no come carne", at=START, **older)
     put(memory, "Laura come carne", at=LATER, **newer)
     sleep(memory, pair_review.CONTRADICTIONS)
     assert questions(memory) == ["¿Qué es lo correcto: «Laura no come carne» o «Laura come carne»?"]
-    assert len(live(memory)) == 3
+    assert len(live(memory)) == 4
 
 
 def test_a_question_ends_with_its_answer_and_is_asked_once(memory: Connection) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from kenobot.cognitive.beliefs.value import salience
 from kenobot.cognitive.control.undo import undo
+from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import promote
 from kenobot.cognitive.sleep.consolidate.promote import fact_lines, without_label
@@ -14,6 +15,7 @@ from kenobot.cognitive.store import events, list_file_rows, records, tiers
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.ports.identity import Trust
+from kenobot.ports.memory import Candidate, Source
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
@@ -34,6 +36,17 @@ def test_the_seeds_own_example_rises_when_it_is_worded_strongly() -> None:
         [change] = told(sleep(connection, promote.PASS))
         assert _core(connection) == ["n8n webhooks prefer query params for auth, headers always fail with 401"]
         assert change.reason == "it stands out (error, preference, lesson: 1.0) and states a fact"
+
+
+@pytest.mark.parametrize("source", ["command", "edit", "extraction"])
+def test_what_a_person_wrote_rises_word_for_word(source: Source) -> None:
+    """The word that announces it is theirs; only a model's tag goes without it."""
+    with open_memory() as connection:
+        admit(
+            connection, Candidate("note", "owner", _STRONG, source=source), AdmitContext(START, "2026-02-14", "owner")
+        )
+        assert len(told(sleep(connection, promote.PASS))) == 1
+        assert _core(connection) == [_STRONG]
 
 
 def test_the_seeds_weaker_wording_stays_where_it_is() -> None:
