@@ -104,7 +104,7 @@ def _read_message(connection: Connection, asked: int) -> str:
 
 def find_secret_parts(said: str, day: date) -> list[str]:
     """Return the parts of a message that tell a secret: what would be noted of it, or its sentences, or all of it."""
-    from kenobot.cognitive.remember.extract import heuristic  # only for a yes: few tell a secret
+    from kenobot.cognitive.remember.extract import heuristic
 
     command = _COMMAND.match(said)
     said = said[command.end() :].strip() if command else without_quotes(said)
