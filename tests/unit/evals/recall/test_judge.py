@@ -17,7 +17,7 @@ from kenobot.core import plugins
 from kenobot.core.retry import CircuitBreaker
 from kenobot.evals.recall import datasets, lifecycle
 from kenobot.evals.recall.counting_reranker import CountingReranker
-from kenobot.evals.recall.datasets import Conversation, Passage, sample
+from kenobot.evals.recall.datasets import Conversation, sample
 from kenobot.evals.recall.eval_home import EvalOptions
 from kenobot.evals.recall.run import RecallReport, run
 from kenobot.ports.clock import SystemClock
@@ -26,7 +26,7 @@ from kenobot.ports.plugin import Plugin
 from kenobot.ports.provider import Reply, Request
 from kenobot.providers.anthropic import AnthropicSettings
 from kenobot.testing.provider import ScriptedProvider, ScriptedReply
-from tests.unit.evals.recall.test_lifecycle import BEGAN, NOTES
+from tests.unit.evals.recall.test_lifecycle import NOTES
 
 ON = ("--reranker", "model", "--embedder", "none")
 
@@ -94,7 +94,7 @@ def test_a_question_that_was_not_judged_keeps_its_ranking_and_is_counted() -> No
 
 def test_what_helps_nothing_is_not_found() -> None:
     """The ranking that is measured is the one after reading, by its marks."""
-    garden = Passage("n4", "The office in Linz has a garden", BEGAN, "note")
+    garden = replace(NOTES.passages[0], key="n4", text="The office in Linz has a garden")
     notes = replace(NOTES, passages=(*NOTES.passages, garden))
 
     def found(marks: str) -> list[str]:

@@ -36,6 +36,14 @@ def test_the_seeds_own_example_rises_when_it_is_worded_strongly() -> None:
         assert change.reason == "it stands out (error, preference, lesson: 1.0) and states a fact"
 
 
+def test_what_a_person_said_rises_word_for_word() -> None:
+    """Their own word before a colon stays, as rules noted it."""
+    with open_memory() as connection:
+        tell(connection, _STRONG, source="extraction", trust="owner")
+        assert len(told(sleep(connection, promote.PASS))) == 1
+        assert _core(connection) == [_STRONG]
+
+
 def test_the_seeds_weaker_wording_stays_where_it_is() -> None:
     """It scores .4: it is remembered, and does not stand in MEMORY.md."""
     with open_memory() as connection:
