@@ -58,7 +58,7 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
         home.prepare()
         with home.lock():
             home.seed_identity()
-            _log_to_files(context, in_chat=console is not None)
+            _log_to_files(context, in_chat=console is not None and console.message is None)
             return asyncio.run(run())
     except StoreCorrupt as error:  # a service that starts again would find it as damaged as before
         raise ConfigError(str(error)) from error

@@ -27,6 +27,7 @@ def _load_points(language: Language) -> dict[str, int]:
 _ENGLISH, _SPANISH = _load_points("en"), _load_points("es")
 _SPANISH_SIGNS = lazy.regex(  # "he" is English as well
     r"[¿¡]|\b(?:he|has|ha|hemos|han) (?:l[oae]s? )?\w+(?:[aií]do|ech[oa]|[eu][ser]to)\b"
+    r"|\w[áéíóú]\w{0,4}(?<=[aeiouáéíóú])(?:me|nos|[mts]el[oa]s?)\b"  # "léeme", "mándamelo"
     r"|\bno (?:me|te|le|se|lo|la|nos) \w|\bpor favor\b|\b(?:ja){2,}|\w{2,}(?:ción|[áéí]is)\b",
     re.IGNORECASE,
 )

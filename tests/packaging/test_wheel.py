@@ -51,6 +51,7 @@ DATA = (
     "cognitive/sleep/*/*.toml",
     "cognitive/text/*.toml",
     "core/*.toml",
+    "core/*.txt",
     "providers/*.toml",
     "providers/offline/*.toml",
     "providers/embedders/axes.npz",

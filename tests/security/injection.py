@@ -35,6 +35,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.records import KEPT_ON_YES
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 from kenobot.ports.provider import Delta, Request
@@ -214,11 +215,16 @@ class Stage:
         )
 
     async def _plant(self, facts: Sequence[str]) -> None:
-        """Let the owner have told `facts` before."""
+        """Let the owner have had `facts` kept, secrets too, as by a yes: what is only noted leaves those out."""
+
+        def work(connection: Connection, occasion: AdmitContext) -> list[int | None]:
+            told = [Candidate("note", OWNER_SCOPE, fact, source="command", tags=(KEPT_ON_YES,)) for fact in facts]
+            kept = [admit(connection, candidate, occasion).record for candidate in told]
+            assert None not in kept, "an attack on what memory does not hold proves nothing"
+            return kept
+
         if facts:
-            await self._change(
-                lambda c, o: [admit(c, Candidate("note", OWNER_SCOPE, fact), o).record for fact in facts]
-            )
+            await self._change(work)
 
     async def _clear(self) -> None:
         """Forget what the owner's memory holds and what was said: an owner's chats find each other's talk."""

@@ -119,8 +119,9 @@ def _standing(connection: Connection, scope: str) -> Iterable[str]:
 
 
 def _promote(record: Record, core: _CoreTexts, view: NightView) -> Iterator[Change]:
-    """Move a record to MEMORY.md, a model's tag without the word that announces it, unless that stands there."""
-    text = without_label(record.text) if record.form == "note" and record.source == "tag" else record.text
+    """Move a record to MEMORY.md, a model's note without the word that announces it, unless that stands there."""
+    in_words_of_model = record.form == "note" and (record.source == "tag" or record.trust == "model")
+    text = without_label(record.text) if in_words_of_model else record.text
     if not core.add(record.scope, text):
         return
     values: dict[str, ColumnValue] = {}

@@ -13,7 +13,6 @@ from kenobot.agent.commands.natural_language import Answer, parse_answer
 from kenobot.agent.commands.open_questions import find_question, is_put_to
 from kenobot.agent.fact_candidates import confided_tags
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.extract import heuristic
 from kenobot.cognitive.remember.extract.sentence_core import read_core
 from kenobot.cognitive.remember.extract.written_marks import restore_marks
 from kenobot.cognitive.store import events
@@ -105,6 +104,8 @@ def _read_message(connection: Connection, asked: int) -> str:
 
 def find_secret_parts(said: str, day: date) -> list[str]:
     """Return the parts of a message that tell a secret: what would be noted of it, or its sentences, or all of it."""
+    from kenobot.cognitive.remember.extract import heuristic
+
     command = _COMMAND.match(said)
     said = said[command.end() :].strip() if command else without_quotes(said)
     if command and find_told_secret(said):

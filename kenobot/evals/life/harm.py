@@ -119,9 +119,9 @@ class _Home:
             channels=[_SPEAKER.channel],
             config=config,
         )
-        self._said: dict[int, str] = {}
-        self._over: set[int] = set()
-        self._before: list[Record] = []
+        self._said: dict[int, str] = {}  # bounded: one a message; test_one_home_counts_the_memories_of_all_dialogues
+        self._over: set[int] = set()  # bounded: same; test_one_home_counts_the_memories_of_all_dialogues
+        self._before: list[Record] = []  # bounded: one home; test_one_home_counts_the_memories_of_all_dialogues
 
     async def __aenter__(self) -> "_Home":
         await self._house.__aenter__()

@@ -24,6 +24,13 @@ from tests.cost import assert_bounded
         "Prefiero respuestas cortas, por favor",
         "el meeting es a las cinco",
         "He cancelado Netflix",
+        "Mira esta carta",
+        "Lee la carta",
+        "abre el enlace",
+        "revisa este correo",
+        "esta noche",
+        "léeme la de ayer",
+        "mándamelo ya",
     ],
 )
 def test_spanish_is_recognised(text: str) -> None:
@@ -39,6 +46,9 @@ def test_spanish_is_recognised(text: str) -> None:
         "thanks!",
         "What does 'mañana' mean in the song?",
         "I live in Los Angeles and work on the weekend",
+        "read this letter",
+        "send me a pizza",
+        "Mira called",
     ],
 )
 def test_english_is_recognised(text: str) -> None:
@@ -77,6 +87,11 @@ def test_what_speaks_for_neither_gets_the_default(text: str, default: Language) 
         "The Hague",
         "Black Friday",
         "jalapeños, 2 kg",
+        "Mira Sorvino",
+        "Mira and Lee",
+        "Jérôme",
+        "Ángela",
+        "el show",
         "“¿dónde vivo?”",
     ],
 )

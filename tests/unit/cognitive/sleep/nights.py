@@ -12,7 +12,7 @@ from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.ports.identity import Trust
-from kenobot.ports.memory import Candidate, Form
+from kenobot.ports.memory import Candidate, Form, Source
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get
@@ -57,12 +57,13 @@ def tell(
     *,
     form: Form = "note",
     trust: Trust = "model",
+    source: Source = "tag",
     at: datetime = START,
     evidence: int | None = None,
     category: str = "fact",
 ) -> Record:
     """Let memory take in what a turn told."""
-    candidate = Candidate(form, scope, text, category, trust=trust)
+    candidate = Candidate(form, scope, text, category, source, trust)
     occasion = AdmitContext(at, local_day(at, UTC), "model", evidence=evidence)
     decision = admit(connection, candidate, occasion)
     assert decision.record is not None, decision.reason
