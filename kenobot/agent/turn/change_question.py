@@ -16,6 +16,7 @@ from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.extract import known_memories
+from kenobot.cognitive.remember.extract.bare_correction import corrects_value, join_correction
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.likely_change import StandingStatement, find_changed
 from kenobot.cognitive.remember.extract.meant_clause import find_clause
@@ -37,6 +38,7 @@ ASKED = "asked"
 """The kind of the event that tells of a question, on the memory that it is about."""
 
 _ANSWER_WITHIN = timedelta(hours=1)
+_SAME_MOMENT = timedelta(minutes=10)
 _COUNT = "change questions of the day"
 _QUOTED = lazy.regex(r"[“«][^”»]*[”»]")
 _LONGEST_MESSAGE = 500  # characters: who writes more tells of more than one thing
@@ -47,13 +49,14 @@ _ENDING = ("superseded", "invalidated", "amended", "weakened")
 class ChangeQuestion:
     """Whether a message takes the place of memory `old`. new: the memory made of the message, None without one.
 
-    words: a fingerprint of what is new, by which the same pair is known. clause: the one of `old` that is meant, "" for
-    all of it.
+    words: a fingerprint of what is new, by which the same pair is known. noted: what is to be noted of the message,
+    where nothing was. clause: the one of `old` that is meant, "" for all of it.
     """
 
     old: Record
     new: int | None
     words: str
+    noted: str
     clause: str = ""
 
     def text(self, at: datetime, language: Language) -> str:
@@ -79,27 +82,34 @@ class ChangeAsker:
         at: datetime,
     ) -> ChangeQuestion | None:
         """Choose the memory that a message probably changes, if there is one to be asked about."""
-        if (
-            turn.trust != "owner"
-            or len(turn.text) > _LONGEST_MESSAGE
-            or self._asked_today(connection, at) >= self._most
-        ):
+        if not self._may_ask(connection, turn, at):
             return None
         made = [decision.record for _, decision in decisions if decision.record is not None]
         if any(_ended_something(connection, record) for record in made):
             return None
-        standing = [
-            record
-            for record in known_memories.changeable_memories(connection, scope=turn.scope, text=turn.text)
-            if record.id not in made and _may_be_asked_about(record, turn.inbox_id)
-        ]
+        standing = [each for each in _standing(connection, turn) if each.id not in made]
         said = turn.at.astimezone(self._zone).date()
         known = [StandingStatement(each.text, each.attribute_map.get("due", ""), each.category) for each in standing]
         place = find_changed(turn.text, said, known, self._weigh_meanings(turn.text, standing))
         if place is None:
             return None
         old, new = standing[place], made[-1] if made else None
-        question = ChangeQuestion(old, new, key_of(turn.text), find_clause(turn.text, said, old.text))
+        clause = find_clause(turn.text, said, old.text)
+        question = ChangeQuestion(old, new, key_of(turn.text), turn.text.strip(), clause)
+        return None if _was_asked(connection, question) else question
+
+    def choose_corrected(self, connection: Connection, turn: ConversationTurn, at: datetime) -> ChangeQuestion | None:
+        """Choose the memory told a moment ago that a message of few words puts right."""
+        if not self._may_ask(connection, turn, at):
+            return None
+        last = next(reversed(_standing(connection, turn)), None)
+        if last is None or turn.at - datetime.fromisoformat(last.created) > _SAME_MOMENT:
+            return None
+        if not corrects_value(turn.text, last.text):
+            return None
+        clause = find_clause(turn.text, turn.at.astimezone(self._zone).date(), last.text)
+        noted = join_correction(last.text, turn.text)
+        question = ChangeQuestion(last, None, key_of(turn.text), noted, clause)
         return None if _was_asked(connection, question) else question
 
     def open(
@@ -133,6 +143,10 @@ class ChangeAsker:
         found = vectors.beside(MODEL, text, [each.id for each in standing])
         return weigh_meanings(*found) if found is not None else ()
 
+    def _may_ask(self, connection: Connection, turn: ConversationTurn, at: datetime) -> bool:
+        is_own = turn.trust == "owner" and len(turn.text) <= _LONGEST_MESSAGE
+        return is_own and self._asked_today(connection, at) < self._most
+
     def _asked_today(self, connection: Connection, at: datetime) -> int:
         known: dict[str, str | int] = read_json(connection, _COUNT, {})
         return int(known.get("count", 0)) if known.get("day") == local_day(at, self._zone) else 0
@@ -148,6 +162,12 @@ def _may_be_asked_about(record: Record, inbox_id: int | None) -> bool:
     """Return whether a memory is the speaker's own word of before, still open, and not told in confidence."""
     own = record.trust not in QUOTED_TRUST and inbox_id not in record.source_message_ids
     return own and not record.is_confided and RESOLVED_ATTRIBUTE not in record.attribute_map
+
+
+def _standing(connection: Connection, turn: ConversationTurn) -> list[Record]:
+    """Select the memories that a turn may be asked about, oldest first."""
+    found = known_memories.changeable_memories(connection, scope=turn.scope, text=turn.text)
+    return [record for record in found if _may_be_asked_about(record, turn.inbox_id)]
 
 
 def _ended_something(connection: Connection, record: int) -> bool:

@@ -140,7 +140,8 @@ class MemoryReporter:
         if turn is not None and keeps_nothing(turn.text):
             turn, lines = None, ["- not kept:"]
         decisions: list[tuple[Candidate, Decision]] = []
-        if turn is not None:
+        change = await self._corrected(pending, turn) if turn is not None and not here else None
+        if turn is not None and change is None:
             extracted = await self._database.read(partial(self._extract, pending.session, turn))
             if here and not extracted.facts and not sentence_core.question_in(here):
                 extracted = RuleFacts((ExtractedFact(here, confidence=TIERS["explicit"], evidence=(1,)),))
@@ -150,9 +151,11 @@ class MemoryReporter:
                 self._mirror.mark_dirty([each.record for _, each in decisions if each.record is not None])
                 self._embedding.note_news()
         is_whole = not here and all(made.action != "refused" for _, made in decisions)
-        change = await self._changed(pending, turn, decisions) if turn is not None and is_whole else None
+        if turn is not None and change is None and is_whole:
+            change = await self._changed(pending, turn, decisions)
         if turn is not None and change is not None and change.new is None:  # without an answer both stay
-            change = replace(change, new=await self._note(pending.session, turn))
+            new, lines = await self._note(pending.session, turn, change.noted)
+            change = replace(change, new=new)
         asked = without_attachments(pending.inbound.text).strip()
         question = sentence_core.question_in(asked) if lines else asked
         finding = await self._search(question, pending, principal, preceding) if question else _Finding(SearchReport())
@@ -185,6 +188,13 @@ class MemoryReporter:
 
     # ── what the message tells ───────────────────────────────────────────────────────────────────────────────────
 
+    async def _corrected(self, pending: PendingMessage, turn: ConversationTurn) -> ChangeQuestion | None:
+        """Return the memory told a moment ago that the message puts right in few words."""
+        asker, at = self._asker, self._clock.now()
+        if asker is None or not pending.inbound.private:
+            return None
+        return await self._database.read(lambda connection: asker.choose_corrected(connection, turn, at))
+
     async def _changed(
         self, pending: PendingMessage, turn: ConversationTurn, decisions: Sequence[tuple[Candidate, Decision]]
     ) -> ChangeQuestion | None:
@@ -195,14 +205,17 @@ class MemoryReporter:
         await self._embedding.embed_statements([turn.text])
         return await self._database.read(lambda connection: asker.choose(connection, turn, decisions, at))
 
-    async def _note(self, session: str, turn: ConversationTurn) -> int | None:
-        """Note a message of which no rule noted anything, and about which a question is put; return the memory."""
+    async def _note(self, session: str, turn: ConversationTurn, text: str) -> tuple[int | None, list[str]]:
+        """Note a message of which no rule noted anything, and about which a question is put.
+
+        Return the memory, and the lines that tell of it.
+        """
         tags = confided_tags([turn.text])
-        fact = ExtractedFact(turn.text.strip(), confidence=TIERS["implied"], tags=tags, evidence=(1,))
-        decisions, _ = await self._database.write(partial(self._admit, session, turn, RuleFacts((fact,))))
+        fact = ExtractedFact(text, confidence=TIERS["implied"], tags=tags, evidence=(1,), by_rules=True)
+        decisions, lines = await self._database.write(partial(self._admit, session, turn, RuleFacts((fact,))))
         self._mirror.mark_dirty([each.record for _, each in decisions if each.record is not None])
         self._embedding.note_news()
-        return next((each.record for _, each in decisions if each.record is not None), None)
+        return next((each.record for _, each in decisions if each.record is not None), None), lines
 
     def _extract(self, session: str, turn: ConversationTurn, connection: Connection) -> RuleFacts:
         known: Sequence[Record] = ()

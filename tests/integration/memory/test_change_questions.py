@@ -101,6 +101,39 @@ async def test_a_yes_ends_the_clause_that_is_meant_and_one_undo_restores_it(tmp_
         assert await live(house) == [whole, "desde el lunes entro a las 9"]
 
 
+@pytest.mark.parametrize(
+    ("told", "correction"),
+    [
+        ("My favourite colour is red", "no wait, it's blue"),
+        ("My rent is 850 euros", "Actually it's 900"),
+        ("mi color favorito es el rojo", "perdón, es el azul"),
+        ("tomo 20 mg de ramipril", "no, son 10 mg"),
+    ],
+)
+@pytest.mark.parametrize("answer", ["yes", "no", "sí"])
+async def test_a_correction_of_few_words_is_kept_behind_what_it_puts_right(
+    tmp_path: Path, told: str, correction: str, answer: str
+) -> None:
+    """It is asked about, and whatever the answer, its words and those that say of what it is stay."""
+    async with scene(tmp_path) as house:
+        await house.say(told)
+        reply = await house.say(correction)
+        assert f"{told}. {correction}" in reply
+        assert "Does this take the place of" in reply or "¿Sustituye esto a" in reply
+        await house.say(answer)
+        left = [] if answer != "no" else [told]
+        assert await live(house) == [*left, f"{told}. {correction}"]
+
+
+async def test_a_correction_of_what_was_told_long_ago_is_no_question(tmp_path: Path) -> None:
+    """After ten minutes few words may be about anything."""
+    async with scene(tmp_path) as house:
+        await house.say("My rent is 850 euros")
+        house.clock.advance(3600)  # type: ignore[attr-defined]
+        await house.say("Actually it's 900")
+        assert await live(house) == ["My rent is 850 euros"]
+
+
 @pytest.mark.parametrize("answer", ["sí", "no", "hola"])
 async def test_a_liking_that_turned_is_kept_whatever_the_answer(tmp_path: Path, answer: str) -> None:
     """It is noted by itself, asked about beside its opposite, and never lost."""
