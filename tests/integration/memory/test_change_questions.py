@@ -40,7 +40,7 @@ def scene(home: Path, **environ: str) -> Scene:
 def first_is_meant(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each message probably changes the oldest memory: what is chosen is not what these tests are about."""
 
-    def first(message: str, _: object, standing: Sequence[StandingStatement]) -> int | None:
+    def first(message: str, _: object, standing: Sequence[StandingStatement], __: object) -> int | None:
         return 0 if standing and is_plain_telling(message) else None
 
     monkeypatch.setattr(change_question, "find_changed", first)
