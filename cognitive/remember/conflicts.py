@@ -133,7 +133,9 @@ def _ended_by_rules(connection: Connection, made: RecordDraft, policy: AdmitPoli
     for verdict in made.candidate.verdicts:
         record = records.get(connection, verdict.record, (made.scope,))
         if record is not None and record.status == "active" and _may_end(record, made):
-            yield resolve_contradiction(made, record, policy, part=verdict.part, by_owner=made.is_owner_word)
+            found = resolve_contradiction(made, record, policy, part=verdict.part, by_owner=made.is_owner_word)
+            # It was so until now: only a model may say that it was wrong.
+            yield replace(found, resolution="supersede") if found.resolution == "invalidate" else found
 
 
 def _judge(
