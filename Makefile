@@ -45,7 +45,7 @@ check: $(VENV)/.ready ## formatting, lint, types, import rules
 fuzz: $(VENV)/.ready ## new random examples for the property tests and two thousand talks, by hand: hours; TALKS=100 for so many
 	@export HYPOTHESIS_PROFILE=fuzz; code=0; \
 	$(BIN)/pytest -m "hypothesis and not slow" --numprocesses auto || code=1; \
-	$(BIN)/pytest -s tests/property/memory/test_true_talks.py tests/integration/http/test_fuzzed.py || code=1; \
+	$(BIN)/pytest -o faulthandler_timeout=0 -s tests/property/memory/test_true_talks.py tests/integration/http/test_fuzzed.py || code=1; \
 	test $$code = 0 || echo "To play one again: @reproduce_failure(…), as it is printed, above its test; a talk by FIRST_TALK=… TALKS=1." >&2; \
 	exit $$code
 

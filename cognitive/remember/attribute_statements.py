@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from kenobot.cognitive.remember.statement_relation import parse_statement
-from kenobot.cognitive.text.fingerprint import is_owner, normalize_name
+from kenobot.cognitive.text.fingerprint import is_owner, is_same_or_more_exact, normalize_name
 from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, word_set
 from kenobot.cognitive.text.relatives import RELATIVES
 from kenobot.cognitive.text.words import fold
@@ -63,6 +63,14 @@ def read_attribute(text: str) -> AttributeStatement | None:
     """The one thing that `text` says of somebody, if it has one of the shapes."""
     found = _matched(text)
     return _frame(*found) if found is not None else None
+
+
+def gives_other_value(text: str, known: str) -> bool:
+    """Return whether both texts give the same single-valued attribute of the same subject, each another value."""
+    told, said = read_attribute(text), read_attribute(known)
+    if told is None or said is None or told.attribute != said.attribute or not is_single_valued(told.attribute):
+        return False
+    return fold(told.subject) == fold(said.subject) and not is_same_or_more_exact(told.value, said.value)
 
 
 def told_relation(text: str) -> str:

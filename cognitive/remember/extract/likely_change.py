@@ -19,6 +19,7 @@ from functools import lru_cache
 from importlib import resources
 from zlib import crc32
 
+from kenobot.cognitive.remember.attribute_statements import gives_other_value
 from kenobot.cognitive.remember.extract.change_signs import (
     Signs,
     compare,
@@ -121,7 +122,13 @@ def find_changed(
         return None
     told = read_signs(message[:_LONGEST])
     known = [read_signs(each.text[:_LONGEST]) for each in standing]
-    if plain := [at for at, each in enumerate(known) if _is_plainly_changed(told, each)]:
+    said_alone = tellings(message)
+    plain = [
+        at
+        for at, (signs, each) in enumerate(zip(known, standing, strict=True))
+        if _is_plainly_changed(told, signs) or any(gives_other_value(telling, each.text) for telling in said_alone)
+    ]
+    if plain:
         return plain[-1]
     likely = most_likely(message, said, standing, meanings)
     if likely is None or is_unlike(read_signs(likely.telling), known[likely.place]):

@@ -11,7 +11,7 @@ from datetime import date
 from functools import lru_cache
 
 from kenobot.cognitive.remember.attribute_statements import AttributeStatement, is_single_valued, read_attribute
-from kenobot.cognitive.remember.extract.clauses import bare_clause, split_clauses
+from kenobot.cognitive.remember.extract.clauses import bare_clause, split_clauses, without_clause
 from kenobot.cognitive.remember.extract.rule_tables import PHRASES
 from kenobot.cognitive.remember.extract.sentence_core import question_in, read_core
 from kenobot.cognitive.text.claims import claims, is_of_speaker
@@ -71,7 +71,11 @@ _CHANGED = lazy.regex(
     r"(?P<is>it is|it's|ahora es|es|now) (?P<value>.+)"
 )
 _NOT_THAT = lazy.regex(r"(?P<what>.+?) (?:is|are|es|son) (?P<value>.+?),? (?:and |y )?(?:not|no) (?P<was>[^,;]+)")
-_NARROWS = lazy.regex(r"(?:in|at|on|for|only|but|if|when|with|en|solo|pero|si|cuando|con|para|por)\b")
+_AN_HOUR = lazy.regex(r"\b(?:at|from|till|until|a las?|desde las?|hasta las?) \d")
+_FIGURE_VALUE = lazy.regex(r"[£$€]?\d[\d.,:/ -]*")
+_NAME_VALUE = lazy.regex(r"[A-ZÁÉÍÓÚÑ][\w.'’-]*(?: (?:[A-ZÁÉÍÓÚÑ][\w.'’-]*|de|del|la|las|los|el|of|the|and|y))*")
+_WE = lazy.regex(r"\b(?:we|our|us|nosotr[oa]s|nuestr[oa]s?|nos|vivimos|residimos)\b")
+_TAKES_PLACE = lazy.regex(r"\b(?:moved|relocated|mud\w+)\b")  # to a house, a phone, a service: which is asked about
 _KIN = lazy.regex(rf"\b(?:[Mm]y|[Oo]ur|[Mm]i|[Nn]uestr[oa]) (?:{'|'.join(sorted(RELATIVES))}) (?=[A-ZÁÉÍÓÚÑ])")
 _DETERMINERS = frozenset("the a an el la los las un una my our mi mis nuestro nuestra his her their su sus".split())
 _OF_OWN = frozenset("my our mi nuestro nuestra".split())
@@ -126,10 +130,11 @@ def find_ended(sentence: str, said: date, known: Sequence[str], *, corrects: boo
 
 @lru_cache(_KEPT)
 def known_parts(statement: str) -> tuple[str, ...]:
-    """Return the parts of a statement that can end alone: its sentences, and the clauses of each."""
+    """Return the parts of a statement that can end alone: its sentences, and clauses whose rest has a subject."""
     parts = _sentence_parts(statement)
-    clauses = [bare_clause(clause) for part in parts for clause in split_clauses(part)]
-    return tuple(dict.fromkeys((*parts, *clauses)))
+    clauses = [bare_clause(clause) for clause in split_clauses(statement)]
+    alone = [each for each in clauses if len(clauses) > 1 and _names_subject(without_clause(statement, each))]
+    return tuple(dict.fromkeys((*parts, *alone)))
 
 
 @lru_cache(_KEPT)
@@ -153,15 +158,11 @@ class _Telling:
     attribute: AttributeStatement | None
 
 
-def _pieces(sentence: str) -> Iterator[str]:
-    """Iterate over the parts of a sentence that may end something: the whole, its head, its claims."""
-    yield sentence
-    head, comma, tail = sentence.partition(", ")
-    if comma and not _NARROWS.match(fold(tail)):
-        yield head
-    parts = claims(sentence)
-    if len(parts) > 1:
-        yield from (part.text for part in parts)
+def _pieces(text: str) -> Iterator[str]:
+    """Iterate over the sentences of a text, and the claims of each: any of them may end something."""
+    for sentence in split_sentences(text):
+        parts = claims(sentence)
+        yield from dict.fromkeys((sentence, *(part.text for part in parts)))
 
 
 def _read_telling(text: str, *, corrects: bool) -> _Telling | None:
@@ -206,7 +207,7 @@ def _ends(telling: _Telling, part: str, said: date) -> bool:
         return True
     if telling.denies:
         return _is_denied(telling.tokens, tokens)
-    if telling.attribute is not None and _has_other_attribute_value(telling.text, telling.attribute, known):
+    if _has_other_attribute_value(telling, known):
         return True
     return _differ_in_value(telling, tokens, known, said)
 
@@ -235,18 +236,23 @@ def _is_when(token: str) -> bool:
     return token in _WHEN or token.removesuffix("s") in _WHEN
 
 
-def _has_other_attribute_value(text: str, telling: AttributeStatement, part: str) -> bool:
+def _has_other_attribute_value(telling: _Telling, part: str) -> bool:
     """Return whether a statement gives the same single-valued attribute of the same subject another value, alone."""
-    known = read_attribute(part)
-    if known is None or not part.rstrip(_MARKS).endswith(known.value):
+    told, known = telling.attribute, read_attribute(part)
+    if told is None or known is None or _TAKES_PLACE.search(fold(telling.text)):
         return False
-    same = known.attribute == telling.attribute and fold(known.subject) == fold(telling.subject)
-    if not telling.subject and not (_is_own(text) and _is_own(part)):
+    ends = (text.rstrip(_MARKS).removesuffix(" now").removesuffix(" ahora") for text in (telling.text, part))
+    if not all(end.endswith(each.value) for end, each in zip(ends, (told, known), strict=True)):
         return False
-    if not same or not is_single_valued(telling.attribute) or is_same_or_more_exact(known.value, telling.value):
+    if not told.subject and not (
+        _is_own(telling.text) and _is_own(part) and _is_plural(telling.text) == _is_plural(part)
+    ):
         return False
-    shape = _shape(telling.value)
-    return shape == _shape(known.value) and (shape != "words" or telling.attribute.startswith("favourite"))
+    same = known.attribute == told.attribute and fold(known.subject) == fold(told.subject)
+    if not same or not is_single_valued(told.attribute) or is_same_or_more_exact(known.value, told.value):
+        return False
+    shape = _shape(told.value)
+    return shape == _shape(known.value) and (shape != "words" or told.attribute.startswith("favourite")) and bool(shape)
 
 
 def _differ_in_value(telling: _Telling, tokens: tuple[str, ...], part: str, said: date) -> bool:
@@ -257,7 +263,7 @@ def _differ_in_value(telling: _Telling, tokens: tuple[str, ...], part: str, said
     new, old = mine[head : len(mine) - tail], tokens[head : len(tokens) - tail]
     if not new or not old or max(len(new), len(old)) > _LONGEST_VALUE or not head:
         return False
-    new, old, unit = _without_unit(new, old)
+    new, old, unit = _without_unit(new, old, telling.text)
     after = (*unit, *mine[len(mine) - tail :])
     if all(token in _HOLDING for token in (*mine[:head], *after)) and not (_is_age(mine) and _is_age(tokens)):
         return False
@@ -270,13 +276,11 @@ def _differ_in_value(telling: _Telling, tokens: tuple[str, ...], part: str, said
 
 
 def _without_unit(
-    new: tuple[str, ...], old: tuple[str, ...]
+    new: tuple[str, ...], old: tuple[str, ...], text: str
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Take the unit from one of two values of which the other has none; return both and the unit."""
-    if len(old) > 1 and old[-1] in _UNITS and _UNITS.isdisjoint(new):
+    """Take the unit from an old value of which the new one, no hour by its text, has none; return both and the unit."""
+    if len(old) > 1 and old[-1] in _UNITS and _UNITS.isdisjoint(new) and not _AN_HOUR.search(fold(text)):
         return new, old[:-1], old[-1:]
-    if len(new) > 1 and new[-1] in _UNITS and _UNITS.isdisjoint(old):
-        return new[:-1], old, new[-1:]
     return new, old, ()
 
 
@@ -329,11 +333,21 @@ def _is_age(tokens: tuple[str, ...]) -> bool:
     return len(tokens) == 3 and tokens[:2] == ("i", "am") and tokens[2].isdigit()
 
 
+def _names_subject(text: str) -> bool:
+    return bool(text) and (text[0].isupper() or is_of_speaker(text) or _has_determiner(text))
+
+
+def _is_plural(text: str) -> bool:
+    return _WE.search(fold(text)) is not None
+
+
 def _shape(value: str) -> str:
-    """Return the shape of an attribute's value: a figure, a name, or words."""
+    """Return the shape of an attribute's value: a figure, a name or words; "" for one with more words beside it."""
     if any(char.isdigit() for char in value):
-        return "figure"
-    return "name" if value[:1].isupper() else "words"
+        return "figure" if _FIGURE_VALUE.fullmatch(value) else ""
+    if not value[:1].isupper():
+        return "words"
+    return "name" if _NAME_VALUE.fullmatch(value) else ""
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:

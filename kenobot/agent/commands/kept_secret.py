@@ -14,6 +14,7 @@ from kenobot.agent.commands.open_questions import find_question, is_put_to
 from kenobot.agent.fact_candidates import confided_tags
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract.sentence_core import read_core
+from kenobot.cognitive.remember.extract.taking_back import takes_back
 from kenobot.cognitive.remember.extract.written_marks import restore_marks
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import KEPT_ON_YES
@@ -64,7 +65,8 @@ def offer_secret(
 
 def answer_secret(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow a plain yes or no to the question that is open here."""
-    answer, approval = parse_answer(call.arguments), find_question(connection, call.inbound, call.at, KIND)
+    answer = "no" if takes_back(call.arguments) else parse_answer(call.arguments)
+    approval = find_question(connection, call.inbound, call.at, KIND)
     if approval is None or answer not in ("yes", "no"):
         return texts.NO_QUESTION(call.language)
     return _follow(connection, answer, approval, call, context)

@@ -217,8 +217,9 @@ class CommandRegistry:
         self, database: Database, inbound: Inbound, principal: Principal, at: datetime
     ) -> Command | None:
         """Return what follows the answer that a message gives to an open question, None for another. Never raises."""
+        back = takes_back(inbound.text)
         answer, asks = parse_answer(inbound.text), asks_to_show(inbound.text)
-        if not _ANSWER.is_allowed(principal, inbound) or (answer is None and not asks):
+        if not _ANSWER.is_allowed(principal, inbound) or (answer is None and not asks and not back):
             return None
         from kenobot.agent.commands import changed, forget, held_back, kept_secret, take_back
         from kenobot.agent.commands.open_questions import find_question
@@ -228,15 +229,15 @@ class CommandRegistry:
             (changed.KIND, _ANSWER_OF_CHANGE),
             (kept_secret.KIND, _ANSWER_OF_SECRET),
         )
-        if takes_back(inbound.text):  # "forget it" answers only whether to take something back
-            answers = answers[:1]
+        if back:  # "forget it" is a yes to whether to forget, a no to a secret's offer, and no answer to a change
+            answers = (answers[0], answers[2])
 
         def asked(connection: Connection) -> Command | None:
             if asks:
                 return _SHOW_HELD if held_back.find_held(connection, inbound, principal, at) is not None else None
-            if forget.open_question(connection, inbound, principal, at) is not None:
+            if not back and forget.open_question(connection, inbound, principal, at) is not None:
                 return _ANSWER
-            if answer not in ("yes", "no"):
+            if answer not in ("yes", "no") and not back:
                 return None
             put = (command for kind, command in answers if find_question(connection, inbound, at, kind) is not None)
             return next(put, None)

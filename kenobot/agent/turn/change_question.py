@@ -18,11 +18,13 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.cognitive.remember.extract.bare_correction import corrects_value, join_correction
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.clauses import split_clauses
 from kenobot.cognitive.remember.extract.likely_change import StandingStatement, find_changed
 from kenobot.cognitive.remember.extract.meant_clause import find_clause
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
+from kenobot.cognitive.text.completions import names_part
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, told_language
@@ -38,6 +40,7 @@ ASKED = "asked"
 """The kind of the event that tells of a question, on the memory that it is about."""
 
 _ANSWER_WITHIN = timedelta(hours=1)
+_HALF_PAST = lazy.regex(r"\sy (?:media|cuarto|pico|\d+)\b")  # of an hour: it joins no two things
 _SAME_MOMENT = timedelta(minutes=10)
 _COUNT = "change questions of the day"
 _QUOTED = lazy.regex(r"[“«][^”»]*[”»]")
@@ -91,7 +94,7 @@ class ChangeAsker:
         said = turn.at.astimezone(self._zone).date()
         known = [StandingStatement(each.text, each.attribute_map.get("due", ""), each.category) for each in standing]
         place = find_changed(turn.text, said, known, self._weigh_meanings(turn.text, standing))
-        if place is None:
+        if place is None or _names_part(turn.text, standing[place].text):
             return None
         old, new = standing[place], made[-1] if made else None
         clause = find_clause(turn.text, said, old.text)
@@ -156,6 +159,11 @@ def reply_language(data: TurnData) -> Language:
     """Return the language of a turn's reply, as far as its own words tell, or else of the turn."""
     reply = data.processed.clean if data.processed is not None else ""
     return told_language(_QUOTED.sub("", reply)) or data.language
+
+
+def _names_part(message: str, text: str) -> bool:
+    """Return whether a message is about one of two things that a memory joins: a yes would end both."""
+    return len(split_clauses(text)) == 1 and names_part(message, _HALF_PAST.sub(" ", text))
 
 
 def _may_be_asked_about(record: Record, inbox_id: int | None) -> bool:

@@ -323,3 +323,21 @@ async def test_what_happened_at_some_time_is_told(tmp_path: Path, told: str) -> 
     async with scene(tmp_path) as house:
         await house.say(told)
         assert await live(house) == [told]
+
+
+@pytest.mark.parametrize(
+    ("told", "part"),
+    [
+        ("I am allergic to nuts and cats", "I am no longer allergic to cats"),
+        ("I play tennis on Mondays and Thursdays", "I no longer play tennis on Mondays"),
+        ("soy alérgica a las nueces y a los gatos", "ya no soy alérgica a los gatos"),
+    ],
+)
+async def test_one_of_two_things_in_a_memory_is_not_asked_about(tmp_path: Path, told: str, part: str) -> None:
+    """A yes would end both."""
+    async with scene(tmp_path) as house:
+        await house.say(told)
+        reply = await house.say(part)
+        assert "take the place" not in reply
+        assert "Sustituye" not in reply
+        assert told in await live(house)

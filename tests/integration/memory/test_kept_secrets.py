@@ -124,3 +124,14 @@ async def test_a_message_that_is_gone_from_the_inbox_is_read_from_the_conversati
         await house.app.database.write(lambda connection: connection.execute("UPDATE message SET text = 'gone'"))
         assert "no longer there" in await house.say("yes")
         assert await live(house) == ["my alarm code is 2580"]
+
+
+@pytest.mark.parametrize("back", ["forget it", "don't remember this", "olvídalo"])
+async def test_words_that_point_back_refuse_the_offer(tmp_path: Path, back: str) -> None:
+    """They retract nothing else, and a later yes keeps no secret."""
+    async with scene(tmp_path) as house:
+        await house.say("I live in Leeds")
+        await house.say("my PIN is 4821")
+        await house.say(back)
+        await house.say("yes")
+        assert await live(house) == ["I live in Leeds"]
