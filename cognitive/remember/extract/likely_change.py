@@ -48,7 +48,7 @@ BUCKETS = 1 << 15
 SCALE = 24.0
 """What a weight of one is stored as; a byte holds up to 127."""
 
-ASKS_FROM = 0.2
+ASKS_FROM = -0.2
 """Log odds of a change from which a question is worth its trouble: seven of ten are right, by dialogues kept aside."""
 
 ASKS_FROM_BOTH = -1.5

@@ -18,7 +18,6 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.cognitive.remember.extract.bare_correction import corrects_value, join_correction
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.clauses import split_clauses
 from kenobot.cognitive.remember.extract.likely_change import StandingStatement, find_changed
 from kenobot.cognitive.remember.extract.meant_clause import find_clause
 from kenobot.cognitive.store import events
@@ -94,10 +93,12 @@ class ChangeAsker:
         said = turn.at.astimezone(self._zone).date()
         known = [StandingStatement(each.text, each.attribute_map.get("due", ""), each.category) for each in standing]
         place = find_changed(turn.text, said, known, self._weigh_meanings(turn.text, standing))
-        if place is None or _names_part(turn.text, standing[place].text):
+        if place is None:
             return None
         old, new = standing[place], made[-1] if made else None
         clause = find_clause(turn.text, said, old.text)
+        if not clause and _names_part(turn.text, old.text):
+            return None
         question = ChangeQuestion(old, new, key_of(turn.text), turn.text.strip(), clause)
         return None if _was_asked(connection, question) else question
 
@@ -163,7 +164,7 @@ def reply_language(data: TurnData) -> Language:
 
 def _names_part(message: str, text: str) -> bool:
     """Return whether a message is about one of two things that a memory joins: a yes would end both."""
-    return len(split_clauses(text)) == 1 and names_part(message, _HALF_PAST.sub(" ", text))
+    return names_part(message, _HALF_PAST.sub(" ", text))
 
 
 def _may_be_asked_about(record: Record, inbox_id: int | None) -> bool:
