@@ -94,7 +94,7 @@ def read_messages(messages: Iterable[Message], known: Sequence[str]) -> list[Ext
 
 def _in_own_words(fact: ExtractedFact, said: Message) -> ExtractedFact:
     """Put the words of a fact back as its speaker wrote them."""
-    return replace(fact, text=as_written(fact.text, f"{said.before}\n{said.text}"))
+    return replace(fact, text=as_written(as_written(fact.text, said.text), said.before))
 
 
 @lru_cache(_KEPT)

@@ -231,6 +231,12 @@ def test_one_sentence_of_a_note_ends_alone() -> None:
     assert [fact.ended_parts for fact in facts] == [((1, "My locker is 14"),)]
 
 
+def test_a_quoted_message_is_as_it_was_written() -> None:
+    """A sentence that goes on about the message before it is quoted behind that, each as it was typed."""
+    facts = read_messages([Message("its a girl", SAID, before="My wifes expecting in august")], [])
+    assert all(fact.text == "My wifes expecting in august. its a girl" for fact in facts)
+
+
 def test_the_words_are_those_of_the_speaker() -> None:
     """What replaces a memory says its own words, as they were written."""
     (fact,) = read_messages([Message("im 41 now", SAID)], ["I'm 40"])
