@@ -62,7 +62,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "a password",
         lazy.regex(
-            rf"{_BEGINS}(?:{_P['access']}){_ENDS}[^\n\d:]{{0,30}}[\d:][^\n]{{0,40}}?[ ](?:{_P['some_word']})(?:{_IS}|[ ]){_WORD}"
+            rf"{_BEGINS}(?:{_P['access']}){_ENDS}[^\n\d:]{{0,30}}[\d:][^\n]{{0,40}}?[ ]"
+            rf"(?:{_P['some_word']})(?:{_IS}|[ ]){_WORD}"
         ),
     ),
     ("a password", lazy.regex(rf"{_BEGINS}(?:{_P['passphrase']}){_ENDS}{_OF}(?:{_IS}|[ ]){_SEVERAL}")),

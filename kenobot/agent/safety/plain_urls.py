@@ -79,7 +79,7 @@ class PlainUrls:
 
     def _count_figures(self, path: str, telling: Sequence[str]) -> int:
         """Count the figures of a path, Roman ones too, but for the years and versions of the question."""
-        own = [run for run in _RUN.findall(path) if run.rstrip(".") not in self._versions]
+        own: list[str] = [run for run in _RUN.findall(path) if run not in self._versions]
         roman = sum(_ROMAN.fullmatch(piece) is not None for piece in telling)
         return roman + sum(sign.isdigit() for run in own for sign in run)
 
