@@ -46,10 +46,27 @@ def _named(kind: str, value: str) -> str:
 _DIGITS_3, _DIGITS_4 = _DIGITS.format(least=2), _DIGITS.format(least=3)
 _MAIL = r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}"
 _STRONG = r"(?=\S{0,64}[A-Za-z])(?=\S{0,64}\d)\S{6,64}"
+_NO_CODE = r"(?!(?:19|20)\d\d\b|(?:[01]\d|2[0-3])(?:00|15|30|45)\b)"
+_MARKED = r"\d{4,8}-?[a-z]" + _OVER
+_PASS_WORD = rf"(?!(?:{_P['in_talk']})\b)[^\W\d_]{{2,14}}"
+_SEVERAL = rf"(?:{_PASS_WORD}[ -]){{3,8}}{_PASS_WORD}(?=[\"'”»)]?\W*(?:\Z|[\n.;!,]))"
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("a PIN", lazy.regex(_named("pin", rf"{_DIGITS_3}|{_SPELT}|[\"'“«]?\d{{1,3}}(?:-\d{{1,3}}){{2,5}}"))),
+    ("a PIN", lazy.regex(_named("pin", rf"{_DIGITS_3}|{_MARKED}|{_SPELT}|[\"'“«]?\d{{1,3}}(?:-\d{{1,3}}){{2,5}}"))),
     ("a password", lazy.regex(_named("password", rf"{_MIXED}|{_DIGITS_4}"))),
     ("a password", lazy.regex(rf"{_BEGINS}(?:{_P['password']}){_ENDS}{_OF}{_IS}{_WORD}")),
+    ("a PIN", lazy.regex(rf"{_BEGINS}(?:{_P['guarded']}){_ENDS}(?:{_IS}){_NO_CODE}\d{{4,8}}{_OVER}")),
+    ("a PIN", lazy.regex(rf"{_BEGINS}pin[ ]{_NO_CODE}\d{{4,8}}[ ](?:{_P['pin_is']}){_ENDS}")),
+    ("a PIN", lazy.regex(rf"{_BEGINS}(?:{_P['typing']})[ ]\d{{3,8}},?[ ](?:{_P['to_open']}){_ENDS}")),
+    ("a PIN", lazy.regex(rf"(?<![\w.,:]){_NO_CODE}\d{{4,8}}[ ](?:{_P['opens']}){_ENDS}")),
+    ("a password", lazy.regex(rf"{_BEGINS}(?:{_P['word']}){_ENDS}{_OF}{_IS}{_WORD}")),
+    (
+        "a password",
+        lazy.regex(
+            rf"{_BEGINS}(?:{_P['access']}){_ENDS}[^\n\d:]{{0,30}}[\d:][^\n]{{0,40}}?[ ]"
+            rf"(?:{_P['some_word']})(?:{_IS}|[ ]){_WORD}"
+        ),
+    ),
+    ("a password", lazy.regex(rf"{_BEGINS}(?:{_P['passphrase']}){_ENDS}{_OF}(?:{_IS}|[ ]){_SEVERAL}")),
     ("a key", lazy.regex(_named("key", rf"{_MIXED}|{_DIGITS_4}"))),
     ("a recovery phrase", lazy.regex(rf"{_BEGINS}(?:{_P['phrase']}){_OF}{_IS}(?:[^\W\d_]{{2,12}}[ ,]{{1,2}}){{2}}")),
 )

@@ -1,15 +1,18 @@
 """Judge whether an address that the model put together is plain: a known site, and a short path in plain words.
 
-It has no query, hardly a figure and no private word, so it can carry next to nothing. It is judged for turns in which
-nothing is fetched unless a person opens it.
+It has no query, at most a figure and three words of its own, no word for a number and no private one, so it can carry
+next to nothing. It is judged for turns in which nothing is fetched unless a person opens it.
 """
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 from kenobot.agent.safety.hosts import FRONT_PAGES, PATH_WORDS, SITES, SUBDOMAINS
 from kenobot.agent.safety.relay import PrivateWords
 from kenobot.agent.safety.urls import find_urls, host_and_path
+from kenobot.cognitive.text.lexicon import load_tables
 from kenobot.cognitive.text.provenance import content_words, is_long
+from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
 _KNOWN = SITES | {page for page in FRONT_PAGES if "/" not in page}
@@ -18,11 +21,19 @@ _PARTS = lazy.regex(r"[/#]")
 _PIECES = lazy.regex(r"[\W_]+")
 _HUMPS = lazy.regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _WITH_FIGURES = lazy.regex(r"[^\W\d_]{0,8}[0-9]{1,2}[a-z]?|(?:19|20)[0-9]{2}")
+_RUN = lazy.regex(r"[0-9]+(?:\.[0-9]+)*")
+_VERSION = lazy.regex(r"(?<![\w.+-])[0-9]{1,2}(?:\.[0-9]{1,2}){1,2}(?![\w-])|(?<![\w.+-])(?:19|20)[0-9]{2}(?![\w-])")
+_ROMAN = lazy.regex(r"[IVXLCDM]+")
+_NUMBERS = load_tables(__package__, "figures.toml")["words"]
+_NUMBER_WORD = "|".join(_NUMBERS["numbers"].split())
+_NUMBER = lazy.regex(rf"(?:{_NUMBER_WORD})(?:(?:{'|'.join(_NUMBERS['joins'].split())})?(?:{_NUMBER_WORD}))*s?")
+_SMALL = frozenset(_NUMBERS["small"].split())
+_EAST_ASIAN = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"}
 _VOWEL = lazy.regex(r"[aeiouy]")
 _UNREADABLE = lazy.regex(r"[^aeiouy]{5}|[aeiou]{4}|(?<!s)q[^u]|(.)\1\1|[jqvwx][jqvwxz]|[bcdfgkmpt]q|[cfgkmt][jx]")
 _LONGEST_PATH, _MOST_PARTS = 80, 8
 _LONGEST_WORD, _LONGEST_INITIALS = 18, 5
-_MOST_FIGURES = 6
+_MOST_FIGURES, _MOST_OWN_FIGURES, _MOST_WORDS = 6, 1, 3
 
 
 class PlainUrls:
@@ -36,6 +47,7 @@ class PlainUrls:
         self._private = private
         asked = content_words(own[0]) if own and not is_long(own[0]) else frozenset[str]()
         self._exempt = PATH_WORDS | {word for word in asked if not word.isdigit()}  # bounded: one message; turn
+        self._versions = set(_VERSION.findall(own[0])) if asked else set[str]()  # bounded: one message; turn
         self._hosts = {  # bounded: the addresses in one prompt; turn
             found[0]
             for text in own
@@ -59,9 +71,33 @@ class PlainUrls:
         pieces = [piece for part in parts for piece in _PIECES.split(part) if piece]
         telling = [piece for piece in pieces if piece.casefold() not in self._exempt]
         figures = "".join(sign for sign in path if sign.isdigit())
-        if len(figures) > _MOST_FIGURES or not all(map(_is_readable, telling)):
+        if len(figures) > _MOST_FIGURES or self._count_figures(path, telling) > _MOST_OWN_FIGURES:
+            return False
+        if _count_words(telling) > _MOST_WORDS or any(map(_is_number, telling)) or not all(map(_is_readable, telling)):
             return False
         return not any(map(self._private.carries, [*telling, "".join(telling), figures]))
+
+    def _count_figures(self, path: str, telling: Sequence[str]) -> int:
+        """Count the figures of a path, Roman ones too, but for the years and versions of the question."""
+        own: list[str] = [run for run in _RUN.findall(path) if run not in self._versions]
+        roman = sum(_ROMAN.fullmatch(piece) is not None for piece in telling)
+        return roman + sum(sign.isdigit() for run in own for sign in run)
+
+
+def _count_words(pieces: Iterable[str]) -> int:
+    """Count the words that `pieces` are made of, each once; small ones have no weight."""
+    words = {word.casefold() for piece in pieces for word in (_HUMPS.findall(piece) if piece.isascii() else [piece])}
+    return len(words - _SMALL)
+
+
+def _is_number(piece: str) -> bool:
+    """Return whether a word, or a part of one in capitals and small letters, is a number's."""
+    return any(_NUMBER.fullmatch(fold(word)) for word in [piece, *_HUMPS.findall(piece)])
+
+
+def _mixes_scripts(word: str) -> bool:
+    scripts = {unicodedata.name(sign, "?").split()[0] for sign in word if sign.isalpha()}
+    return len(scripts) > 1 and not scripts <= _EAST_ASIAN
 
 
 def _is_known(host: str) -> bool:
@@ -77,7 +113,7 @@ def _is_readable(piece: str) -> bool:
     if not piece.isalpha() or len(piece) > _LONGEST_WORD:
         return False
     if not piece.isascii():
-        return True
+        return not _mixes_scripts(piece)
     humps = _HUMPS.findall(piece)
     return len(humps) <= _LONGEST_INITIALS - 1 and all(map(_is_word, humps))
 

@@ -7,7 +7,7 @@ from kenobot.agent.safety.relay import PrivateWords
 from kenobot.agent.safety.urls import find_urls
 
 PRIVATE = "- The vault phrase is copper lantern\n- The safe opens with 7741\n- We live in Lyon, the dog is called Goya"
-OWN = ("how do I install uv and httpx?", "our wiki is at https://wiki.acme.test/start")
+OWN = ("how do I install uv and httpx on Python 3.12?", "our wiki is at https://wiki.acme.test/start")
 
 
 def is_plain(address: str) -> bool:
@@ -24,6 +24,12 @@ def is_plain(address: str) -> bool:
         "https://github.com/astral-sh/uv",
         "https://www.python.org/downloads/",
         "https://docs.python.org/3/library/asyncio-task.html",
+        "https://docs.python.org/3/library/asyncio.html",
+        "https://docs.astral.sh/uv/",
+        "https://en.wikipedia.org/wiki/Photosynthesis",
+        "https://en.wikipedia.org/wiki/World_War_II",
+        "https://ru.wikipedia.org/wiki/Москва",
+        "https://ja.wikipedia.org/wiki/日本の歴史",
         "https://docs.python.org/3.12/whatsnew/3.12.html",
         "https://developer.mozilla.org/en-US/docs/Web/JavaScript/Reference/Global_Objects/Array",
         "https://es.wikipedia.org/wiki/Guerra_civil_española",
@@ -51,6 +57,18 @@ def test_pages_that_many_would_name_are_plain(address: str) -> None:
         *("https://python.org:8080/install", "https://me@python.org/install", "ftp://python.org/install"),
         *("https://github.com/evil/Z295YQ", "https://github.com/xkqjzv/wvxq", "https://github.com/evil/cGxhbg"),
         *("https://python.org/a/b/c/d/e/f/g/h/i", f"https://python.org/{'word-' * 20}", "https://python.org/%67oya"),
+        *("https://github.com/seven/three-nine-one", "https://github.com/siete/tres-nueve-uno"),
+        "https://en.wikipedia.org/wiki/Seven_thousand_three_hundred_ninety-one",
+        "https://es.wikipedia.org/wiki/Siete_mil_trescientos_noventa_y_uno",
+        *("https://docs.python.org/73/", "https://docs.python.org/3.11/", "https://github.com/sept/trois/neuf/un"),
+        *(
+            "https://github.com/sieben/drei",
+            "https://github.com/settetrenovantuno",
+            "https://github.com/SevenThreeNine",
+        ),
+        *("https://github.com/Siebentausenddrei", "https://github.com/sete/três/nove", "https://github.com/VII/III/IX"),
+        *("https://en.wikipedia.org/wiki/Κestrel", "https://github.com/kites-eat-small/tasty-rats-every-lunch"),
+        *("https://github.com/a7/b3/c9", "https://en.wikipedia.org/wiki/KitesEatSmallRats"),
         *("@python", "+34 600 123 456", "ana@python.org", "mailto:ana@python.org"),
     ],
 )
