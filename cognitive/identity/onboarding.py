@@ -22,6 +22,8 @@ OnboardingPhase = Literal["observing", "checkpoint", "boundaries", "complete"]
 
 _WATCHED = 5
 _LONGEST_ANSWER = 2_000
+_KNOWS_NOTHING = "know nothing about your person yet"  # of BOOTSTRAP.md
+_KNOWS_SOME = "know about your person only what is shown here"
 _TEXTS = tomllib.loads(resources.files("kenobot.cognitive.identity").joinpath("onboarding.toml").read_text("utf-8"))
 
 _FORMAL = lazy.regex(rf"\b({alternatives('formal')})\b", re.IGNORECASE)
@@ -123,6 +125,11 @@ def advance(state: BootstrapState, text: str, profile: WritingProfile | None = N
         case _:  # who asks something instead is not asked again
             answer = "" if is_question(text) else text.strip()[:_LONGEST_ANSWER]
             return completed(state.model_copy(update={"boundaries": answer or None})), Guidance("complete")
+
+
+def instructions(text: str, *, knows_person: bool) -> str:
+    """Return BOOTSTRAP.md as a prompt shows it: it says that nothing is known only while that is true."""
+    return text.replace(_KNOWS_NOTHING, _KNOWS_SOME).strip() if knows_person else text.strip()
 
 
 def completed(state: BootstrapState) -> BootstrapState:

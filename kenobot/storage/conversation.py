@@ -372,6 +372,16 @@ def messages_in_scopes(connection: Connection, scopes: Collection[str] | None) -
     return _messages(connection, f"{_EFFECTIVE_SCOPE} {_AMONG} ORDER BY message.id", json.dumps([*scopes]))
 
 
+def has_earlier_talk(connection: Connection, session: str, first: int, scopes: Collection[str]) -> bool:
+    """Return whether a session has messages before `first`, or `scopes` have some lately in another session."""
+    own = "SELECT 1 FROM message WHERE session = ? AND id < ? LIMIT 1"
+    if connection.execute(own, (session, first)).fetchone():
+        return True
+    lately = newest_message_id(connection) - _LATELY
+    others = f"SELECT 1 FROM message WHERE id > ? AND session != ? AND {_EFFECTIVE_SCOPE} {_AMONG} LIMIT 1"
+    return connection.execute(others, (lately, session, json.dumps([*scopes]))).fetchone() is not None
+
+
 def list_sessions(connection: Connection) -> list[str]:
     """Every conversation there is."""
     return [row[0] for row in connection.execute(_CHATS)]

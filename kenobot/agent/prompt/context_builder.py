@@ -70,6 +70,7 @@ _NOTHING_YET = (
     "_Nothing was remembered when this conversation began. When asked for what does not stand in it since, say so; do "
     "not guess._"
 )
+_NOTHING_SHOWN = "_No notes are shown here. When asked for what this prompt does not show, say so; do not guess._"
 _NOTED_PREFERENCES = 1000  # tokens that a note of new preferences may take; longer ones are worth a new prefix
 _PRECEDING = 2  # messages from which a short one borrows search terms
 
@@ -324,7 +325,7 @@ class ContextBuilder:
         blocks += [Block(clipped or " ", cache=True), *shown_pictures(message_pictures(inbound))]
         blocks.append(Block(runtime_block(tail)))
         system = (
-            Block(self._who(plan, request, state), cache=True),
+            Block(self._who(connection, plan, request, state), cache=True),
             Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\n{plan.prefix.text}", cache=True),
             *([Block(plan.prefix.later)] if plan.prefix.later else []),
         )
@@ -354,7 +355,13 @@ class ContextBuilder:
 
     # ── the frozen beginning ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _who(self, plan: PromptPlan, request: PromptRequest, state: onboarding.BootstrapState | None) -> str:
+    def _who(
+        self,
+        connection: Connection,
+        plan: PromptPlan,
+        request: PromptRequest,
+        state: onboarding.BootstrapState | None,
+    ) -> str:
         """Identity, rules, who is who in a group, and for the owner in private their preferences and onboarding."""
         identity = plan.identity
         sections = [identity.core, identity.rules]
@@ -364,7 +371,11 @@ class ContextBuilder:
             if plan.prefix.preferences:
                 sections.append(f"## Preferences\n{escape_runtime_block(plan.prefix.preferences)}")
             if state is not None and identity.bootstrap:
-                sections.append(f"## First Conversation — Bootstrap\n{identity.bootstrap.strip()}")
+                known = _has_preferences(identity, request.principal) or any(
+                    records.newest_live(connection, request.principal.read_scopes, 1)
+                )
+                text = onboarding.instructions(identity.bootstrap, knows_person=known)
+                sections.append(f"## First Conversation — Bootstrap\n{text}")
         return _RULE.join(section.strip() for section in sections if section.strip()) + _RULE.rstrip("\n")
 
     def _continued(
@@ -426,10 +437,14 @@ class ContextBuilder:
         memory = self.memory.load(connection, base)
         log, preferences = self._new_log(connection, base, limits), _preferences(identity, base)
         event, record = events.last_event(connection), records.last_record(connection)
+        is_empty = not memory.omitted and not _has_entries(preferences)
+        is_empty = is_empty and not conversation.has_earlier_talk(
+            connection, base.session, log.first_message, base.scopes
+        )
         prefix = PromptPrefix(
             session=base.session,
             scopes=" ".join(base.scopes),
-            text=_render(memory),
+            text=_render(memory, _NOTHING_YET if is_empty else _NOTHING_SHOWN),
             day=base.day,
             last_event=event,
             last_record=record,
@@ -508,14 +523,15 @@ def _replay(plan: PromptPlan) -> Iterator[Message]:
             yield message
 
 
-def _render(memory: MemoryPack) -> str:
+def _render(memory: MemoryPack, nothing: str) -> str:
+    """Render the memory of a prefix. nothing: said where it holds no notes."""
     parts = [
         f"{heading}\n{escape_runtime_block(memory[section])}"
         for section, heading in _HEADINGS.items()
         if memory[section]
     ]
     if not (memory["long_term"] or memory["recent"] or memory["chat"]):
-        parts.insert(0, _NOTHING_YET)
+        parts.insert(0, nothing)
     if memory.omitted:
         parts.append(f"_({memory.omitted} older notes are remembered but did not fit here.)_")
     return "\n\n".join(parts)
@@ -534,5 +550,8 @@ def _preferences(identity: IdentityText, query: MemoryQuery) -> str:
 
 def _has_preferences(identity: IdentityText, principal: Principal) -> bool:
     """Return whether preferences are shown that hold more than headings."""
-    lines = identity.preferences.splitlines() if OWNER_SCOPE in principal.read_scopes else []
-    return any(line.strip() and not line.startswith("#") for line in lines)
+    return OWNER_SCOPE in principal.read_scopes and _has_entries(identity.preferences)
+
+
+def _has_entries(preferences: str) -> bool:
+    return any(line.strip() and not line.startswith("#") for line in preferences.splitlines())
