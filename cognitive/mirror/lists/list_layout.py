@@ -215,7 +215,7 @@ def render(kind: FileKind, item: ShownRecord) -> str:
             escaped = _LIKE_ENTRY.sub(r"\\", rest)
             return f"## {item.time} — {first}{newline}{escaped}\n\n"
         case "preferences":
-            return f"- {_LEARNED}{_indent(text)}\n"
+            return f"- {_LEARNED}{_indent(text)}"
         case "core" | "entity" | "ref" | "topic":
             first = text.partition("\n")[0]
             marks = _RULE.fullmatch(first) or _ESCAPED_RULE.fullmatch(first)
@@ -264,16 +264,7 @@ def arrange(
         return []
     if not result and missing and (header or kind == "preferences"):
         result.append(FileBlock(header or PREFERENCES_HEADER))
-    result = append_items(kind, result, missing) if missing else result
-    return normalize_blocks(kind, _close_last_line(result) if kind == "preferences" else result)
-
-
-def _close_last_line(blocks: Sequence[FileBlock]) -> list[FileBlock]:
-    """End a last line that is memory's with a line break: what a person appends begins a line of its own."""
-    result = list(blocks)
-    if result and result[-1].record is not None and not result[-1].raw.endswith(("\n", "\r")):
-        result[-1] = FileBlock(f"{result[-1].raw}\n", result[-1].record)
-    return result
+    return normalize_blocks(kind, append_items(kind, result, missing) if missing else result)
 
 
 def _shown(kind: FileKind, raw: str, item: ShownRecord) -> FileBlock:
@@ -286,8 +277,7 @@ def _shown(kind: FileKind, raw: str, item: ShownRecord) -> FileBlock:
 
 def _in_place_of(kind: FileKind, raw: str, item: ShownRecord) -> str:
     """Render `item` where another chunk stood; a line of preferences has the line breaks that were there."""
-    said = render(kind, item)
-    return said.removesuffix("\n") + raw[len(raw.rstrip("\r\n")) :] if kind == "preferences" else said
+    return render(kind, item) + (raw[len(raw.rstrip("\r\n")) :] if kind == "preferences" else "")
 
 
 def append_items(kind: FileKind, blocks: Sequence[FileBlock], items: Sequence[ShownRecord]) -> list[FileBlock]:

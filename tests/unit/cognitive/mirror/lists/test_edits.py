@@ -31,7 +31,7 @@ async def test_what_the_bot_learns_stands_in_the_seeds_files(house: House) -> No
         f"chats/telegram-1/{LOG}": "## 14:30 — debugging auth\n\n",
         "chats/telegram-1/context.md": "Type: Work group\nTone: Technical",
         "working/telegram-1.md": "- a\n- b",
-        "identity/preferences.md": "# User Preferences\n\n- learned: Likes tea\n",
+        "identity/preferences.md": "# User Preferences\n\n- learned: Likes tea",
         "MEMORY.md": "- Timezone: Madrid\n",
         f"users/telegram-7/{LOG}": "## 14:30 — Eva likes cats\n\n## 14:30 — Eva prefers tú\n\n",
     }
@@ -426,9 +426,9 @@ async def test_preferences_are_appended_after_the_persons_text(house: House) -> 
     """Not a byte of what stands in preferences.md changes, and a deleted line does not come back."""
     house.write("identity/preferences.md", "# Preferences\r\nLanguage: es\n- no emojis")
     await house.learn("Likes tea", category="preference", flush=True)
-    text = "# Preferences\r\nLanguage: es\n- no emojis\n- learned: Likes tea\n"
+    text = "# Preferences\r\nLanguage: es\n- no emojis\n- learned: Likes tea"
     assert house.text("identity/preferences.md") == text
-    house.edit("identity/preferences.md", "\n- learned: Likes tea\n", "")
+    house.edit("identity/preferences.md", "\n- learned: Likes tea", "")
     assert await house.mirror.sync_in() == 1
     assert await house.texts() == []
     await house.learn("Likes cake", category="preference", flush=True)

@@ -38,28 +38,28 @@ def test_logs_are_cut_where_the_original_cut_them(case: dict[str, object]) -> No
 
 
 def test_preferences_are_written_as_the_original_wrote_them() -> None:
-    """A header, then a line a preference, each with its line break."""
+    """A header, then a line a preference, and no line break at the end."""
     text = written("preferences", ShownRecord(1, "Timezone: CST"), ShownRecord(2, "Likes tea"))
-    assert text == "# User Preferences\n\n- learned: Timezone: CST\n- learned: Likes tea\n"
+    assert text == "# User Preferences\n\n- learned: Timezone: CST\n- learned: Likes tea"
 
 
 @pytest.mark.parametrize("case", recorded("identity.user_tag_persistence"))
 def test_updates_give_the_recorded_preferences(case: dict[str, object]) -> None:
-    """The recorded updates give the recorded file, and a line break at its end."""
+    """The recorded updates give the recorded file."""
     given = case["input"]
     assert isinstance(given, dict)
     items = [ShownRecord(number, text) for number, text in enumerate(given["updates"], 1)]
-    assert written("preferences", *items) == f"{case['expected']}\n"
+    assert written("preferences", *items) == case["expected"]
 
 
 def test_a_preference_is_parted_from_prose_by_a_blank_line() -> None:
     """After a person's paragraph the list begins anew; after a list it goes on."""
     prose = arrange("preferences", [FileBlock("# Mine\nLanguage: es")], [ShownRecord(1, "tea")], {}, {})
-    assert join_blocks(prose) == "# Mine\nLanguage: es\n\n- learned: tea\n"
+    assert join_blocks(prose) == "# Mine\nLanguage: es\n\n- learned: tea"
     longer = arrange(
         "preferences", [FileBlock("- short answers\n")], [ShownRecord(1, "tea"), ShownRecord(2, "cake")], {}, {}
     )
-    assert join_blocks(longer) == "- short answers\n- learned: tea\n- learned: cake\n"
+    assert join_blocks(longer) == "- short answers\n- learned: tea\n- learned: cake"
 
 
 @pytest.mark.parametrize(
@@ -159,15 +159,7 @@ def test_preferences_follow_memory() -> None:
         FileBlock("- learned: jazz", 4),
     ]
     after = arrange("preferences", blocks, [ShownRecord(3, "coffee"), ShownRecord(4, "jazz")], {}, {1: 3})
-    assert join_blocks(after) == "- learned: coffee\n- No calls before 9\n- learned: jazz\n"
-
-
-def test_a_learned_line_of_an_old_file_gets_its_line_break() -> None:
-    """A line that a person appends to the file is not glued to it; their own last line stays as it is."""
-    blocks = [FileBlock("- No calls before 9\n"), FileBlock("- learned: tea", 1)]
-    assert join_blocks(arrange("preferences", blocks, [ShownRecord(1, "tea")], {}, {})).endswith("learned: tea\n")
-    own = [FileBlock("- learned: tea\n", 1), FileBlock("- No calls before 9")]
-    assert join_blocks(arrange("preferences", own, [ShownRecord(1, "tea")], {}, {})).endswith("before 9")
+    assert join_blocks(after) == "- learned: coffee\n- No calls before 9\n- learned: jazz"
 
 
 def test_a_frozen_file_thaws_to_the_same_blocks() -> None:
