@@ -3,13 +3,11 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
-from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery
 from kenobot.cognitive.recall.results.render import CLIPPED, shorten
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
 from kenobot.cognitive.recall.search.filters import RecallFilter
-from kenobot.cognitive.recall.search.on_show import content_words
 from kenobot.cognitive.text.fingerprint import normalise
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.quoting import quote_untrusted
@@ -34,7 +32,7 @@ _LONGEST = 8000  # characters of a turn in which its matches are looked for
 _CUT = "[…] "
 _QUESTION_MARKS = ("?", "？", "؟")
 _HEAD = 2  # letters in which a word and its stem may differ at the end, and that they share at the least
-_BESIDE_PEOPLE = range(-2, 3)  # places of what is quoted in talk of people, from a turn that is about the message
+_BESIDE, _BESIDE_PEOPLE = range(-1, 2), range(-2, 3)  # places of what is quoted, from a turn that is about the message
 _OWN_WORDS = 2  # that a reply must have beside those of its question
 
 
@@ -48,7 +46,7 @@ def select_excerpts(
     """
     query, policy = sieve.query, sieve.query.policy.recall
     limit = query.excerpt_limit or policy.max_excerpts
-    near = _bearing(ranked, policy.min_relevance, by_words=not content_words(query.text))[: _READ * limit]
+    near = _bearing(ranked, policy.min_relevance)[: _READ * limit]
     if not near or room <= 1:
         return []
     kept = sieve.filter_turns(connection, index, [each.turn.message for each in near])
@@ -85,24 +83,16 @@ def select_excerpts(
     return chosen
 
 
-def _bearing(ranked: Sequence[RankedTurn], least: float, *, by_words: bool) -> list[RankedTurn]:
-    """Select the turns of this relevance, and those that continue one: an answer may share no word with its question.
-
-    by_words: the message has no word that means something, so that nothing is near it by meaning.
-    """
+def _bearing(ranked: Sequence[RankedTurn], least: float) -> list[RankedTurn]:
+    """Select the turns of this relevance, and those beside one: an answer may share no word with its question."""
     named = {each.turn.segment for each in ranked if each.turn.speaker}
-    kept = {
-        (turn.segment, turn.position + step)
-        for turn, relevance, matched in ((each.turn, each.relevance, each.matched) for each in ranked)
-        if relevance >= least and (matched or not by_words)
-        for step in (_BESIDE_PEOPLE if turn.segment in named else _continued(turn))
+    places = {(each.turn.segment, each.turn.position) for each in ranked if each.relevance >= least}
+    around = {
+        (segment, position + step)
+        for segment, position in places
+        for step in (_BESIDE_PEOPLE if segment in named else _BESIDE)
     }
-    return [each for each in ranked if (each.turn.segment, each.turn.position) in kept]
-
-
-def _continued(turn: IndexedTurn) -> range:
-    """Return the places of a turn of talk with the assistant and of what answers it, counted from its own."""
-    return range(2 if turn.is_question or not turn.by_bot else 1)
+    return [each for each in ranked if (each.turn.segment, each.turn.position) in around]
 
 
 def _questions(connection: Connection, turns: Collection[MessageRow]) -> Mapping[int, str]:
