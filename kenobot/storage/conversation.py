@@ -378,7 +378,8 @@ def has_earlier_talk(connection: Connection, session: str, first: int, scopes: C
     if connection.execute(own, (session, first)).fetchone():
         return True
     lately = newest_message_id(connection) - _LATELY
-    others = f"SELECT 1 FROM message WHERE id > ? AND session != ? AND {_EFFECTIVE_SCOPE} {_AMONG} LIMIT 1"
+    where = f"{_EFFECTIVE_SCOPE} {_AMONG}"
+    others = f"SELECT 1 FROM message WHERE id > ? AND session != ? AND {where} LIMIT 1"
     return connection.execute(others, (lately, session, json.dumps([*scopes]))).fetchone() is not None
 
 

@@ -43,7 +43,7 @@ async def test_what_takes_the_place_of_a_confidence_is_one(tmp_path: Path) -> No
     async with Scene(tmp_path, ["Hm."], extraction=True) as scene:
         await scene.say("Between you and me, I earn 4,000 a month")
         await _extract(scene)
-        await scene.say("Actually I earn 4,400 a month, not 4,000")
+        await scene.say("I earn 4,400 a month now")
         await _extract(scene)
         rows = await scene.rows("SELECT text, tags FROM record WHERE status = 'active' AND text LIKE '%4,400%'")
         assert [json.loads(str(tags)) for _, tags in rows] == [["confided"]]

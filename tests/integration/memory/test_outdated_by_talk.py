@@ -30,9 +30,9 @@ TALKS = [
         ["Me llamo Ana", "Ahora vivo en Madrid"],
     ),
     (
-        ("My name is Ana and I live in Lyon", "I moved to Madrid"),
+        ("My name is Ana and I live in Lyon", "I live in Madrid now"),
         {"Where do I live?": "Madrid", "What is my name?": "Ana"},
-        ["My name is Ana", "I moved to Madrid"],
+        ["My name is Ana", "I live in Madrid now"],
     ),
     (
         ("I live in Lyon and work at Acme", "I live in Madrid now"),
@@ -40,9 +40,9 @@ TALKS = [
         ["I work at Acme", "I live in Madrid now"],
     ),
     (
-        ("Recuerda que vivo en Lyon y mi perro se llama Toby", "Me he mudado a Madrid"),
+        ("Recuerda que vivo en Lyon y mi perro se llama Toby", "Ahora vivo en Madrid"),
         {"¿Dónde vivo?": "Madrid", "¿Cómo se llama mi perro?": "Toby"},
-        ["mi perro se llama Toby", "Me he mudado a Madrid"],
+        ["mi perro se llama Toby", "Ahora vivo en Madrid"],
     ),
     (
         ("Me llamo Ana y vivo en Lyon", "Ya no vivo en Lyon"),

@@ -37,8 +37,8 @@ async def test_a_later_statement_takes_the_place_of_an_earlier_one(tmp_path: Pat
     """Rules give attributes, and by these memory knows what is no longer so."""
     async with Scene(tmp_path, ["Vale."], extraction=True) as scene:
         await scene.say("vivo en Lyon")
-        await scene.say("Me he mudado a Madrid")
-        assert await live(scene) == [("owner", "Me he mudado a Madrid", "owner")]
+        await scene.say("Ahora vivo en Madrid")
+        assert await live(scene) == [("owner", "Ahora vivo en Madrid", "owner")]
 
 
 async def test_a_tag_and_the_reading_of_its_turn_are_one_memory(tmp_path: Path) -> None:

@@ -92,10 +92,10 @@ async def test_copies_go_along(database: Database) -> None:
     """What repeats it word for word, in this chat or within a longer text, but never in another's memory."""
 
     def work(connection: Connection) -> None:
-        first = learn(connection, "the vault code is 7741-B")
-        chat = learn(connection, "The vault code is 7741-B.", scope="chat:telegram-1")
-        theirs = learn(connection, "the vault code is 7741-B", scope="user:telegram-2")
-        pad = Candidate("scratchpad", "chat:telegram-1", "- ask Ana\n- the vault code is 7741-B", slot="working")
+        first = learn(connection, "the shelf mark is 7741-B")
+        chat = learn(connection, "The shelf mark is 7741-B.", scope="chat:telegram-1")
+        theirs = learn(connection, "the shelf mark is 7741-B", scope="user:telegram-2")
+        pad = Candidate("scratchpad", "chat:telegram-1", "- ask Ana\n- the shelf mark is 7741-B", slot="working")
         working = admit(connection, pad, NOW).record
         hidden = forget(connection, first, OWNER, LATER)
         assert hidden is not None

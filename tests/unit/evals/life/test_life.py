@@ -48,7 +48,7 @@ async def test_a_fortnight_is_lived_and_scored() -> None:
         (
             _said("Vivo en Lyon", "lyon", after=0),
             _said("Qrst zxcv brrr", "zxcv", after=1),
-            _said("Me mudé a Madrid", "madrid", after=2, ends=("lyon",)),
+            _said("Ahora vivo en Madrid", "madrid", after=2, ends=("lyon",)),
         ),
         (LifeQuestion("¿Dónde vivo?", Fact("madrid")), LifeQuestion("¿De qué color es mi coche?", None)),
     )
