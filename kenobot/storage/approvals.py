@@ -34,30 +34,24 @@ def open_approval(connection: Connection, approval: Approval) -> int:
     connection.execute(
         "UPDATE approval SET state = 'replaced' WHERE session = ? AND state = 'open'", (approval.session,)
     )
-    cursor = connection.execute(
-        "INSERT INTO approval (session, account, kind, payload, expires) VALUES (?, ?, ?, ?, ?)",
-        (
-            approval.session,
-            approval.account,
-            approval.kind,
-            json.dumps(approval.payload, ensure_ascii=False),
-            approval.expires.isoformat(),
-        ),
-    )
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
+    return _insert(connection, approval, "open")
 
 
 def add_beside(connection: Connection, approval: Approval) -> int:
     """Store a question that leaves the one open in its session as it is, as no yes answers it; return its id."""
+    return _insert(connection, approval, "replaced")
+
+
+def _insert(connection: Connection, approval: Approval, state: str) -> int:
     cursor = connection.execute(
-        "INSERT INTO approval (session, account, kind, payload, expires, state) VALUES (?, ?, ?, ?, ?, 'replaced')",
+        "INSERT INTO approval (session, account, kind, payload, expires, state) VALUES (?, ?, ?, ?, ?, ?)",
         (
             approval.session,
             approval.account,
             approval.kind,
             json.dumps(approval.payload, ensure_ascii=False),
             approval.expires.isoformat(),
+            state,
         ),
     )
     assert cursor.lastrowid is not None
