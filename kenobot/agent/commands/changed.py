@@ -5,11 +5,9 @@ nothing: the same pair is never asked about again.
 """
 
 from dataclasses import dataclass
-from typing import Any, cast
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line, undo_button
-from kenobot.agent.commands.natural_language import Answer, parse_answer
-from kenobot.agent.commands.open_questions import find_question, is_put_to
+from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.remember.draft import attributes_json
@@ -24,8 +22,6 @@ from kenobot.cognitive.text.sentences import begins_with, without_sentence
 from kenobot.cognitive.text.words import detect_language
 from kenobot.core import texts
 from kenobot.core.i18n import Language
-from kenobot.storage import approvals
-from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
 _REASON = "its speaker said that it is over"
@@ -54,28 +50,22 @@ class ChangePayload:
 
 def answer_change(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow a plain yes or no to the question that is open here."""
-    answer, approval = parse_answer(call.arguments), find_question(connection, call.inbound, call.at, KIND)
-    if approval is None or answer not in ("yes", "no"):
-        return texts.NO_QUESTION(call.language)
-    return _follow(connection, answer, approval, call, context)
+    answered = close_by_words(connection, call, KIND)
+    return _follow(connection, answered, call, context) if answered is not None else texts.NO_QUESTION(call.language)
 
 
 def answer_change_by_button(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
-    """Follow a pressed button, however long ago the question was put."""
-    number, _, word = call.arguments.partition(" ")
-    approval, answer = approvals.get_approval(connection, int(number)), parse_answer(word)
-    if approval is None or not is_put_to(approval, call.inbound, KIND) or answer not in ("yes", "no"):
-        return texts.DECIDED(call.language)
-    return _follow(connection, answer, approval, call, context)
+    """Follow a pressed button."""
+    answered = close_by_button(connection, call, KIND)
+    return _follow(connection, answered, call, context) if answered is not None else texts.DECIDED(call.language)
 
 
 def _follow(
-    connection: Connection, answer: Answer, approval: Approval, call: CommandCall, context: CommandContext
+    connection: Connection, answered: AnsweredQuestion, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    approvals.close_approval(connection, approval.id, "approved" if answer == "yes" else "denied")
-    if answer == "no":
+    if not answered.is_yes:
         return texts.CHANGE_DECLINED(call.language)
-    asked = ChangePayload(**cast("dict[str, Any]", approval.payload))
+    asked = ChangePayload(**answered.payload)
     old = records.get(connection, asked.old, call.principal.read_scopes)
     if old is None or old.status != "active":
         return texts.CHANGE_GONE(call.language)

@@ -4,13 +4,11 @@ The question holds no word of it, only the number of the message: a yes reads it
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import Any, cast
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, undo_button
-from kenobot.agent.commands.natural_language import Answer, parse_answer
-from kenobot.agent.commands.open_questions import find_question, is_put_to
+from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
 from kenobot.agent.fact_candidates import confided_tags
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract.sentence_core import read_core
@@ -64,30 +62,24 @@ def offer_secret(
 
 
 def answer_secret(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
-    """Follow a plain yes or no to the question that is open here."""
-    answer = "no" if takes_back(call.arguments) else parse_answer(call.arguments)
-    approval = find_question(connection, call.inbound, call.at, KIND)
-    if approval is None or answer not in ("yes", "no"):
-        return texts.NO_QUESTION(call.language)
-    return _follow(connection, answer, approval, call, context)
+    """Follow a plain yes or no to the question that is open here; words that take back are a no."""
+    call = replace(call, arguments="no") if takes_back(call.arguments) else call
+    answered = close_by_words(connection, call, KIND)
+    return _follow(connection, answered, call, context) if answered is not None else texts.NO_QUESTION(call.language)
 
 
 def answer_secret_by_button(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow a pressed button, as long as the message is there."""
-    number, _, word = call.arguments.partition(" ")
-    approval, answer = approvals.get_approval(connection, int(number)), parse_answer(word)
-    if approval is None or not is_put_to(approval, call.inbound, KIND) or answer not in ("yes", "no"):
-        return texts.DECIDED(call.language)
-    return _follow(connection, answer, approval, call, context)
+    answered = close_by_button(connection, call, KIND)
+    return _follow(connection, answered, call, context) if answered is not None else texts.DECIDED(call.language)
 
 
 def _follow(
-    connection: Connection, answer: Answer, approval: Approval, call: CommandCall, context: CommandContext
+    connection: Connection, answered: AnsweredQuestion, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    approvals.close_approval(connection, approval.id, "approved" if answer == "yes" else "denied")
-    question = SecretPayload(**cast("dict[str, Any]", approval.payload))
+    question = SecretPayload(**answered.payload)
     language = question.language
-    if answer == "no":
+    if not answered.is_yes:
         return texts.SECRET_LEFT(language)
     said = _read_message(connection, question.asked)
     told = find_secret_parts(said, call.at.astimezone(context.zone).date())

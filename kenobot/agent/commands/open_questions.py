@@ -1,11 +1,43 @@
-"""Find the question that a plain answer is for, among those that the bot put to a person alone."""
+"""Find the question that an answer is for, among those that the bot put to a person alone, and close it."""
 
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, cast
 
+from kenobot.agent.commands.command import CommandCall
+from kenobot.agent.commands.natural_language import Answer, parse_answer
 from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """A question that its person answered with yes or no. payload: what was stored with it."""
+
+    is_yes: bool
+    payload: dict[str, Any]
+
+
+def close_by_words(connection: Connection, call: CommandCall, kind: str) -> AnsweredQuestion | None:
+    """Close the question of a kind that is open here, by plain words; None where they are no yes or no to one."""
+    return _close(connection, parse_answer(call.arguments), find_question(connection, call.inbound, call.at, kind))
+
+
+def close_by_button(connection: Connection, call: CommandCall, kind: str) -> AnsweredQuestion | None:
+    """Close the question whose button was pressed, however long ago it was put; None where it is not this person's."""
+    number, _, word = call.arguments.partition(" ")
+    approval = approvals.get_approval(connection, int(number))
+    is_own = approval is not None and is_put_to(approval, call.inbound, kind)
+    return _close(connection, parse_answer(word), approval if is_own else None)
+
+
+def _close(connection: Connection, answer: Answer | None, approval: Approval | None) -> AnsweredQuestion | None:
+    if approval is None or answer not in ("yes", "no"):
+        return None
+    approvals.close_approval(connection, approval.id, "approved" if answer == "yes" else "denied")
+    return AnsweredQuestion(answer == "yes", cast("dict[str, Any]", approval.payload))
 
 
 def find_question(connection: Connection, inbound: Inbound, at: datetime, kind: str) -> Approval | None:

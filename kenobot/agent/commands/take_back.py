@@ -6,12 +6,10 @@ and alone with the bot: elsewhere such words are as likely about something else.
 
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any, cast
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.memory import tell_undone
-from kenobot.agent.commands.natural_language import Answer, parse_answer
-from kenobot.agent.commands.open_questions import find_question
+from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
 from kenobot.cognitive.control.undo import BY_ITSELF, UndoError, undo_all
 from kenobot.cognitive.store import events, records
 from kenobot.core import texts
@@ -61,17 +59,16 @@ def ask_to_take_back(connection: Connection, call: CommandCall, _: CommandContex
 
 def answer_take_back(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow a plain yes or no to the question that is open here."""
-    answer, approval = parse_answer(call.arguments), find_question(connection, call.inbound, call.at, KIND)
-    return _follow(connection, answer, approval, call, context) or texts.NO_QUESTION(call.language)
+    answered = close_by_words(connection, call, KIND)
+    return _follow(connection, answered, call, context) if answered is not None else texts.NO_QUESTION(call.language)
 
 
 def answer_take_back_by_button(
     connection: Connection, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    """Follow a pressed button, however long ago the question was put."""
-    number, _, word = call.arguments.partition(" ")
-    approval = approvals.get_approval(connection, int(number))
-    return _follow(connection, parse_answer(word), approval, call, context) or texts.DECIDED(call.language)
+    """Follow a pressed button."""
+    answered = close_by_button(connection, call, KIND)
+    return _follow(connection, answered, call, context) if answered is not None else texts.DECIDED(call.language)
 
 
 def _find_last_told(connection: Connection, call: CommandCall) -> dict[int, str]:
@@ -95,20 +92,12 @@ def _find_last_told(connection: Connection, call: CommandCall) -> dict[int, str]
 
 
 def _follow(
-    connection: Connection,
-    answer: Answer | None,
-    approval: Approval | None,
-    call: CommandCall,
-    context: CommandContext,
+    connection: Connection, answered: AnsweredQuestion, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    """Undo what a question names at a yes, nothing at a no; "" where nothing is asked of this sender."""
-    own = approval is not None and approval.session == call.inbound.session and approval.account == call.inbound.user
-    if approval is None or not own or approval.kind != KIND or answer not in ("yes", "no"):
-        return ""
-    approvals.close_approval(connection, approval.id, "approved" if answer == "yes" else "denied")
-    if answer == "no":
+    """Undo what a question names at a yes, nothing at a no."""
+    if not answered.is_yes:
         return texts.FORGET_DECLINED(call.language)
-    asked = TakeBackPayload(**cast("dict[str, Any]", approval.payload))
+    asked = TakeBackPayload(**answered.payload)
     try:
         done = undo_all(connection, asked.decisions, call.principal.read_scopes, context.admit_context(call))
     except UndoError as error:
