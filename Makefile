@@ -44,14 +44,14 @@ check: $(VENV)/.ready ## formatting, lint, types, import rules
 # first by the next `make fuzz`, as long as .hypothesis stands.
 fuzz: $(VENV)/.ready ## new random examples for the property tests and two thousand talks, by hand: hours; TALKS=100 for so many
 	@export HYPOTHESIS_PROFILE=fuzz; code=0; \
-	$(BIN)/pytest -m "hypothesis and not slow" --numprocesses auto || code=1; \
-	$(BIN)/pytest -o faulthandler_timeout=0 -s tests/property/memory/test_true_talks.py tests/integration/http/test_fuzzed.py || code=1; \
+	$(BIN)/pytest -m "hypothesis and not slow" --timeout 3600 --numprocesses auto || code=1; \
+	$(BIN)/pytest --timeout 0 -s tests/property/memory/test_true_talks.py tests/integration/http/test_fuzzed.py || code=1; \
 	test $$code = 0 || echo "To play one again: @reproduce_failure(…), as it is printed, above its test; a talk by FIRST_TALK=… TALKS=1." >&2; \
 	exit $$code
 
 crash: $(VENV)/.ready ## kills, power cuts, full disks, odd clocks, damaged files: what was lost and what doubled
 	@$(BIN)/python -m tests.crash
-	@$(BIN)/pytest -m slow tests/integration
+	@$(BIN)/pytest -m slow --timeout 1800 tests/integration
 
 soak: $(VENV)/.ready ## a hundred thousand messages, a day with faults, a flood, heavy work, by hand: forty minutes
 	@$(BIN)/python -m tests.soak
