@@ -1,10 +1,11 @@
 """`python -m bench.learn_likely_change`: which memory a message probably changes, learned for a question to the person.
 
 From the pairs in `bench/ends`, among memories of other pairs of the same writer; from the sentences in
-`bench/statements`, which change nothing of what others of their writer say; and from the fortnights of 28 people of
-`kenobot bench life`, as the rules read them. The eight of `--learned --kept-back` judge. What is printed is of weights
-that have not seen the writer; then all of it is learned, and written to `likely_change.bin`. A softmax over the
-memories and "none", by AdaGrad (Duchi et al., 2011), with the same seed each time.
+`bench/statements`, which change nothing of what others of their writer say; and, as the rules read them, from the
+fortnights of 28 people of `kenobot bench life` and the dialogues of `kenobot bench life --harm`. The eight of
+`--learned --kept-back` judge. What is printed is of weights that have not seen the writer; then all of it is learned,
+and written to `likely_change.bin`. A softmax over the memories and "none", by AdaGrad (Duchi et al., 2011), with the
+same seed each time.
 """
 
 import argparse
@@ -47,7 +48,7 @@ _ROUNDS = 5
 _TOGETHER = 16  # messages that one step learns from
 _AMONG = (0, 0, 2, 5, 9, 9, 20, 40)  # memories of others that stand beside those of a pair
 _BESIDE = (2, 4, 8, 14, 30)  # beside a statement
-_LIVES_WEIGH = 4  # how often a fortnight is learned from
+_TIMES = {"pair": 1, "statement": 1, "life": 4, "dialogue": 3, "harm": 3, "home": 3}  # how often each is learned from
 _SAID = date(2026, 9, 15)
 _FOLDS = 3
 _LEVELS = (0.4, 0.5, 0.55, 0.6, 0.65, 0.7)
@@ -261,11 +262,11 @@ def choose(weights: Floats, each: Example) -> LikelyChange:
     return found
 
 
-def signs_by_others(weights: Floats, examples: Sequence[Example], more: Sequence[Example]) -> list[Judged]:
-    """Judge examples by weights that have not seen their writers, and `more` by those of all, `weights`."""
+def signs_by_others(examples: Sequence[Example]) -> list[Judged]:
+    """Judge examples by weights that have not seen their writers."""
     writers = sorted({each.writer for each in examples})
     fold = {writer: at % _FOLDS for at, writer in enumerate(random.Random(_SEED).sample(writers, len(writers)))}
-    found = [_judged(weights, more)]
+    found = list[list[Judged]]()
     for number in range(_FOLDS):
         others = learn(_weighed([each for each in examples if fold[each.writer] != number]))
         found.append(_judged(others, [each for each in examples if fold[each.writer] == number]))
@@ -273,7 +274,7 @@ def signs_by_others(weights: Floats, examples: Sequence[Example], more: Sequence
 
 
 def _weighed(examples: Sequence[Example]) -> list[Example]:
-    return [each for each in examples for _ in range(_LIVES_WEIGH if each.kind == "life" else 1)]
+    return [each for each in examples for _ in range(_TIMES[each.kind])]
 
 
 def _judged(weights: Floats, examples: Sequence[Example]) -> list[Judged]:
@@ -347,15 +348,15 @@ def main() -> int:
     arguments = parser.parse_args()
     chance = random.Random(_SEED)
     lives = [each for name in _PEOPLE for each in load_life(load_fortnight(name))]
-    examples = [*load_pairs(chance), *load_statements(chance), *lives]
     short = [
         each
         for part in _DIALOGUES
         for dialogue in fortnights.load_dialogues(part)
         for each in load_life(dialogue, "dialogue")
     ]
-    weights = learn(_weighed(examples))
-    judged = signs_by_others(weights, examples, [*short, *load_dialogues(load_harm(HARM))])
+    dialogues = load_dialogues(load_harm(HARM))
+    examples = [*load_pairs(chance), *load_statements(chance), *lives, *short, *dialogues]
+    weights, judged = learn(_weighed(examples)), signs_by_others(examples)
     for line in judge(judged):
         print(line, flush=True)
     signs = fit_signs(judged)

@@ -118,6 +118,20 @@ def _people(found: Iterable[str]) -> frozenset[str]:
     return frozenset(RELATIVES.get(word, word) for word in found if word in RELATIVES or word in _OTHERS)
 
 
+def content_stems(text: str) -> frozenset[str]:
+    """Return the stems of the words of a text that are no figures and no mere grammar."""
+    return _stems(_words(fold(text).replace("’", "'")))
+
+
+def value_spans(plain: str, kind: str) -> list[tuple[int, int]]:
+    """Return where the values of a kind are in a folded text; "bare" are figures of no other kind."""
+    if kind != "bare":
+        return [found.span() for found in _VALUES[kind].finditer(plain)]
+    taken = [found.span() for pattern in _VALUES.values() for found in pattern.finditer(plain)]
+    bare = (found.span() for found in _NUMBER.finditer(plain))
+    return [(start, end) for start, end in bare if not any(low < end and start < high for low, high in taken)]
+
+
 def _figures(pattern: Pattern[str], plain: str) -> frozenset[str]:
     return frozenset(next((group for group in match.groups() if group), "") for match in pattern.finditer(plain))
 

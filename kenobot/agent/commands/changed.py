@@ -1,10 +1,12 @@
 """Follow the answer to whether a message takes the place of a memory, which `kenobot.agent.turn.change_question` asks.
 
-A yes ends the memory, or the clause of it that is meant, as one decision, which `/undo` takes back. A no changes
-nothing: the same pair is never asked about again.
+A yes ends the memory, or the clause or the value of it that is meant, as one decision, which `/undo` takes back; where
+that is not clear, the person is asked once more whether all of it is over. A no changes nothing: the same pair is never
+asked about again.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line, undo_button
 from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
@@ -13,6 +15,7 @@ from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.remember.draft import attributes_json
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.cognitive.remember.extract.clauses import without_clause
+from kenobot.cognitive.remember.extract.value_phrase import tells_more, without_value
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Record
@@ -22,9 +25,14 @@ from kenobot.cognitive.text.sentences import begins_with, without_sentence
 from kenobot.cognitive.text.words import detect_language
 from kenobot.core import texts
 from kenobot.core.i18n import Language
+from kenobot.gateway.buttons import Choice
+from kenobot.ports.messages import Inbound
+from kenobot.storage import approvals, conversation, inbox
+from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
 _REASON = "its speaker said that it is over"
+_ANSWER_WITHIN = timedelta(hours=1)
 _CLAUSE_REASON = "its speaker said that a clause of it is over"
 
 KIND = "change"
@@ -37,7 +45,7 @@ class ChangePayload:
 
     old: the memory that may be over. new: the one made of the message, None without one. after: the conversation's last
     message, behind which a plain answer counts. asked: inbox row of the message. language: of the question. clause:
-    what of the memory may be over, "" for all of it.
+    what of the memory may be over, "" for all of it. whole: whether that all of it is over was asked.
     """
 
     old: int
@@ -46,6 +54,17 @@ class ChangePayload:
     asked: int
     language: Language
     clause: str = ""
+    whole: bool = False
+
+
+def open_change(connection: Connection, inbound: Inbound, payload: ChangePayload, at: datetime) -> tuple[Choice, ...]:
+    """Open a question to the sender of a message; return its buttons."""
+    approval = Approval(inbound.session, inbound.user, KIND, asdict(payload), at + _ANSWER_WITHIN)
+    number, language = approvals.open_approval(connection, approval), payload.language
+    yes, no = (texts.BUTTON_REPLACES, texts.BUTTON_BOTH)
+    if payload.whole:
+        yes, no = (texts.BUTTON_WHOLE, texts.BUTTON_PARTLY)
+    return Choice(yes(language), "changed", f"{number} yes"), Choice(no(language), "changed", f"{number} no")
 
 
 def answer_change(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
@@ -63,22 +82,41 @@ def answer_change_by_button(connection: Connection, call: CommandCall, context: 
 def _follow(
     connection: Connection, answered: AnsweredQuestion, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    if not answered.is_yes:
-        return texts.CHANGE_DECLINED(call.language)
     asked = ChangePayload(**answered.payload)
+    if not answered.is_yes:
+        partly = texts.CHANGE_PARTLY(call.language, number=asked.old)
+        return partly if asked.whole else texts.CHANGE_DECLINED(call.language)
     old = records.get(connection, asked.old, call.principal.read_scopes)
     if old is None or old.status != "active":
         return texts.CHANGE_GONE(call.language)
-    event = _end(connection, old, asked, context.admit_context(call))
+    message = inbox.read_text(connection, asked.asked)
+    left = _find_left(old.text, asked, message)
+    if not left and not asked.whole and tells_more(old.text, message):
+        return _ask_whole(connection, old, asked, call)
+    event = _end(connection, old, asked, left, context.admit_context(call))
     text = texts.CHANGE_MADE(call.language, what=one_line(asked.clause or old.text))
     return CommandAnswer(text, ((undo_button(event, call.language),),))
 
 
-def _end(connection: Connection, old: Record, asked: ChangePayload, occasion: AdmitContext) -> int:
+def _find_left(text: str, asked: ChangePayload, message: str) -> str:
+    """Return the words of a memory that still hold; "" where all of it is over, or it is not clear what."""
+    if asked.whole:
+        return ""
+    return without_clause(text, asked.clause) if asked.clause else without_value(text, message)
+
+
+def _ask_whole(connection: Connection, old: Record, asked: ChangePayload, call: CommandCall) -> CommandAnswer:
+    """Ask whether all of a memory is over that says more than a message is about."""
+    newest = conversation.newest_message_id(connection, call.inbound.session)
+    payload = replace(asked, whole=True, after=newest)
+    text = texts.CHANGE_WHOLE(asked.language, what=one_line(old.text))
+    return CommandAnswer(text, (open_change(connection, call.inbound, payload, call.at),))
+
+
+def _end(connection: Connection, old: Record, asked: ChangePayload, left: str, occasion: AdmitContext) -> int:
     """End what is over by the memory that takes its place; returns the event by which all of it is undone."""
     new = records.get(connection, asked.new, (old.scope,)) if asked.new is not None else None
     by, status = (new.id, "superseded") if new is not None and new.status == "active" else (None, "invalidated")
-    left = without_clause(old.text, asked.clause) if asked.clause else ""
     if left and records.by_key(connection, old.scope, old.form, key_of(left)) is None:
         return _take_clause(connection, old, left, occasion.change_context(_CLAUSE_REASON))
     root = end_record(connection, old, status, occasion.change_context(_REASON), by=by)

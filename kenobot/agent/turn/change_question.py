@@ -6,11 +6,11 @@ in confidence, of each pair of words once, and a few times a day at most.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.changed import KIND, ChangePayload
+from kenobot.agent.commands.changed import ChangePayload, open_change
 from kenobot.agent.commands.command import one_line, time_ago_text
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE
@@ -30,15 +30,13 @@ from kenobot.core.i18n import Language, told_language
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Decision
-from kenobot.storage import approvals, conversation
-from kenobot.storage.approvals import Approval
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_json, write_json
 
 ASKED = "asked"
 """The kind of the event that tells of a question, on the memory that it is about."""
 
-_ANSWER_WITHIN = timedelta(hours=1)
 _HALF_PAST = lazy.regex(r"\sy (?:media|cuarto|pico|\d+)\b")  # of an hour: it joins no two things
 _SAME_MOMENT = timedelta(minutes=10)
 _COUNT = "change questions of the day"
@@ -129,12 +127,7 @@ class ChangeAsker:
         )
         newest = conversation.newest_message_id(connection, pending.session)
         payload = ChangePayload(question.old.id, question.new, newest, pending.id, language, question.clause)
-        approval = Approval(pending.session, pending.inbound.user, KIND, asdict(payload), at + _ANSWER_WITHIN)
-        number = approvals.open_approval(connection, approval)
-        return (
-            Choice(texts.BUTTON_REPLACES(language), "changed", f"{number} yes"),
-            Choice(texts.BUTTON_BOTH(language), "changed", f"{number} no"),
-        )
+        return open_change(connection, pending.inbound, payload, at)
 
     def _weigh_meanings(self, text: str, standing: Sequence[Record]) -> Sequence[float]:
         """Weigh by meaning how probably a message changes each memory; () without the vectors of all."""

@@ -54,6 +54,9 @@ async def live_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore)
                 await house.run_until(house.clock.now() + AFTER, SCHEDULE)
                 await house.say_as(speaker, ANSWERS[fortnight.language][not is_over])
                 rows += 1
+                if await house.app.database.read(lambda c: find_asked_about(c, speaker, house)) is not None:
+                    await house.say_as(speaker, ANSWERS[fortnight.language][False])
+                    rows += 1
             await house.run_until(fortnight.utterances[-1].at + timedelta(days=1), SCHEDULE)
             stored = await house.app.database.read(everything)
     places = {row: place + 1 for place, row in enumerate(said)}

@@ -156,7 +156,7 @@ class _Home:
         stored = await self._records()
         at_once = bool(was) and _is_over(was, stored, dialogue.rest)
         self._judge(before, stored, {ended}, last, score)
-        await self._answer(last, ended, dialogue.language, score)
+        await self._answer(last, ended, dialogue.language, score, dialogue.rest)
         after = await self._records()
         answered = bool(was) and _is_over(was, after, dialogue.rest)
         score.at_once += at_once
@@ -192,8 +192,8 @@ class _Home:
         self._said[self._row] = text
         return self._row
 
-    async def _answer(self, text: str, ended: int, language: str, score: HarmScore) -> None:
-        """Answer a question truthfully."""
+    async def _answer(self, text: str, ended: int, language: str, score: HarmScore, rest: str = "") -> None:
+        """Answer a question truthfully, and whether all of a memory is over of which `rest` still holds."""
         asked = await self._house.app.database.read(lambda c: find_asked_about(c, _SPEAKER, self._house))
         if asked is None:
             return
@@ -205,6 +205,10 @@ class _Home:
         row = self._row
         await self._house.run_until(self._house.clock.now() + AFTER, SCHEDULE)
         await self._house.say_as(_SPEAKER, ANSWERS[language][not is_over])
+        again = await self._house.app.database.read(lambda c: find_asked_about(c, _SPEAKER, self._house))
+        if is_over and again is not None:
+            await self._house.run_until(self._house.clock.now() + AFTER, SCHEDULE)
+            await self._house.say_as(_SPEAKER, ANSWERS[language][bool(rest)])
         self._row = row
 
     # ── what became of it ────────────────────────────────────────────────────────────────────────────────────────
