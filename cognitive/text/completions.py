@@ -37,7 +37,6 @@ _DONE = (
 _SAYS_DONE = lazy.regex(
     rf"\A\W*{_DONE}\s*[:—–-]\s*|[\s:,;—–-]+{_DONE}[\s.!…]*\Z|\A\W*\[[xX]\]\s+|\s*[✓✔✅☑]\W*\Z", re.IGNORECASE
 )
-_OPEN = lazy.regex(rf"\b(?:{alternatives('task_open')})\b")
 _FORMULA = lazy.regex(r"\A(?:cancel|anul)|'s\Z|\As\Z")
 _EMPTY = STOPWORDS | NEGATIONS | word_set("done_formula")
 _JOINT = lazy.regex(r",?\s(?:and|y|e|&)\s(?!(?:i|yo)\b)", re.IGNORECASE)
@@ -45,11 +44,6 @@ _FIGURE = lazy.regex(r"\d+(?:[.,]\d+)*")
 _DEBT, _PAYMENT = word_set("debt"), word_set("payment")
 _NAME = lazy.regex(r"(?<=[\w,] )[A-ZÁÉÍÓÚÑÜ][\w'’-]+")
 _SAME_DOING = {word: f"={row.split()[0]}" for row in word_rows("same_doing") for word in row.split()}
-
-
-def is_open_task(text: str) -> bool:
-    """Return whether a statement is of what waits to be done or is owed, or of a state that will end."""
-    return _OPEN.search(fold(text)) is not None
 
 
 def doing(word: str) -> str:
@@ -107,18 +101,6 @@ def named_part(sentence: str, statement: str) -> str:
             if ahead == named.isdisjoint(frozenset().union(*other[:2])):
                 return _shared(named, first if ahead else second)
     return ""
-
-
-def joins_things(statement: str) -> bool:
-    """Return whether a statement tells the same of two things: not of two people, and not two sentences in one.
-
-    "Pays for Netflix and Spotify" does; "Ana and Tom go to Rome" does not, nor "The rent is 850, and goes up in June".
-    """
-    joint = _JOINT.search(statement)
-    if joint is None:
-        return False
-    before = statement[: joint.start()]
-    return len(_content(before)) > 1 and (not joint[0].startswith(",") or "," in before)
 
 
 def names_part(sentence: str, statement: str) -> bool:
