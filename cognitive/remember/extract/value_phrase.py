@@ -1,10 +1,10 @@
 """Take out of a memory the phrase whose value a message replaces; all other words of the memory go on holding."""
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 from kenobot.cognitive.remember.extract.change_signs import (
     Signs,
-    compare_values,
     content_stems,
     read_signs,
     value_spans,
@@ -17,6 +17,8 @@ _ROWS = load_phrases("kenobot.cognitive.remember.extract", "likely_change.toml",
 _LEADS = lazy.regex(rf"(?:\s(?:{_ROWS['leads']}))+\s\Z")
 _MEASURES = lazy.regex(rf"(?:\s?(?:{_ROWS['measures']})(?!\w))*")
 _NEXT = lazy.regex(rf"\W*\Z|[,;]|\s(?:{_ROWS['next']})\s")
+_IS = lazy.regex(r"\s(?:is|are|es|son)\s")
+_ENDS_OPEN = lazy.regex(rf"(?<!\w)(?:{_ROWS['next']}|de|of)\Z")
 _PART = lazy.regex(r"\s*[,;]\s+(?:(?:and|but|y|e|pero)\s)?|\s(?:and|but|y|e|pero)\s(?!(?:media|cuarto|pico)\b)")
 _LEAST = 2  # words of its own that a memory needs to be understood
 
@@ -41,21 +43,25 @@ def without_value(text: str, message: str) -> str:
     Thursdays", "a las 5". Nothing is taken out for a message that says that all of it is over.
     """
     told, known, plain = read_signs(message), read_signs(text), fold(text)
-    if len(plain) != len(text) or "over" in told.cues or compare_values(told, known) != "another":
+    kinds = [kind for kind in told.values.keys() & known.values.keys() if told.values[kind] - known.values[kind]]
+    if len(plain) != len(text) or "over" in told.cues:
         return ""
-    kinds = [kind for kind in told.values.keys() & known.values.keys() if not told.values[kind] & known.values[kind]]
-    spans = {span: kind for kind in kinds for span in value_spans(plain, kind)}
-    widest = [span for span in spans if not any(span != other and _holds(other, span) for other in spans)]
-    if len(widest) != 1:
+    spans = _join(span for kind in kinds for span in value_spans(plain, kind))
+    if len(spans) != 1:
         return ""
-    left = _cut_part(plain, text, *widest[0])
-    if not left and spans[widest[0]] != "bare":
-        left = _cut_phrase(plain, text, *widest[0])
+    left = _cut_part(plain, text, *spans[0]) or _cut_phrase(plain, text, *spans[0])
     return left if len(content_stems(left)) >= _LEAST else ""
 
 
-def _holds(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
-    return outer[0] <= inner[0] and inner[1] <= outer[1]
+def _join(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join spans that overlap."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
 
 
 def _cut_part(plain: str, text: str, start: int, end: int) -> str:
@@ -79,4 +85,9 @@ def _cut_phrase(plain: str, text: str, start: int, end: int) -> str:
     after = measures.end() if measures is not None else end
     if _NEXT.match(plain, after) is None:
         return ""
-    return f"{text[: leads.start() if leads is not None else start].rstrip()}{text[after:].rstrip(' ,;')}".strip()
+    if leads is not None and _IS.search(leads[0]) and not plain[after:].strip(" .!"):
+        return ""  # all that the memory tells is the value
+    kept = text[: leads.start() if leads is not None else start].rstrip()
+    if _ENDS_OPEN.search(fold(kept)) is not None:
+        return ""
+    return f"{kept}{text[after:].rstrip(' ,;')}".strip()
