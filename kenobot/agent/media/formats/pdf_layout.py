@@ -1,0 +1,413 @@
+"""Put the characters of a PDF page in the order in which they are read: lines, columns, and rows of tables. Pure."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import Final, NamedTuple
+
+from kenobot.agent.media.formats.package import write_row
+
+_SPACE: Final = 0.16  # of the size of letters: a gap that parts words
+_WIDE: Final = 0.9  # the same, one that may part columns
+_FAR: Final = 2.0  # the same, one that parts cells on a line of its own
+_APART: Final = 2.2  # of the height of a line: lines further apart than this are of different tables
+_PROSE_LINES: Final = 3
+_PROSE_CHARS: Final = 22  # of a line of a column of text, usually
+_NEAR: Final = 3.0  # points within which rules meet
+_MARKED: Final = 3.5  # of the height of a line: a mark of a list is no further from its text
+_MARK: Final = re.compile(r"[•◦▪●○■□·–—*\-▶➢✓☐☒\ue000-\uf8ff]|\(?(?:\d{1,2}|[a-zA-Z])[.)]")
+_HYPHENS: Final = ("-", "\u2010", "\u00ad")
+_OPENING, _CLOSING = "([{<«", ")]}>»"
+
+
+class Glyph(NamedTuple):
+    """Characters that are drawn at once, and where: from left to right and from the bottom up, in points."""
+
+    text: str
+    x0: float
+    x1: float
+    y0: float
+    y1: float
+
+
+class Rule(NamedTuple):
+    """A line that is drawn across or down the page."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    @property
+    def is_vertical(self) -> bool:
+        """Return whether it goes down the page."""
+        return self.y1 - self.y0 > self.x1 - self.x0
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Words of a line that stand close together."""
+
+    text: str
+    x0: float
+    x1: float
+    y0: float
+    y1: float
+
+
+def page_lines(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> Iterator[str]:
+    """Yield the lines of a page."""
+    left, tables = list(_drop_doubles(glyphs)), list[tuple[float, list[str]]]()
+    for grid in _grids(rules):
+        inside = [each for each in left if grid.holds(each)]
+        rows = grid.rows(inside)
+        if sum(bool(row) for row in rows) and any(" | " in row for row in rows):
+            left = [each for each in left if not grid.holds(each)]
+            tables.append((grid.ys[-1], [row for row in rows if row]))
+    lines = _lines(left)
+    for top, rows in sorted(tables, reverse=True):
+        above = [line for line in lines if line[0].y0 >= top - _NEAR]
+        lines = [line for line in lines if line[0].y0 < top - _NEAR]
+        yield from _join_words(_read(above))
+        yield from rows
+    yield from _join_words(_read(lines))
+
+
+def _drop_doubles(glyphs: Sequence[Glyph]) -> Iterator[Glyph]:
+    """Leave out what is drawn again at the same place, which makes letters bold."""
+    seen: dict[str, list[Glyph]] = {}
+    for each in glyphs:
+        same, near = seen.setdefault(each.text, []), 0.2 * (each.y1 - each.y0)
+        if not any(abs(each.x0 - other.x0) < near and abs(each.y0 - other.y0) < near for other in same[-40:]):
+            same.append(each)
+            yield each
+
+
+# ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _lines(glyphs: Iterable[Glyph]) -> list[list[_Run]]:
+    """Return the lines from the top down, each as its runs from left to right."""
+    rows: list[list[Glyph]] = []
+    for glyph in sorted((each for each in glyphs if each.text), key=lambda each: (-(each.y0 + each.y1), each.x0)):
+        middle = (glyph.y0 + glyph.y1) / 2
+        row = next((row for row in reversed(rows[-4:]) if _is_beside(row[0], middle, glyph)), None)
+        if row is None:
+            rows.append([glyph])
+        else:
+            row.append(glyph)
+    lines = [_join_mark(list(_runs(sorted(row, key=lambda each: each.x0)))) for row in rows]
+    return [line for line in lines if line]
+
+
+def _join_mark(line: list[_Run]) -> list[_Run]:
+    """Join the mark of an item of a list to its text."""
+    if (
+        len(line) < 2
+        or not _MARK.fullmatch(line[0].text)
+        or line[1].x0 - line[0].x1 > _MARKED * (line[1].y1 - line[1].y0)
+    ):
+        return line
+    mark, first = line[:2]
+    text = "•" if "\ue000" <= mark.text <= "\uf8ff" else mark.text
+    return [_Run(f"{text} {first.text}", mark.x0, first.x1, first.y0, first.y1), *line[2:]]
+
+
+def _is_beside(first: Glyph, middle: float, glyph: Glyph) -> bool:
+    larger = max(first.y1 - first.y0, glyph.y1 - glyph.y0)
+    return abs((first.y0 + first.y1) / 2 - middle) < 0.45 * larger
+
+
+def _runs(row: Sequence[Glyph]) -> Iterator[_Run]:
+    begun: list[Glyph] = []
+    end = 0.0
+    for glyph in row:
+        is_blank = not glyph.text.strip()
+        if begun and not is_blank and glyph.x0 - end > _WIDE * (glyph.y1 - glyph.y0):
+            yield _run(begun)
+            begun = []
+        if begun or not is_blank:
+            begun.append(glyph)
+        if not is_blank:
+            end = glyph.x1 if len(begun) == 1 else max(end, glyph.x1)
+    if begun:
+        yield _run(begun)
+
+
+def _run(glyphs: Sequence[Glyph]) -> _Run:
+    pieces, end, before, blank = list[str](), glyphs[0].x0, glyphs[0], False
+    for glyph in glyphs:
+        if not glyph.text.strip():
+            blank = True
+            continue
+        if pieces and (blank or glyph.x0 - end > _SPACE * min(glyph.y1 - glyph.y0, before.y1 - before.y0)):
+            pieces.append(" ")
+        elif pieces and _is_power(before, glyph):
+            pieces.append("^")
+        pieces.append(glyph.text)
+        end, before, blank = max(end, glyph.x1), glyph, False
+    bottom, top = min(each.y0 for each in glyphs), max(each.y1 for each in glyphs)
+    return _Run(order_letters(pieces), glyphs[0].x0, end, bottom, top)
+
+
+def _is_power(before: Glyph, glyph: Glyph) -> bool:
+    """Return whether a figure stands raised behind another, which would else read as one number."""
+    height = before.y1 - before.y0
+    raised = glyph.y1 - glyph.y0 < 0.8 * height and glyph.y0 - before.y0 > 0.25 * height
+    return raised and glyph.text[0].isdigit() and before.text[-1].isdigit()
+
+
+def order_letters(pieces: Sequence[str]) -> str:
+    """Join letters that come from left to right, turning round what is read from right to left."""
+    pieces = [unicodedata.normalize("NFKC", each) if each and each[0] >= "\ufb00" else each for each in pieces]
+    directions = [unicodedata.bidirectional(each[0]) if each else "" for each in pieces]
+    turned = sum(each in ("R", "AL") for each in directions)
+    if not turned:
+        return "".join(pieces)
+    if turned < sum(each == "L" for each in directions):
+        return "".join(_turn_parts(pieces, directions))
+    return _mirror("".join(_turn(pieces, directions)))
+
+
+def _turn(pieces: Sequence[str], directions: Sequence[str]) -> list[str]:
+    """Turn a line round, but for its numbers and its words of other scripts."""
+    found, run = list[str](), list[str]()
+    for at in range(len(pieces) - 1, -1, -1):
+        joins = directions[at] in ("CS", "ES", "ET", "ON", "WS") and 0 < at < len(pieces) - 1
+        inside = joins and all(directions[near] in ("EN", "L", "AN", "ET") for near in (at - 1, at + 1))
+        if directions[at] in ("EN", "L", "AN") or inside:
+            run.append(pieces[at])
+            continue
+        found += [*reversed(run), pieces[at]]
+        run = []
+    return found + run[::-1]
+
+
+def _turn_parts(pieces: Sequence[str], directions: Sequence[str]) -> Iterator[str]:
+    """Turn the words within a line that are read from right to left."""
+    begin = 0
+    while begin < len(pieces):
+        end = begin + 1
+        if directions[begin] in ("R", "AL"):
+            while end < len(pieces) and directions[end] not in ("L", "EN"):
+                end += 1
+            while directions[end - 1] not in ("R", "AL"):
+                end -= 1
+            yield _mirror("".join(reversed(pieces[begin:end])))
+        else:
+            yield pieces[begin]
+        begin = end
+
+
+def _mirror(text: str) -> str:
+    """Turn brackets round where they came as they look."""
+    first = next((sign for sign in text if sign in _OPENING + _CLOSING), "")
+    return text if first in _OPENING else text.translate(str.maketrans(_OPENING + _CLOSING, _CLOSING + _OPENING))
+
+
+def _join_words(lines: Iterable[str]) -> Iterator[str]:
+    """Join words that are cut at the ends of lines."""
+    held = ""
+    for line in lines:
+        if held and line[:1].islower() and " | " not in line:
+            rest, _, behind = line.partition(" ")
+            held = held[:-1] + rest
+            if held.endswith(_HYPHENS) and not behind:
+                continue
+            yield held
+            held = ""
+            if not behind:
+                continue
+            line = behind  # noqa: PLW2901
+        elif held:
+            yield held
+            held = ""
+        if line.endswith(_HYPHENS) and line[-2:-1].isalpha():
+            held = line
+        else:
+            yield line.replace("\u00ad", "")
+    if held:
+        yield held
+
+
+# ── columns and tables ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _read(lines: Sequence[list[_Run]]) -> Iterator[str]:
+    """Yield lines, columns of text one after another."""
+    at = 0
+    while at < len(lines):
+        end, columns = _region(lines, at)
+        region = lines[at:end]
+        is_prose = len(columns) > 1 and _is_prose(region, columns)
+        if not is_prose and all(len(_columns(line)) < 2 for line in region):
+            yield from map(_write_line, region)
+        elif is_prose:
+            for column in columns:
+                inside = [[run for run in line if _is_within(run, column)] for line in region]
+                yield from map(_write_line, filter(None, inside))
+        else:
+            yield from _table(region)
+        at = end
+
+
+def _region(lines: Sequence[list[_Run]], start: int, *, close: bool = False) -> tuple[int, list[tuple[float, float]]]:
+    """Return where a stretch of lines ends that has the same gaps down the page, and the columns between them.
+
+    close: also end it where lines are far apart.
+    """
+    columns = _columns(lines[start])
+    end = start + 1
+    while end < len(lines):
+        line = lines[end]
+        grown = _merge([*columns, *((run.x0, run.x1) for run in line)], _gap(line))
+        if len(columns) > 1 and len(grown) < 2:
+            break
+        if len(columns) < 2 and (_begins_table(lines, end) or (len(grown) > 1 and end - start > 1)):
+            break
+        if close and (len(grown) < len(columns) or _is_apart(lines[end - 1], line)):
+            break
+        columns, end = grown, end + 1
+    return end, columns
+
+
+def _columns(line: Sequence[_Run]) -> list[tuple[float, float]]:
+    return _merge([(run.x0, run.x1) for run in line], _gap(line))
+
+
+def _begins_table(lines: Sequence[list[_Run]], at: int) -> bool:
+    """Return whether a line has columns: far apart, or going on in the next line."""
+    line, below = lines[at], lines[at + 1] if at + 1 < len(lines) else []
+    if any(after.x0 - before.x1 > _FAR * (after.y1 - after.y0) for before, after in pairwise(line)):
+        return True
+    return len(line) > 1 and len(below) > 1 and len(_merge([*_columns(line), *_columns(below)], _gap(line))) > 1
+
+
+def _merge(spans: Sequence[tuple[float, float]], gap: float) -> list[tuple[float, float]]:
+    found = list[tuple[float, float]]()
+    for begin, end in sorted(spans):
+        if found and begin - found[-1][1] < gap:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((begin, end))
+    return found
+
+
+def _gap(line: Sequence[_Run]) -> float:
+    return 0.5 * min(run.y1 - run.y0 for run in line)
+
+
+def _is_apart(above: Sequence[_Run], below: Sequence[_Run]) -> bool:
+    return above[0].y0 - below[0].y0 > _APART * max(below[0].y1 - below[0].y0, above[0].y1 - above[0].y0)
+
+
+def _is_within(run: _Run, column: tuple[float, float]) -> bool:
+    return column[0] <= (run.x0 + run.x1) / 2 <= column[1]
+
+
+def _is_prose(region: Sequence[list[_Run]], columns: Sequence[tuple[float, float]]) -> bool:
+    """Return whether columns hold running text, which is read down each of them."""
+    for column in columns:
+        lengths = [len(run.text) for line in region for run in line if _is_within(run, column)]
+        if len(lengths) < _PROSE_LINES or median(lengths) < _PROSE_CHARS:
+            return False
+    return True
+
+
+def _table(region: Sequence[list[_Run]]) -> Iterator[str]:
+    at = 0
+    while at < len(region):
+        end, columns = _region(region, at, close=True)
+        for line in region[at:end]:
+            cells = [" ".join(run.text for run in line if _is_within(run, column)) for column in columns]
+            yield write_row(cells) if len(columns) > 1 else _write_line(line)
+        at = end
+
+
+def _write_line(line: Sequence[_Run]) -> str:
+    written = line[0].text
+    for before, run in pairwise(line):
+        written += (" | " if run.x0 - before.x1 > _FAR * (run.y1 - run.y0) else " ") + run.text
+    return written
+
+
+# ── ruled tables ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Grid:
+    """A table with rules between its cells."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._down = [rule for rule in rules if rule.is_vertical]
+        self.xs = _distinct(rule.x0 for rule in self._down)
+        self.ys = _distinct(rule.y0 for rule in rules if not rule.is_vertical)
+        if self._down:
+            self.ys = _distinct([*self.ys, min(r.y0 for r in self._down), max(r.y1 for r in self._down)])
+
+    @property
+    def is_table(self) -> bool:
+        """Return whether there are two columns at least."""
+        return len(self.xs) > 2 and len(self.ys) > 1
+
+    def holds(self, glyph: Glyph) -> bool:
+        """Return whether a glyph lies within."""
+        x, y = (glyph.x0 + glyph.x1) / 2, (glyph.y0 + glyph.y1) / 2
+        return self.xs[0] <= x <= self.xs[-1] and self.ys[0] <= y <= self.ys[-1]
+
+    def rows(self, glyphs: Sequence[Glyph]) -> list[str]:
+        """Return the rows from the top down."""
+        rows = list[str]()
+        for bottom, top in reversed(list(zip(self.ys, self.ys[1:], strict=False))):
+            inside = [each for each in glyphs if bottom <= (each.y0 + each.y1) / 2 < top]
+            middle = (bottom + top) / 2
+            walls = {
+                x
+                for x in self.xs
+                if any(abs(r.x0 - x) < _NEAR and r.y0 - _NEAR <= middle <= r.y1 + _NEAR for r in self._down)
+            }
+            cells, begin = list[str](), 0
+            for end in range(1, len(self.xs)):
+                if self.xs[end] not in walls and end < len(self.xs) - 1:
+                    continue
+                own = [each for each in inside if self.xs[begin] <= (each.x0 + each.x1) / 2 < self.xs[end]]
+                lines = [_write_line(line) for line in _lines(own)]
+                cells += ["\n".join(_join_words(lines)), *[""] * (end - begin - 1)]
+                begin = end
+            rows.append(write_row(" ".join(cell.splitlines()) for cell in cells))
+        return rows
+
+
+def _distinct(places: Iterable[float]) -> list[float]:
+    found = list[float]()
+    for place in sorted(places):
+        if not found or place - found[-1] > _NEAR:
+            found.append(place)
+    return found
+
+
+def _grids(rules: Sequence[Rule]) -> Iterator[_Grid]:
+    """Yield the tables that rules make which meet."""
+    left = list(rules[:4000])
+    while left:
+        group, at = [left.pop()], 0
+        while at < len(group):
+            met = [each for each in left if _meet(group[at], each)]
+            if met:
+                left = [each for each in left if not _meet(group[at], each)]
+                group += met
+            at += 1
+        grid = _Grid(group)
+        if len(group) > 4 and grid.is_table:
+            yield grid
+
+
+def _meet(one: Rule, other: Rule) -> bool:
+    return (
+        one.x0 - _NEAR <= other.x1
+        and other.x0 - _NEAR <= one.x1
+        and one.y0 - _NEAR <= other.y1
+        and other.y0 - _NEAR <= one.y1
+    )
