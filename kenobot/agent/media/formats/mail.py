@@ -76,14 +76,17 @@ def _text(part: MIMEPart) -> str:
 def _unflow(text: str, *, is_split: bool) -> str:
     """Join the lines of a text that flows (RFC 3676)."""
     lines, goes_on = list[str](), False
+    depth = 0
     for line in text.splitlines():
-        content = line[1:] if line.startswith(" ") else line
+        unquoted = line.lstrip(">")
+        before, depth = depth, len(line) - len(unquoted)
+        content = unquoted.removeprefix(" ")
         flows = content.endswith(" ") and content != "-- "
         if is_split and flows:
             content = content[:-1]
-        if goes_on and content != "-- ":
+        if goes_on and depth == before and content != "-- ":
             lines[-1] += content
         else:
-            lines.append(content)
+            lines.append(f"{'>' * depth} {content}" if depth else content)
         goes_on = flows
     return "\n".join(lines)

@@ -19,7 +19,7 @@ from kenobot.agent.media.formats.open_styles import (
     OpenStyles,
     cell_value,
 )
-from kenobot.agent.media.formats.package import local, parse, write_row
+from kenobot.agent.media.formats.package import add_text, join_text, local, parse, write_row
 
 _DC: Final = "{http://purl.org/dc/elements/1.1/}"
 _MOST_REPEATED: Final = 100  # times that a cell or row which repeats is told
@@ -54,8 +54,8 @@ class _Line:
 
     def lines(self, mark: str = "") -> Iterator[str]:
         """Yield its text and what belongs to it."""
-        if (text := "".join(self.text)).strip():
-            yield mark + text.strip("\n")
+        if (text := join_text(self.text)).strip():
+            yield mark + text
         yield from self.after
 
 
@@ -170,11 +170,12 @@ class _Document:
         yield from line.lines(mark)
 
     def _inline(self, container: Element, line: _Line) -> None:
-        line.text.append(_collapsed(container.text))
+        raised, struck = self._styles.look(container)
+        add_text(line.text, _collapsed(container.text), is_raised=raised, is_struck=struck)
         for child in container:
             if not self._styles.is_hidden(child):
                 self._inline_child(child, line)
-            line.text.append(_collapsed(child.tail))
+            add_text(line.text, _collapsed(child.tail), is_raised=raised, is_struck=struck)
 
     def _inline_child(self, child: Element, line: _Line) -> None:
         match child.tag.removeprefix(TEXT):
@@ -238,7 +239,7 @@ class _Document:
 
     def _object(self, element: Element) -> Iterator[str]:
         """Yield the text of a chart or a formula that is embedded."""
-        reference = element.get("{http://www.w3.org/1999/xlink}href", "").removeprefix("./")
+        reference = element.get("{http://www.w3.org/1999/xlink}href", "").removeprefix("./").strip("/")
         content = self._parts.get(f"{reference}/content.xml")
         root = parse(content) if content else next(iter(element), None)
         if root is None:

@@ -46,6 +46,16 @@ class OpenStyles:
         """Return whether a row or column is hidden or filtered away."""
         return element.get(TABLE + "visibility", "visible") != "visible"
 
+    def look(self, element: Element) -> tuple[bool, bool]:
+        """Return whether a span is raised, and whether it is struck out."""
+        style = self._styles.get(element.get(TEXT + "style-name", "")) if element.tag == TEXT + "span" else None
+        found = None if style is None else style.find(STYLE + "text-properties")
+        if found is None:
+            return False, False
+        raised = found.get(STYLE + "text-position", "0").startswith(("super", *"123456789"))
+        struck = found.get(STYLE + "text-line-through-style", "none") != "none"
+        return raised, struck or found.get(STYLE + "text-line-through-type", "none") != "none"
+
     def _hides(self, name: str) -> bool:
         seen = set[str]()
         while name and name not in seen:

@@ -108,6 +108,18 @@ def is_on(element: Element | None, name: str) -> bool:
     return element is not None and element.get(name, "1") not in ("0", "false", "off")
 
 
+def add_text(line: list[str], text: str, *, is_raised: bool = False, is_struck: bool = False) -> None:
+    """Add letters to a line. A figure that is raised behind another would else read as one number with it."""
+    if is_raised and text[:1].isdigit() and line and line[-1][-1:].isdigit():
+        text = f"^{text}"
+    line.append(f"~~{text}~~" if is_struck and text.strip() else text)
+
+
+def join_text(line: Iterable[str]) -> str:
+    """Join the letters of a line."""
+    return "".join(line).replace("~~~~", "").strip("\n")
+
+
 def write_row(cells: Iterable[str]) -> str:
     """Write the cells of a row in a line. Those that are empty keep their place, up to the last that is not."""
     written = [" / ".join(filter(None, (" ".join(line.split()) for line in cell.splitlines()))) for cell in cells]

@@ -11,7 +11,7 @@ from kenobot.agent.media.formats.word_lists import NUMBER_FORMS, write_number
 
 _Attributes = list[tuple[str, str | None]]
 _UNSEEN: Final = frozenset(
-    "script style template noscript datalist object iframe audio video canvas map rp colgroup del frameset annotation "
+    "script style template noscript datalist object iframe audio video canvas map rp colgroup frameset annotation "
     "annotation-xml".split()
 )
 _BLOCKS: Final = frozenset(
@@ -88,6 +88,7 @@ class _Page(html.parser.HTMLParser):
         self._open: list[_Open] = []
         self._tables: list[_Table] = []
         self._rules: set[str] = set()
+        self._titled = False  # the first line is the title
         self._style: list[str] = []
         self._mark = ""  # of an item whose text has not begun
 
@@ -96,7 +97,8 @@ class _Page(html.parser.HTMLParser):
         self._break()
         while self._open:
             self._close(self._open.pop())
-        return self._lines
+        title = self._lines[0] if self._titled else ""
+        return self._lines[1:] if title and title in self._lines[1:] else self._lines
 
     # ── what the parser finds ────────────────────────────────────────────────────────────────────────────────────
 
@@ -174,7 +176,7 @@ class _Page(html.parser.HTMLParser):
                 self._text.append("^")
             case "option" if "selected" in given:
                 self._text.append("☒ ")
-        if element.tag in ("s", "strike") or _STRUCK.search(given.get("style", "")):
+        if element.tag in ("s", "strike", "del") or _STRUCK.search(given.get("style", "")):
             element.struck = True
             self._text.append("~~")
 
@@ -192,6 +194,7 @@ class _Page(html.parser.HTMLParser):
             self._break()
         if element.tag == "li":
             self._mark = ""
+        self._titled |= element.tag == "title" and len(self._lines) == 1
         if not self._tables:
             return
         table = self._tables[-1]

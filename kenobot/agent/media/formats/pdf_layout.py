@@ -23,6 +23,9 @@ _HYPHENS: Final = ("-", "\u2010", "\u00ad")
 _OPENING, _CLOSING = "([{<«", ")]}>»"
 
 
+_Span = tuple[float, float]
+
+
 class Glyph(NamedTuple):
     """Characters that are drawn at once, and where: from left to right and from the bottom up, in points."""
 
@@ -242,22 +245,41 @@ def _read(lines: Sequence[list[_Run]]) -> Iterator[str]:
     while at < len(lines):
         end, columns = _region(lines, at)
         region = lines[at:end]
-        is_prose = len(columns) > 1 and _is_prose(region, columns)
-        if not is_prose and all(len(_columns(line)) < 2 for line in region):
-            yield from map(_write_line, region)
-        elif is_prose:
+        if _is_prose(region, columns):
+            end, columns = _extend(lines, at, end, columns)
             for column in columns:
-                inside = [[run for run in line if _is_within(run, column)] for line in region]
-                yield from map(_write_line, filter(None, inside))
+                inside = [[run for run in line if _is_within(run, column)] for line in lines[at:end]]
+                yield from _read([_close_gaps(line) for line in inside if line])
+        elif all(len(_columns(line)) < 2 for line in region):
+            yield from map(_write_line, region)
         else:
             yield from _table(region)
         at = end
 
 
-def _region(lines: Sequence[list[_Run]], start: int, *, close: bool = False) -> tuple[int, list[tuple[float, float]]]:
+def _close_gaps(line: list[_Run]) -> list[_Run]:
+    """Join a line of text whose blanks are wide because it fills its column."""
+    if len(line) < 2 or sum(len(run.text) for run in line) < _PROSE_CHARS:
+        return line
+    return [_Run(" ".join(run.text for run in line), line[0].x0, line[-1].x1, line[0].y0, line[0].y1)]
+
+
+def _extend(lines: Sequence[list[_Run]], start: int, end: int, columns: list[_Span]) -> tuple[int, list[_Span]]:
+    """Add to columns of text what goes on with them further down."""
+    while end < len(lines):
+        after, below = _region(lines, end)
+        grown = _merge([*columns, *below], _gap(lines[end]))
+        is_text = _is_prose(lines[end:after], grown) or _fills(lines[end:after], grown)
+        if len(grown) != len(columns) or not is_text:
+            break
+        columns, end = grown, after
+    return end, columns
+
+
+def _region(lines: Sequence[list[_Run]], start: int, *, close: bool = False) -> tuple[int, list[_Span]]:
     """Return where a stretch of lines ends that has the same gaps down the page, and the columns between them.
 
-    close: also end it where lines are far apart.
+    close: also end it where a gap ends.
     """
     columns = _columns(lines[start])
     end = start + 1
@@ -266,15 +288,19 @@ def _region(lines: Sequence[list[_Run]], start: int, *, close: bool = False) -> 
         grown = _merge([*columns, *((run.x0, run.x1) for run in line)], _gap(line))
         if len(columns) > 1 and len(grown) < 2:
             break
-        if len(columns) < 2 and (_begins_table(lines, end) or (len(grown) > 1 and end - start > 1)):
+        is_first = end - start == 1
+        if len(columns) < 2 and not (is_first and _fits(lines[start], line)):
+            if _begins_table(lines, end) or (len(grown) > 1 and not is_first):
+                break
+        if len(columns) > 1 and _is_apart(lines[end - 1], line):
             break
-        if close and (len(grown) < len(columns) or _is_apart(lines[end - 1], line)):
+        if close and len(grown) < len(columns):
             break
         columns, end = grown, end + 1
     return end, columns
 
 
-def _columns(line: Sequence[_Run]) -> list[tuple[float, float]]:
+def _columns(line: Sequence[_Run]) -> list[_Span]:
     return _merge([(run.x0, run.x1) for run in line], _gap(line))
 
 
@@ -283,11 +309,20 @@ def _begins_table(lines: Sequence[list[_Run]], at: int) -> bool:
     line, below = lines[at], lines[at + 1] if at + 1 < len(lines) else []
     if any(after.x0 - before.x1 > _FAR * (after.y1 - after.y0) for before, after in pairwise(line)):
         return True
-    return len(line) > 1 and len(below) > 1 and len(_merge([*_columns(line), *_columns(below)], _gap(line))) > 1
+    if len(line) < 2:
+        return bool(below) and _fits(line, below)
+    return len(below) > 1 and len(_merge([*_columns(line), *_columns(below)], _gap(line))) > 1
 
 
-def _merge(spans: Sequence[tuple[float, float]], gap: float) -> list[tuple[float, float]]:
-    found = list[tuple[float, float]]()
+def _fits(line: Sequence[_Run], below: Sequence[_Run]) -> bool:
+    """Return whether a line of one run stands in a column of the next line."""
+    columns = _columns(below)
+    grown = _merge([*_columns(line), *columns], _gap(line))
+    return len(line) == 1 and len(grown) == len(columns) > 1 and not _is_apart(line, below)
+
+
+def _merge(spans: Sequence[_Span], gap: float) -> list[_Span]:
+    found = list[_Span]()
     for begin, end in sorted(spans):
         if found and begin - found[-1][1] < gap:
             found[-1] = (found[-1][0], max(found[-1][1], end))
@@ -301,20 +336,29 @@ def _gap(line: Sequence[_Run]) -> float:
 
 
 def _is_apart(above: Sequence[_Run], below: Sequence[_Run]) -> bool:
-    return above[0].y0 - below[0].y0 > _APART * max(below[0].y1 - below[0].y0, above[0].y1 - above[0].y0)
+    return above[0].y0 - below[0].y0 > _APART * min(below[0].y1 - below[0].y0, above[0].y1 - above[0].y0)
 
 
-def _is_within(run: _Run, column: tuple[float, float]) -> bool:
+def _is_within(run: _Run, column: _Span) -> bool:
     return column[0] <= (run.x0 + run.x1) / 2 <= column[1]
 
 
-def _is_prose(region: Sequence[list[_Run]], columns: Sequence[tuple[float, float]]) -> bool:
+def _is_prose(region: Sequence[list[_Run]], columns: Sequence[_Span]) -> bool:
     """Return whether columns hold running text, which is read down each of them."""
+    if len(columns) < 2:
+        return False
     for column in columns:
-        lengths = [len(run.text) for line in region for run in line if _is_within(run, column)]
+        lengths = [sum(len(run.text) for run in line if _is_within(run, column)) for line in region]
+        lengths = [each for each in lengths if each]
         if len(lengths) < _PROSE_LINES or median(lengths) < _PROSE_CHARS:
             return False
     return True
+
+
+def _fills(region: Sequence[list[_Run]], columns: Sequence[_Span]) -> bool:
+    """Return whether lines are of one column of text, which some of them fill."""
+    wide = 0.9 * min(right - left for left, right in columns)
+    return any(len(line) == 1 and line[0].x1 - line[0].x0 > wide for line in region)
 
 
 def _table(region: Sequence[list[_Run]]) -> Iterator[str]:
@@ -322,6 +366,9 @@ def _table(region: Sequence[list[_Run]]) -> Iterator[str]:
     while at < len(region):
         end, columns = _region(region, at, close=True)
         for line in region[at:end]:
+            if line is region[0] and len(line) == 1:
+                yield _write_line(line)
+                continue
             cells = [" ".join(run.text for run in line if _is_within(run, column)) for column in columns]
             yield write_row(cells) if len(columns) > 1 else _write_line(line)
         at = end

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kenobot.agent.media.formats.package import write_row
+from kenobot.agent.media.formats.package import add_text, join_text, write_row
 
 _TOKENS: Final = re.compile(
     rb"\\bin(?P<bin>\d+) ?|\\(?P<word>[a-zA-Z]+)(?P<number>-?\d+)? ?|\\'(?P<hex>[0-9a-fA-F]{2})|\\(?P<sign>[^a-zA-Z])"
@@ -35,6 +35,8 @@ class _Group:
 
     skipped: bool = False
     hidden: bool = False
+    raised: bool = False
+    struck: bool = False
     codec: str = "cp1252"
     uc: int = 1
     star: bool = False
@@ -180,14 +182,18 @@ class _Reader:
             case "intbl" | "pard":
                 flow.in_table = word == "intbl"
             case "cell" | "nestcell":
-                flow.cells.append("".join(flow.text))
+                flow.cells.append(join_text(flow.text))
                 flow.text.clear()
             case "row" | "nestrow":
                 self._end_row()
             case "v" | "deleted":
                 group.hidden = number != 0
+            case "super" | "nosupersub":
+                group.raised = word == "super" and number != 0
+            case "strike" | "striked":
+                group.struck = number != 0
             case "plain":
-                group.hidden = False
+                group.hidden = group.raised = group.struck = False
 
     def _begin_destination(self, group: _Group, word: str) -> None:
         role = _MARGINS.get(word, "")
@@ -237,7 +243,7 @@ class _Reader:
 
     def _add(self, text: str) -> None:
         if not (self._group.skipped or self._group.hidden):
-            self._flow.text.append(text)
+            add_text(self._flow.text, text, is_raised=self._group.raised, is_struck=self._group.struck)
 
     def _end_paragraph(self) -> None:
         self._flush()
@@ -245,10 +251,10 @@ class _Reader:
         if flow.in_table or flow.cells:  # another paragraph of a cell
             flow.text.append("\n")
             return
-        text = "".join(flow.text)
+        text = join_text(flow.text)
         flow.text.clear()
         if text.strip():
-            flow.lines.append(text.strip("\n"))
+            flow.lines.append(text)
         flow.lines += flow.after
         flow.after.clear()
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from kenobot.agent.media.formats.package import Package, chart_lines, is_on, local, write_row
-from kenobot.agent.media.formats.word import diagram_lines
+from kenobot.agent.media.formats.package import Package, add_text, chart_lines, is_on, join_text, local, write_row
+from kenobot.agent.media.formats.word import diagram_lines, write_formula
 from kenobot.agent.media.formats.word_lists import write_number
 
 _A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -90,7 +90,7 @@ def text_lines(body: Element | None) -> Iterator[str]:
     """Yield the paragraphs of a text body, with the numbers of lists."""
     counts: dict[int, int] = {}
     for paragraph in body.iterfind(_A + "p") if body is not None else ():
-        text = "".join(_inline(paragraph))
+        text = join_text(_inline(paragraph))
         if not text.strip():
             continue
         properties = paragraph.find(_A + "pPr")
@@ -108,16 +108,21 @@ def text_lines(body: Element | None) -> Iterator[str]:
         yield f"{'(' if form.endswith('ParenBoth') else ''}{number}{end} {text}"
 
 
-def _inline(paragraph: Element) -> Iterator[str]:
+def _inline(paragraph: Element) -> list[str]:
+    line = list[str]()
     for child in paragraph:
         match local(child):
             case "r" | "fld":
-                yield from (each.text or "" for each in child.iterfind(_A + "t"))
+                look = child.find(_A + "rPr")
+                raised = look is not None and not look.get("baseline", "0").startswith(("0", "-"))
+                struck = look is not None and look.get("strike", "noStrike") != "noStrike"
+                for each in child.iterfind(_A + "t"):
+                    add_text(line, each.text or "", is_raised=raised, is_struck=struck)
             case "br":
-                yield "\n"
+                line.append("\n")
             case "m" | "AlternateContent":
-                chosen = next(iter(child), child) if local(child) == "AlternateContent" else child
-                yield "".join(each.text or "" for each in chosen.iter() if local(each) == "t")
+                line.append(write_formula(next(iter(child), child) if local(child) == "AlternateContent" else child))
+    return line
 
 
 def _cell(cell: Element) -> str:

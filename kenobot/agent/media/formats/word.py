@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from kenobot.agent.media.formats.package import Package, chart_lines, is_on, local, write_row
+from kenobot.agent.media.formats.package import Package, add_text, chart_lines, is_on, join_text, local, write_row
 from kenobot.agent.media.formats.word_lists import ListNumbers
 
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -45,7 +45,7 @@ class _Line:
 
     def lines(self, mark: str = "") -> Iterator[str]:
         """Yield its text and what belongs to it."""
-        text = "".join(self.text)
+        text = join_text(self.text)
         if text.strip():
             yield mark + text
         elif mark.strip() and mark.strip() != "-":
@@ -151,7 +151,7 @@ class _Story:
                 base, above = (("".join(self._plain(child.find(_W + each)))) for each in ("rubyBase", "rt"))
                 line.text.append(f"{base} ({above})" if above else base)
             elif child.tag.startswith(_MATH):
-                line.text.append(_formula(child))
+                line.text.append(write_formula(child))
             elif name in _AROUND:
                 self._inline(child, line)
 
@@ -162,12 +162,14 @@ class _Story:
         return line.text
 
     def _run(self, run: Element, line: _Line) -> None:
-        if self._is_hidden(run.find(_W + "rPr"), "rStyle", vanish_here=True):
+        properties = run.find(_W + "rPr")
+        if self._is_hidden(properties, "rStyle", vanish_here=True):
             return
+        raised, struck = _look(properties)
         for child in run:
             match local(child):
                 case "t":
-                    line.text.append(child.text or "")
+                    add_text(line.text, child.text or "", is_raised=raised, is_struck=struck)
                 case "tab" | "ptab":
                     line.text.append("\t")
                 case "br" | "cr":
@@ -339,7 +341,7 @@ def _field_value(mark: Element) -> str:
     return ""
 
 
-def _formula(element: Element) -> str:
+def write_formula(element: Element) -> str:
     """Write a formula in a line."""
     name, parts = local(element), {local(each): each for each in element}
     if name == "t":
@@ -347,10 +349,19 @@ def _formula(element: Element) -> str:
     signs = {"f": ("num", "/", "den"), "sSup": ("e", "^", "sup"), "sSub": ("e", "_", "sub")}
     if name in signs:
         first, sign, second = signs[name]
-        return sign.join(_grouped(_formula(parts[each])) for each in (first, second) if each in parts)
+        return sign.join(_grouped(write_formula(parts[each])) for each in (first, second) if each in parts)
     if name == "rad":
-        return f"√{_grouped(_formula(parts['e']))}" if "e" in parts else ""
-    return "".join(_formula(each) for each in element)
+        return f"√{_grouped(write_formula(parts['e']))}" if "e" in parts else ""
+    return "".join(write_formula(each) for each in element)
+
+
+def _look(properties: Element | None) -> tuple[bool, bool]:
+    """Return whether a run is raised, and whether it is struck out."""
+    if properties is None:
+        return False, False
+    raised = properties.find(_W + "vertAlign")
+    struck = any(is_on(properties.find(_W + name), _VAL) for name in ("strike", "dstrike"))
+    return raised is not None and raised.get(_VAL) == "superscript", struck
 
 
 def _grouped(text: str) -> str:
