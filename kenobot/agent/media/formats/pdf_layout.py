@@ -16,6 +16,7 @@ _FAR: Final = 2.0  # the same, one that parts cells on a line of its own
 _APART: Final = 2.2  # of the height of a line: lines further apart than this are of different tables
 _PROSE_LINES: Final = 3
 _PROSE_CHARS: Final = 22  # of a line of a column of text, usually
+_LOOK_AHEAD: Final = 3  # stretches of lines
 _NEAR: Final = 3.0  # points within which rules meet
 _MARKED: Final = 3.5  # of the height of a line: a mark of a list is no further from its text
 _MARK: Final = re.compile(r"[•◦▪●○■□·–—*\-▶➢✓☐☒\ue000-\uf8ff]|\(?(?:\d{1,2}|[a-zA-Z])[.)]")
@@ -246,7 +247,7 @@ def _read(lines: Sequence[list[_Run]]) -> Iterator[str]:
         end, columns = _region(lines, at)
         region = lines[at:end]
         if _is_prose(region, columns):
-            end, columns = _extend(lines, at, end, columns)
+            end, columns = _extend(lines, end, columns)
             for column in columns:
                 inside = [[run for run in line if _is_within(run, column)] for line in lines[at:end]]
                 yield from _read([_close_gaps(line) for line in inside if line])
@@ -264,15 +265,18 @@ def _close_gaps(line: list[_Run]) -> list[_Run]:
     return [_Run(" ".join(run.text for run in line), line[0].x0, line[-1].x1, line[0].y0, line[0].y1)]
 
 
-def _extend(lines: Sequence[list[_Run]], start: int, end: int, columns: list[_Span]) -> tuple[int, list[_Span]]:
-    """Add to columns of text what goes on with them further down."""
-    while end < len(lines):
-        after, below = _region(lines, end)
-        grown = _merge([*columns, *below], _gap(lines[end]))
-        is_text = _is_prose(lines[end:after], grown) or _fills(lines[end:after], grown)
-        if len(grown) != len(columns) or not is_text:
+def _extend(lines: Sequence[list[_Run]], end: int, columns: list[_Span]) -> tuple[int, list[_Span]]:
+    """Add to columns of text what goes on with them further down, a heading between them included."""
+    at, grown = end, columns
+    for _ in range(_LOOK_AHEAD):
+        if at == len(lines):
             break
-        columns, end = grown, after
+        at, below = _region(lines, at)
+        grown = _merge([*grown, *below], _gap(lines[end]))
+        if len(grown) != len(columns):
+            break
+        if _is_prose(lines[end:at], grown) or _fills(lines[end:at], grown):
+            return _extend(lines, at, grown)
     return end, columns
 
 
@@ -289,9 +293,9 @@ def _region(lines: Sequence[list[_Run]], start: int, *, close: bool = False) -> 
         if len(columns) > 1 and len(grown) < 2:
             break
         is_first = end - start == 1
-        if len(columns) < 2 and not (is_first and _fits(lines[start], line)):
-            if _begins_table(lines, end) or (len(grown) > 1 and not is_first):
-                break
+        is_other = _begins_table(lines, end) or (len(grown) > 1 and not is_first)
+        if len(columns) < 2 and is_other and not (is_first and _fits(lines[start], line)):
+            break
         if len(columns) > 1 and _is_apart(lines[end - 1], line):
             break
         if close and len(grown) < len(columns):
