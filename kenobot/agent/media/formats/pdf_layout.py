@@ -296,7 +296,7 @@ def _region(lines: Sequence[list[_Run]], start: int, *, close: bool = False) -> 
         is_other = _begins_table(lines, end) or (len(grown) > 1 and not is_first)
         if len(columns) < 2 and is_other and not (is_first and _fits(lines[start], line)):
             break
-        if len(columns) > 1 and _is_apart(lines[end - 1], line):
+        if _is_apart(lines[end - 1], line):
             break
         if close and len(grown) < len(columns):
             break
