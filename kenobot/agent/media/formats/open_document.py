@@ -166,6 +166,8 @@ class _Document:
 
     def _paragraph(self, paragraph: Element, mark: str = "") -> Iterator[str]:
         line = _Line()
+        if any(each.get(TEXT + "is-hidden") == "true" for each in paragraph.iter(TEXT + "hidden-paragraph")):
+            return
         self._inline(paragraph, line)
         yield from line.lines(mark)
 
@@ -316,7 +318,9 @@ class _Document:
             beside = [each for each in inner if each.tag.startswith(DRAW) or each.tag == OFFICE + "annotation"]
             after += self._blocks(beside)
             lines = list(self._blocks([each for each in inner if each not in beside]))
-            lines = lines or ([cell_value(cell)] if inner or cell.tag == TABLE + "table-cell" else [])
+            lines = ["" if line == "NaN" else line for line in lines] or (
+                [cell_value(cell)] if inner or cell.tag == TABLE + "table-cell" else []
+            )
             nested += lines
             text = "\n".join(lines)
             cells += [text for place in range(at, at + times) if not (place < len(hidden) and hidden[place])]

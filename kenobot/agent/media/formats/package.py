@@ -3,6 +3,7 @@
 import posixpath
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Final, NamedTuple
@@ -22,7 +23,7 @@ _RENAMED: Final[Mapping[str, str]] = MappingProxyType(
         _STRICT: _OFFICE,
     }
 )
-_MOST_COLUMNS: Final = 1000  # of a row
+_MOST_EMPTY: Final = 20  # cells that are shown one by one
 
 
 class Relation(NamedTuple):
@@ -110,7 +111,7 @@ def is_on(element: Element | None, name: str) -> bool:
 
 def add_text(line: list[str], text: str, *, is_raised: bool = False, is_struck: bool = False) -> None:
     """Add letters to a line. A figure that is raised behind another would else read as one number with it."""
-    if is_raised and text[:1].isdigit() and line and line[-1][-1:].isdigit():
+    if is_raised and text[:1].isdigit() and line and line[-1][-1:].isalnum():
         text = f"^{text}"
     line.append(f"~~{text}~~" if is_struck and text.strip() else text)
 
@@ -125,7 +126,11 @@ def write_row(cells: Iterable[str]) -> str:
     written = [" / ".join(filter(None, (" ".join(line.split()) for line in cell.splitlines()))) for cell in cells]
     while written and not written[-1]:
         written.pop()
-    return " | ".join(written[:_MOST_COLUMNS])
+    shown = list[str]()
+    for is_filled, run in groupby(written, bool):
+        group = list(run)
+        shown += group if is_filled or len(group) <= _MOST_EMPTY else [f"[{len(group)} empty cells]"]
+    return " | ".join(shown)
 
 
 def chart_lines(chart: Element) -> Iterator[str]:

@@ -37,8 +37,14 @@ _CLOSES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {  # wha
 }
 _HIDING: Final = re.compile(
     r"(?:^|[;\s{])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0(?:\.0+)?\s*(?:[;!]|$)"
-    r"|font-size\s*:\s*0(?:px|pt|em|%)?\s*(?:[;!]|$)|mso-hide\s*:\s*all)",
+    r"|mso-hide\s*:\s*all)",
     re.IGNORECASE,
+)
+_SIZE: Final = re.compile(
+    r"(?:^|[;\s])font(?:-size)?\s*:[^;]*?(?<![\w.])(?P<size>\d*\.?\d+)(?:px|pt|r?em|%|\s*(?:[;!/]|$))", re.IGNORECASE
+)
+_NO_HEIGHT: Final = re.compile(
+    r"(?=.*(?:^|[;\s])(?:max-)?height\s*:\s*0)(?=.*overflow(?:-y)?\s*:\s*hidden)", re.IGNORECASE | re.DOTALL
 )
 _STRUCK: Final = re.compile(r"text-decoration(?:-line)?\s*:[^;]*line-through", re.IGNORECASE)
 _RULE: Final = re.compile(r"([^{}]+)\{([^{}]*)\}")
@@ -57,10 +63,11 @@ def page_lines(text: str) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Open:
-    """An element that has begun. mark: a number for the next item of a list."""
+    """An element that has begun. tiny: its letters have no size. mark: the number of the next item of a list."""
 
     tag: str
     hidden: bool
+    tiny: bool = False
     struck: bool = False
     mark: int | None = None
     form: str = "decimal"
@@ -112,7 +119,9 @@ class _Page(html.parser.HTMLParser):
             if not hidden:
                 self._show_void(tag, given)
             return
-        element = _Open(tag, hidden)
+        size = _SIZE.search(given.get("style", ""))
+        outer = bool(self._open) and self._open[-1].tiny
+        element = _Open(tag, hidden, float(size["size"]) == 0 if size else outer)
         if not hidden:
             self._begin(element, given)
         if len(self._open) < _MOST_DEPTH:
@@ -131,7 +140,7 @@ class _Page(html.parser.HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._open and self._open[-1].tag == "style":
             self._style.append(data)
-        elif not (self._open and self._open[-1].hidden):
+        elif not (self._open and (self._open[-1].hidden or self._open[-1].tiny)):
             if any(each.tag in ("pre", "textarea") for each in self._open):
                 self._text.append(data)
             else:
@@ -148,7 +157,7 @@ class _Page(html.parser.HTMLParser):
             or ("hidden" in given and given["hidden"].lower() != "until-found")
             or (tag == "dialog" and "open" not in given)
             or (tag == "input" and given.get("type", "").lower() in ("hidden", "password"))
-            or bool(_HIDING.search(given.get("style", "")))
+            or bool(_HIDING.search(given.get("style", "")) or _NO_HEIGHT.search(given.get("style", "")))
             or any(name in self._rules or tag + name in self._rules for name in names)
         )
 
@@ -172,7 +181,7 @@ class _Page(html.parser.HTMLParser):
                 self._text.append("“")
             case "rt":
                 self._text.append(" (")
-            case "sup" if self._text and self._text[-1][-1:].isdigit():
+            case "sup" if self._text and self._text[-1][-1:].isalnum():
                 self._text.append("^")
             case "option" if "selected" in given:
                 self._text.append("☒ ")

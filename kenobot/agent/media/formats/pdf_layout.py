@@ -1,5 +1,6 @@
 """Put the characters of a PDF page in the order in which they are read: lines, columns, and rows of tables. Pure."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +17,7 @@ _FAR: Final = 2.0  # the same, one that parts cells on a line of its own
 _APART: Final = 2.2  # of the height of a line: lines further apart than this are of different tables
 _PROSE_LINES: Final = 3
 _PROSE_CHARS: Final = 22  # of a line of a column of text, usually
+_SAME: Final = 0.7  # points: what begins or ends together
 _LOOK_AHEAD: Final = 3  # stretches of lines
 _NEAR: Final = 3.0  # points within which rules meet
 _MARKED: Final = 3.5  # of the height of a line: a mark of a list is no further from its text
@@ -53,13 +55,14 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Words of a line that stand close together."""
+    """Words of a line that stand close together. glyphs: of which it is made, where it may be parted."""
 
     text: str
     x0: float
     x1: float
     y0: float
     y1: float
+    glyphs: tuple[Glyph, ...] = ()
 
 
 def page_lines(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> Iterator[str]:
@@ -104,7 +107,34 @@ def _lines(glyphs: Iterable[Glyph]) -> list[list[_Run]]:
         else:
             row.append(glyph)
     lines = [_join_mark(list(_runs(sorted(row, key=lambda each: each.x0)))) for row in rows]
-    return [line for line in lines if line]
+    lines = [line for line in lines if line]
+    for above, below in pairwise(range(len(lines))):
+        lines[below] = _part(lines[below], lines[above])
+    for below, above in pairwise(reversed(range(len(lines)))):
+        lines[above] = _part(lines[above], lines[below])
+    return lines
+
+
+def _part(line: list[_Run], other: list[_Run]) -> list[_Run]:
+    """Part the runs of a line where a cell of a line beside it begins or ends, as the cells of a table do."""
+    if len(other) < 2 or _is_apart(*sorted((line, other), key=lambda each: -each[0].y0)):
+        return line
+    found = list[_Run]()
+    for run in line:
+        at = next((at for cell in other[1:] if (at := _cut(run, cell))), 0)
+        found += [_run(run.glyphs[:at]), _run(run.glyphs[at:])] if at else [run]
+    return found
+
+
+def _cut(run: _Run, cell: _Run) -> int:
+    """Return which glyph of a run begins a word where a cell begins, or the last word where a cell ends."""
+    is_last = abs(run.x1 - cell.x1) < _SAME and any(map(str.isdigit, cell.text))
+    for at, (before, glyph) in enumerate(pairwise(run.glyphs), 1):
+        begins = not before.text.strip() or glyph.x0 - before.x1 > _SPACE * (glyph.y1 - glyph.y0)
+        rest = "".join(each.text for each in run.glyphs[at:])
+        if begins and glyph.text.strip() and (abs(glyph.x0 - cell.x0) < _SAME or (is_last and " " not in rest.strip())):
+            return at if all(unicodedata.bidirectional(each.text[0]) not in ("R", "AL") for each in run.glyphs) else 0
+    return 0
 
 
 def _join_mark(line: list[_Run]) -> list[_Run]:
@@ -154,14 +184,14 @@ def _run(glyphs: Sequence[Glyph]) -> _Run:
         pieces.append(glyph.text)
         end, before, blank = max(end, glyph.x1), glyph, False
     bottom, top = min(each.y0 for each in glyphs), max(each.y1 for each in glyphs)
-    return _Run(order_letters(pieces), glyphs[0].x0, end, bottom, top)
+    return _Run(order_letters(pieces), glyphs[0].x0, end, bottom, top, tuple(glyphs))
 
 
 def _is_power(before: Glyph, glyph: Glyph) -> bool:
     """Return whether a figure stands raised behind another, which would else read as one number."""
     height = before.y1 - before.y0
     raised = glyph.y1 - glyph.y0 < 0.8 * height and glyph.y0 - before.y0 > 0.25 * height
-    return raised and glyph.text[0].isdigit() and before.text[-1].isdigit()
+    return raised and glyph.text[0].isdigit() and before.text[-1].isalnum()
 
 
 def order_letters(pieces: Sequence[str]) -> str:
@@ -336,7 +366,9 @@ def _merge(spans: Sequence[_Span], gap: float) -> list[_Span]:
 
 
 def _gap(line: Sequence[_Run]) -> float:
-    return 0.5 * min(run.y1 - run.y0 for run in line)
+    """Return how wide a gap is at least that parts columns: no wider than those of the line itself."""
+    own = [0.9 * (after.x0 - before.x1) for before, after in pairwise(line)]
+    return max(0.1, min(0.5 * min(run.y1 - run.y0 for run in line), *own, math.inf))
 
 
 def _is_apart(above: Sequence[_Run], below: Sequence[_Run]) -> bool:

@@ -130,7 +130,7 @@ class _Sheet:
         value = (parts["v"].text or "") if "v" in parts else ""
         form = self._book.formats[int(style)] if int(style) < len(self._book.formats) else "General"
         if "f" in parts and (not value or (self._book.recalculates and value == "0")):
-            formula = parts["f"].text or ""
+            formula = (parts["f"].text or "").removeprefix("=")
             return (
                 ""
                 if kind == "str" and "v" in parts
@@ -162,18 +162,16 @@ class _Sheet:
                     if text := "".join(piece.text or "" for piece in paragraph.iter() if local(piece) == "t"):
                         yield text
             elif local(each) == "chart" and (relation := relations.get(each.get(_R + "id", ""))) is not None:
-                chart = self._package.load(relation.part)
-                titles = chart.iter() if chart is not None else ()
-                yield from chart_titles(titles)
+                yield from filter(None, _chart_names(self._package.load(relation.part)))
 
 
-def chart_titles(elements: Iterator[Element] | tuple[()]) -> Iterator[str]:
-    """Yield the titles of a chart and its axes."""
-    for each in elements:
-        if local(each) == "title" and (
-            text := "".join(piece.text or "" for piece in each.iter() if local(piece) in ("t", "v"))
-        ):
-            yield text
+def _chart_names(chart: Element | None) -> Iterator[str]:
+    """Yield the titles of a chart and its axes, and the names of series that are in no cell."""
+    for each in chart.iter() if chart is not None else ():
+        if local(each) == "title":
+            yield "".join(piece.text or "" for piece in each.iter() if local(piece) in ("t", "v"))
+        elif local(each) == "tx":
+            yield "".join(piece.text or "" for piece in each if local(piece) == "v")
 
 
 def _shared_texts(package: Package, part: str) -> Iterator[str]:

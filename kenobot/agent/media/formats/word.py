@@ -66,6 +66,7 @@ class _Story:
         self._notes = {kind: self._by_id(kind + "s") for kind in ("footnote", "endnote", "comment")}
         self._count = {"footnote": 0, "endnote": 0}
         self.endnotes: list[str] = []
+        self._codes: list[bool] = []  # of the fields under way: whether their code is being read; bounded: depth; turn
         self._carried: _Line | None = None  # a paragraph whose end is deleted
 
     def blocks(self, container: Element) -> Iterator[str]:
@@ -127,7 +128,7 @@ class _Story:
     def _paragraph(self, paragraph: Element) -> Iterator[str]:
         properties = paragraph.find(_W + "pPr")
         line, self._carried = self._carried or _Line(), None
-        is_begun = bool(line.text)
+        self._codes.clear()
         hidden = self._is_hidden(properties, "pStyle")
         marked = None if properties is None else properties.find(_W + "rPr")
         if not hidden:
@@ -136,11 +137,10 @@ class _Story:
         if gone:  # the paragraph goes on in the next
             self._carried = line
             return
-        yield from line.lines(
-            "" if is_begun or hidden or not "".join(line.text).strip() else self._lists.mark(properties)
-        )
+        hidden = hidden or (not line.text and marked is not None and is_on(marked.find(_W + "vanish"), _VAL))
+        yield from line.lines("" if hidden else self._lists.mark(properties))
 
-    def _inline(self, container: Element, line: _Line) -> None:
+    def _inline(self, container: Iterable[Element], line: _Line) -> None:
         for child in container:
             name = local(child)
             if name == "r":
@@ -163,32 +163,48 @@ class _Story:
 
     def _run(self, run: Element, line: _Line) -> None:
         properties = run.find(_W + "rPr")
-        if self._is_hidden(properties, "rStyle", vanish_here=True):
-            return
+        hidden = self._is_hidden(properties, "rStyle", vanish_here=True)
         raised, struck = _look(properties)
         for child in run:
-            match local(child):
-                case "t":
-                    add_text(line.text, child.text or "", is_raised=raised, is_struck=struck)
-                case "tab" | "ptab":
-                    line.text.append("\t")
-                case "br" | "cr":
-                    line.text.append("\n")
-                case "noBreakHyphen":
-                    line.text.append("-")
-                case "sym":
-                    code = child.get(_W + "char", "").upper()
-                    line.text.append(_SYMBOLS.get(code, "" if code.startswith("F0") else chr(int(code or "20", 16))))
-                case "fldChar":
-                    line.text.append(_field_value(child))
-                case "ruby":
-                    self._inline([child], line)  # type: ignore[arg-type]
-                case "footnoteReference" | "endnoteReference" | "commentReference" as name:
-                    self._note(name.removesuffix("Reference"), child.get(_W + "id", ""), line)
-                case "drawing" | "pict" | "object":
-                    line.after += self._drawing(child)
-                case "AlternateContent":
-                    self._alternative(_choice(child), line)
+            name = local(child)
+            if name == "fldChar":
+                self._field(child, line)
+            elif not hidden and not any(self._codes):
+                self._run_part(name, child, line, raised=raised, struck=struck)
+
+    def _field(self, mark: Element, line: _Line) -> None:
+        """Follow where the code of a field ends, which is not shown, and its result begins."""
+        kind = mark.get(_W + "fldCharType")
+        if kind == "begin":
+            if not any(self._codes):
+                line.text.append(_field_value(mark))
+            self._codes.append(True)
+        elif kind == "separate" and self._codes:
+            self._codes[-1] = False
+        elif kind == "end" and self._codes:
+            self._codes.pop()
+
+    def _run_part(self, name: str, child: Element, line: _Line, *, raised: bool, struck: bool) -> None:
+        match name:
+            case "t":
+                add_text(line.text, child.text or "", is_raised=raised, is_struck=struck)
+            case "tab" | "ptab":
+                line.text.append("\t")
+            case "br" | "cr":
+                line.text.append("\n")
+            case "noBreakHyphen":
+                line.text.append("-")
+            case "sym":
+                code = child.get(_W + "char", "").upper()
+                line.text.append(_SYMBOLS.get(code, "" if code.startswith("F0") else chr(int(code or "20", 16))))
+            case "ruby":
+                self._inline([child], line)
+            case "footnoteReference" | "endnoteReference" | "commentReference":
+                self._note(name.removesuffix("Reference"), child.get(_W + "id", ""), line)
+            case "drawing" | "pict" | "object":
+                line.after += self._drawing(child)
+            case "AlternateContent":
+                self._alternative(_choice(child), line)
 
     def _alternative(self, chosen: Iterable[Element], line: _Line) -> None:
         for child in chosen:
