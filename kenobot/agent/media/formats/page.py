@@ -90,8 +90,8 @@ class _Page(html.parser.HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self._lines: list[str] = []  # bounded: one page, in a process of its own; turn
-        self._text: list[str] = []  # bounded: one page, in a process of its own; turn
+        self._lines: list[str] = []
+        self._text: list[str] = []
         self._open: list[_Open] = []
         self._tables: list[_Table] = []
         self._rules: set[str] = set()

@@ -67,7 +67,7 @@ class _PageReader(PDFLayoutAnalyzer):
         self.draws = False
         self._off = off
         self._layers: dict[str, int] = {}
-        self._tags: list[bool] = []  # whether each that is open is hidden; bounded: one page, in its process; turn
+        self._tags: list[bool] = []  # whether each that is open is hidden
         self._is_invisible = False
         self._invisible = LTFigure("", (0, 0, 0, 0), (1, 0, 0, 1, 0, 0))
         self._nowhere = LTFigure("", (0, 0, 0, 0), (1, 0, 0, 1, 0, 0))

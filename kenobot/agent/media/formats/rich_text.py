@@ -70,7 +70,7 @@ class _Reader:
         self._flow = _Flow()
         self._fonts: dict[int, str] = {}
         self._font = 0
-        self._pending = bytearray()  # bytes of a character that takes several; bounded: one document; turn
+        self._pending = bytearray()  # bytes of a character that takes several
         self._pass = 0
         self._high = 0
         self._notes = 0

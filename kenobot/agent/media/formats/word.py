@@ -66,7 +66,7 @@ class _Story:
         self._notes = {kind: self._by_id(kind + "s") for kind in ("footnote", "endnote", "comment")}
         self._count = {"footnote": 0, "endnote": 0}
         self.endnotes: list[str] = []
-        self._codes: list[bool] = []  # of the fields under way: whether their code is being read; bounded: depth; turn
+        self._codes: list[bool] = []  # of the fields under way: whether their code is being read
         self._carried: _Line | None = None  # a paragraph whose end is deleted
 
     def blocks(self, container: Element) -> Iterator[str]:
