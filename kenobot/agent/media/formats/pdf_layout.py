@@ -68,7 +68,7 @@ class _Run:
 def page_lines(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> Iterator[str]:
     """Yield the lines of a page."""
     left, tables = list(_drop_doubles(glyphs)), list[tuple[float, list[str]]]()
-    for grid in _grids(rules):
+    for grid in _stack(list(_grids(rules)), left):
         inside = [each for each in left if grid.holds(each)]
         rows = grid.rows(inside)
         if sum(bool(row) for row in rows) and any(" | " in row for row in rows):
@@ -138,16 +138,17 @@ def _cut(run: _Run, cell: _Run) -> int:
 
 
 def _join_mark(line: list[_Run]) -> list[_Run]:
-    """Join the mark of an item of a list to its text."""
-    if (
-        len(line) < 2
-        or not _MARK.fullmatch(line[0].text)
-        or line[1].x0 - line[0].x1 > _MARKED * (line[1].y1 - line[1].y0)
-    ):
-        return line
-    mark, first = line[:2]
-    text = "•" if "\ue000" <= mark.text <= "\uf8ff" else mark.text
-    return [_Run(f"{text} {first.text}", mark.x0, first.x1, first.y0, first.y1), *line[2:]]
+    """Join the mark of an item of a list to its text, and boxes that are ticked to theirs."""
+    found = list[_Run]()
+    for run in reversed(line):
+        after = found[-1] if found else None
+        is_mark = _MARK.fullmatch(run.text) if run is line[0] else run.text in "☐☒"
+        if after is None or not is_mark or after.x0 - run.x1 > _MARKED * (after.y1 - after.y0):
+            found.append(run)
+            continue
+        mark = "•" if "\ue000" <= run.text <= "\uf8ff" else run.text
+        found[-1] = _Run(f"{mark} {after.text}", run.x0, after.x1, after.y0, after.y1)
+    return found[::-1]
 
 
 def _is_beside(first: Glyph, middle: float, glyph: Glyph) -> bool:
@@ -424,6 +425,7 @@ class _Grid:
     """A table with rules between its cells."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = rules
         self._down = [rule for rule in rules if rule.is_vertical]
         self.xs = _distinct(rule.x0 for rule in self._down)
         self.ys = _distinct(rule.y0 for rule in rules if not rule.is_vertical)
@@ -451,6 +453,7 @@ class _Grid:
                 for x in self.xs
                 if any(abs(r.x0 - x) < _NEAR and r.y0 - _NEAR <= middle <= r.y1 + _NEAR for r in self._down)
             }
+            walls = walls or set(self.xs)  # a row without rules between others that have them
             cells, begin = list[str](), 0
             for end in range(1, len(self.xs)):
                 if self.xs[end] not in walls and end < len(self.xs) - 1:
@@ -485,6 +488,29 @@ def _grids(rules: Sequence[Rule]) -> Iterator[_Grid]:
         grid = _Grid(group)
         if len(group) > 4 and grid.is_table:
             yield grid
+
+
+def _stack(grids: list[_Grid], glyphs: Sequence[Glyph]) -> Iterator[_Grid]:
+    """Yield tables, joining those that only a row without rules parts, as stripes do."""
+    grids.sort(key=lambda each: -each.ys[-1])
+    while grids:
+        grid = grids.pop(0)
+        for other in list(grids):
+            if _goes_on(grid, other, glyphs):
+                grids.remove(other)
+                grid = _Grid([*grid.rules, *other.rules])
+        yield grid
+
+
+def _goes_on(above: _Grid, below: _Grid, glyphs: Sequence[Glyph]) -> bool:
+    if len(above.xs) != len(below.xs) or any(abs(a - b) > _NEAR for a, b in zip(above.xs, below.xs, strict=True)):
+        return False
+    top, bottom = above.ys[0], below.ys[-1]
+    if top - bottom > 2 * max(above.ys[-1] - above.ys[-2], below.ys[1] - below.ys[0]):
+        return False
+    between = [each for each in glyphs if bottom < (each.y0 + each.y1) / 2 < top]
+    runs = [run for line in _lines(between) for run in line]
+    return not any(run.x0 < x - _NEAR and run.x1 > x + _NEAR for run in runs for x in above.xs)
 
 
 def _meet(one: Rule, other: Rule) -> bool:
