@@ -22,6 +22,7 @@ from kenobot.agent.media.formats.open_styles import (
 from kenobot.agent.media.formats.package import add_text, join_text, local, parse, write_row
 
 _DC: Final = "{http://purl.org/dc/elements/1.1/}"
+_MOST_COLUMNS: Final = 20_000
 _MOST_REPEATED: Final = 100  # times that a cell or row which repeats is told
 _LEFT_OUT: Final = frozenset(
     (TEXT + "tracked-changes", TABLE + "tracked-changes", OFFICE + "forms", DRAW + "image", TABLE + "named-expressions",
@@ -309,33 +310,39 @@ class _Document:
                 yield from self._rows(row, hidden)
 
     def _row(self, row: Element, hidden: list[bool]) -> Iterator[str]:
-        cells, after, at, nested = list[str](), list[str](), 0, list[str]()
+        cells, after, nested, at = list[str](), list[str](), list[str](), 0
         for cell in row:
             if cell.tag not in (TABLE + "table-cell", TABLE + "covered-table-cell"):
                 continue
-            times = min(int(cell.get(TABLE + "number-columns-repeated", "1")), 20_000)
-            inner = list(cell) if cell.tag == TABLE + "table-cell" else []
-            beside = [each for each in inner if each.tag.startswith(DRAW) or each.tag == OFFICE + "annotation"]
-            after += self._blocks(beside)
-            lines = list(self._blocks([each for each in inner if each not in beside]))
-            lines = ["" if line == "NaN" else line for line in lines] or (
-                [cell_value(cell)] if inner or cell.tag == TABLE + "table-cell" else []
-            )
+            times = min(int(cell.get(TABLE + "number-columns-repeated", "1")), _MOST_COLUMNS)
+            seen = times - sum(hidden[at : at + times])
+            lines, beside = self._cell(cell) if seen else ([], [])
+            if lines or beside:
+                cells += [""] * (at - sum(hidden[:at]) - len(cells))
+                cells += ["\n".join(lines)] * seen
             nested += lines
-            text = "\n".join(lines)
-            cells += [text for place in range(at, at + times) if not (place < len(hidden) and hidden[place])]
+            after += beside
             at += times
         if row.find(f".//{TABLE}table-cell//{TABLE}table") is not None:  # each cell stands for itself
-            yield from filter(None, nested)
+            yield from nested
         elif line := write_row(cells):
             yield line
         yield from after
+
+    def _cell(self, cell: Element) -> tuple[list[str], list[str]]:
+        """Return the lines of a cell, and those of what is beside them: comments and drawings."""
+        if cell.tag == TABLE + "covered-table-cell":
+            return [], []
+        beside = [each for each in cell if each.tag.startswith(DRAW) or each.tag == OFFICE + "annotation"]
+        lines = [line for line in self._blocks([each for each in cell if each not in beside]) if line != "NaN"]
+        value = cell_value(cell)
+        return lines or ([value] if value else []), list(self._blocks(beside))
 
 
 def _repeat(table: Element, tag: str) -> Iterator[Element]:
     """Yield the columns of a table as often as they stand there."""
     for column in table.iter(tag):
-        yield from [column] * min(int(column.get(TABLE + "number-columns-repeated", "1")), 20_000)
+        yield from [column] * min(int(column.get(TABLE + "number-columns-repeated", "1")), _MOST_COLUMNS)
 
 
 def _collapsed(text: str | None) -> str:

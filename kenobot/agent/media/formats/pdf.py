@@ -25,6 +25,7 @@ _INVISIBLE: Final = (3, 7)  # ways of drawing letters
 _THIN: Final = 2.5  # points
 _SMALLEST: Final = 1.5  # size of letters that can be read, in points
 _COVERS: Final = 0.5  # of a page: a picture of this size is what the page shows
+_MOST_GROUNDS: Final = 300
 _WHITE: Final = 0.97
 
 
@@ -154,7 +155,7 @@ class _PageReader(PDFLayoutAnalyzer):
         x, y = (letter.x0 + letter.x1) / 2, (letter.y0 + letter.y1) / 2
         if not (self._area[0] <= x <= self._area[2] and self._area[1] <= y <= self._area[3]):
             return False
-        if not _is_white(letter.graphicstate.ncolor):
+        if not _is_white(letter.graphicstate.ncolor) or len(grounds) > _MOST_GROUNDS:
             return True
         return any(each.x0 <= x <= each.x1 and each.y0 <= y <= each.y1 for each in grounds)
 

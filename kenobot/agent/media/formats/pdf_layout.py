@@ -17,6 +17,7 @@ _FAR: Final = 2.0  # the same, one that parts cells on a line of its own
 _APART: Final = 2.2  # of the height of a line: lines further apart than this are of different tables
 _PROSE_LINES: Final = 3
 _PROSE_CHARS: Final = 22  # of a line of a column of text, usually
+_MOST_RULES: Final = 1000
 _SAME: Final = 0.7  # points: what begins or ends together
 _LOOK_AHEAD: Final = 3  # stretches of lines
 _NEAR: Final = 3.0  # points within which rules meet
@@ -476,7 +477,9 @@ def _distinct(places: Iterable[float]) -> list[float]:
 
 def _grids(rules: Sequence[Rule]) -> Iterator[_Grid]:
     """Yield the tables that rules make which meet."""
-    left = list(rules[:4000])
+    left = list({tuple(map(round, each)): each for each in rules}.values())
+    if len(left) > _MOST_RULES:  # a drawing
+        return
     while left:
         group, at = [left.pop()], 0
         while at < len(group):

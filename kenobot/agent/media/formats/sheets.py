@@ -70,7 +70,7 @@ class _Sheet:
         self._book = book
         self._comments = _comments(package, part)
         self._merged = list(_merged_ranges(package, part))
-        self._hidden_columns: set[int] = set()
+        self._hidden: list[tuple[int, int]] = []  # the first and last of columns
         self._left_out = 0
         self._row = 0
 
@@ -82,8 +82,7 @@ class _Sheet:
         for _, element in ElementTree.iterparse(opened):
             element.tag = rename(element.tag)
             if element.tag == _S + "col" and is_on(element if "hidden" in element.attrib else None, "hidden"):
-                first, last = int(element.get("min", "1")), int(element.get("max", "1"))
-                self._hidden_columns.update(range(first, min(last, first + 20_000) + 1))
+                self._hidden.append((int(element.get("min", "1")), int(element.get("max", "1"))))
             elif element.tag == _S + "row":
                 yield from self._row_lines(element)
                 element.clear()
@@ -104,10 +103,11 @@ class _Sheet:
             found = _REFERENCE.fullmatch(cell.get("r", ""))
             column = _column(found[1]) if found else column + 1
             comment = self._comments.pop(f"{_letters(column)}{self._row}", [])
-            if column in self._hidden_columns or self._is_covered(column):
+            if any(first <= column <= last for first, last in self._hidden) or self._is_covered(column):
                 continue
             after += comment
-            cells += [""] * (column - 1 - sum(1 for each in self._hidden_columns if each < column) - len(cells))
+            before = sum(max(0, min(last, column) - first + 1) for first, last in self._hidden)
+            cells += [""] * (column - 1 - before - len(cells))
             cells.append(self._value(cell))
         line = write_row(cells)
         if is_hidden:
