@@ -105,8 +105,9 @@ _READERS: Mapping[str, Callable[[Path], Iterator[str]]] = {
     "txt": _text,
 }  # fmt: skip
 _BEGINS = ((b"%PDF-", "pdf"), (b"{\\rtf", "rtf"))
-_MAIN_PARTS = (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx"))
-_ARCHIVES = ("docx", "xlsx", "pptx")
+_MAIN_PARTS = (("word/document.xml", "docx"), ("xl/workbook.xml", "xlsx"), ("ppt/presentation.xml", "pptx"))
+_ARCHIVES = ("docx", "xlsx", "pptx", "odf")
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -118,18 +119,21 @@ def _tell_format(path: Path, suffix: str) -> str:
         if head.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(begin):
             return told
     if head.startswith(_OLE):
-        sys.exit(
-            _LOCKED if suffix in _ARCHIVES and "EncryptedPackage".encode("utf-16-le") in path.read_bytes() else _UNKNOWN
-        )
-    if not head.startswith(b"PK\3\4"):
-        return suffix
+        is_locked = suffix in _ARCHIVES and _ENCRYPTED in path.read_bytes()
+        sys.exit(_LOCKED if is_locked else _UNKNOWN)
+    if head.startswith(b"PK\3\4") or (suffix in _ARCHIVES and zipfile.is_zipfile(path)):
+        return _tell_archive(path, suffix)
+    return suffix
+
+
+def _tell_archive(path: Path, suffix: str) -> str:
     _refuse_bomb(path)
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
-        if b"opendocument" in (archive.read("mimetype") if "mimetype" in names else b""):
+        if "mimetype" in names and b"opendocument" in archive.read("mimetype"):
             return "odf"
-    told = next((kind for part, kind in _MAIN_PARTS if any(name.startswith(part) for name in names)), "")
-    return told or (sys.exit(_UNKNOWN) if suffix == "txt" else suffix)
+    told = next((kind for part, kind in _MAIN_PARTS if part in names), "" if suffix == "txt" else suffix)
+    return told if told and "xl/workbook.bin" not in names else sys.exit(_UNKNOWN)
 
 
 def main(arguments: list[str]) -> None:

@@ -89,6 +89,7 @@ async def test_the_text_of_each_format_is_read(tmp_path: Path, make: object, kin
     ("content", "kind", "problem"),
     [
         (_zip(**{"word/document.xml": bytes(50_000_000)}), "docx", "bomb"),
+        (b"junk" + _zip(**{"word/document.xml": bytes(50_000_000)}), "docx", "bomb"),
         (_zip(**{f"{number}.xml": b"" for number in range(20_001)}), "xlsx", "bomb"),
         (b"PK not an archive", "odf", "damaged"),
         (b"%PDF-1.4 nothing", "pdf", "damaged"),
@@ -98,7 +99,7 @@ async def test_the_text_of_each_format_is_read(tmp_path: Path, make: object, kin
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), "xlsx", "locked"),
         (b"", "pdf", "damaged"),
     ],
-    ids=["dense", "many", "no archive", "no PDF", "no text", "no document", "Outlook", "locked", "empty"],
+    ids=["dense", "behind", "many", "no archive", "no PDF", "no text", "no document", "Outlook", "locked", "empty"],
 )
 async def test_what_is_damaged_or_unpacks_to_too_much_is_told(
     tmp_path: Path, content: bytes, kind: str, problem: str
