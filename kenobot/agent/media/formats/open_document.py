@@ -191,21 +191,26 @@ class _Document:
             case "note":
                 self._note(child, line)
             case "ruby":
-                base, above = child.find(TEXT + "ruby-base"), child.find(TEXT + "ruby-text")
-                if base is not None:
-                    self._inline(base, line)
-                if above is not None and (shown := "".join(above.itertext()).strip()):
-                    line.text.append(f" ({shown})")
+                self._ruby(child, line)
             case "hidden-text" | "hidden-paragraph" if child.get(TEXT + "is-hidden", "true") == "true":
                 return
             case _ if child.tag in _LEFT_OUT:
                 return
             case _ if child.tag == OFFICE + "annotation":
                 line.after.append(self._annotation(child))
+            case _ if child.tag == DRAW + "control":
+                line.text.append(self._control(child))
             case _ if child.tag.startswith(DRAW) and child.tag != DRAW + "a":
                 line.after += self._blocks([child])
             case _:
                 self._inline(child, line)
+
+    def _ruby(self, element: Element, line: _Line) -> None:
+        base, above = element.find(TEXT + "ruby-base"), element.find(TEXT + "ruby-text")
+        if base is not None:
+            self._inline(base, line)
+        if above is not None and (shown := "".join(above.itertext()).strip()):
+            line.text.append(f" ({shown})")
 
     def _note(self, note: Element, line: _Line) -> None:
         self._notes += 1

@@ -118,7 +118,7 @@ def add_text(line: list[str], text: str, *, is_raised: bool = False, is_struck: 
 
 def join_text(line: Iterable[str]) -> str:
     """Join the letters of a line."""
-    return "".join(line).replace("~~~~", "").strip("\n")
+    return "".join(line).replace("~~~~", "").strip("\n").rstrip()
 
 
 def write_row(cells: Iterable[str]) -> str:

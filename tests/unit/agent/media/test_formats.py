@@ -1,9 +1,10 @@
 """The readers of documents give the words that a person sees, each once and in its place.
 
-The files of tests/data/documents were written by the programs that they are named after: excelize 0.1.0, XlsxWriter
-3.3.1, openpyxl 3.1.5, python-docx 1.2.0 (fields.docx too, with markup as Word 16 writes it), LibreOffice 7.4.7 (whose
-export to Word and RTF shows a hidden section), pandoc 2.17, odfpy 1.4.1, python-pptx 1.0.2, ReportLab 5.1.0, pypdf
-7.1.1, WeasyPrint 70.0; textedit.rtf holds what TextEdit 1.18 writes.
+The files of tests/data/documents were written by the programs that they are named after: excelize 0.1.0, exceljs
+4.4.0, XlsxWriter 3.3.1, openpyxl 3.1.5, python-docx 1.2.0 (fields.docx too, with markup as Word 16 writes it), docx
+9.15.2 of npm, LibreOffice 7.4.7 (hebrew.pdf too; its export to Word and RTF shows a hidden section), pandoc 2.17,
+odfpy 1.4.1, python-pptx 1.0.2, PptxGenJS 4.0.1, ReportLab 5.1.0, pypdf 7.1.1, WeasyPrint 70.0, jsPDF 4.2.1 and
+pdf-lib 1.17.1. flat.fods and form.fodt hold what LibreOffice 7.4 writes, textedit.rtf what TextEdit 1.18 does.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from typing import Final
 import pytest
 
 from kenobot.agent.media.formats.open_document import read_open_document
+from kenobot.agent.media.formats.pdf_layout import order_letters
 from kenobot.agent.media.formats.rich_text import rich_text_lines
 from kenobot.agent.media.formats.sheets import read_sheets
 from kenobot.agent.media.formats.slides import read_slides
@@ -38,6 +40,25 @@ in1 | in2
 Commented words
 [comment by Ana: COMMENT text]
 [page footer: FOOTER page]
+""",
+    "docx-js.docx": """\
+[page header: JSHEAD]
+Título
+The rent is 950 euros[note 1] commented
+[note 1] JSFOOTNOTE
+[comment by Bo: JSCOMMENT]
+1. one
+(i) sub
+2. two
+☒ ticked
+seen^2~~struck~~
+after break	tabbedlinked
+wide |  | tall
+x / y
+JSBOX
+1/2
+Last
+[page footer: Page  of]
 """,
     "fields.docx": """\
 A yes B
@@ -111,6 +132,17 @@ TRUE | [=SUM(D1:D1), not calculated]
 [16383 empty cells] | far
 # Hid [a hidden sheet, which is left out]
 """,
+    "exceljs.xlsx": """\
+# Hoja
+Nombre | Pct | Fecha | Horas |  | G
+Ana | 15.50% | 2026-03-05 | 26:00
+rich | 31.00% |  | [=D2, not calculated]
+link | #N/A | TRUE
+[comment on A5 by Author: JSNOTE]
+merged
+[rows of it that are hidden and left out: 1]
+# Oculta [a hidden sheet, which is left out]
+""",
     "xlsxwriter.xlsx": """\
 # Budget
 Concept | VAT | Hours | Date | Price | ZIP | Sum
@@ -132,6 +164,39 @@ TEXTBOX words
 Ana | 3 |  | 你好
  | 15.5% | 26:00:00 | 2026-03-05 | 2026-03-05 14:30:00 | 9:05:00 | 0.33333333333 | line one / line two
 [=SUM(B1:B2), not calculated]
+""",
+}
+_SLIDES: Final = {
+    "python-pptx.pptx": """\
+# 1
+Título
+GROUPED
+DEEPER
+CHARTTITLE
+ | Sales | Costs
+East | 19.2
+West | 21.4 | 3
+m |  | z
+ | y
+[speaker's notes] NOTES words
+# 2 [a hidden slide, which is left out]
+""",
+    "pptxgenjs.pptx": """\
+# 1
+JS título
+1. uno
+2. dos
+a | wide
+1 |  | 3
+JSCHART
+ | Ventas
+Ene | 10
+Feb | 20
+[speaker's notes] JSNOTES
+[on the slides of this layout] MASTERTEXT
+# 2
+second
+# 3 [a hidden slide, which is left out]
 """,
 }
 _OPEN: Final = {
@@ -188,6 +253,11 @@ two / lines | 950 | 1900
 rep | rep | third
  |  |  |  | FIFTHCOL
 two / lines | 15% | 950
+""",
+    "form.fodt": """\
+Name: Ada Byron
+☒ Agree
+Kind: Gold
 """,
     "libreoffice.odp": """\
 # 1
@@ -288,27 +358,23 @@ Ink | 12.00
 • first
 • second
 """,
-    "libreoffice.pdf": """\
-Cabecera ACME
-Contrato de alquiler
-The rent is DELETEDODT 800 euros950 euros a month.
-Word1^1 after. Endi.
-Spaces | and | tab
-newline STRUCK visible.
-a)alpha item
-a.1.nested one
-a.2.nested two
-b)beta item
-second paragraph of beta
-Shown section
-Anchor paragraph
-span two | TEXTBOX inside | third
-a1 |  | c1
- |  | c1 second
-Last line.
-1 | ODTFOOTNOTE here
-Pie 1
-i | ODTENDNOTE here
+    "jspdf.pdf": """\
+jsPDF table
+Item | Qty | Price
+Pen | 2 | 3.50
+Ink |  | 12.00
+Long text that wraps over more than one line in its cell because it is very long indeed and goes on | 10
+""",
+    "pdf-lib.pdf": """\
+Name: | Añada Byron
+Kind: | Silver
+☐ yes | ☒ no
+Notes: | line one
+line two
+""",
+    "hebrew.pdf": """\
+שלום עולם, המחיר הוא 950 ש"ח (כולל מע"מ) עד 12.5.2026.
+פגישה עם John Smith בשעה 10:30.
 """,
     "reportlab-pictures.pdf": """\
 Page one has text
@@ -321,20 +387,6 @@ Bold twice
 DIAGONAL mark
 """,
 }
-_SLIDES: Final = """\
-# 1
-Título
-GROUPED
-DEEPER
-CHARTTITLE
- | Sales | Costs
-East | 19.2
-West | 21.4 | 3
-m |  | z
- | y
-[speaker's notes] NOTES words
-# 2 [a hidden slide, which is left out]
-"""
 
 
 def _is_read(read: Callable[[Path], Iterator[str]], name: str, text: str) -> None:
@@ -365,9 +417,10 @@ def test_rich_text_is_read_without_its_markup(name: str, text: str) -> None:
     _is_read(lambda path: rich_text_lines(path.read_bytes()), name, text)
 
 
-def test_slides_are_read_with_groups_charts_and_notes() -> None:
+@pytest.mark.parametrize(("name", "text"), _SLIDES.items(), ids=_SLIDES)
+def test_slides_are_read_with_groups_charts_and_notes(name: str, text: str) -> None:
     """A hidden slide is left out, and that is said."""
-    _is_read(read_slides, "python-pptx.pptx", _SLIDES)
+    _is_read(read_slides, name, text)
 
 
 @pytest.mark.parametrize(("name", "text"), _PDF.items(), ids=_PDF)
@@ -379,10 +432,29 @@ def test_a_pdf_is_read_in_the_order_of_its_lines(name: str, text: str) -> None:
     _is_read(read_pdf, name, text)
 
 
+@pytest.mark.parametrize(
+    ("drawn", "read"),
+    [
+        ("םולש", "שלום"),
+        ("12.5.2026 דע", "עד 12.5.2026"),
+        (")ןכ( 950", "950 (כן)"),
+        ("say םולש now", "say שלום now"),
+        ("oﬃce", "office"),
+        ("abc 12", "abc 12"),
+    ],
+)
+def test_letters_are_put_in_the_order_of_reading(drawn: str, read: str) -> None:
+    """A page draws Hebrew from left to right too (LibreOffice 7.4.7, WeasyPrint 70.0)."""
+    assert order_letters(list(drawn)) == read
+
+
 def test_columns_of_a_pdf_are_read_one_after_another() -> None:
     """Not line by line across them."""
     pytest.importorskip("pdfminer", reason="the extra `documents` is not installed")
     from kenobot.agent.media.formats.pdf import read_pdf
 
     text = "\n".join(read_pdf(_FILES / "reportlab-columns.pdf"))
-    assert text.index("ends the left.\nRight column begins") and "|" not in text
+    assert "ends the left.\nRight column begins" in text and "|" not in text
+    text = "\n".join(read_pdf(_FILES / "weasyprint-columns.pdf"))
+    places = ("Annual report", "Background", "Outcome", "from all parties.\nFigures", "Item | Qty | Price")
+    assert sorted(places, key=text.index) == [*places]
