@@ -1,4 +1,4 @@
-"""Cut texts that are shown to a model, and say how much of them is left out. Pure."""
+"""Cut texts that are shown to a model, with a note of the characters left out. Pure."""
 
 import re
 from typing import Final
@@ -7,7 +7,7 @@ _NOTE: Final = re.compile(r"\n?\[… (at least )?([\d,]+) characters? more, whic
 
 
 def cut_text(text: str, room: int) -> str:
-    """Cut a text to `room` characters and a note of what is left out, with what an earlier cut left out."""
+    """Cut a text to `room` characters and a note of those left out, by an earlier cut too."""
     found = _NOTE.search(text)
     whole = text if found is None else text[: found.start()]
     if len(whole) <= room:

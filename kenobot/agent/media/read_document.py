@@ -89,7 +89,7 @@ def _text(path: Path) -> Iterator[str]:
 
 
 def _plain(raw: bytes) -> str:
-    """Decode a text. Exits for what is none."""
+    """Decode a text. Exits for binary files."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return raw.decode("utf-16", "replace")
     if b"\0" in raw:
@@ -111,7 +111,7 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
-def _tell_format(path: Path, suffix: str) -> str:
+def _detect_format(path: Path, suffix: str) -> str:
     """Return the format of a document by how it begins: its name may say another. Exits for one that is locked."""
     with path.open("rb") as file:
         head = file.read(1024)
@@ -122,11 +122,11 @@ def _tell_format(path: Path, suffix: str) -> str:
         is_locked = suffix in _ARCHIVES and _ENCRYPTED in path.read_bytes()
         sys.exit(_LOCKED if is_locked else _UNKNOWN)
     if head.startswith(b"PK\3\4") or (suffix in _ARCHIVES and zipfile.is_zipfile(path)):
-        return _tell_archive(path, suffix)
+        return _detect_archive(path, suffix)
     return suffix
 
 
-def _tell_archive(path: Path, suffix: str) -> str:
+def _detect_archive(path: Path, suffix: str) -> str:
     _refuse_bomb(path)
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
@@ -147,7 +147,7 @@ def main(arguments: list[str]) -> None:
     sys.setrecursionlimit(_DEEP)
     sys.path.append(str(Path(__file__).parents[3]))
     try:
-        _print(_READERS[_tell_format(path, suffix)](path), characters, time.monotonic() + _COUNTING * seconds)
+        _print(_READERS[_detect_format(path, suffix)](path), characters, time.monotonic() + _COUNTING * seconds)
     except ImportError:
         sys.exit(_MISSING)
     except PermissionError:

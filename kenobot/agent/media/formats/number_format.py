@@ -166,7 +166,7 @@ def _write_whole(digits: str, tokens: list[_Token], *, grouped: bool) -> str:
 
 
 def _write_part(part: str, tokens: list[_Token]) -> str:
-    """Write what is behind the point. Zeros at the end stay where the format has one."""
+    """Write the decimals. Zeros at the end stay where the format has one."""
     wanted = [each.text for each in tokens if each.kind == "digit"]
     shown = len(part)
     while shown and part[shown - 1] == "0" and wanted[shown - 1] != "0":
@@ -210,7 +210,7 @@ def _format_fraction(value: float, tokens: list[_Token], slash: int) -> str:
 
 
 def _format_time(value: float, tokens: list[_Token], *, from_1904: bool) -> str:
-    tokens = _tell_minutes(tokens)
+    tokens = _mark_minutes(tokens)
     names = {
         text.lower()[0] if kind == "date" else kind for kind, text in tokens if kind in ("date", "minute", "elapsed")
     }
@@ -246,8 +246,8 @@ def _moment(value: float, *, from_1904: bool, is_exact: bool) -> datetime:
     return begin + timedelta(seconds=round(days * 86_400, 3 if is_exact else 0))
 
 
-def _tell_minutes(tokens: list[_Token]) -> list[_Token]:
-    """Tell minutes from months: they follow hours or come before seconds."""
+def _mark_minutes(tokens: list[_Token]) -> list[_Token]:
+    """Mark minutes, which look like months: they follow hours or come before seconds."""
     units = [at for at, each in enumerate(tokens) if each.kind in ("date", "elapsed")]
     found = list(tokens)
     for place, at in enumerate(units):

@@ -1,4 +1,4 @@
-"""Read OpenDocument texts, sheets and presentations: what is shown, without deleted and hidden parts."""
+"""Read the visible text of OpenDocument texts, sheets and presentations."""
 
 import zipfile
 from collections.abc import Iterator
@@ -48,13 +48,13 @@ def read_open_document(path: Path) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Line:
-    """A paragraph that is being read. after: what is shown beside or below it."""
+    """A paragraph under way. after: lines of notes, comments and boxes that belong to it."""
 
     text: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
 
     def lines(self, mark: str = "") -> Iterator[str]:
-        """Yield its text and what belongs to it."""
+        """Yield its text and the lines after it."""
         if (text := join_text(self.text)).strip():
             yield mark + text
         yield from self.after
@@ -158,7 +158,7 @@ class _Document:
                 yield from self._blocks(child)
 
     def _hidden(self, element: Element) -> Iterator[str]:
-        """Say that a sheet or slide is left out."""
+        """Note that a sheet or slide is left out."""
         if element.tag == DRAW + "page":
             self._slides += 1
             yield f"# {self._slides} [a hidden slide, which is left out]"
@@ -268,7 +268,7 @@ class _Document:
                 yield from self._rows(table, [])
 
     def _control(self, element: Element) -> str:
-        """Return what a control of a form shows."""
+        """Return the label or value of a form control."""
         control = self._controls.get(element.get(DRAW + "control", ""))
         if control is None or local(control) in ("hidden", "password"):
             return ""
@@ -335,7 +335,7 @@ class _Document:
         yield from after
 
     def _cell(self, cell: Element) -> tuple[list[str], list[str]]:
-        """Return the lines of a cell, and those of what is beside them: comments and drawings."""
+        """Return the lines of a cell, and those of its comments and drawings."""
         if cell.tag == TABLE + "covered-table-cell":
             return [], []
         beside = [each for each in cell if each.tag.startswith(DRAW) or each.tag == OFFICE + "annotation"]
@@ -345,13 +345,13 @@ class _Document:
 
 
 def _repeat(table: Element, tag: str) -> Iterator[Element]:
-    """Yield the columns of a table as often as they stand there."""
+    """Yield the columns of a table, each as often as it repeats."""
     for column in table.iter(tag):
         yield from [column] * min(int(column.get(TABLE + "number-columns-repeated", "1")), _MOST_COLUMNS)
 
 
 def _collapsed(text: str | None) -> str:
-    """Write blanks as the standard says: each run of them is one."""
+    """Collapse each run of blanks to one, as the standard says."""
     if not text:
         return ""
     words = " ".join(text.split())

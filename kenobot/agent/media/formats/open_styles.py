@@ -1,4 +1,4 @@
-"""Look up in the styles of an OpenDocument what is hidden, and how lists and headings are numbered."""
+"""Look up hidden elements, and the numbers of lists and headings, in the styles of an OpenDocument."""
 
 from typing import Final
 from xml.etree.ElementTree import Element

@@ -46,7 +46,7 @@ class Package:
         return None if name is None else parse(self._archive.read(name))
 
     def children(self, part: str) -> list[Element]:
-        """Return what a part holds; nothing where there is none."""
+        """Return the elements of a part; none where there is no part."""
         root = self.load(part)
         return [] if root is None else list(root)
 
@@ -105,7 +105,7 @@ def local(element: Element) -> str:
 
 
 def is_on(element: Element | None, name: str) -> bool:
-    """Return whether a switch, which is on where it stands without a value, is on."""
+    """Return whether a switch is on, as it is without a value."""
     return element is not None and element.get(name, "1") not in ("0", "false", "off")
 
 
@@ -156,7 +156,7 @@ def chart_lines(chart: Element) -> Iterator[str]:
 
 
 def _points(series: Element, kinds: tuple[str, ...]) -> dict[str, str]:
-    """Return what a part of a series holds by its index."""
+    """Return the points of a part of a series by their index."""
     found: dict[str, str] = {}
     for part in (each for each in series if local(each) in kinds):
         for point in part.iter():

@@ -216,7 +216,7 @@ class _Page(html.parser.HTMLParser):
             self._tables.pop()
 
     def _close_implied(self, tag: str) -> None:
-        """End what a tag ends without saying so."""
+        """Close the elements that a tag ends implicitly."""
         if (
             tag in _BLOCKS
             and tag not in ("option", "optgroup", "select", "button", "textarea")
@@ -312,7 +312,7 @@ class _Page(html.parser.HTMLParser):
 
 
 def decode_page(raw: bytes) -> str:
-    """Decode a page by its mark, by what it says of itself, or as what it may be."""
+    """Decode a page as UTF-8, or else in its declared charset, or Windows-1252."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return raw.decode("utf-16", "replace")
     found = _CHARSET.search(raw[:2048])

@@ -1,4 +1,4 @@
-"""Read PDF files: the text of each page, the values of its forms, and what was written on it."""
+"""Read the pages of PDF files, with the values of forms and annotations."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ _WHITE: Final = 0.97
 
 
 def read_pdf(path: Path) -> Iterator[str]:
-    """Yield the lines of the pages. Pages of pictures are told where others have a text. Raises PermissionError."""
+    """Yield the lines of the pages. Pages that are pictures are noted where others have a text. Raises PermissionError."""
     with path.open("rb") as file:
         try:
             document = PDFDocument(PDFParser(file))
@@ -48,15 +48,15 @@ def read_pdf(path: Path) -> Iterator[str]:
             if not lines and reader.draws:
                 pictures.append(number)
             if lines or not has_text:
-                yield from (_tell_picture(each) for each in pictures if lines)
+                yield from (_note_picture(each) for each in pictures if lines)
                 pictures = [] if lines else pictures
             has_text |= bool(lines)
             yield from lines
         if has_text:
-            yield from map(_tell_picture, pictures)
+            yield from map(_note_picture, pictures)
 
 
-def _tell_picture(number: int) -> str:
+def _note_picture(number: int) -> str:
     return f"[page {number} is a picture; its text cannot be read]"
 
 

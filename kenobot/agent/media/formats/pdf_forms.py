@@ -1,4 +1,4 @@
-"""Read what was filled into a PDF's forms and written on its pages."""
+"""Read the values of a PDF's forms and the annotations on its pages."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ _REMARKS: Final = frozenset(
 
 
 def read_annotations(page: PDFPage, ctm: Matrix) -> Iterator[tuple[list[Glyph], str]]:
-    """Yield what each annotation of a page shows in its place, and what it remarks on the page.
+    """Yield the text of each annotation of a page in its place, or its remark on the page.
 
     ctm: how the page is turned.
     """
@@ -47,7 +47,7 @@ def read_annotations(page: PDFPage, ctm: Matrix) -> Iterator[tuple[list[Glyph], 
 
 
 def _field_value(widget: Mapping[str, object]) -> str:
-    """Return what a field of a form shows."""
+    """Return the displayed value of a form field."""
     kind, flags = literal_name(_inherit(widget, "FT") or ""), _number(_inherit(widget, "Ff"))
     if kind == "Btn":
         if flags & _PUSH:

@@ -56,7 +56,7 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Words of a line that stand close together. glyphs: of which it is made, where it may be parted."""
+    """Words of a line that are close together. glyphs: its letters, between which it may be parted."""
 
     text: str
     x0: float
@@ -85,7 +85,7 @@ def page_lines(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> Iterator[str]:
 
 
 def _drop_doubles(glyphs: Sequence[Glyph]) -> Iterator[Glyph]:
-    """Leave out what is drawn again at the same place, which makes letters bold."""
+    """Leave out letters that are drawn twice at the same place to look bold."""
     seen: dict[str, list[Glyph]] = {}
     for each in glyphs:
         same, near = seen.setdefault(each.text, []), 0.2 * (each.y1 - each.y0)
@@ -190,14 +190,14 @@ def _run(glyphs: Sequence[Glyph]) -> _Run:
 
 
 def _is_power(before: Glyph, glyph: Glyph) -> bool:
-    """Return whether a figure stands raised behind another, which would else read as one number."""
+    """Return whether a figure is raised behind a letter or figure."""
     height = before.y1 - before.y0
     raised = glyph.y1 - glyph.y0 < 0.8 * height and glyph.y0 - before.y0 > 0.25 * height
     return raised and glyph.text[0].isdigit() and before.text[-1].isalnum()
 
 
 def order_letters(pieces: Sequence[str]) -> str:
-    """Join letters that come from left to right, turning round what is read from right to left."""
+    """Join letters that come from left to right, turning round those that are read from right to left."""
     pieces = [unicodedata.normalize("NFKC", each) if each and each[0] >= "\ufb00" else each for each in pieces]
     directions = [unicodedata.bidirectional(each[0]) if each else "" for each in pieces]
     turned = sum(each in ("R", "AL") for each in directions)
@@ -298,7 +298,7 @@ def _close_gaps(line: list[_Run]) -> list[_Run]:
 
 
 def _extend(lines: Sequence[list[_Run]], end: int, columns: list[_Span]) -> tuple[int, list[_Span]]:
-    """Add to columns of text what goes on with them further down, a heading between them included."""
+    """Extend columns of text over the lines further down that go on with them."""
     at, grown = end, columns
     for _ in range(_LOOK_AHEAD):
         if at == len(lines):
@@ -351,7 +351,7 @@ def _begins_table(lines: Sequence[list[_Run]], at: int) -> bool:
 
 
 def _fits(line: Sequence[_Run], below: Sequence[_Run]) -> bool:
-    """Return whether a line of one run stands in a column of the next line."""
+    """Return whether a line of one run is in a column of the next line."""
     columns = _columns(below)
     grown = _merge([*_columns(line), *columns], _gap(line))
     return len(line) == 1 and len(grown) == len(columns) > 1 and not _is_apart(line, below)

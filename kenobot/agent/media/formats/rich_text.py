@@ -29,7 +29,7 @@ _CHARSETS: Final = {0: 1252, 77: 10000, 128: 932, 129: 949, 134: 936, 136: 950, 
 
 @dataclass(slots=True)
 class _Group:
-    """What holds within braces. uc: characters that stand for one that old readers do not know. begins: nothing was in
+    """State within braces. uc: characters that old readers show in place of a Unicode one. begins: nothing was in
     it yet.
     """
 
@@ -114,7 +114,7 @@ class _Reader:
                 self._end_role(ended.role, flow)
 
     def _end_role(self, role: str, flow: _Flow) -> None:
-        """Put what stood beside the text in its place."""
+        """Put an aside, such as a note, in its place."""
         if flow.text or flow.cells:
             outer, self._flow = self._flow, flow
             self._end_paragraph()
@@ -173,7 +173,7 @@ class _Reader:
             group.codec = _codec(number or 0)
 
     def _layout(self, word: str, number: int | None) -> None:
-        """Follow paragraphs, cells, and what is hidden."""
+        """Follow paragraphs, cells and hidden text."""
         group, flow = self._group, self._flow
         match word:
             case "par" | "sect" | "page":

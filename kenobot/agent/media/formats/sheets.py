@@ -1,4 +1,4 @@
-"""Read Excel workbooks: what the cells of shown rows and columns display."""
+"""Read the displayed values of Excel workbooks, without hidden sheets, rows and columns."""
 
 import re
 from collections.abc import Iterator, Mapping

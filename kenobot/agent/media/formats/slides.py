@@ -38,7 +38,7 @@ def read_slides(path: Path) -> Iterator[str]:
 
 
 class _Shapes:
-    """Read the shapes of one part. is_layout: leave out what only holds the place of a slide's own text."""
+    """The shapes of one part. is_layout: leave out the placeholders, which a slide fills itself."""
 
     def __init__(self, package: Package, part: str, *, is_layout: bool = False) -> None:
         self._package = package
@@ -150,7 +150,7 @@ def _beside(package: Package, part: str) -> Iterator[str]:
 
 
 def _background(package: Package, part: str, shown: set[str]) -> Iterator[str]:
-    """Yield what the layout of a slide and its master show on it, unless that was shown."""
+    """Yield the lines of a slide's layout and master, once for all slides."""
     for layout in package.related(part, "slideLayout"):
         root = package.load(layout)
         masters = package.related(layout, "slideMaster") if is_on(root, "showMasterSp") else []

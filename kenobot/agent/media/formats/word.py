@@ -1,4 +1,4 @@
-"""Read Word documents: what is shown of the text, with its tables, lists, notes, text boxes and changes."""
+"""Read the visible text of Word documents, with tables, lists, notes, text boxes and tracked changes."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -38,13 +38,13 @@ def read_word(path: Path) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Line:
-    """A paragraph that is being read. after: what is shown beside or below it."""
+    """A paragraph under way. after: lines of notes, comments and boxes that belong to it."""
 
     text: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
 
     def lines(self, mark: str = "") -> Iterator[str]:
-        """Yield its text and what belongs to it."""
+        """Yield its text and the lines after it."""
         text = join_text(self.text)
         if text.strip():
             yield mark + text
@@ -304,7 +304,7 @@ def diagram_lines(diagram: Element) -> Iterator[str]:
 
 
 def _hidden_styles(styles: Element | None) -> frozenset[str]:
-    """Return the styles whose text is hidden, by themselves or by what they are based on."""
+    """Return the styles whose text is hidden, by themselves or by a style they are based on."""
     based, hidden = dict[str, str](), dict[str, bool]()
     for style in styles if styles is not None else ():
         name, base = style.get(_W + "styleId", ""), style.find(_W + "basedOn")
@@ -345,7 +345,7 @@ def _choice(alternative: Element) -> Element:
 
 
 def _field_value(mark: Element) -> str:
-    """Return what an old form field shows: a tick, or what is chosen of a list."""
+    """Return the value of a legacy form field: a tick, or the chosen entry of a list."""
     for box in mark.iter(_W + "checkBox"):
         state = box.find(_W + "checked")
         state = box.find(_W + "default") if state is None else state

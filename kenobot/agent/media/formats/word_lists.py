@@ -86,7 +86,7 @@ class ListNumbers:
                 self._levels[own_id] = copied
 
     def _resolve(self, numbered: str) -> str:
-        """Return the list that a number stands for, also by way of a style."""
+        """Return the list of a number, also by way of a style."""
         abstract = self._abstract.get(numbered, "")
         style = self._styles.get(self._abstract.get("link " + abstract, ""))
         linked = None if style is None else style.find(f"{_W}pPr/{_W}numPr/{_W}numId")
