@@ -30,7 +30,10 @@ _WHITE: Final = 0.97
 
 
 def read_pdf(path: Path) -> Iterator[str]:
-    """Yield the lines of the pages. Pages that are pictures are noted where others have a text. Raises PermissionError."""
+    """Yield the lines of the pages. A page that is a picture is noted where others have a text.
+
+    Raises PermissionError for a file that is locked.
+    """
     with path.open("rb") as file:
         try:
             document = PDFDocument(PDFParser(file))

@@ -17,6 +17,7 @@ _FAR: Final = 2.0  # the same, one that parts cells on a line of its own
 _APART: Final = 2.2  # of the height of a line: lines further apart than this are of different tables
 _PROSE_LINES: Final = 3
 _PROSE_CHARS: Final = 22  # of a line of a column of text, usually
+_FILLED: Final = 0.75  # of the width of a column
 _MOST_RULES: Final = 1000
 _SAME: Final = 0.7  # points: what begins or ends together
 _LOOK_AHEAD: Final = 3  # stretches of lines
@@ -122,7 +123,8 @@ def _part(line: list[_Run], other: list[_Run]) -> list[_Run]:
         return line
     found = list[_Run]()
     for run in line:
-        at = next((at for cell in other[1:] if (at := _cut(run, cell))), 0)
+        cuts = (_cut(run, cell) for before, cell in pairwise(other) if run.x0 < before.x1)
+        at = next(filter(None, cuts), 0)
         found += [_run(run.glyphs[:at]), _run(run.glyphs[at:])] if at else [run]
     return found
 
@@ -382,13 +384,15 @@ def _is_within(run: _Run, column: _Span) -> bool:
 
 
 def _is_prose(region: Sequence[list[_Run]], columns: Sequence[_Span]) -> bool:
-    """Return whether columns hold running text, which is read down each of them."""
+    """Return whether columns hold running text: most lines are long, and fill their column."""
     if len(columns) < 2:
         return False
-    for column in columns:
-        lengths = [sum(len(run.text) for run in line if _is_within(run, column)) for line in region]
-        lengths = [each for each in lengths if each]
-        if len(lengths) < _PROSE_LINES or median(lengths) < _PROSE_CHARS:
+    for left, right in columns:
+        inside = [[run for run in line if _is_within(run, (left, right))] for line in region]
+        lines = [line for line in inside if line]
+        if len(lines) < _PROSE_LINES or median(sum(len(run.text) for run in line) for line in lines) < _PROSE_CHARS:
+            return False
+        if median(line[-1].x1 - line[0].x0 for line in lines) < _FILLED * (right - left):
             return False
     return True
 
