@@ -345,6 +345,22 @@ Name | City | Phone
 Ana |  | 600111222
 Luis Pérez | Madrid
 """,
+    "reportlab-invoice.pdf": """\
+ACME Servicios S.L. | FACTURA
+Calle Mayor 3 | Número: 2026/17
+28013 Madrid | Fecha: 05/03/2026
+CIF B12345678 | Vencimiento: 04/04/2026
+Descripción | Cantidad | Precio | Importe
+Servicio de mantenimiento de la web durante | 1 | 450,00 | 450,00
+el mes de marzo de 2026
+Alojamiento | 12 | 10,00 | 120,00
+Descuento |  |  | -20,00
+Dominio .es | 1 | 12,00 | 12,00
+Base imponible | 562,00 €
+IVA 21 % | 118,02 €
+TOTAL | 680,02 €
+Forma de pago: transferencia a ES12 3456 7890 1234 5678 9012. Gracias por su confianza en nosotros.
+""",
     "weasyprint.pdf": """\
 Office staff
 office staff find the affluent waffle efficient.
