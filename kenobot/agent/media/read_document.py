@@ -145,7 +145,8 @@ def main(arguments: list[str]) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     sys.setrecursionlimit(_DEEP)
-    sys.path.append(str(Path(__file__).parents[3]))
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(Path(__file__).parents[3]))
     try:
         _print(_READERS[_detect_format(path, suffix)](path), characters, time.monotonic() + _COUNTING * seconds)
     except ImportError:

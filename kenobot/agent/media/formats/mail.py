@@ -20,36 +20,46 @@ def mail_lines(raw: bytes) -> Iterator[str]:
 
 def _lines(message: EmailMessage, depth: int) -> Iterator[str]:
     for name in _HEADERS:
-        if value := " ".join(str(message.get(name, "")).split()):
+        if value := _header(message, name):
             yield f"{name}: {value}"
-    body = message.get_body(("plain", "html")) if not _is_page(message) else message.get_body(("html", "plain"))
+    body = message.get_body(("html", "plain"))
     if body is not None:
         yield from _body(body)
-    parts = list(message.walk()) if message.is_multipart() else []
-    within = {
-        id(each)
-        for part in parts
-        if part is not message and part.get_content_type() == "message/rfc822"
-        for each in part.walk()
-        if each is not part
-    }
-    for part in parts:
-        if part is body or id(part) in within or part.get_content_maintype() == "multipart":
+    forms = _within(message, "multipart/alternative")
+    inner = _within(message, "message/rfc822")
+    for part in message.walk():
+        if part is body or id(part) in inner or part.get_content_maintype() == "multipart":
             continue
-        if part.get_content_type() == "message/rfc822" and depth < _MOST_NESTED:
+        if part.get_content_type() == "message/rfc822" and part is not message and depth < _MOST_NESTED:
             yield "[attached message]"
-            for inner in part.iter_parts() if part.is_multipart() else ():
-                if isinstance(inner, EmailMessage):
-                    yield from _lines(inner, depth + 1)
-        elif part.get_content_type() == "text/calendar" and not part.is_attachment():
-            yield from _text(part).splitlines()
-        elif (file := part.get_filename()) and (part.is_attachment() or "Content-ID" not in part):
-            yield f"[attached file: {file}]"
+            for each in part.iter_parts():
+                if isinstance(each, EmailMessage):
+                    yield from _lines(each, depth + 1)
+        elif file := part.get_filename():
+            if part.is_attachment() or "Content-ID" not in part:
+                yield f"[attached file: {file}]"
+        elif part.get_content_maintype() == "text" and _is_shown(part, forms):
+            yield from _body(part)
 
 
-def _is_page(message: EmailMessage) -> bool:
-    """Return whether a message is a page that a browser stored."""
-    return message.get_content_type() == "multipart/related" and "Snapshot-Content-Location" in message
+def _is_shown(part: MIMEPart, forms: set[int]) -> bool:
+    """Return whether a part is shown beside the body: an invitation, or no other form of it."""
+    return not part.is_attachment() and (part.get_content_type() == "text/calendar" or id(part) not in forms)
+
+
+def _within(message: EmailMessage, kind: str) -> set[int]:
+    """Return which parts are within those of a kind."""
+    outer = [part for part in message.walk() if part is not message or kind.startswith("multipart")]
+    kinds = [part for part in outer if part.get_content_type() == kind]
+    return {id(each) for part in kinds for each in part.walk() if each is not part}
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    try:
+        value = str(message.get(name, ""))
+    except Exception:  # of whatever kind the parser raises for a head that is malformed
+        value = next((str(raw) for key, raw in message.raw_items() if key.lower() == name.lower()), "")
+    return " ".join(value.split())
 
 
 def _body(body: MIMEPart) -> Iterator[str]:

@@ -97,6 +97,15 @@ def test_a_stored_mail_is_read_decoded() -> None:
     assert list(mail_lines(_mail().as_bytes())) == expected
 
 
+def test_text_between_attachments_is_read() -> None:
+    """Apple Mail 16 sends a part of text before and behind each."""
+    message = EmailMessage()
+    message.set_content("Before.")
+    message.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="a.pdf", disposition="inline")
+    message.add_attachment("Behind.", disposition="inline")
+    assert list(mail_lines(message.as_bytes())) == ["Before.", "[attached file: a.pdf]", "Behind."]
+
+
 def test_a_mail_within_a_mail_is_read_once() -> None:
     """With its own heads."""
     outer = EmailMessage()
