@@ -340,7 +340,7 @@ class _Document:
             return [], []
         beside = [each for each in cell if each.tag.startswith(DRAW) or each.tag == OFFICE + "annotation"]
         lines = [line for line in self._blocks([each for each in cell if each not in beside]) if line != "NaN"]
-        value = cell_value(cell)
+        value = "" if lines else cell_value(cell)
         return lines or ([value] if value else []), list(self._blocks(beside))
 
 

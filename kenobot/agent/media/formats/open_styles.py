@@ -119,8 +119,10 @@ class OpenStyles:
 
 def cell_value(cell: Element) -> str:
     """Return the value of a cell of which no text is stored."""
-    value = cell.get(OFFICE + "value", "")
-    match cell.get(OFFICE + "value-type"):
+    value, kind, formula = (cell.get(name, "") for name in (OFFICE + "value", OFFICE + "value-type", TABLE + "formula"))
+    if formula and not kind:
+        return f"[{formula.partition(':')[2] or formula}, not calculated]"
+    match kind:
         case "percentage":
             return f"{float(value or 0) * 100:.10g}%"
         case "currency":

@@ -81,9 +81,12 @@ class _Story:
                 yield from self.blocks(_choice(child))
             elif name in _AROUND:
                 yield from self.blocks(child)
-        if self._carried is not None and local(container) in ("body", "tc", "hdr", "ftr", "txbxContent"):
-            line, self._carried = self._carried, None
-            yield from line.lines()
+        if local(container) == "body":
+            yield from self._carried_lines()
+
+    def _carried_lines(self) -> Iterator[str]:
+        line, self._carried = self._carried, None
+        yield from line.lines() if line is not None else ()
 
     def margins(self, body: Element) -> tuple[list[str], list[str]]:
         """Return the heads and the feet of the pages, each once."""
@@ -110,7 +113,7 @@ class _Story:
         if container is None:
             return []
         kept, self._carried = self._carried, None
-        lines = list(self.blocks(container))
+        lines = [*self.blocks(container), *self._carried_lines()]
         self._carried = kept
         return lines
 

@@ -254,6 +254,10 @@ rep | rep | third
  |  |  |  | FIFTHCOL
 two / lines | 15% | 950
 """,
+    "odfpy-values.ods": """\
+# F
+5 | [=[.A1]*2, not calculated] | 2026-03-05 | 26:00 | TRUE | 9.5 EUR
+""",
     "form.fodt": """\
 Name: Ada Byron
 ☒ Agree
