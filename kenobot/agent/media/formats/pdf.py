@@ -19,7 +19,9 @@ from pdfminer.psparser import PSLiteral, literal_name
 from pdfminer.utils import Matrix, Rect, apply_matrix_rect
 
 from kenobot.agent.media.formats.pdf_forms import read_annotations
-from kenobot.agent.media.formats.pdf_layout import Glyph, Rule, page_lines
+from kenobot.agent.media.formats.pdf_grids import Rule
+from kenobot.agent.media.formats.pdf_layout import page_lines
+from kenobot.agent.media.formats.pdf_lines import Glyph
 
 _INVISIBLE: Final = (3, 7)  # ways of drawing letters
 _THIN: Final = 2.5  # points

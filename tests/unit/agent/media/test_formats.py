@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from kenobot.agent.media.formats.open_document import read_open_document
-from kenobot.agent.media.formats.pdf_layout import order_letters
+from kenobot.agent.media.formats.pdf_lines import order_letters
 from kenobot.agent.media.formats.rich_text import rich_text_lines
 from kenobot.agent.media.formats.sheets import read_sheets
 from kenobot.agent.media.formats.slides import read_slides
