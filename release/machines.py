@@ -1,7 +1,7 @@
 """Whether what is locked can be installed without a compiler on each Python and machine: `python -m release.machines`.
 
 uv resolves requirements.lock for other machines and downloads nothing. Needs a package index; exit code 1 when a part
-that is promised there has no wheel. odfpy, which is Python alone, comes as source everywhere.
+that is promised there has no wheel.
 """
 
 import os
@@ -34,7 +34,7 @@ def lacking(platform: str, python: str, *names: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         wanted = Path(folder) / "wanted.txt"
         pick = ["--python-platform", platform, "--python-version", python]
-        pick += ["--only-binary", ":all:", "--no-binary", "odfpy"]
+        pick += ["--only-binary", ":all:"]
         command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", *pick, "--constraint", "requirements.lock"]
         command += [part for name in names for part in ("--extra", name)]
         command += ["--output-file", str(wanted), "pyproject.toml"]

@@ -21,7 +21,6 @@ _FORBIDDEN = re.compile(
 _LESSER = re.compile(r"LGPL|Lesser General Public", re.I)
 
 JUDGED: Mapping[str, str] = {
-    "odfpy": "Apache 2.0 at one's choice; the GPL is the other",
     "protobuf": "BSD-3-Clause, by its LICENSE file",
     "pyrage": "MIT, by its LICENSE file",
 }

@@ -15,7 +15,8 @@ PACKAGES = {
     "cognitive": "kenobot.cognitive",
     "postprocessors": "kenobot.postprocessors",
 }
-NOT_RUNNING = (  # tests' own parts, and commands that end
+NOT_RUNNING = (  # tests' own parts, commands that end, and readers in a process of their own that does
+    "kenobot.agent.media.formats",
     "kenobot.testing",
     "kenobot.cli",
     "kenobot.cognitive.control.export",

@@ -5,50 +5,76 @@ from pathlib import Path
 from typing import Final
 
 from kenobot.agent.media.problems import MediaProblem, Unreadable
+from kenobot.core.left_out import left_out_note
 from kenobot.core.limited_program import run_program
 
 _PROGRAM: Final = Path(__file__).with_name("read_document.py")
 _MEGABYTES: Final = 1000  # of address space
 _BYTES_A_CHARACTER: Final = 4
-_SUFFIXES: Final[Mapping[str, str]] = {
+_COUNT: Final = 100  # bytes more: how long the text is
+_OOXML: Final = "application/vnd.openxmlformats-officedocument"
+_MIMES: Final[Mapping[str, str]] = {
     "application/pdf": "pdf",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
-    "application/vnd.oasis.opendocument.text": "odt",
-    "application/vnd.oasis.opendocument.spreadsheet": "ods",
-    "application/vnd.oasis.opendocument.presentation": "odp",
+    f"{_OOXML}.wordprocessingml.document": "docx",
+    f"{_OOXML}.spreadsheetml.sheet": "xlsx",
+    f"{_OOXML}.presentationml.presentation": "pptx",
+    "application/vnd.oasis.opendocument.text": "odf",
+    "application/vnd.oasis.opendocument.spreadsheet": "odf",
+    "application/vnd.oasis.opendocument.presentation": "odf",
     "text/html": "html",
     "application/xhtml+xml": "html",
+    "text/rtf": "rtf",
+    "application/rtf": "rtf",
+    "message/rfc822": "eml",
 }
-_NAMED: Final = frozenset(_SUFFIXES.values()) | {"htm"}
+_SUFFIXES: Final[Mapping[str, str]] = {
+    suffix: kind
+    for kind, suffixes in {
+        "pdf": "pdf",
+        "docx": "docx docm dotx dotm",
+        "xlsx": "xlsx xlsm xltx xltm",
+        "pptx": "pptx pptm ppsx ppsm potx potm",
+        "odf": "odt ods odp ott ots otp fodt fods fodp",
+        "html": "html htm xhtml",
+        "rtf": "rtf",
+        "eml": "eml mht mhtml",
+    }.items()
+    for suffix in suffixes.split()
+}
 _OTHERS: Final = frozenset(
     "zip gz bz2 xz 7z rar tar exe dll so apk iso dmg bin doc xls ppt psd ttf otf woff db sqlite heic bmp tiff".split()
 )
-_EXITS: Final[Mapping[int, MediaProblem]] = {3: "reader_missing", 4: "locked", 5: "bomb"}
+_EXITS: Final[Mapping[int, MediaProblem]] = {3: "reader_missing", 4: "locked", 5: "bomb", 6: "unknown_kind"}
+_UNREAD: Final = "[the rest of it could not be read]"
 
 
 def document_format(name: str, mime: str) -> str:
-    """Return the format to read a document in: a suffix, "txt" for what may be a text, "" for what is none."""
+    """Return the format to read a document in: a reader's, "txt" for what may be a text, "" for what is none."""
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
-    if suffix in _NAMED:
-        return "html" if suffix == "htm" else suffix
-    if mime in _SUFFIXES:
-        return _SUFFIXES[mime]
+    if kind := _SUFFIXES.get(suffix) or _MIMES.get(mime):
+        return kind
     return "" if suffix in _OTHERS or mime.startswith(("image/", "audio/", "video/", "font/")) else "txt"
 
 
 async def read_document(file: Path, document: str, characters: int, seconds: float) -> str:
-    """Return the text of a document, as far as `characters`. document: its format. Raises Unreadable."""
+    """Return the text of a document, as far as `characters`, and what is left out. document: its format. Raises
+    Unreadable.
+    """
     arguments = (str(file), document, str(_MEGABYTES), str(int(seconds) + 1), str(characters))
     try:
-        most = _BYTES_A_CHARACTER * characters
+        most = _BYTES_A_CHARACTER * characters + _COUNT
         status, printed = await run_program(_PROGRAM, arguments, seconds=seconds, most_bytes=most)
     except TimeoutError:
         raise Unreadable("damaged") from None
-    text = printed.decode("utf-8", "replace").replace("\0", "").strip()
-    if status and not text:
-        raise Unreadable(_EXITS.get(status, "damaged"))
+    shown, _, counted = printed.decode("utf-8", "replace").partition("\0")
+    text = shown.strip()
     if status in _EXITS:
         raise Unreadable(_EXITS[status])
-    return text[:characters]
+    if not counted:
+        if not text:
+            raise Unreadable("damaged")
+        return f"{text[:characters]}\n{_UNREAD}"
+    left_out = int(counted.rstrip("+")) - characters
+    if left_out <= 0:
+        return text
+    return f"{text}\n{left_out_note(left_out, at_least=counted.endswith('+'))}".lstrip()

@@ -206,9 +206,7 @@ class MediaIntake:
         elif attachment.kind == "image" or not (kind := document_format(attachment.name, attachment.mime)):
             raise Unreadable("unknown_kind")
         else:
-            # One character more tells that there is more.
-            most, seconds = self.limits.document_chars + 1, self.limits.document_seconds
-            text = await read_document(file, kind, most, seconds)
+            text = await read_document(file, kind, self.limits.document_chars, self.limits.document_seconds)
             if not text:
                 raise Unreadable("no_text")
             row = replace(row, state="done", text=text)

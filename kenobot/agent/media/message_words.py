@@ -6,6 +6,7 @@ from typing import Final
 
 from kenobot.agent.media.problems import file_name
 from kenobot.cognitive.text.quoting import quote_lines
+from kenobot.core.left_out import cut_text
 from kenobot.ports.messages import Attachment, Inbound
 from kenobot.ports.provider import Image
 from kenobot.storage.attachments import AttachmentRow
@@ -98,10 +99,8 @@ def _words(attachment: Attachment, room: int) -> str:
         return f"[sent {label}: {_bracketed(text)}]"
     label = _LABELS.get(attachment.kind, "something else")
     name = f": {_bracketed(file_name(attachment))}" if attachment.name else ""
-    quoted = text[:room].splitlines()
-    if len(text) > room:
-        quoted.append(f"[… {len(text) - room} characters more, which are not shown]")
-    return "\n".join([f"[sent {label}{name}, whose content is quoted]", *quote_lines("\n".join(quoted))])
+    quoted = "\n".join(cut_text(text, room).splitlines())
+    return "\n".join([f"[sent {label}{name}, whose content is quoted]", *quote_lines(quoted)])
 
 
 def _bracketed(text: str) -> str:

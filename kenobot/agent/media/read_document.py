@@ -1,23 +1,27 @@
 """Read the text of a document: a program of its own, with limits of memory and time, that prints it.
 
-Run as `python -I read_document.py FILE SUFFIX MEGABYTES SECONDS CHARACTERS`. It imports nothing of KenoBot, as what
-a stranger sent is opened here. Exit: 0, and the text on standard output; 3 where the reader's package is not installed;
-4 for a document that is locked by a password; 5 for one that unpacks to far too much; 1 for any other failure.
+Run as `python -I read_document.py FILE SUFFIX MEGABYTES SECONDS CHARACTERS`. Of KenoBot it imports the readers of
+`formats` alone, as what a stranger sent is opened here. It prints as many characters as it is asked for; then a NUL
+and how many there are in all, with a "+" where time was up before all were counted. Exit: 0; 3 where the reader's
+package is not installed; 4 for a document that is locked by a password; 5 for one that unpacks to far too much; 6 for
+none that is known; 1 for any other failure.
 """
 
-import html.parser
 import os
 import resource
 import sys
+import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-_MISSING, _LOCKED, _BOMB = 3, 4, 5
+_MISSING, _LOCKED, _BOMB, _UNKNOWN = 3, 4, 5, 6
 _MOST_UNPACKED = 200_000_000  # bytes
 _MOST_RATIO = 200  # times its size that one file of an archive may unpack to, once that is much
 _MUCH = 1_000_000
 _MOST_FILES = 20_000
+_COUNTING = 0.25  # of the time, after which no more is counted
+_DEEP = 3000  # calls within each other
 
 
 def _refuse_bomb(path: Path) -> None:
@@ -33,154 +37,138 @@ def _refuse_bomb(path: Path) -> None:
 
 
 def _pdf(path: Path) -> Iterator[str]:
-    import pypdf
+    from kenobot.agent.media.formats.pdf import read_pdf
 
-    reader = pypdf.PdfReader(path)
-    try:
-        locked = reader.is_encrypted and not reader.decrypt("")
-    except pypdf.errors.DependencyError:  # a cipher of a package that is not needed otherwise
-        locked = True
-    if locked:
-        sys.exit(_LOCKED)
-    for page in reader.pages:
-        yield page.extract_text()
+    return read_pdf(path)
 
 
 def _docx(path: Path) -> Iterator[str]:
-    import docx
-    from docx.table import Table
+    from kenobot.agent.media.formats.word import read_word
 
-    for block in docx.Document(str(path)).iter_inner_content():
-        if isinstance(block, Table):
-            for row in block.rows:
-                yield " | ".join(cell.text for cell in row.cells)
-        else:
-            yield block.text
+    return read_word(path)
 
 
 def _xlsx(path: Path) -> Iterator[str]:
-    import openpyxl
+    from kenobot.agent.media.formats.sheets import read_sheets
 
-    # By its path it would be told by a suffix, which it does not have.
-    book = openpyxl.load_workbook(path.open("rb"), read_only=True, data_only=True)
-    for sheet in book.worksheets:
-        yield f"# {sheet.title}"
-        for row in sheet.iter_rows(values_only=True):
-            cells = ["" if cell is None else str(cell) for cell in row]
-            if any(cells):
-                yield " | ".join(cells).rstrip(" |")
+    return read_sheets(path)
 
 
 def _pptx(path: Path) -> Iterator[str]:
-    import pptx
+    from kenobot.agent.media.formats.slides import read_slides
 
-    for number, slide in enumerate(pptx.Presentation(str(path)).slides, 1):
-        yield f"# {number}"
-        for shape in slide.shapes:
-            if shape.has_text_frame:
-                yield shape.text_frame.text
-            if getattr(shape, "has_table", False):
-                for row in shape.table.rows:
-                    yield " | ".join(cell.text for cell in row.cells)
-        if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-            yield slide.notes_slide.notes_text_frame.text
+    return read_slides(path)
 
 
 def _odf(path: Path) -> Iterator[str]:
-    from odf import teletype
-    from odf.namespaces import TABLENS, TEXTNS
-    from odf.opendocument import load
+    from kenobot.agent.media.formats.open_document import read_open_document
 
-    def walk(node: object) -> Iterator[str]:
-        for child in getattr(node, "childNodes", ()):
-            name = getattr(child, "qname", None)
-            if name == (TABLENS, "table-row"):
-                yield " | ".join(teletype.extractText(cell) for cell in child.childNodes).rstrip(" |")
-            elif name in ((TEXTNS, "p"), (TEXTNS, "h")):
-                yield teletype.extractText(child)
-            else:
-                yield from walk(child)
-
-    yield from walk(load(str(path)).body)
+    return read_open_document(path)
 
 
-_BLOCKS = ("p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4")
+def _rtf(path: Path) -> Iterator[str]:
+    from kenobot.agent.media.formats.rich_text import rich_text_lines
+
+    return rich_text_lines(path.read_bytes())
 
 
-class _Words(html.parser.HTMLParser):
-    """The text of a page without scripts and styles."""
+def _mail(path: Path) -> Iterator[str]:
+    from kenobot.agent.media.formats.mail import mail_lines
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: list[str] = []  # bounded: one page, in a process of its own; turn
-        self._hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._hidden += tag in ("script", "style")
-        if tag in _BLOCKS:
-            self.parts.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in ("script", "style") and self._hidden > 0
-        if tag in _BLOCKS:
-            self.parts.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.parts.append(data)
+    return mail_lines(path.read_bytes())
 
 
-def _plain(path: Path) -> str:
-    """Decode a text. Raises ValueError for what is none."""
-    raw = path.read_bytes()
+def _html(path: Path) -> Iterator[str]:
+    from kenobot.agent.media.formats.page import decode_page, page_lines
+
+    return page_lines(decode_page(path.read_bytes()))
+
+
+def _text(path: Path) -> Iterator[str]:
+    yield _plain(path.read_bytes())
+
+
+def _plain(raw: bytes) -> str:
+    """Decode a text. Exits for binary files."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return raw.decode("utf-16")
+        return raw.decode("utf-16", "replace")
     if b"\0" in raw:
-        raise ValueError("not a text")
+        sys.exit(_UNKNOWN)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         return raw.decode("cp1252", "replace")
 
 
-def _page(path: Path) -> Iterator[str]:
-    words = _Words()
-    words.feed(_plain(path))
-    yield "".join(words.parts)
-
-
-def _text(path: Path) -> Iterator[str]:
-    yield _plain(path)
-
-
-_READERS = {
-    "pdf": _pdf, "docx": _docx, "xlsx": _xlsx, "pptx": _pptx, "odt": _odf, "ods": _odf, "odp": _odf, "html": _page,
+_READERS: Mapping[str, Callable[[Path], Iterator[str]]] = {
+    "pdf": _pdf, "docx": _docx, "xlsx": _xlsx, "pptx": _pptx, "odf": _odf, "rtf": _rtf, "eml": _mail, "html": _html,
     "txt": _text,
 }  # fmt: skip
-_ARCHIVES = ("docx", "xlsx", "pptx", "odt", "ods", "odp")
+_BEGINS = ((b"%PDF-", "pdf"), (b"{\\rtf", "rtf"))
+_MAIN_PARTS = (("word/document.xml", "docx"), ("xl/workbook.xml", "xlsx"), ("ppt/presentation.xml", "pptx"))
+_ARCHIVES = ("docx", "xlsx", "pptx", "odf")
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def _detect_format(path: Path, suffix: str) -> str:
+    """Return the format of a document by how it begins: its name may say another. Exits for one that is locked."""
+    with path.open("rb") as file:
+        head = file.read(1024)
+    for begin, told in _BEGINS:
+        if head.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(begin):
+            return told
+    if head.startswith(_OLE):
+        is_locked = suffix in _ARCHIVES and _ENCRYPTED in path.read_bytes()
+        sys.exit(_LOCKED if is_locked else _UNKNOWN)
+    if head.startswith(b"PK\3\4") or (suffix in _ARCHIVES and zipfile.is_zipfile(path)):
+        return _detect_archive(path, suffix)
+    return suffix
+
+
+def _detect_archive(path: Path, suffix: str) -> str:
+    _refuse_bomb(path)
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        if "mimetype" in names and b"opendocument" in archive.read("mimetype"):
+            return "odf"
+    told = next((kind for part, kind in _MAIN_PARTS if part in names), "" if suffix == "txt" else suffix)
+    return told if told and "xl/workbook.bin" not in names else sys.exit(_UNKNOWN)
 
 
 def main(arguments: list[str]) -> None:
-    """Print the text of a file, as far as `CHARACTERS`."""
+    """Print the text of a file, as far as `CHARACTERS`, and how long it is."""
     path, suffix = Path(arguments[0]), arguments[1]
     megabytes, seconds, characters = map(int, arguments[2:])
     os.nice(10)
     resource.setrlimit(resource.RLIMIT_AS, (megabytes * 1_000_000, megabytes * 1_000_000))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    if suffix in _ARCHIVES:
-        _refuse_bomb(path)
-    room = characters
+    sys.setrecursionlimit(_DEEP)
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(Path(__file__).parents[3]))
     try:
-        for piece in _READERS[suffix](path):
-            shown = piece[:room].encode("utf-8", "replace") + b"\n"
-            sys.stdout.buffer.write(shown)
-            room -= len(piece)
-            if room <= 0:
-                break
+        _print(_READERS[_detect_format(path, suffix)](path), characters, time.monotonic() + _COUNTING * seconds)
     except ImportError:
         sys.exit(_MISSING)
+    except PermissionError:
+        sys.exit(_LOCKED)
     sys.stdout.buffer.flush()
+
+
+def _print(pieces: Iterator[str], characters: int, until: float) -> None:
+    total, is_whole = -1, True
+    for piece in pieces:
+        line = piece.replace("\0", "") + "\n"
+        total += len(line)
+        room = characters - (total - len(line) + 1)
+        if room > 0:
+            sys.stdout.buffer.write(line[:room].encode("utf-8", "replace"))
+            sys.stdout.buffer.flush()
+        elif time.monotonic() > until:
+            is_whole = False
+            break
+    sys.stdout.buffer.write(f"\0{max(0, total)}{'' if is_whole else '+'}".encode())
 
 
 if __name__ == "__main__":

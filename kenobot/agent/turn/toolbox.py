@@ -9,6 +9,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from kenobot.core import lazy
+from kenobot.core.left_out import cut_text
 from kenobot.ports.errors import PluginError, RemoteError, ToolFailed
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import ToolCall, ToolResult, ToolSpec
@@ -114,8 +115,7 @@ class Toolbox:
         return ToolResult(context.call, self._bounded(text) or "(nothing)")
 
     def _bounded(self, text: str) -> str:
-        clean, room = replace_surrogates(text.replace("\0", "")), self.limits.result_chars
-        return clean if len(clean) <= room else f"{clean[:room]}\n[… {len(clean) - room} characters more]"
+        return cut_text(replace_surrogates(text.replace("\0", "")), self.limits.result_chars)
 
     @staticmethod
     def _may_call(principal: Principal, each: PreparedTool) -> bool:

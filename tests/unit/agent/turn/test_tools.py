@@ -189,7 +189,7 @@ async def test_a_long_result_is_shown_in_part(tmp_path: Path) -> None:
     environ = {"KENOBOT_TOOLS__RESULT_CHARS": "100"}
     async with Scene(tmp_path, [calls("a"), "Long."], tools=[Tool("x" * 1000)], environ=environ) as scene:
         await scene.say("go")
-        assert results(requests(scene)[1])[0].text == "x" * 100 + "\n[… 900 characters more]"
+        assert results(requests(scene)[1])[0].text == "x" * 100 + "\n[… 900 characters more, which are not shown]"
 
 
 async def test_results_shrink_with_a_prompt_that_is_too_long(tmp_path: Path) -> None:

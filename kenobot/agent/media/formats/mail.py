@@ -1,0 +1,102 @@
+"""Read e-mails that are stored as files, and pages that browsers store as such."""
+
+import email
+import email.policy
+from collections.abc import Iterator
+from email.message import EmailMessage, MIMEPart
+from typing import Final
+
+from kenobot.agent.media.formats.page import page_lines
+
+_HEADERS: Final = ("From", "To", "Cc", "Date", "Subject")
+_MOST_NESTED: Final = 5
+
+
+def mail_lines(raw: bytes) -> Iterator[str]:
+    """Yield the heads of a message, its text, and the names of its attachments."""
+    message = email.message_from_bytes(raw, policy=email.policy.default)
+    yield from _lines(message, 0)
+
+
+def _lines(message: EmailMessage, depth: int) -> Iterator[str]:
+    for name in _HEADERS:
+        if value := _header(message, name):
+            yield f"{name}: {value}"
+    body = message.get_body(("html", "plain"))
+    if body is not None:
+        yield from _body(body)
+    forms = _within(message, "multipart/alternative")
+    inner = _within(message, "message/rfc822")
+    for part in message.walk():
+        if part is body or id(part) in inner or part.get_content_maintype() == "multipart":
+            continue
+        if part.get_content_type() == "message/rfc822" and part is not message and depth < _MOST_NESTED:
+            yield "[attached message]"
+            for each in part.iter_parts():
+                if isinstance(each, EmailMessage):
+                    yield from _lines(each, depth + 1)
+        elif file := part.get_filename():
+            if part.is_attachment() or "Content-ID" not in part:
+                yield f"[attached file: {file}]"
+        elif part.get_content_maintype() == "text" and _is_shown(part, forms):
+            yield from _body(part)
+
+
+def _is_shown(part: MIMEPart, forms: set[int]) -> bool:
+    """Return whether a part is shown beside the body: an invitation, or no other form of it."""
+    return not part.is_attachment() and (part.get_content_type() == "text/calendar" or id(part) not in forms)
+
+
+def _within(message: EmailMessage, kind: str) -> set[int]:
+    """Return which parts are within those of a kind."""
+    outer = [part for part in message.walk() if part is not message or kind.startswith("multipart")]
+    kinds = [part for part in outer if part.get_content_type() == kind]
+    return {id(each) for part in kinds for each in part.walk() if each is not part}
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    try:
+        value = str(message.get(name, ""))
+    except Exception:  # of whatever kind the parser raises for a head that is malformed
+        value = next((str(raw) for key, raw in message.raw_items() if key.lower() == name.lower()), "")
+    return " ".join(value.split())
+
+
+def _body(body: MIMEPart) -> Iterator[str]:
+    if body.get_content_type() == "text/html":
+        yield from page_lines(_text(body))
+        return
+    text = _text(body)
+    if body.get_param("format") == "flowed":
+        text = _unflow(text, is_split=body.get_param("delsp") == "yes")
+    yield from text.splitlines()
+
+
+def _text(part: MIMEPart) -> str:
+    raw = part.get_payload(decode=True)
+    content = raw if isinstance(raw, bytes) else b""
+    for name in (part.get_content_charset() or "utf-8", "utf-8"):
+        try:
+            return content.decode(name)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return content.decode("cp1252", "replace")
+
+
+def _unflow(text: str, *, is_split: bool) -> str:
+    """Join the lines of a text that flows (RFC 3676)."""
+    lines, goes_on = list[str](), False
+    depth = 0
+    for line in text.splitlines():
+        unquoted = line.lstrip(">")
+        before, depth = depth, len(line) - len(unquoted)
+        content = unquoted.removeprefix(" ")
+        flows = content.endswith(" ") and content != "-- "
+        if is_split and flows:
+            content = content[:-1]
+        if goes_on and depth == before and content != "-- ":
+            lines[-1] += content
+        else:
+            lines.append(f"{'>' * depth} {content}" if depth else content)
+        goes_on = flows
+    return "\n".join(lines)

@@ -1,0 +1,151 @@
+"""Look up hidden elements, and the numbers of lists and headings, in the styles of an OpenDocument."""
+
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from kenobot.agent.media.formats.word_lists import NUMBER_FORMS, write_number
+
+_SPACE: Final = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
+OFFICE: Final = _SPACE % "office"
+TEXT: Final = _SPACE % "text"
+TABLE: Final = _SPACE % "table"
+DRAW: Final = _SPACE % "drawing"
+STYLE: Final = _SPACE % "style"
+FORM: Final = _SPACE % "form"
+CHART: Final = _SPACE % "chart"
+PRESENTATION: Final = _SPACE % "presentation"
+
+
+class OpenStyles:
+    """The styles of one document. roots: of its content and styles."""
+
+    def __init__(self, roots: list[Element]) -> None:
+        self._styles: dict[str, Element] = {}
+        self._lists: dict[str, dict[int, Element]] = {}
+        self._outline: dict[int, Element] = {}
+        self._counts: dict[str, dict[int, int]] = {}
+        for root in roots:
+            for each in root.iter():
+                if each.tag == STYLE + "style":
+                    self._styles[each.get(STYLE + "name", "")] = each
+                elif each.tag == TEXT + "list-style":
+                    self._lists[each.get(STYLE + "name", "")] = _levels(each)
+                elif each.tag == TEXT + "outline-style":
+                    self._outline = _levels(each)
+
+    def is_hidden(self, element: Element) -> bool:
+        """Return whether an element is not shown, as a section, a sheet, a shape or a text may be."""
+        if element.tag == TEXT + "section":
+            return element.get(TEXT + "display", "true") != "true"
+        if element.get(DRAW + "display", "always") in ("none", "printer"):
+            return True
+        names = (element.get(space + "style-name", "") for space in (TEXT, TABLE, DRAW, PRESENTATION))
+        return any(self._hides(name) for name in names if name)
+
+    def is_collapsed(self, element: Element) -> bool:
+        """Return whether a row or column is hidden or filtered away."""
+        return element.get(TABLE + "visibility", "visible") != "visible"
+
+    def look(self, element: Element) -> tuple[bool, bool]:
+        """Return whether a span is raised, and whether it is struck out."""
+        style = self._styles.get(element.get(TEXT + "style-name", "")) if element.tag == TEXT + "span" else None
+        found = None if style is None else style.find(STYLE + "text-properties")
+        if found is None:
+            return False, False
+        raised = found.get(STYLE + "text-position", "0").startswith(("super", *"123456789"))
+        struck = found.get(STYLE + "text-line-through-style", "none") != "none"
+        return raised, struck or found.get(STYLE + "text-line-through-type", "none") != "none"
+
+    def _hides(self, name: str) -> bool:
+        seen = set[str]()
+        while name and name not in seen:
+            seen.add(name)
+            style = self._styles.get(name)
+            if style is None:
+                return False
+            for properties in style:
+                if properties.get(TEXT + "display") == "none" or properties.get(TABLE + "display") == "false":
+                    return True
+                if (
+                    properties.tag == STYLE + "drawing-page-properties"
+                    and properties.get(PRESENTATION + "visibility") == "hidden"
+                ):
+                    return True
+                if properties.get(TEXT + "display") or properties.get(TABLE + "display"):
+                    return False
+            name = style.get(STYLE + "parent-style-name", "")
+        return False
+
+    # ── numbers ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def begin_list(self, element: Element, style: str, depth: int) -> None:
+        """Begin to count a list anew, unless it goes on with an earlier one."""
+        goes_on = element.get(TEXT + "continue-numbering") == "true" or element.get(TEXT + "continue-list") is not None
+        if not goes_on:
+            self._counts.setdefault(style, {}).pop(depth, None)
+
+    def next_mark(self, item: Element, style: str, depth: int) -> str:
+        """Return the number or bullet of an item, with a blank behind it."""
+        if not any(child.tag in (TEXT + "p", TEXT + "h") for child in item):
+            return ""  # it only holds a list of the next level
+        return self._mark(style, self._lists.get(style, {}), depth, item.get(TEXT + "start-value"))
+
+    def heading_mark(self, heading: Element) -> str:
+        """Return the number of a heading, with a blank behind it."""
+        return self._mark(
+            "", self._outline, int(heading.get(TEXT + "outline-level", "1")), heading.get(TEXT + "start-value")
+        )
+
+    def _mark(self, style: str, levels: dict[int, Element], depth: int, start: str | None) -> str:
+        level = levels.get(depth)
+        if level is None:
+            return ""
+        if level.tag == TEXT + "list-level-style-bullet":
+            return "- "
+        if level.tag == TEXT + "list-level-style-image":
+            return ""
+        counts = self._counts.setdefault(style, {})
+        begin = int(start) if start else int(level.get(TEXT + "start-value", "1"))
+        counts[depth] = begin if start or depth not in counts else counts[depth] + 1
+        for below in [each for each in counts if each > depth]:
+            del counts[below]
+        if not level.get(STYLE + "num-format"):
+            return ""
+        shown = range(max(1, depth - int(level.get(TEXT + "display-levels", "1")) + 1), depth + 1)
+        numbers = [_write(levels[each], counts.get(each, 1)) for each in shown if each in levels]
+        written = ".".join(filter(None, numbers))
+        return f"{level.get(STYLE + 'num-prefix', '')}{written}{level.get(STYLE + 'num-suffix', '')} ".lstrip()
+
+
+def cell_value(cell: Element) -> str:
+    """Return the value of a cell of which no text is stored."""
+    value, kind, formula = (cell.get(name, "") for name in (OFFICE + "value", OFFICE + "value-type", TABLE + "formula"))
+    if formula and not kind:
+        return f"[{formula.partition(':')[2] or formula}, not calculated]"
+    match kind:
+        case "percentage":
+            return f"{float(value or 0) * 100:.10g}%"
+        case "currency":
+            return f"{value} {cell.get(OFFICE + 'currency', '')}".strip()
+        case "date":
+            return cell.get(OFFICE + "date-value", "").removesuffix("T00:00:00").replace("T", " ")
+        case "time":
+            hours, _, rest = cell.get(OFFICE + "time-value", "").removeprefix("PT").partition("H")
+            minutes, _, seconds = rest.partition("M")
+            return f"{hours}:{minutes.zfill(2)}" + (
+                f":{seconds.rstrip('S')}" if float(seconds.rstrip("S") or 0) else ""
+            )
+        case "boolean":
+            return cell.get(OFFICE + "boolean-value", "").upper()
+        case "string":
+            return cell.get(OFFICE + "string-value", "")
+    return f"{float(value):.15g}" if value and value != "NaN" else ""
+
+
+def _levels(style: Element) -> dict[int, Element]:
+    return {int(each.get(TEXT + "level", "1")): each for each in style}
+
+
+def _write(level: Element, number: int) -> str:
+    form = level.get(STYLE + "num-format", "")
+    return write_number(number, NUMBER_FORMS.get(form, "decimal")) if form else ""

@@ -1,0 +1,324 @@
+"""Read web pages: the words that a browser shows, with the rows of tables and the marks of lists."""
+
+import html.parser
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from kenobot.agent.media.formats.package import write_row
+from kenobot.agent.media.formats.word_lists import NUMBER_FORMS, write_number
+
+_Attributes = list[tuple[str, str | None]]
+_UNSEEN: Final = frozenset(
+    "script style template noscript datalist object iframe audio video canvas map rp colgroup frameset annotation "
+    "annotation-xml".split()
+)
+_BLOCKS: Final = frozenset(
+    "address article aside blockquote body button caption center dd details dialog dir div dl dt fieldset figcaption "
+    "figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol optgroup option p pre "
+    "search section select summary table tbody textarea tfoot thead tr title ul".split()
+)
+_VOID: Final = frozenset(
+    "area base br col embed hr img input link meta param source track wbr basefont frame keygen".split()
+)
+_CLOSES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {  # what a tag ends, and within what
+    "li": (("li",), ("ul", "ol", "menu")),
+    "dt": (("dt", "dd"), ("dl",)),
+    "dd": (("dt", "dd"), ("dl",)),
+    "tr": (("tr", "td", "th"), ("table",)),
+    "td": (("td", "th"), ("table", "tr")),
+    "th": (("td", "th"), ("table", "tr")),
+    "tbody": (("tr", "td", "th", "thead", "tbody"), ("table",)),
+    "tfoot": (("tr", "td", "th", "thead", "tbody"), ("table",)),
+    "option": (("option",), ("select", "datalist", "optgroup")),
+    "optgroup": (("option", "optgroup"), ("select",)),
+    "body": (("head",), ()),
+}
+_HIDING: Final = re.compile(
+    r"(?:^|[;\s{])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0(?:\.0+)?\s*(?:[;!]|$)"
+    r"|mso-hide\s*:\s*all)",
+    re.IGNORECASE,
+)
+_SIZE: Final = re.compile(
+    r"(?:^|[;\s])font(?:-size)?\s*:[^;]*?(?<![\w.])(?P<size>\d*\.?\d+)(?:px|pt|r?em|%|\s*(?:[;!/]|$))", re.IGNORECASE
+)
+_NO_HEIGHT: Final = re.compile(
+    r"(?=.*(?:^|[;\s])(?:max-)?height\s*:\s*0)(?=.*overflow(?:-y)?\s*:\s*hidden)", re.IGNORECASE | re.DOTALL
+)
+_STRUCK: Final = re.compile(r"text-decoration(?:-line)?\s*:[^;]*line-through", re.IGNORECASE)
+_RULE: Final = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_SELECTOR: Final = re.compile(r"([a-z][\w-]*)?([.#][\w-]+)?", re.IGNORECASE)
+_CHARSET: Final = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
+_MOST_DEPTH: Final = 500
+
+
+def page_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a page."""
+    words = _Page()
+    words.feed(text)
+    words.close()
+    yield from words.finish()
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element that has begun. tiny: its letters have no size. mark: the number of the next item of a list."""
+
+    tag: str
+    hidden: bool
+    tiny: bool = False
+    struck: bool = False
+    mark: int | None = None
+    form: str = "decimal"
+
+
+@dataclass(slots=True)
+class _Table:
+    """A table that has begun. spans: rows that a cell above still takes, by column. cells: of the row under way."""
+
+    spans: dict[int, int] = field(default_factory=dict)
+    cells: list[str] | None = None
+    lines: list[str] | None = None  # of the cell under way
+    outer: bool = False  # its row holds another table
+    wide: int = 1
+    deep: int = 1
+
+
+class _Page(html.parser.HTMLParser):
+    """The words of a page, line by line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: list[str] = []
+        self._text: list[str] = []
+        self._open: list[_Open] = []
+        self._tables: list[_Table] = []
+        self._rules: set[str] = set()
+        self._titled = False  # the first line is the title
+        self._style: list[str] = []
+        self._mark = ""  # of an item whose text has not begun
+
+    def finish(self) -> list[str]:
+        """Return the lines once all of it is read."""
+        self._break()
+        while self._open:
+            self._close(self._open.pop())
+        title = self._lines[0] if self._titled else ""
+        return self._lines[1:] if title and title in self._lines[1:] else self._lines
+
+    # ── what the parser finds ────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_starttag(self, tag: str, attrs: _Attributes) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self._close_implied(tag)
+        hidden = (bool(self._open) and self._open[-1].hidden) or self._hides(tag, given)
+        if tag in _BLOCKS:
+            self._break()
+        if tag in _VOID:
+            if not hidden:
+                self._show_void(tag, given)
+            return
+        size = _SIZE.search(given.get("style", ""))
+        outer = bool(self._open) and self._open[-1].tiny
+        element = _Open(tag, hidden, float(size["size"]) == 0 if size else outer)
+        if not hidden:
+            self._begin(element, given)
+        if len(self._open) < _MOST_DEPTH:
+            self._open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("p", "br") and not any(each.tag == tag for each in self._open):
+            self._break()
+        if any(each.tag == tag for each in self._open):
+            while self._open:
+                element = self._open.pop()
+                self._close(element)
+                if element.tag == tag:
+                    break
+
+    def handle_data(self, data: str) -> None:
+        if self._open and self._open[-1].tag == "style":
+            self._style.append(data)
+        elif not (self._open and (self._open[-1].hidden or self._open[-1].tiny)):
+            if any(each.tag in ("pre", "textarea") for each in self._open):
+                self._text.append(data)
+            else:
+                self._text.append(re.sub(r"[ \t\n\r\f]+", " ", data))
+
+    # ── elements ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _hides(self, tag: str, given: Mapping[str, str]) -> bool:
+        if tag in ("title", "body", "html"):
+            return tag == "title" and any(each.tag == "svg" for each in self._open)
+        names = [tag, *(f".{each}" for each in given.get("class", "").split()), f"#{given.get('id', '')}"]
+        return (
+            tag in _UNSEEN
+            or ("hidden" in given and given["hidden"].lower() != "until-found")
+            or (tag == "dialog" and "open" not in given)
+            or (tag == "input" and given.get("type", "").lower() in ("hidden", "password"))
+            or bool(_HIDING.search(given.get("style", "")) or _NO_HEIGHT.search(given.get("style", "")))
+            or any(name in self._rules or tag + name in self._rules for name in names)
+        )
+
+    def _begin(self, element: _Open, given: Mapping[str, str]) -> None:
+        match element.tag:
+            case "ol":
+                start = given.get("start", "1")
+                element.mark = int(start) if start.lstrip("-").isdigit() else 1
+                element.form = NUMBER_FORMS.get(given.get("type", ""), "decimal")
+            case "li":
+                self._mark = self._item_mark(given)
+            case "table":
+                self._tables.append(_Table())
+                for outer in self._tables[:-1]:
+                    outer.outer = True
+            case "tr" if self._tables:
+                self._tables[-1].cells = []
+            case "td" | "th" if self._tables:
+                self._begin_cell(self._tables[-1], given)
+            case "q":
+                self._text.append("“")
+            case "rt":
+                self._text.append(" (")
+            case "sup" if self._text and self._text[-1][-1:].isalnum():
+                self._text.append("^")
+            case "option" if "selected" in given:
+                self._text.append("☒ ")
+        if element.tag in ("s", "strike", "del") or _STRUCK.search(given.get("style", "")):
+            element.struck = True
+            self._text.append("~~")
+
+    def _close(self, element: _Open) -> None:
+        if element.tag == "style":
+            self._read_style("".join(self._style))
+            self._style.clear()
+        if element.hidden:
+            return
+        if element.struck:
+            self._text.append("~~")
+        if element.tag in ("q", "rt"):
+            self._text.append("”" if element.tag == "q" else ")")
+        if element.tag in _BLOCKS or element.tag in ("td", "th"):
+            self._break()
+        if element.tag == "li":
+            self._mark = ""
+        self._titled |= element.tag == "title" and len(self._lines) == 1
+        if not self._tables:
+            return
+        table = self._tables[-1]
+        if element.tag in ("td", "th"):
+            self._end_cell(table)
+        elif element.tag == "tr":
+            self._end_row(table)
+        elif element.tag == "table":
+            self._end_row(table)
+            self._tables.pop()
+
+    def _close_implied(self, tag: str) -> None:
+        """Close the elements that a tag ends implicitly."""
+        if (
+            tag in _BLOCKS
+            and tag not in ("option", "optgroup", "select", "button", "textarea")
+            and self._open
+            and self._open[-1].tag == "p"
+        ):
+            self._close(self._open.pop())
+        ended, within = _CLOSES.get(tag, ((), ()))
+        for at in range(len(self._open) - 1, -1, -1):
+            if self._open[at].tag in within:
+                break
+            if self._open[at].tag in ended:
+                while len(self._open) > at:
+                    self._close(self._open.pop())
+
+    def _show_void(self, tag: str, given: Mapping[str, str]) -> None:
+        if tag == "br":
+            self._break()
+        elif tag == "wbr":
+            return
+        elif tag == "input":
+            kind = given.get("type", "text").lower()
+            if kind in ("checkbox", "radio"):
+                self._text.append("☒ " if "checked" in given else "☐ ")
+            elif kind not in ("image", "file", "color", "range"):
+                self._text.append(f" {given.get('value', '')} ")
+
+    def _item_mark(self, given: Mapping[str, str]) -> str:
+        items = next((each for each in reversed(self._open) if each.tag in ("ol", "ul", "menu")), None)
+        if items is None or items.mark is None:
+            return "- "
+        value = given.get("value", "")
+        number = int(value) if value.lstrip("-").isdigit() else items.mark
+        items.mark = number + 1
+        return f"{write_number(number, items.form)}. "
+
+    # ── lines and rows ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def _break(self) -> None:
+        """End a line."""
+        text = "".join(self._text)
+        self._text.clear()
+        cell = self._tables[-1].lines if self._tables else None
+        for line in text.split("\n"):
+            kept = (
+                re.sub(r" {2,}", " ", line).strip() if "\t" not in line and "  " not in line.strip() else line.rstrip()
+            )
+            if kept.strip():
+                kept, self._mark = self._mark + kept, ""
+                (self._lines if cell is None else cell).append(kept)
+
+    def _begin_cell(self, table: _Table, given: Mapping[str, str]) -> None:
+        self._break()
+        self._end_cell(table)
+        cells = table.cells = [] if table.cells is None else table.cells
+        while table.spans.get(len(cells), 0) > 0:
+            table.spans[len(cells)] -= 1
+            cells.append("")
+        wide, deep = given.get("colspan", "1"), given.get("rowspan", "1")
+        table.wide = min(int(wide), 100) if wide.isdigit() and int(wide) else 1
+        table.deep = min(int(deep), 1000) if deep.isdigit() and int(deep) else 1
+        table.lines = []
+
+    def _end_cell(self, table: _Table) -> None:
+        if table.lines is None or table.cells is None:
+            return
+        for column in range(len(table.cells), len(table.cells) + table.wide):
+            if table.deep > 1:
+                table.spans[column] = table.deep - 1
+        table.cells += ["\n".join(table.lines), *[""] * (table.wide - 1)]
+        table.lines = None
+
+    def _end_row(self, table: _Table) -> None:
+        self._end_cell(table)
+        outside = self._tables[-2].lines if len(self._tables) > 1 else None
+        into = self._lines if outside is None else outside
+        cells, table.cells = table.cells or [], None
+        if table.outer:  # a table for the look of the page: each cell stands for itself
+            into += [line for cell in cells for line in cell.splitlines()]
+        elif line := write_row(cells):
+            into.append(line)
+        table.outer = False
+
+    def _read_style(self, text: str) -> None:
+        """Keep which names the plain rules of a style sheet hide."""
+        text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+        text = re.sub(r"@[\w-]+[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", text)
+        for selectors, rule in _RULE.findall(text):
+            for selector in selectors.split(","):
+                name = selector.strip()
+                if _SELECTOR.fullmatch(name) and name not in ("body", "html"):
+                    (self._rules.add if _HIDING.search(rule) else self._rules.discard)(name)
+
+
+def decode_page(raw: bytes) -> str:
+    """Decode a page as UTF-8, or else in its declared charset, or Windows-1252."""
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return raw.decode("utf-16", "replace")
+    found = _CHARSET.search(raw[:2048])
+    for name in ("utf-8-sig", found[1].decode() if found else "cp1252"):
+        try:
+            return raw.decode(name)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return raw.decode("cp1252", "replace")

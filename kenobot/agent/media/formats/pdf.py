@@ -1,0 +1,231 @@
+"""Read the pages of PDF files, with the values of forms and annotations."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from pdfminer.converter import PDFLayoutAnalyzer
+from pdfminer.layout import LTChar, LTComponent, LTContainer, LTCurve, LTFigure, LTImage, LTLine, LTPage, LTRect
+from pdfminer.pdfcolor import PDFColorSpace
+from pdfminer.pdfdevice import PDFTextSeq
+from pdfminer.pdfdocument import PDFDocument, PDFPasswordIncorrect
+from pdfminer.pdffont import PDFFont
+from pdfminer.pdfinterp import PDFGraphicState, PDFPageInterpreter, PDFResourceManager, PDFTextState
+from pdfminer.pdfpage import PDFPage
+from pdfminer.pdfparser import PDFParser
+from pdfminer.pdftypes import PDFObjRef, resolve1
+from pdfminer.psparser import PSLiteral, literal_name
+from pdfminer.utils import Matrix, Rect, apply_matrix_rect
+
+from kenobot.agent.media.formats.pdf_forms import read_annotations
+from kenobot.agent.media.formats.pdf_grids import Rule
+from kenobot.agent.media.formats.pdf_layout import page_lines
+from kenobot.agent.media.formats.pdf_lines import Glyph
+
+_INVISIBLE: Final = (3, 7)  # ways of drawing letters
+_THIN: Final = 2.5  # points
+_SMALLEST: Final = 1.5  # size of letters that can be read, in points
+_COVERS: Final = 0.5  # of a page: a picture of this size is what the page shows
+_MOST_GROUNDS: Final = 300
+_WHITE: Final = 0.97
+
+
+def read_pdf(path: Path) -> Iterator[str]:
+    """Yield the lines of the pages. A page that is a picture is noted where others have a text.
+
+    Raises PermissionError for a file that is locked.
+    """
+    with path.open("rb") as file:
+        try:
+            document = PDFDocument(PDFParser(file))
+        except PDFPasswordIncorrect:
+            raise PermissionError("locked") from None
+        resources, pictures, has_text = PDFResourceManager(), list[int](), False
+        off = _layers_off(document)
+        for number, page in enumerate(PDFPage.create_pages(document), 1):
+            reader = _PageReader(resources, off)
+            try:
+                PDFPageInterpreter(resources, reader).process_page(page)
+                lines = list(reader.lines(page))
+            except Exception:  # of whatever kind a broken page makes it raise
+                lines = [f"[page {number} could not be read]"]
+            if not lines and reader.draws:
+                pictures.append(number)
+            if lines or not has_text:
+                yield from (_note_picture(each) for each in pictures if lines)
+                pictures = [] if lines else pictures
+            has_text |= bool(lines)
+            yield from lines
+        if has_text:
+            yield from map(_note_picture, pictures)
+
+
+def _note_picture(number: int) -> str:
+    return f"[page {number} is a picture; its text cannot be read]"
+
+
+class _PageReader(PDFLayoutAnalyzer):
+    """Collect the letters and rules of one page. off: the numbers of layers that are not shown."""
+
+    def __init__(self, resources: PDFResourceManager, off: frozenset[int]) -> None:
+        super().__init__(resources, laparams=None)
+        self.draws = False
+        self._off = off
+        self._layers: dict[str, int] = {}
+        self._tags: list[bool] = []  # whether each that is open is hidden
+        self._is_invisible = False
+        self._invisible = LTFigure("", (0, 0, 0, 0), (1, 0, 0, 1, 0, 0))
+        self._nowhere = LTFigure("", (0, 0, 0, 0), (1, 0, 0, 1, 0, 0))
+        self._shown: LTPage | None = None
+        self._turn: Matrix = (1, 0, 0, 1, 0, 0)
+        self._area: Rect = (0, 0, 0, 0)
+
+    # ── what the interpreter draws ───────────────────────────────────────────────────────────────────────────────
+
+    def begin_page(self, page: PDFPage, ctm: Matrix) -> None:
+        super().begin_page(page, ctm)
+        self._turn, self._area = ctm, apply_matrix_rect(ctm, page.cropbox)
+        for name, layer in dict(resolve1(page.resources.get("Properties")) or {}).items():
+            self._layers[name] = getattr(layer, "objid", 0)
+
+    def receive_layout(self, ltpage: LTPage) -> None:
+        self._shown = ltpage
+
+    def begin_tag(self, tag: PSLiteral, props: object = None) -> None:
+        layer = self._layers.get(literal_name(props), 0) if isinstance(props, PSLiteral) else 0
+        self._tags.append(literal_name(tag) == "OC" and layer in self._off)
+
+    def end_tag(self) -> None:
+        if self._tags:
+            self._tags.pop()
+
+    def render_string(
+        self, textstate: PDFTextState, seq: PDFTextSeq, ncs: PDFColorSpace, graphicstate: PDFGraphicState
+    ) -> None:
+        self._is_invisible = textstate.render in _INVISIBLE
+        super().render_string(textstate, seq, ncs, graphicstate)
+
+    def render_char(
+        self,
+        matrix: Matrix,
+        font: PDFFont,
+        fontsize: float,
+        scaling: float,
+        rise: float,
+        cid: int,
+        ncs: PDFColorSpace,
+        graphicstate: PDFGraphicState,
+    ) -> float:
+        item = self.cur_item
+        if any(self._tags) or self._is_invisible:
+            self.cur_item = self._nowhere if any(self._tags) else self._invisible
+        try:
+            return super().render_char(matrix, font, fontsize, scaling, rise, cid, ncs, graphicstate)
+        finally:
+            self.cur_item = item
+
+    def handle_undefined_char(self, font: PDFFont, cid: int) -> str:
+        return ""
+
+    # ── the page ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def lines(self, page: PDFPage) -> Iterator[str]:
+        """Yield the lines of the page, and the comments on it last."""
+        if self._shown is None:
+            return
+        items, area = list(_flatten(self._shown)), self._shown.width * self._shown.height
+        pictures = [each for each in items if isinstance(each, LTImage)]
+        if sum(each.width * each.height for each in pictures) > _COVERS * area:  # what a scanner read in it
+            items += _flatten(self._invisible)
+        grounds = [each for each in items if isinstance(each, LTImage | LTCurve) and _is_ground(each)]
+        turned: dict[int, list[Glyph]] = {0: []}
+        for each in items:
+            if isinstance(each, LTChar) and self._is_seen(each, grounds):
+                angle, glyph = _turn_glyph(each)
+                turned.setdefault(angle, []).append(glyph)
+        remarks = list[str]()
+        for glyphs, remark in read_annotations(page, self._turn):
+            turned[0] += glyphs
+            remarks += [remark] if remark else []
+        rules = [rule for each in items if isinstance(each, LTCurve) for rule in self._rules(each)]
+        self.draws = bool(items)
+        for angle, glyphs in turned.items():
+            yield from page_lines(glyphs, [] if angle else rules)
+        yield from remarks
+
+    def _is_seen(self, letter: LTChar, grounds: Sequence[LTComponent]) -> bool:
+        if letter.size < _SMALLEST:
+            return False
+        x, y = (letter.x0 + letter.x1) / 2, (letter.y0 + letter.y1) / 2
+        if not (self._area[0] <= x <= self._area[2] and self._area[1] <= y <= self._area[3]):
+            return False
+        if not _is_white(letter.graphicstate.ncolor) or len(grounds) > _MOST_GROUNDS:
+            return True
+        return any(each.x0 <= x <= each.x1 and each.y0 <= y <= each.y1 for each in grounds)
+
+    def _rules(self, drawn: LTCurve) -> Iterator[Rule]:
+        if not isinstance(drawn, LTLine | LTRect) or self._shown is None:
+            return
+        x0, y0, x1, y1 = drawn.bbox
+        if min(x1 - x0, y1 - y0) < _THIN:
+            if max(x1 - x0, y1 - y0) > _THIN:
+                yield Rule(x0, y0, x1, y1)
+        elif (
+            isinstance(drawn, LTRect)
+            and x1 - x0 < 0.95 * self._shown.width
+            and (drawn.stroke or not _is_white(drawn.non_stroking_color))
+        ):
+            yield from (Rule(x0, y0, x0, y1), Rule(x1, y0, x1, y1), Rule(x0, y0, x1, y0), Rule(x0, y1, x1, y1))
+
+
+def _flatten(container: Iterable[object]) -> Iterator[LTComponent]:
+    for each in container:
+        if isinstance(each, LTContainer):
+            yield from _flatten(each)
+        elif isinstance(each, LTComponent):
+            yield each
+
+
+def _turn_glyph(letter: LTChar) -> tuple[int, Glyph]:
+    """Return the angle of a letter in degrees, and where it lies once the page is turned by it."""
+    a, b, _, _, x, y = letter.matrix
+    angle, text = round(math.degrees(math.atan2(b, a))), letter.get_text()
+    if not angle:
+        return 0, Glyph(text, letter.x0, letter.x1, letter.y0, letter.y1)
+    along, across = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    wide = letter.adv * math.hypot(a, b)
+    if abs(across) > abs(along):
+        high = (letter.width - wide * abs(along)) / abs(across)
+    else:
+        high = (letter.height - wide * abs(across)) / abs(along)
+    left, bottom = x * along + y * across, y * along - x * across
+    return angle, Glyph(text, left, left + wide, bottom, bottom + max(high, 1.0))
+
+
+def _is_white(color: object) -> bool:
+    if isinstance(color, int | float):
+        return color >= _WHITE
+    if not isinstance(color, tuple) or not all(isinstance(each, int | float) for each in color):
+        return False
+    return all(each <= 1 - _WHITE for each in color) if len(color) == 4 else all(each >= _WHITE for each in color)
+
+
+def _is_ground(drawn: LTComponent) -> bool:
+    """Return whether white letters can be seen on something."""
+    return isinstance(drawn, LTImage) or (
+        isinstance(drawn, LTCurve) and drawn.fill and not _is_white(drawn.non_stroking_color)
+    )
+
+
+def _layers_off(document: PDFDocument) -> frozenset[int]:
+    """Return the numbers of the layers that are not shown when the document is opened."""
+    layers = resolve1(document.catalog.get("OCProperties"))
+    shown = resolve1(layers.get("D")) if isinstance(layers, dict) else None
+    if not isinstance(shown, dict):
+        return frozenset()
+    off = {each.objid for each in resolve1(shown.get("OFF")) or () if isinstance(each, PDFObjRef)}
+    if literal_name(shown.get("BaseState", "ON")) == "OFF":
+        on = {each.objid for each in resolve1(shown.get("ON")) or () if isinstance(each, PDFObjRef)}
+        off |= {each.objid for each in resolve1(layers.get("OCGs")) or () if isinstance(each, PDFObjRef)} - on
+    return frozenset(off)

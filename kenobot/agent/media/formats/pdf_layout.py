@@ -1,0 +1,183 @@
+"""Read the columns and tables of a PDF page in the order in which a person does. Pure."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import Final
+
+from kenobot.agent.media.formats.package import write_row
+from kenobot.agent.media.formats.pdf_grids import NEAR, Rule, find_grids
+from kenobot.agent.media.formats.pdf_lines import (
+    FAR,
+    Glyph,
+    Run,
+    drop_doubles,
+    find_lines,
+    is_apart,
+    join_words,
+    write_line,
+)
+
+_PROSE_LINES: Final = 3
+_PROSE_CHARS: Final = 22  # of a line of a column of text, usually
+_FILLED: Final = 0.75  # of the width of a column
+_LOOK_AHEAD: Final = 3  # stretches of lines
+
+_Span = tuple[float, float]
+
+
+def page_lines(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> Iterator[str]:
+    """Yield the lines of a page."""
+    left, tables = list(drop_doubles(glyphs)), list[tuple[float, list[str]]]()
+    for grid in find_grids(rules, left):
+        inside = [each for each in left if grid.holds(each)]
+        rows = grid.rows(inside)
+        if sum(bool(row) for row in rows) and any(" | " in row for row in rows):
+            left = [each for each in left if not grid.holds(each)]
+            tables.append((grid.ys[-1], [row for row in rows if row]))
+    lines = find_lines(left)
+    for top, rows in sorted(tables, reverse=True):
+        above = [line for line in lines if line[0].y0 >= top - NEAR]
+        lines = [line for line in lines if line[0].y0 < top - NEAR]
+        yield from join_words(_read(above))
+        yield from rows
+    yield from join_words(_read(lines))
+
+
+def _read(lines: Sequence[list[Run]]) -> Iterator[str]:
+    """Yield lines, columns of text one after another."""
+    at = 0
+    while at < len(lines):
+        end, columns = _region(lines, at)
+        region = lines[at:end]
+        if _is_prose(region, columns):
+            end, columns = _extend(lines, end, columns)
+            for column in columns:
+                inside = [[run for run in line if _is_within(run, column)] for line in lines[at:end]]
+                yield from _read([_close_gaps(line) for line in inside if line])
+        elif all(len(_columns(line)) < 2 for line in region):
+            yield from map(write_line, region)
+        else:
+            yield from _table(region)
+        at = end
+
+
+def _close_gaps(line: list[Run]) -> list[Run]:
+    """Join a line of text whose blanks are wide because it fills its column."""
+    if len(line) < 2 or sum(len(run.text) for run in line) < _PROSE_CHARS:
+        return line
+    return [Run(" ".join(run.text for run in line), line[0].x0, line[-1].x1, line[0].y0, line[0].y1)]
+
+
+def _extend(lines: Sequence[list[Run]], end: int, columns: list[_Span]) -> tuple[int, list[_Span]]:
+    """Extend columns of text over the lines further down that go on with them."""
+    at, grown = end, columns
+    for _ in range(_LOOK_AHEAD):
+        if at == len(lines):
+            break
+        at, below = _region(lines, at)
+        grown = _merge([*grown, *below], _gap(lines[end]))
+        if len(grown) != len(columns):
+            break
+        if _is_prose(lines[end:at], grown) or _fills(lines[end:at], grown):
+            return _extend(lines, at, grown)
+    return end, columns
+
+
+def _region(lines: Sequence[list[Run]], start: int, *, close: bool = False) -> tuple[int, list[_Span]]:
+    """Return where a stretch of lines ends that has the same gaps down the page, and the columns between them.
+
+    close: also end it where a gap ends.
+    """
+    columns = _columns(lines[start])
+    end = start + 1
+    while end < len(lines):
+        line = lines[end]
+        grown = _merge([*columns, *((run.x0, run.x1) for run in line)], _gap(line))
+        if len(columns) > 1 and len(grown) < 2:
+            break
+        is_first = end - start == 1
+        is_other = _begins_table(lines, end) or (len(grown) > 1 and not is_first)
+        if len(columns) < 2 and is_other and not (is_first and _fits(lines[start], line)):
+            break
+        if is_apart(lines[end - 1], line):
+            break
+        if close and len(grown) < len(columns):
+            break
+        columns, end = grown, end + 1
+    return end, columns
+
+
+def _columns(line: Sequence[Run]) -> list[_Span]:
+    return _merge([(run.x0, run.x1) for run in line], _gap(line))
+
+
+def _begins_table(lines: Sequence[list[Run]], at: int) -> bool:
+    """Return whether a line has columns: far apart, or going on in the next line."""
+    line, below = lines[at], lines[at + 1] if at + 1 < len(lines) else []
+    if any(after.x0 - before.x1 > FAR * (after.y1 - after.y0) for before, after in pairwise(line)):
+        return True
+    if len(line) < 2:
+        return bool(below) and _fits(line, below)
+    return len(below) > 1 and len(_merge([*_columns(line), *_columns(below)], _gap(line))) > 1
+
+
+def _fits(line: Sequence[Run], below: Sequence[Run]) -> bool:
+    """Return whether a line of one run is in a column of the next line."""
+    columns = _columns(below)
+    grown = _merge([*_columns(line), *columns], _gap(line))
+    return len(line) == 1 and len(grown) == len(columns) > 1 and not is_apart(line, below)
+
+
+def _merge(spans: Sequence[_Span], gap: float) -> list[_Span]:
+    found = list[_Span]()
+    for begin, end in sorted(spans):
+        if found and begin - found[-1][1] < gap:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((begin, end))
+    return found
+
+
+def _gap(line: Sequence[Run]) -> float:
+    """Return how wide a gap is at least that parts columns: no wider than those of the line itself."""
+    own = [0.9 * (after.x0 - before.x1) for before, after in pairwise(line)]
+    return max(0.1, min(0.5 * min(run.y1 - run.y0 for run in line), *own, math.inf))
+
+
+def _is_within(run: Run, column: _Span) -> bool:
+    return column[0] <= (run.x0 + run.x1) / 2 <= column[1]
+
+
+def _is_prose(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
+    """Return whether columns hold running text: most lines are long, and fill their column."""
+    if len(columns) < 2:
+        return False
+    for left, right in columns:
+        inside = [[run for run in line if _is_within(run, (left, right))] for line in region]
+        lines = [line for line in inside if line]
+        if len(lines) < _PROSE_LINES or median(sum(len(run.text) for run in line) for line in lines) < _PROSE_CHARS:
+            return False
+        if median(line[-1].x1 - line[0].x0 for line in lines) < _FILLED * (right - left):
+            return False
+    return True
+
+
+def _fills(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
+    """Return whether lines are of one column of text, which some of them fill."""
+    wide = 0.9 * min(right - left for left, right in columns)
+    return any(len(line) == 1 and line[0].x1 - line[0].x0 > wide for line in region)
+
+
+def _table(region: Sequence[list[Run]]) -> Iterator[str]:
+    at = 0
+    while at < len(region):
+        end, columns = _region(region, at, close=True)
+        for line in region[at:end]:
+            if line is region[0] and len(line) == 1:
+                yield write_line(line)
+                continue
+            cells = [" ".join(run.text for run in line if _is_within(run, column)) for column in columns]
+            yield write_row(cells) if len(columns) > 1 else write_line(line)
+        at = end

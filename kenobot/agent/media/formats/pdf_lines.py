@@ -1,0 +1,236 @@
+"""Join the characters of a PDF page to lines of words, in the order of reading. Pure."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+_SPACE: Final = 0.16  # of the size of letters: a gap that parts words
+_WIDE: Final = 0.9  # the same, one that may part columns
+FAR: Final = 2.0  # the same, one that parts cells on a line of its own
+_APART: Final = 2.2  # of the height of a line: lines further apart than this are of different tables
+_SAME: Final = 0.7  # points: what begins or ends together
+_MARKED: Final = 3.5  # of the height of a line: a mark of a list is no further from its text
+_MARK: Final = re.compile(r"[•◦▪●○■□·–—*\-▶➢✓☐☒\ue000-\uf8ff]|\(?(?:\d{1,2}|[a-zA-Z])[.)]")
+_HYPHENS: Final = ("-", "\u2010", "\u00ad")
+_OPENING, _CLOSING = "([{<«", ")]}>»"
+
+
+class Glyph(NamedTuple):
+    """Characters that are drawn at once, and where: from left to right and from the bottom up, in points."""
+
+    text: str
+    x0: float
+    x1: float
+    y0: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Words of a line that are close together. glyphs: its letters, between which it may be parted."""
+
+    text: str
+    x0: float
+    x1: float
+    y0: float
+    y1: float
+    glyphs: tuple[Glyph, ...] = ()
+
+
+def drop_doubles(glyphs: Sequence[Glyph]) -> Iterator[Glyph]:
+    """Leave out letters that are drawn twice at the same place to look bold."""
+    seen: dict[str, list[Glyph]] = {}
+    for each in glyphs:
+        same, near = seen.setdefault(each.text, []), 0.2 * (each.y1 - each.y0)
+        if not any(abs(each.x0 - other.x0) < near and abs(each.y0 - other.y0) < near for other in same[-40:]):
+            same.append(each)
+            yield each
+
+
+def find_lines(glyphs: Iterable[Glyph]) -> list[list[Run]]:
+    """Return the lines from the top down, each as its runs from left to right."""
+    rows: list[list[Glyph]] = []
+    for glyph in sorted((each for each in glyphs if each.text), key=lambda each: (-(each.y0 + each.y1), each.x0)):
+        middle = (glyph.y0 + glyph.y1) / 2
+        row = next((row for row in reversed(rows[-4:]) if _is_beside(row[0], middle, glyph)), None)
+        if row is None:
+            rows.append([glyph])
+        else:
+            row.append(glyph)
+    lines = [_join_mark(list(_runs(sorted(row, key=lambda each: each.x0)))) for row in rows]
+    lines = [line for line in lines if line]
+    for above, below in pairwise(range(len(lines))):
+        lines[below] = _part(lines[below], lines[above])
+    for below, above in pairwise(reversed(range(len(lines)))):
+        lines[above] = _part(lines[above], lines[below])
+    return lines
+
+
+def _part(line: list[Run], other: list[Run]) -> list[Run]:
+    """Part the runs of a line where a cell of a line beside it begins or ends, as the cells of a table do."""
+    if len(other) < 2 or is_apart(*sorted((line, other), key=lambda each: -each[0].y0)):
+        return line
+    found = list[Run]()
+    for run in line:
+        cuts = (_cut(run, cell) for before, cell in pairwise(other) if run.x0 < before.x1)
+        at = next(filter(None, cuts), 0)
+        found += [_run(run.glyphs[:at]), _run(run.glyphs[at:])] if at else [run]
+    return found
+
+
+def _cut(run: Run, cell: Run) -> int:
+    """Return which glyph of a run begins a word where a cell begins, or the last word where a cell ends."""
+    is_last = abs(run.x1 - cell.x1) < _SAME and any(map(str.isdigit, cell.text))
+    for at, (before, glyph) in enumerate(pairwise(run.glyphs), 1):
+        begins = not before.text.strip() or glyph.x0 - before.x1 > _SPACE * (glyph.y1 - glyph.y0)
+        rest = "".join(each.text for each in run.glyphs[at:])
+        if begins and glyph.text.strip() and (abs(glyph.x0 - cell.x0) < _SAME or (is_last and " " not in rest.strip())):
+            return at if all(unicodedata.bidirectional(each.text[0]) not in ("R", "AL") for each in run.glyphs) else 0
+    return 0
+
+
+def _join_mark(line: list[Run]) -> list[Run]:
+    """Join the mark of an item of a list to its text, and boxes that are ticked to theirs."""
+    found = list[Run]()
+    for run in reversed(line):
+        after = found[-1] if found else None
+        is_mark = _MARK.fullmatch(run.text) if run is line[0] else run.text in "☐☒"
+        if after is None or not is_mark or after.x0 - run.x1 > _MARKED * (after.y1 - after.y0):
+            found.append(run)
+            continue
+        mark = "•" if "\ue000" <= run.text <= "\uf8ff" else run.text
+        found[-1] = Run(f"{mark} {after.text}", run.x0, after.x1, after.y0, after.y1)
+    return found[::-1]
+
+
+def _is_beside(first: Glyph, middle: float, glyph: Glyph) -> bool:
+    larger = max(first.y1 - first.y0, glyph.y1 - glyph.y0)
+    return abs((first.y0 + first.y1) / 2 - middle) < 0.45 * larger
+
+
+def _runs(row: Sequence[Glyph]) -> Iterator[Run]:
+    begun: list[Glyph] = []
+    end = 0.0
+    for glyph in row:
+        is_blank = not glyph.text.strip()
+        if begun and not is_blank and glyph.x0 - end > _WIDE * (glyph.y1 - glyph.y0):
+            yield _run(begun)
+            begun = []
+        if begun or not is_blank:
+            begun.append(glyph)
+        if not is_blank:
+            end = glyph.x1 if len(begun) == 1 else max(end, glyph.x1)
+    if begun:
+        yield _run(begun)
+
+
+def _run(glyphs: Sequence[Glyph]) -> Run:
+    pieces, end, before, blank = list[str](), glyphs[0].x0, glyphs[0], False
+    for glyph in glyphs:
+        if not glyph.text.strip():
+            blank = True
+            continue
+        if pieces and (blank or glyph.x0 - end > _SPACE * min(glyph.y1 - glyph.y0, before.y1 - before.y0)):
+            pieces.append(" ")
+        elif pieces and _is_power(before, glyph):
+            pieces.append("^")
+        pieces.append(glyph.text)
+        end, before, blank = max(end, glyph.x1), glyph, False
+    bottom, top = min(each.y0 for each in glyphs), max(each.y1 for each in glyphs)
+    return Run(order_letters(pieces), glyphs[0].x0, end, bottom, top, tuple(glyphs))
+
+
+def _is_power(before: Glyph, glyph: Glyph) -> bool:
+    """Return whether a figure is raised behind a letter or figure."""
+    height = before.y1 - before.y0
+    raised = glyph.y1 - glyph.y0 < 0.8 * height and glyph.y0 - before.y0 > 0.25 * height
+    return raised and glyph.text[0].isdigit() and before.text[-1].isalnum()
+
+
+def order_letters(pieces: Sequence[str]) -> str:
+    """Join letters that come from left to right, turning round those that are read from right to left."""
+    pieces = [unicodedata.normalize("NFKC", each) if each and each[0] >= "\ufb00" else each for each in pieces]
+    directions = [unicodedata.bidirectional(each[0]) if each else "" for each in pieces]
+    turned = sum(each in ("R", "AL") for each in directions)
+    if not turned:
+        return "".join(pieces)
+    if turned < sum(each == "L" for each in directions):
+        return "".join(_turn_parts(pieces, directions))
+    return _mirror("".join(_turn(pieces, directions)))
+
+
+def _turn(pieces: Sequence[str], directions: Sequence[str]) -> list[str]:
+    """Turn a line round, but for its numbers and its words of other scripts."""
+    found, run = list[str](), list[str]()
+    for at in range(len(pieces) - 1, -1, -1):
+        joins = directions[at] in ("CS", "ES", "ET", "ON", "WS") and 0 < at < len(pieces) - 1
+        inside = joins and all(directions[near] in ("EN", "L", "AN", "ET") for near in (at - 1, at + 1))
+        if directions[at] in ("EN", "L", "AN") or inside:
+            run.append(pieces[at])
+            continue
+        found += [*reversed(run), pieces[at]]
+        run = []
+    return found + run[::-1]
+
+
+def _turn_parts(pieces: Sequence[str], directions: Sequence[str]) -> Iterator[str]:
+    """Turn the words within a line that are read from right to left."""
+    begin = 0
+    while begin < len(pieces):
+        end = begin + 1
+        if directions[begin] in ("R", "AL"):
+            while end < len(pieces) and directions[end] not in ("L", "EN"):
+                end += 1
+            while directions[end - 1] not in ("R", "AL"):
+                end -= 1
+            yield _mirror("".join(reversed(pieces[begin:end])))
+        else:
+            yield pieces[begin]
+        begin = end
+
+
+def _mirror(text: str) -> str:
+    """Turn brackets round where they came as they look."""
+    first = next((sign for sign in text if sign in _OPENING + _CLOSING), "")
+    return text if first in _OPENING else text.translate(str.maketrans(_OPENING + _CLOSING, _CLOSING + _OPENING))
+
+
+def join_words(lines: Iterable[str]) -> Iterator[str]:
+    """Join words that are cut at the ends of lines."""
+    held = ""
+    for line in lines:
+        if held and line[:1].islower() and " | " not in line:
+            rest, _, behind = line.partition(" ")
+            held = held[:-1] + rest
+            if held.endswith(_HYPHENS) and not behind:
+                continue
+            yield held
+            held = ""
+            if not behind:
+                continue
+            line = behind  # noqa: PLW2901
+        elif held:
+            yield held
+            held = ""
+        if line.endswith(_HYPHENS) and line[-2:-1].isalpha():
+            held = line
+        else:
+            yield line.replace("\u00ad", "")
+    if held:
+        yield held
+
+
+def is_apart(above: Sequence[Run], below: Sequence[Run]) -> bool:
+    """Return whether two lines are further apart than those of one table."""
+    return above[0].y0 - below[0].y0 > _APART * min(below[0].y1 - below[0].y0, above[0].y1 - above[0].y0)
+
+
+def write_line(line: Sequence[Run]) -> str:
+    """Write the runs of a line, those that are far apart as cells."""
+    written = line[0].text
+    for before, run in pairwise(line):
+        written += (" | " if run.x0 - before.x1 > FAR * (run.y1 - run.y0) else " ") + run.text
+    return written
