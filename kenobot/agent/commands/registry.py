@@ -67,7 +67,7 @@ COMMANDS = (
     Command(
         ("new", "nueva", "reset", "nuevo"), _later("greeting", "begin_anew"), texts.HELP_NEW, frozenset(), openly=True
     ),
-    Command(STOP_WORDS, tell_stopped, texts.HELP_STOP, frozenset(), openly=True),
+    Command(tuple(STOP_WORDS), tell_stopped, texts.HELP_STOP, frozenset(), openly=True),
     Command(("status", "estado"), _later("status", "show_status"), texts.HELP_STATUS, frozenset()),
     Command(
         ("remember", "recuerda"), _later("memory", "remember"), texts.HELP_REMEMBER, stores_argument=True, openly=True
@@ -96,7 +96,7 @@ COMMANDS = (
 )
 _BY_PLATFORM = frozenset({"start"})  # written by Telegram when a chat begins, so no sign of the person's language
 _NAMED: Mapping[str, Command] = {
-    name: replace(command, language=("en", "es")[at % 2] if name not in _BY_PLATFORM else None)
+    name: replace(command, language=STOP_WORDS.get(name, ("en", "es")[at % 2]) if name not in _BY_PLATFORM else None)
     for command in COMMANDS
     for at, name in enumerate(command.names)
 }
