@@ -132,7 +132,8 @@ class TelegramChannel:
         if outbound.chat.startswith("-"):
             self._unfinished.note(outbound.chat)
         before = self._client.current_id(outbound.chat)
-        sent = await self._ephemeral.send(outbound) if outbound.reader else None
+        is_person = outbound.reader and not outbound.reader.startswith("-")  # no anonymous administrator of a group
+        sent = await self._ephemeral.send(outbound) if is_person else None
         if sent is None and outbound.secret:
             sent = await self._send_in_private(outbound)
         elif sent is None:
@@ -152,6 +153,8 @@ class TelegramChannel:
         is another's.
         """
         try:
+            if outbound.reader.startswith("-"):
+                raise Rejected("an anonymous administrator has no private chat")
             await self._client.send(outbound.reader, replace(outbound.part, buttons=()))
         except Rejected as error:
             logger.warning("the private chat of an owner took no answer: %s", error)

@@ -14,6 +14,7 @@ from kenobot.storage.database import Database
 
 AttachmentState = Literal["waiting", "stored", "done", "failed"]
 
+_OF_ALBUMS = ("item", "caption_chars")
 _COLUMNS = "number, state, mime, digest, text, problem"
 
 
@@ -38,21 +39,31 @@ class AttachmentRow:
 
 
 def to_fields(attachments: Sequence[Attachment]) -> list[dict[str, object]]:
-    """Return attachments as they are stored: without `item`, on which an older KenoBot would stumble."""
-    return [{name: value for name, value in asdict(each).items() if name != "item"} for each in attachments]
+    """Return attachments as they are stored: without what an older KenoBot would stumble on."""
+    return [{name: value for name, value in asdict(each).items() if name not in _OF_ALBUMS} for each in attachments]
 
 
 def item_names(attachments: Sequence[Attachment]) -> str:
-    """Return the `item` of each, by spaces, as it stands in the column `value` of a message; "" where none has one."""
-    return " ".join(each.item or "-" for each in attachments) if any(each.item for each in attachments) else ""
+    """Return what the column `value` of a message holds: by spaces each `item`, then the lengths of their captions.
+
+    "" where none has one.
+    """
+    if not any(each.item for each in attachments):
+        return ""
+    names = [each.item or "-" for each in attachments]
+    return " ".join([*names, *(f"={each.caption_chars}" for each in attachments)])
 
 
 def read_attachments(stored: str, items: str) -> tuple[Attachment, ...]:
     """Return attachments from what `to_fields` and `item_names` gave."""
     attachments = tuple(Attachment(**each) for each in json.loads(stored))
-    names = (*items.split(), *["-"] * len(attachments))  # an older KenoBot may have stored more of them since
-    named = zip(attachments, names, strict=False)
-    return tuple(replace(each, item=name.removeprefix("-")) for each, name in named) if items else attachments
+    if not items:
+        return attachments
+    names = [name for name in items.split() if not name.startswith("=")]
+    lengths = [int(length[1:]) for length in items.split() if length.startswith("=")]
+    blanks = len(attachments)  # an older KenoBot may have stored more of them since, and no lengths
+    named = zip(attachments, [*names, *["-"] * blanks], [*lengths, *[0] * blanks], strict=False)
+    return tuple(replace(each, item=name.removeprefix("-"), caption_chars=length) for each, name, length in named)
 
 
 def add_rows(connection: Connection, message: int, attachments: Sequence[Attachment]) -> None:

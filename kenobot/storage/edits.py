@@ -40,7 +40,7 @@ def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn
         places.append(_HAS_ITEM)
     found = None
     # Of a message that was not known the first edit was one; its later edits are of that.
-    for place, kind, order in ((place, *each) for place in places for each in (("message", "DESC"), ("edit", "ASC"))):
+    for kind, order, place in ((*each, place) for each in (("message", "DESC"), ("edit", "ASC")) for place in places):
         found = (
             found
             or connection.execute(
@@ -143,22 +143,31 @@ def _is_item(name: str, album: Inbound) -> bool:
 
 
 def _edited_album(message: PendingMessage, edit: PendingMessage) -> PendingMessage:
-    """Return an album with an item in its new form; the others stay.
-
-    The album is known by the item that has its words. Those of another item stand below.
-    """
+    """Return an album with an item in its new form; the others stay, with their captions."""
     before, now = message.inbound, edit.inbound
     fresh = {each.item: each for each in now.attachments}
-    attachments = tuple(
+    attachments = [
         each if fresh.get(each.item, each).handle == each.handle else fresh[each.item] for each in before.attachments
-    )
-    text, name = before.text, before.platform_id
-    if now.target == name:
-        text = now.text
-    elif not before.text:
-        text, name = now.text, now.target if now.text else name
-    elif now.text not in before.text:
-        text = f"{before.text}\n{now.text}"
-    if (text, attachments) == (before.text, before.attachments):
+    ]
+    captions = _captions(before)
+    for number, each in enumerate(before.attachments):
+        if each.item == now.target:
+            captions[number] = now.text
+    lengths = map(len, captions)
+    attachments = [replace(each, caption_chars=chars) for each, chars in zip(attachments, lengths, strict=True)]
+    text = "\n".join(caption for caption in captions if caption)
+    if (text, tuple(attachments)) == (before.text, before.attachments):
         return message
-    return replace(message, inbound=replace(before, text=text, attachments=attachments, platform_id=name))
+    return replace(message, inbound=replace(before, text=text, attachments=tuple(attachments)))
+
+
+def _captions(album: Inbound) -> list[str]:
+    """Return the caption of each item of an album; of one stored without lengths, the text below the item it is of."""
+    captions, at = list[str](), 0
+    for each in album.attachments:
+        captions.append(album.text[at : at + each.caption_chars])
+        at += each.caption_chars + (each.caption_chars > 0)
+    if "\n".join(caption for caption in captions if caption) == album.text:
+        return captions
+    named = [each.item == album.platform_id for each in album.attachments]
+    return [album.text if is_named else "" for is_named in named]

@@ -310,3 +310,30 @@ async def test_a_file_of_an_album_takes_the_place_of_another(tmp_path: Path) -> 
         prompt = scene.requests[-1]
         assert "which?" in prompt and "apples" in prompt and "cherries" in prompt and "bananas" not in prompt
         assert channel.fetched.count("a") == 1
+
+
+async def test_an_edited_caption_leaves_those_of_the_other_items(tmp_path: Path) -> None:
+    """The words of one item are replaced, whichever it is, also after another edit."""
+    scene, _ = media_scene(tmp_path, {"a": b"apples", "b": b"bananas", "c": b"cherries"})
+    async with scene:
+        captions = ("the red ones", "", "the dark ones")
+        files = [
+            replace(file, caption_chars=len(text)) for file, text in zip(_album("a", "b", "c"), captions, strict=True)
+        ]
+        await scene.say("the red ones\nthe dark ones", platform_id="11", attachments=tuple(files))
+        texts = []
+        for item, words in (
+            ("13", "the black ones"),
+            ("11", "the green ones"),
+            ("12", "long\nyellow ones"),
+            ("13", ""),
+        ):
+            await _edit(scene, item, words, files[int(item) - 11])
+            ((text,),) = await scene.rows("SELECT text FROM inbox WHERE kind = 'message'")
+            texts.append(text)
+        assert texts == [
+            "the red ones\nthe black ones",
+            "the green ones\nthe black ones",
+            "the green ones\nlong\nyellow ones\nthe black ones",
+            "the green ones\nlong\nyellow ones",
+        ]
