@@ -138,7 +138,8 @@ class TelegramChannel:
             sent = await self._send_in_private(outbound)
         elif sent is None:
             replaces = "" if EphemeralId.parse(outbound.replaces) is not None else outbound.replaces
-            sent = await self._client.send(outbound.chat, outbound.part, outbound.thread, replaces)
+            answered = outbound.reply_to if outbound.reply_to.isdecimal() else ""
+            sent = await self._client.send(outbound.chat, outbound.part, outbound.thread, replaces, answered)
         if (now := self._client.current_id(outbound.chat)) != before and self._sink is not None:
             try:
                 await self._follow(outbound.chat, now, self._sink)

@@ -78,6 +78,11 @@ class Inbound:
         return session_id(self.channel, self.chat, self.thread)
 
     @property
+    def answer_to(self) -> str:
+        """Return the id of the message that answers name: in a group nobody knows else whom they are for."""
+        return "" if self.private or self.kind not in ("message", "edit") else self.platform_id
+
+    @property
     def speaker(self) -> str:
         """Return what memory calls the sender: in a group with the id, because anybody may have another's name."""
         return known_as(self.user_name, "" if self.private else label_id(self.user))

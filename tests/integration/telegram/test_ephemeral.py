@@ -55,7 +55,7 @@ async def _pressed(bot: TelegramChannel, groups: GroupTelegram, number: int = 1)
 async def test_an_anonymous_administrator_is_nobody_to_be_reached_alone(
     bot: TelegramChannel, groups: GroupTelegram
 ) -> None:
-    """What concerns one goes to the group, and a secret of theirs nowhere (Bot API 9.2, Message.sender_chat)."""
+    """What concerns one goes to the group, and a secret of theirs nowhere (Bot API 5.0, Message.sender_chat)."""
     groups.administered = {GROUP}
     await bot.send(replace(ASKED, reader=GROUP))
     await bot.send(replace(SECRET, reader=GROUP))

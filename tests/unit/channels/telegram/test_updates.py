@@ -233,7 +233,7 @@ LINK = {"type": "text_link", "offset": 5, "length": 4, "url": "https://secret.ex
 def test_a_hidden_link_is_read_with_its_address(
     text: str, entities: list[dict[str, Any]], read: str, place: str
 ) -> None:
-    """The address of a text_link stands behind its words, wherever they stand (Bot API 9.2, MessageEntity.url)."""
+    """The address of a text_link stands behind its words, wherever they stand (PTB 22.8, MessageEntity.url)."""
     worded = {"text": text, "entities": entities}
     match place:
         case "text":
@@ -255,7 +255,7 @@ ANONYMOUS = {
 
 
 def test_an_anonymous_administrator_speaks_as_the_group() -> None:
-    """Its words are its own, and no person's: they come from GroupAnonymousBot (Bot API 9.2, Message.sender_chat)."""
+    """Its words are its own, and no person's: they come from GroupAnonymousBot (Bot API 5.0, Message.sender_chat)."""
     said = inbound(text="@kenobot hi", author_signature="treasurer", **GROUP, **ANONYMOUS)
     assert (said.user, said.user_name, said.text) == ("-200", "Our house (treasurer)", "hi")
     assert not said.forwarded
