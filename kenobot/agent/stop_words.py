@@ -14,16 +14,16 @@ STOP_WORDS: Final[Mapping[str, Language]] = {  # bounded: as is; start
     "cancel": "en",
     **dict.fromkeys(("cancelar", "cancela", "cancele", "basta", "detente", "deten", "detenga", "pare", "parate"), "es"),
 }
-"""The words, folded, each with its language."""
+"""The words, each with its language; in a message two of them have an accent."""
 LONGEST_STOP: Final = 32  # characters of a message that stops, with room for blanks around the word
 
-_STOP = lazy.regex(rf"[¡/\s]*(?:ya )?({'|'.join(STOP_WORDS)})(?:,? (?:ya|now|please|por favor))?[\s.!]*")
+_STOP = lazy.regex(rf"[¡/\s]*(?:ya )?({'|'.join(STOP_WORDS)}|detén|párate)(?:,? (?:ya|now|please|por favor))?[\s.!]*")
 
 
 def stop_word(text: str) -> str:
     """Return the word of a message that is nothing but one; "" for any other."""
-    match = _STOP.fullmatch(fold(text)) if len(text) <= LONGEST_STOP else None
-    return match[1] if match is not None else ""
+    match = _STOP.fullmatch(text.casefold()) if len(text) <= LONGEST_STOP else None
+    return fold(match[1]) if match is not None else ""
 
 
 def ends(stop: Inbound, other: Inbound) -> bool:
