@@ -21,12 +21,15 @@ class EditedTurn:
     """The turn of a message that was edited.
 
     parts: the message and its fragments, the edited one in its new form. rows: of these, and of earlier edits of
-    them. answer: the row whose answer stands there; None for none. is_last: nothing was said behind it, or it has
-    still to be answered. is_changed: the edit says or shows something else than what was answered.
+    them. before, after: the words of the edited one. answer: the row whose answer stands there; None for none.
+    is_last: nothing was said behind it, or it has still to be answered. is_changed: the edit says or shows something
+    else than what was answered.
     """
 
     parts: tuple[PendingMessage, ...]
     rows: tuple[int, ...]
+    before: str
+    after: str
     answer: int | None
     is_last: bool
     is_changed: bool
@@ -77,7 +80,8 @@ def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn
     (taken,) = connection.execute("SELECT reason = ? FROM inbox WHERE id = ?", (_TAKEN, edit.id)).fetchone()
     parts = tuple(_edited(each, edit) if each.id == target else each for each in members)
     is_changed = bool(taken) or bool(ended) or parts != tuple(members)
-    return EditedTurn(parts, rows, answer, later is None or bool(ended), is_changed)
+    before, after = (next(each.inbound.text for each in form if each.id == target) for form in (members, parts))
+    return EditedTurn(parts, rows, before, after, answer, later is None or bool(ended), is_changed)
 
 
 def take_over(connection: Connection, edit: PendingMessage, turn: EditedTurn) -> None:
