@@ -14,6 +14,7 @@ from kenobot.storage.database import Database
 
 AttachmentState = Literal["waiting", "stored", "done", "failed"]
 
+_MOST_RECORDINGS = 20  # of a message
 _OF_ALBUMS = ("item", "caption_chars")
 _COLUMNS = "number, state, mime, digest, text, problem"
 
@@ -86,6 +87,21 @@ def save_row(connection: Connection, message: int, row: AttachmentRow) -> None:
         "WHERE inbox_id = ? AND number = ?",
         (row.state, row.mime, row.digest, row.text, row.problem, message, row.number),
     )
+
+
+def transcripts(connection: Connection, session: str, sender: str, platform_id: str) -> list[str] | None:
+    """Return what was heard in each recording of a chat's last message with one; None where there is no such message.
+
+    sender: who wrote it; "" for anybody. platform_id: which message; "" for the last.
+    """
+    rows = connection.execute(
+        "SELECT inbox.id, attachment.text FROM inbox JOIN attachment ON attachment.inbox_id = inbox.id "
+        "WHERE session = ? AND ? IN ('', sender) AND ? IN ('', platform_id) AND kind IN ('message', 'edit') "
+        "AND json_extract(attachments, '$[' || number || '].kind') IN ('voice', 'audio', 'video') "
+        "ORDER BY inbox.id DESC, number LIMIT ?",
+        (session, sender, platform_id, _MOST_RECORDINGS),
+    ).fetchall()
+    return [text for message, text in rows if message == rows[0][0]] if rows else None
 
 
 def digests_in_use(connection: Connection, since: str) -> set[str]:

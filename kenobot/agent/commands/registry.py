@@ -76,6 +76,9 @@ COMMANDS = (
     Command(("why", "porque"), _later("browse", "explain"), texts.HELP_WHY),
     Command(("correct", "corrige"), _later("correct", "correct"), texts.HELP_CORRECT),
     Command(("forget", "olvida"), _later("forget", "forget_memory"), texts.HELP_FORGET),
+    Command(
+        ("transcript", "transcripcion"), _later("transcript", "show_transcript"), texts.HELP_TRANSCRIPT, frozenset()
+    ),
     Command(("undo", "deshacer"), _later("memory", "undo_change"), texts.HELP_UNDO),
     Command(("settings", "ajustes"), _later("preferences", "show_settings"), texts.HELP_SETTINGS, _SETTINGS),
     Command(("sleep", "dormir"), _later("status", "sleep"), texts.HELP_SLEEP, _SLEEP, owner_only=True),

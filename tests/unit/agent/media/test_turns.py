@@ -57,6 +57,29 @@ async def test_what_is_said_in_a_voice_message_is_the_persons_own_word(tmp_path:
         assert await scene.rows(calls) == [("transcription", "openai", "whisper-1", 1, 1_200_000_000)]
 
 
+async def test_a_person_sees_what_was_heard(tmp_path: Path) -> None:
+    """On request the transcript of their last voice message, or of the one answered, is shown as it is (Telegram)."""
+    scene, _ = media_scene(tmp_path, {"v": OGG}, "Done.", transcriber=Listener("The door is at 40 Bank Street."))
+    async with scene:
+        assert "do not have a voice message" in await scene.say("/transcript")
+        await scene.say("hear this", attachments=(voice(),), platform_id="10")
+        await scene.say("and a file", attachments=(document("a.txt", handle="v"),))
+        assert await scene.say("/transcript") == "I heard: “The door is at 40 Bank Street.”"
+        assert await scene.say("/transcripcion", reply_to="10") == "I heard: “The door is at 40 Bank Street.”"
+        assert "voice message" in await scene.say("/transcript", reply_to="11")
+        asked = len(scene.requests)
+        assert "voice message" in await scene.say("/transcript", chat="1", user="9", private=False)
+        assert len(scene.requests) == asked
+
+
+async def test_a_recording_without_words_is_told(tmp_path: Path) -> None:
+    """No earlier recording stands in for the last one."""
+    scene, _ = media_scene(tmp_path, {"v": OGG}, "Done.", transcriber=Listener(""))
+    async with scene:
+        await scene.say("", attachments=(voice(),))
+        assert "any words" in await scene.say("/transcript")
+
+
 async def test_a_spoken_command_is_a_command(tmp_path: Path) -> None:
     """Whoever says "what do you know about me?" need not type it."""
     scene, _ = media_scene(tmp_path, {"v": OGG}, transcriber=Listener("¿Qué sabes de mí?"))
