@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from html import unescape
 from itertools import islice
 from typing import Final
@@ -213,11 +213,19 @@ def _drop_attribution(lines: list[str]) -> None:
 
 def _body(message: EmailMessage) -> str:
     """Return the text of a mail, with its sentences on one line each where a program has wrapped them."""
-    page = read_html(_part_of(message, "html")[0])[: 4 * _MOST_WORDS]
-    text, form, delsp = _part_of(message, "plain")
-    text = text[: 4 * _MOST_WORDS]
+    plain, html = _find_body(message, "plain"), _find_body(message, "html")
+    page = read_html(_content(html))[: 4 * _MOST_WORDS]
+    text = _read_plain(plain, page)
     if not text.strip():
         return page
+    pieces = list(message.iter_parts()) if message.get_content_type() == "multipart/mixed" else []
+    later = (part for part in pieces if part is not plain and _is_text(part))  # Apple Mail puts pictures between them
+    return "\n".join([text, *(_read_plain(part, "") for part in later)])[: 4 * _MOST_WORDS]
+
+
+def _read_plain(part: MIMEPart | None, page: str) -> str:
+    text = _content(part)[: 4 * _MOST_WORDS]
+    form, delsp = (str(part.get_param(name, "")).lower() if part is not None else "" for name in ("format", "delsp"))
     if form == "flowed":
         text = join_flowed(text, delsp=delsp == "yes")
     elif not page:
@@ -225,25 +233,36 @@ def _body(message: EmailMessage) -> str:
     return join_wrapped(text, page) if page else text
 
 
-def _part_of(message: EmailMessage, kind: str) -> tuple[str, str, str]:
-    """Return the text of a body of a mail, and the parameters of its type that say how its lines were wrapped."""
+def _is_text(part: MIMEPart) -> bool:
+    return part.get_content_type() == "text/plain" and not part.is_attachment() and not part.get_filename()
+
+
+def _find_body(message: EmailMessage, kind: str) -> MIMEPart | None:
     try:
-        part = message.get_body((kind,))
-        if part is not None:
-            text = str(part.get_content()).replace("\r\n", "\n").replace("\0", "")
-            form, delsp = (str(part.get_param(name, "")).lower() for name in ("format", "delsp"))
-            return text, form, delsp
+        return message.get_body((kind,))
+    except Exception:  # the library raises anything on hostile mails: the other body may do
+        logger.debug("a body of a mail cannot be found", exc_info=True)
+        return None
+
+
+def _content(part: MIMEPart | None) -> str:
+    try:
+        return str(part.get_content()).replace("\r\n", "\n").replace("\0", "") if part is not None else ""
     except Exception:  # the library raises anything on hostile mails: the other body may do
         logger.debug("a body of a mail cannot be read", exc_info=True)
-    return "", "", ""
+        return ""
 
 
 def files_of(message: EmailMessage) -> Iterator[EmailMessage]:
     """Yield the files of a mail, and no picture that only decorates its text.
 
-    An invitation is one, which many programs give no name; the same one with a name stands for both.
+    An invitation is one, which many programs give no name; the same one with a name stands for both. So is a mail that
+    was attached as a whole; the files in it follow.
     """
-    parts = [part for part in message.walk() if not part.is_multipart()]
+    mails = [part for part in message.walk() if _inner_mail(part) is not None]
+    within = {id(part) for mail in mails for part in mail.walk() if part is not mail}
+    whole = {id(mail) for mail in mails}.difference(within)  # what is in one of these has been told by it
+    parts = [part for part in message.walk() if not part.is_multipart() or id(part) in whole]
     is_attached = any((part.get_filename() or "").lower().endswith(".ics") for part in parts)
     for part in parts:
         decorates = part.get("Content-ID") is not None and part.get_content_disposition() != "attachment"
@@ -259,14 +278,31 @@ def attachments_of(message: EmailMessage, handle: str, size: int | None) -> tupl
     for number, part in enumerate(files_of(message)):
         kind = _KINDS.get(part.get_content_maintype(), "document")
         length = size if size is not None else len(file_bytes(part))
-        unnamed = "invitation.ics" if part.get_content_type() == _INVITATION else ""
-        name = " ".join((part.get_filename() or unnamed).split())[:200]
+        name = " ".join((part.get_filename() or _name_of(part)).split())[:200]
         found.append(Attachment(kind, part.get_content_type(), name, length, f"{handle}.{number}"))
     return tuple(found[:50])
 
 
+def _inner_mail(part: EmailMessage) -> EmailMessage | None:
+    """Return the mail that a part is as a whole; None for any other part."""
+    inner = part.get_payload() if part.get_content_type() == "message/rfc822" else None
+    return inner[0] if isinstance(inner, list) and inner and isinstance(inner[0], EmailMessage) else None
+
+
+def _name_of(part: EmailMessage) -> str:
+    """Return a name for a file that has none, where its kind is known."""
+    if (inner := _inner_mail(part)) is not None:
+        return f"{header(inner, 'Subject')[:100] or 'mail'}.eml"
+    return "invitation.ics" if part.get_content_type() == _INVITATION else ""
+
+
 def file_bytes(part: EmailMessage) -> bytes:
     """Return the bytes of a file of a mail."""
+    if (inner := _inner_mail(part)) is not None:
+        try:
+            return bytes(inner)
+        except Exception:  # the library raises anything on hostile mails
+            return b""
     content = part.get_payload(decode=True)
     return content if isinstance(content, bytes) else b""
 

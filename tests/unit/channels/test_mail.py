@@ -265,3 +265,23 @@ def test_an_invitation_brings_its_place_beside_a_named_one() -> None:
     """A named file of another kind does not stand for the invitation."""
     message = parse_mail(invitation(f"{EVENT_KIND}\n\n{EVENT}", 'text/plain; name="agenda.txt"\n\nx'))
     assert [each.name for each in attachments_of(message, "1.1", None)] == ["invitation.ics", "agenda.txt"]
+
+
+def test_a_mail_attached_as_a_whole_is_a_file() -> None:
+    """What was forwarded so is a document of its own, beside the files in it (RFC 2046, 5.2.1; Outlook)."""
+    inner = 'Subject: The rent\nContent-Type: multipart/mixed; boundary="i"\n\n--i\n\nIt is 950.\n'
+    inner += '--i\nContent-Type: application/pdf; name="a.pdf"\n\nx\n--i--\n'
+    raw = answer('multipart/mixed; boundary="b"', f"--b\n\nLook\n--b\nContent-Type: message/rfc822\n\n{inner}\n--b--\n")
+    message = parse_mail(raw)
+    assert [each.name for each in attachments_of(message, "1.1", None)] == ["The rent.eml", "a.pdf"]
+    assert b"It is 950." in file_bytes(next(files_of(message)))
+    assert read_words(message).text == "Look"
+
+
+def test_text_behind_a_picture_is_read() -> None:
+    """Apple Mail writes text, a picture and text as three parts; a text with a name is a file."""
+    parts = ("text/plain\n\nBefore", 'image/png; name="a.png"\n\nx', "text/plain\n\nAfter", 'text/plain; name="b"\n\nb')
+    written = "".join(f"--b\nContent-Type: {part}\n" for part in parts)
+    message = parse_mail(answer('multipart/mixed; boundary="b"', f"{written}--b--\n"))
+    assert read_words(message).text.split() == ["Before", "After"]
+    assert [each.name for each in attachments_of(message, "1.1", None)] == ["a.png", "b"]
