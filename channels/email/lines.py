@@ -34,14 +34,14 @@ def join_flowed(text: str, *, delsp: bool) -> str:
 
 def join_wrapped(text: str, page: str) -> str:
     """Join the lines of a text where `page`, which says the same without wraps, has no line break."""
-    lines = [words for line in page.split("\n") if (words := _words(line))]
+    lines = [words for line in page.split("\n") if (words := _find_words(line))]
     # bounded: the windows of one mail; turn
     within = {tuple(line[at : at + size]) for line in lines for size in (2, 3, 4) for at in range(len(line) - size + 1)}
-    apart = {_seam(above, below) for above, below in pairwise(lines)}
+    apart = {_build_seam(above, below) for above, below in pairwise(lines)}
 
     def belong(above: str, below: str) -> bool:
-        first, second = _words(above), _words(below)
-        seam = _seam(first, second)
+        first, second = _find_words(above), _find_words(below)
+        seam = _build_seam(first, second)
         return bool(first and second) and seam in within and seam not in apart
 
     return _join(text, belong)
@@ -72,11 +72,11 @@ def _join(text: str, belong: Callable[[str, str], bool]) -> str:
     return "\n".join(lines)
 
 
-def _words(line: str) -> list[str]:
+def _find_words(line: str) -> list[str]:
     """Return the words of a line without the addresses, which only a text without links shows."""
     return [word.lower() for word in _WORD.findall(line) if not word.lower().lstrip("<").startswith("http")]
 
 
-def _seam(above: Sequence[str], below: Sequence[str]) -> tuple[str, ...]:
+def _build_seam(above: Sequence[str], below: Sequence[str]) -> tuple[str, ...]:
     """Return the words on both sides of a line break."""
     return (*above[-2:], *below[:2])

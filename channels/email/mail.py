@@ -214,7 +214,7 @@ def _drop_attribution(lines: list[str]) -> None:
 def _body(message: EmailMessage) -> str:
     """Return the text of a mail, with its sentences on one line each where a program has wrapped them."""
     plain, html = _find_body(message, "plain"), _find_body(message, "html")
-    page = read_html(_content(html))[: 4 * _MOST_WORDS]
+    page = read_html(_read_content(html))[: 4 * _MOST_WORDS]
     text = _read_plain(plain, page)
     if not text.strip():
         return page
@@ -224,7 +224,7 @@ def _body(message: EmailMessage) -> str:
 
 
 def _read_plain(part: MIMEPart | None, page: str) -> str:
-    text = _content(part)[: 4 * _MOST_WORDS]
+    text = _read_content(part)[: 4 * _MOST_WORDS]
     form, delsp = (str(part.get_param(name, "")).lower() if part is not None else "" for name in ("format", "delsp"))
     if form == "flowed":
         text = join_flowed(text, delsp=delsp == "yes")
@@ -245,7 +245,7 @@ def _find_body(message: EmailMessage, kind: str) -> MIMEPart | None:
         return None
 
 
-def _content(part: MIMEPart | None) -> str:
+def _read_content(part: MIMEPart | None) -> str:
     try:
         return str(part.get_content()).replace("\r\n", "\n").replace("\0", "") if part is not None else ""
     except Exception:  # the library raises anything on hostile mails: the other body may do
@@ -259,7 +259,7 @@ def files_of(message: EmailMessage) -> Iterator[EmailMessage]:
     An invitation is one, which many programs give no name; the same one with a name stands for both. So is a mail that
     was attached as a whole; the files in it follow.
     """
-    mails = [part for part in message.walk() if _inner_mail(part) is not None]
+    mails = [part for part in message.walk() if _find_inner_mail(part) is not None]
     within = {id(part) for mail in mails for part in mail.walk() if part is not mail}
     whole = {id(mail) for mail in mails}.difference(within)  # what is in one of these has been told by it
     parts = [part for part in message.walk() if not part.is_multipart() or id(part) in whole]
@@ -278,27 +278,27 @@ def attachments_of(message: EmailMessage, handle: str, size: int | None) -> tupl
     for number, part in enumerate(files_of(message)):
         kind = _KINDS.get(part.get_content_maintype(), "document")
         length = size if size is not None else len(file_bytes(part))
-        name = " ".join((part.get_filename() or _name_of(part)).split())[:200]
+        name = " ".join((part.get_filename() or _choose_name(part)).split())[:200]
         found.append(Attachment(kind, part.get_content_type(), name, length, f"{handle}.{number}"))
     return tuple(found[:50])
 
 
-def _inner_mail(part: EmailMessage) -> EmailMessage | None:
+def _find_inner_mail(part: EmailMessage) -> EmailMessage | None:
     """Return the mail that a part is as a whole; None for any other part."""
     inner = part.get_payload() if part.get_content_type() == "message/rfc822" else None
     return inner[0] if isinstance(inner, list) and inner and isinstance(inner[0], EmailMessage) else None
 
 
-def _name_of(part: EmailMessage) -> str:
+def _choose_name(part: EmailMessage) -> str:
     """Return a name for a file that has none, where its kind is known."""
-    if (inner := _inner_mail(part)) is not None:
+    if (inner := _find_inner_mail(part)) is not None:
         return f"{header(inner, 'Subject')[:100] or 'mail'}.eml"
     return "invitation.ics" if part.get_content_type() == _INVITATION else ""
 
 
 def file_bytes(part: EmailMessage) -> bytes:
     """Return the bytes of a file of a mail."""
-    if (inner := _inner_mail(part)) is not None:
+    if (inner := _find_inner_mail(part)) is not None:
         try:
             return bytes(inner)
         except Exception:  # the library raises anything on hostile mails

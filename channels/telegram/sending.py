@@ -181,7 +181,7 @@ class MessageSender:
                 caption_entities=shown,
                 message_thread_id=topic(to.thread),
                 reply_markup=markup,
-                api_kwargs=_reference(to),
+                api_kwargs=_build_reference(to),
             )
         elif (unseen := EphemeralId.parse(to.replaces)) is not None:
             fields: dict[str, object] = {"text": part.text, "entities": shown, "reply_markup": markup}
@@ -208,7 +208,7 @@ class MessageSender:
                 entities=shown,
                 link_preview_options=self._options(part) if attempt.previewed else None,
                 reply_markup=markup,
-                api_kwargs=_reference(to),
+                api_kwargs=_build_reference(to),
             )
         return _sent_id(to, message.message_id, message.api_kwargs)
 
@@ -224,7 +224,9 @@ class MessageSender:
             place = {"message_id": int(to.replaces)} if unseen is None else _place(to.chat, unseen)
             await self._bot.do_api_request(_method(to), fields | place)
             return to.replaces
-        answer: object = await self._bot.do_api_request(_method(to), fields | _topic_field(to) | (_reference(to) or {}))
+        answer: object = await self._bot.do_api_request(
+            _method(to), fields | _topic_field(to) | (_build_reference(to) or {})
+        )
         number = answer.get("message_id") if isinstance(answer, dict) else None
         if not isinstance(answer, dict) or not isinstance(number, int):
             raise api.EndPointNotFound("sendRichMessage was answered by something else than a message")
@@ -290,7 +292,7 @@ def _method(to: Address) -> _RawMethod:
     return "editMessageText_" if EphemeralId.parse(to.replaces) is None else "editEphemeralMessageText"
 
 
-def _reference(to: Address) -> dict[str, object] | None:
+def _build_reference(to: Address) -> dict[str, object] | None:
     """Return the fields of a request that name the message it answers, or the one person who sees it; None for none."""
     if not to.reader:
         answered = {"message_id": int(to.reply_to), "allow_sending_without_reply": True} if to.reply_to else None

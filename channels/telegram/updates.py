@@ -200,7 +200,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         return IgnoredUpdate("written in the name of a chat, not of a person")
     if reason := _why_ignored(kind, message, body):
         return IgnoredUpdate(reason)
-    words = [_clean(_with_marks(*each.words)) for each in items]
+    words = [_clean(_add_marks(*each.words)) for each in items]
     attachments = _attachments(bodies, words)
     private = message.chat.type == "private"
     if not any(words) and not attachments:
@@ -284,7 +284,7 @@ def _quoted(message: _Message, answered: _RepliedTo | None, me: BotUser) -> tupl
         text, entities = answered.words
     name = "" if own else _full_name(sender) or "Somebody"
     links = [each for each in entities if each.type == _LINK]
-    return _clean(_with_marks(text, links))[:_QUOTED_KEPT], name if text else ""
+    return _clean(_add_marks(text, links))[:_QUOTED_KEPT], name if text else ""
 
 
 def _full_name(user: _User | None) -> str:
@@ -310,7 +310,7 @@ def _attachments(bodies: Sequence[Mapping[str, Any]], captions: Sequence[str]) -
     return tuple(found)
 
 
-def _with_marks(text: str, entities: Sequence[_Entity]) -> str:
+def _add_marks(text: str, entities: Sequence[_Entity]) -> str:
     """Put `> ` before the lines of quotations, whose marks Telegram has taken out, and addresses behind their links."""
     units, at, marked = text.encode("utf-16-le", "surrogatepass"), 0, ""
     links = sorted((each for each in entities if each.type == _LINK), key=lambda each: each.offset + each.length)
@@ -319,14 +319,14 @@ def _with_marks(text: str, entities: Sequence[_Entity]) -> str:
         start, end = _letter_start(units, max(at, first)), _letter_start(units, last)
         if start >= end:
             continue
-        lines = _with_addresses(units, start, end, links).removesuffix("\n").split("\n")
+        lines = _add_addresses(units, start, end, links).removesuffix("\n").split("\n")
         quoted = "\n".join(f"> {line}" for line in lines)
-        marked = _on_new_line(_on_new_line(marked, _with_addresses(units, at, start, links)), quoted)
+        marked = _on_new_line(_on_new_line(marked, _add_addresses(units, at, start, links)), quoted)
         at = end
-    return _on_new_line(marked, _with_addresses(units, at, len(units) // 2, links))
+    return _on_new_line(marked, _add_addresses(units, at, len(units) // 2, links))
 
 
-def _with_addresses(units: bytes, start: int, end: int, links: Sequence[_Entity]) -> str:
+def _add_addresses(units: bytes, start: int, end: int, links: Sequence[_Entity]) -> str:
     """Return a piece of a text with the address of each link that ends in it, unless the link is its address."""
     pieces: list[str] = []
     at = start

@@ -89,7 +89,7 @@ def save_row(connection: Connection, message: int, row: AttachmentRow) -> None:
     )
 
 
-def transcripts(connection: Connection, session: str, sender: str, platform_id: str) -> list[str] | None:
+def load_transcripts(connection: Connection, session: str, sender: str, platform_id: str) -> list[str] | None:
     """Return what was heard in each recording of a chat's last message with one; None where there is no such message.
 
     sender: who wrote it; "" for anybody. platform_id: which message; "" for the last.

@@ -153,7 +153,7 @@ def _edited_album(message: PendingMessage, edit: PendingMessage) -> PendingMessa
     attachments = [
         each if fresh.get(each.item, each).handle == each.handle else fresh[each.item] for each in before.attachments
     ]
-    captions = _captions(before)
+    captions = _split_captions(before)
     for number, each in enumerate(before.attachments):
         if each.item == now.target:
             captions[number] = now.text
@@ -165,7 +165,7 @@ def _edited_album(message: PendingMessage, edit: PendingMessage) -> PendingMessa
     return replace(message, inbound=replace(before, text=text, attachments=tuple(attachments)))
 
 
-def _captions(album: Inbound) -> list[str]:
+def _split_captions(album: Inbound) -> list[str]:
     """Return the caption of each item of an album; of one stored without lengths, the text below the item it is of."""
     captions, at = list[str](), 0
     for each in album.attachments:

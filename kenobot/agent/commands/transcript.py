@@ -13,7 +13,7 @@ def show_transcript(connection: Connection, call: CommandCall, _: CommandContext
     """
     said = call.inbound
     sender = "" if said.reply_to and call.principal.role == "owner" else said.user
-    heard = attachments.transcripts(connection, said.session, sender, said.reply_to)
+    heard = attachments.load_transcripts(connection, said.session, sender, said.reply_to)
     if heard is None:
         return texts.NOTHING_RECORDED(call.language)
     words = "\n\n".join(text for text in heard if text)

@@ -31,6 +31,9 @@ from kenobot.core import lazy
 from kenobot.storage.connection import Connection
 
 _WORD = lazy.regex(r"\w+")
+_COMMAND = lazy.regex(
+    r"\A/(?:remember\s|recuerda\s|.*\Z)", re.DOTALL
+)  # of which only the first two give words of their own
 _LONGEST = 1000  # characters of changed sentences
 _STATED = TIERS["explicit"]
 
@@ -64,11 +67,11 @@ def follow_edit(
     nearness: Nearness | None,
 ) -> MemoryChange:
     """Replace what the changed sentences of a message taught. take_back: undoes a memory, where that can be."""
-    former, current = (_sentences(text) for text in (edit.before, edit.after))
+    former, current = (_split(text) for text in (edit.before, edit.after))
     staying = " ".join(current[each] for each in former if each in current)
     removed = " ".join(former[each] for each in former if each not in current)[:_LONGEST]
     added = [current[each] for each in current if each not in former]
-    changed = [each for each in taught if _overlap(each.text, staying) <= _overlap(each.text, removed)]
+    changed = [each for each in taught if _count_shared(each.text, staying) <= _count_shared(each.text, removed)]
     gone = tuple(each.text for each in changed if take_back(each))
     told = "\n".join(each for each in added if not question_in(each))[:_LONGEST]
     if edit.turn is None or not changed or not told or keeps_nothing(told):
@@ -76,7 +79,7 @@ def follow_edit(
     turn = replace(edit.turn, text=told)
     day = at.astimezone(zone).date()
     read = _read(connection, turn, zone)
-    facts = read.facts or _reworded(changed, removed, told) or _as_told(changed, told)
+    facts = read.facts or _reword(changed, removed, told) or _repeat(changed, told)
     batch = ExtractionBatch((turn,), read.ended if read.facts else (), day)
     candidates = build_candidates(ExtractedBatch(session, batch, facts, at, zone, DEFAULT))
     decisions = [admit_isolated(connection, made, replace(when, nearness=nearness)) for made, when in candidates]
@@ -85,13 +88,13 @@ def follow_edit(
     return MemoryChange(gone, tuple(dict.fromkeys(found[number].text for number in numbers if number in found)))
 
 
-def _sentences(text: str) -> dict[str, str]:
+def _split(text: str) -> dict[str, str]:
     """Return the sentences of a text by what makes them the same."""
-    found = (sentence.strip() for sentence in split_sentences(text))
+    found = (sentence.strip() for sentence in split_sentences(_COMMAND.sub("", text)))
     return {fold(each).rstrip(" .!…"): each for each in found if each}
 
 
-def _overlap(text: str, other: str) -> int:
+def _count_shared(text: str, other: str) -> int:
     return len(set(terms(text)) & set(terms(other)))
 
 
@@ -102,7 +105,7 @@ def _read(connection: Connection, turn: ConversationTurn, zone: ZoneInfo) -> Rul
     return extract_by_rules([Message(turn.text, turn.at.astimezone(zone).date())], known)
 
 
-def _reworded(changed: Sequence[Record], removed: str, told: str) -> tuple[ExtractedFact, ...]:
+def _reword(changed: Sequence[Record], removed: str, told: str) -> tuple[ExtractedFact, ...]:
     """Return the memories with the words that were exchanged; none where words were added or left out."""
     old, new = _WORD.findall(removed), _WORD.findall(told)
     matcher = SequenceMatcher(None, [fold(word) for word in old], [fold(word) for word in new], autojunk=False)
@@ -126,8 +129,8 @@ def _exchange(text: str, exchanged: Iterable[tuple[Sequence[str], str]]) -> str:
     return text
 
 
-def _as_told(changed: Sequence[Record], told: str) -> tuple[ExtractedFact, ...]:
+def _repeat(changed: Sequence[Record], told: str) -> tuple[ExtractedFact, ...]:
     """Return the new words as they are, where they are about the same as a memory that gave way."""
-    if not any(_overlap(record.text, told) for record in changed):
+    if not any(_count_shared(record.text, told) for record in changed):
         return ()
     return (ExtractedFact(told, tags=confided_tags([told]), confidence=_STATED, evidence=(1,), by_rules=True),)

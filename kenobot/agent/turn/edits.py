@@ -71,7 +71,7 @@ class Edits:
                 return TakenEdit(edit, command=follow)
             # No later than the new words were said: what they repeat is believed again.
             when = min(at, edit.inbound.sent_at)
-            for record in self._taught(connection, edit, turn, principal):
+            for record in self._find_taught(connection, edit, turn, principal):
                 self._take_back(connection, edit, record, principal, when)
             edits.take_over(connection, edit, turn)
             return TakenEdit(_renewed(edit, turn), turn.answer)
@@ -81,15 +81,15 @@ class Edits:
     def _follow(self, edit: PendingMessage, connection: Connection, call: CommandCall, context: CommandContext) -> str:
         """Have memory and the conversation follow the edit of an earlier message; returns what the person reads."""
         from kenobot.agent.turn.edited_memory import EditedWords, follow_edit
-        from kenobot.agent.turn.memory_report import own_turn
+        from kenobot.agent.turn.memory_report import build_turn
 
         turn = edits.find_edited_turn(connection, edit)
         assert turn is not None
         principal, when = call.principal, min(call.at, edit.inbound.sent_at)
         changed = follow_edit(
             connection,
-            EditedWords(turn.before, turn.after, own_turn(edit, principal)),
-            list(self._taught(connection, edit, turn, principal)),
+            EditedWords(turn.before, turn.after, build_turn(edit, principal)),
+            list(self._find_taught(connection, edit, turn, principal)),
             lambda record: self._take_back(connection, edit, record, principal, when),
             session=edit.session,
             at=call.at,
@@ -101,7 +101,7 @@ class Edits:
         conversation.append_turn(connection, _noted(edit, principal, call.at, told))
         return told
 
-    def _taught(
+    def _find_taught(
         self, connection: Connection, edit: PendingMessage, turn: EditedTurn, principal: Principal
     ) -> Iterator[Record]:
         """Yield what the turn of the old words alone made of memory, the newest first."""
