@@ -22,6 +22,7 @@ _MOST_HEADER: Final = 4_000
 _MOST_REPORTED: Final = 20  # parts of a report
 _KINDS: Final[dict[str, MediaKind]] = {"image": "image", "audio": "audio", "video": "video"}  # bounded: as is; start
 _INVITATION: Final = "text/calendar"
+_FOLD: Final = re.compile(rb"\r?\n[ \t]")  # within a line of a calendar (RFC 5545, 3.1)
 _COMMENT = lazy.regex(r"\([^()]*\)")
 _CONTROLS = lazy.regex(r"[\x00-\x1f\x7f]+")
 _ID = lazy.regex(r"<[!-;=?-~]{1,900}>")
@@ -304,7 +305,9 @@ def file_bytes(part: EmailMessage) -> bytes:
         except Exception:  # the library raises anything on hostile mails
             return b""
     content = part.get_payload(decode=True)
-    return content if isinstance(content, bytes) else b""
+    if not isinstance(content, bytes):
+        return b""
+    return _FOLD.sub(b"", content) if part.get_content_type() == _INVITATION else content
 
 
 def read_html(html: str) -> str:

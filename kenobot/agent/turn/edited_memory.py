@@ -31,9 +31,8 @@ from kenobot.core import lazy
 from kenobot.storage.connection import Connection
 
 _WORD = lazy.regex(r"\w+")
-_COMMAND = lazy.regex(
-    r"\A/(?:remember\s|recuerda\s|.*\Z)", re.DOTALL
-)  # of which only the first two give words of their own
+# Of commands these two alone have words that are remembered.
+_COMMAND = lazy.regex(r"\A/(?:remember\s|recuerda\s|.*\Z)", re.DOTALL)
 _LONGEST = 1000  # characters of changed sentences
 _STATED = TIERS["explicit"]
 

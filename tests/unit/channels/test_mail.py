@@ -193,7 +193,7 @@ def test_cells_of_a_page_stand_apart() -> None:
         assert read_html(f"<{tag}>a</{tag}><{tag}>b</{tag}>").split() == ["a", "b"]
 
 
-EVENT = "BEGIN:VCALENDAR\nMETHOD:REQUEST\nBEGIN:VEVENT\nDTSTART:20261203T100000Z\nLOCATION:Room 3\nEND:VEVENT\n"
+EVENT = "BEGIN:VCALENDAR\nMETHOD:REQUEST\nBEGIN:VEVENT\nDTSTART:20261203T100000Z\nLOCATION:Ro\n om 3\nEND:VEVENT\n"
 EVENT_KIND = "text/calendar; charset=utf-8; method=REQUEST"
 
 
