@@ -307,7 +307,8 @@ def file_bytes(part: EmailMessage) -> bytes:
     content = part.get_payload(decode=True)
     if not isinstance(content, bytes):
         return b""
-    return _FOLD.sub(b"", content) if part.get_content_type() == _INVITATION else content
+    is_calendar = part.get_content_type() == _INVITATION or (part.get_filename() or "").lower().endswith(".ics")
+    return _FOLD.sub(b"", content) if is_calendar else content
 
 
 def read_html(html: str) -> str:
